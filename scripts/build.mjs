@@ -1,0 +1,24 @@
+// Builds packages/sluice: src becomes ESM, declarations and source maps in dist.
+import { existsSync, renameSync, rmSync } from 'node:fs'
+import { pathToFileURL } from 'node:url'
+import { root, run, tool } from './run.mjs'
+
+const folder = `${root}packages/sluice/`
+
+/**
+ * Compiles into a folder beside dist and then swaps it in, so that removed sources leave nothing behind
+ * and a reader never sees half a build. Gives the compiler's exit code; a failed build leaves dist as it was.
+ */
+export async function build() {
+  const next = `${folder}dist-next`
+  rmSync(next, { recursive: true, force: true })
+  const code = await run(tool('tsc'), ['-p', folder, '--outDir', next])
+  if (code === 0 && existsSync(next)) {
+    rmSync(`${folder}dist`, { recursive: true, force: true })
+    renameSync(next, `${folder}dist`)
+  }
+  rmSync(next, { recursive: true, force: true })
+  return code
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) process.exitCode = await build()

@@ -1,0 +1,88 @@
+import { describe, expect, test } from 'vitest'
+import { checkImports, importsOf, problemOf } from './check-imports.mjs'
+
+const publicEntries = ['sluice', 'sluice/redis', 'sluice/testing', 'sluice/package.json']
+const src = 'packages/sluice/src'
+
+test('finds every form of import', () => {
+  const source = `
+import { a } from './a.ts'
+import type { B } from './b.ts'
+import {
+  c,
+  d,
+} from './c.ts'
+import './e.ts'
+export * from './f.ts'
+export { type G } from './g.ts'
+const h = await import('./h.ts')
+type I = import('./i.ts').I
+`
+  expect(importsOf(source)).toEqual('abcefghi'.split('').map((name) => `./${name}.ts`))
+})
+
+test('does not take comments and ordinary exports for imports', () => {
+  const source = `
+/**
+ * import { createLimiter } from 'sluice'
+ */
+// import { x } from './x.ts'
+export const from = 'elsewhere'
+export function importAll(from: string) { return from + 'x' }
+`
+  expect(importsOf(source)).toEqual([])
+})
+
+describe('a forbidden import is reported', () => {
+  test.each([
+    [`${src}/errors.ts`, './time/clock.ts', 'errors may import nothing'],
+    [`${src}/time/clock.ts`, '../limit/limit.ts', 'time may import errors'],
+    [`${src}/limit/limit.ts`, '../algorithms/index.ts', 'limit may import time, errors'],
+    [`${src}/algorithms/gcra.ts`, '../stores/store.ts', 'algorithms may import'],
+    [`${src}/key/key.ts`, '../time/clock.ts', 'key may import'],
+    [`${src}/policy/policy.ts`, '../decision/decision.ts', 'policy may import'],
+    [`${src}/decision/decision.ts`, '../limiter/limiter.ts', 'decision may import'],
+    [`${src}/stores/store.ts`, '../algorithms/index.ts', 'stores/store may import'],
+    [`${src}/stores/store.ts`, './memory/memory-store.ts', 'stores/store may import'],
+    [`${src}/stores/memory/memory-store.ts`, '../../limiter/limiter.ts', 'stores may import'],
+    [`${src}/redis/redis-store.ts`, '../stores/memory/memory-store.ts', 'redis may import'],
+    [`${src}/redis/redis-store.ts`, '../algorithms/index.ts', 'redis may import'],
+    [`${src}/limiter/limiter.ts`, '../algorithms/index.ts', 'limiter may import'],
+    [`${src}/http/express.ts`, '../stores/memory/memory-store.ts', 'http may import'],
+    [`${src}/limiter/limiter.ts`, '../index.ts', "nobody imports the package's own root"],
+    [`${src}/testing/index.ts`, '../index.ts', "nobody imports the package's own root"],
+    [`${src}/utils/strings.ts`, '../errors.ts', 'there is no room named utils'],
+    [`${src}/redis/redis-store.ts`, 'node:crypto', 'no Node built-ins outside http'],
+    [`${src}/redis/redis-store.ts`, 'ioredis', 'the library has no dependencies'],
+    [`${src}/limiter/limiter.ts`, '../../../../scripts/run.mjs', 'only its own sources'],
+    ['bench/memory/run.mjs', 'sluice/limit/limit', 'only the public entries'],
+    ['bench/memory/run.mjs', '../../packages/sluice/src/index.ts', 'only the public entries'],
+    ['packages/server/src/main.ts', '../../sluice/src/index.ts', 'only the public entries'],
+  ])('%s → %s', (file, specifier, reason) => {
+    expect(problemOf(file, specifier, publicEntries)).toContain(reason)
+  })
+})
+
+describe('an allowed import passes', () => {
+  test.each([
+    [`${src}/algorithms/gcra.ts`, './take.ts'],
+    [`${src}/algorithms/gcra.ts`, '../limit/limit.ts'],
+    [`${src}/stores/memory/memory-store.ts`, '../store.ts'],
+    [`${src}/stores/memory/memory-store.ts`, '../../algorithms/index.ts'],
+    [`${src}/redis/index.ts`, '../stores/store.ts'],
+    [`${src}/limiter/limiter.ts`, '../stores/memory/memory-store.ts'],
+    [`${src}/testing/index.ts`, '../algorithms/index.ts'],
+    [`${src}/index.ts`, './limiter/limiter.ts'],
+    [`${src}/http/node.ts`, 'node:http'],
+    ['examples/five-lines/server.js', 'sluice'],
+    ['bench/memory/run.mjs', 'sluice/testing'],
+    ['bench/memory/run.mjs', './report.mjs'],
+    ['bench/memory/run.mjs', 'limiter'],
+  ])('%s → %s', (file, specifier) => {
+    expect(problemOf(file, specifier, publicEntries)).toBeUndefined()
+  })
+})
+
+test('the workspace follows the rules', () => {
+  expect(checkImports()).toEqual([])
+})

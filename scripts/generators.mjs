@@ -1,0 +1,10 @@
+// The list of generated files: each names its output and makes its content from the sources of truth.
+
+/**
+ * @typedef {object} Generator
+ * @property {string} output path from the workspace root
+ * @property {() => Promise<string>} make the whole content of the file, the same on every machine
+ */
+
+/** @type {Generator[]} */
+export const generators = []

@@ -1,0 +1,21 @@
+// Brings node_modules up to date with the lock file, and does nothing when it already is.
+import { statSync } from 'node:fs'
+import { root, run } from './run.mjs'
+
+/** Runs `npm ci` when nothing is installed or the lock file is newer than what is; ends the process if that fails. */
+export async function ensureInstalled() {
+  const installed = modifiedAt('node_modules/.package-lock.json')
+  if (installed >= modifiedAt('package-lock.json')) return
+
+  console.log('Installing dependencies (npm ci) ...')
+  const code = await run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'])
+  if (code !== 0) {
+    console.error('npm ci failed; see the lines above.')
+    process.exit(code)
+  }
+}
+
+/** @param {string} path */
+function modifiedAt(path) {
+  return statSync(root + path, { throwIfNoEntry: false })?.mtimeMs ?? 0
+}
