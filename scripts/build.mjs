@@ -6,18 +6,18 @@ import { root, run, tool } from './run.mjs'
 const folder = `${root}packages/sluice/`
 
 /**
- * Compiles into a folder beside dist and then swaps it in, so that removed sources leave nothing behind
+ * Compiles into a folder beside dist and then swaps the two, so that removed sources leave nothing behind
  * and a reader never sees half a build. Gives the compiler's exit code; a failed build leaves dist as it was.
  */
 export async function build() {
-  const next = `${folder}dist-next`
-  rmSync(next, { recursive: true, force: true })
+  const next = `${folder}dist-next-${process.pid}`
+  const last = `${folder}dist-last-${process.pid}`
   const code = await run(tool('tsc'), ['-p', folder, '--outDir', next])
-  if (code === 0 && existsSync(next)) {
-    rmSync(`${folder}dist`, { recursive: true, force: true })
+  if (code === 0) {
+    if (existsSync(`${folder}dist`)) renameSync(`${folder}dist`, last)
     renameSync(next, `${folder}dist`)
   }
-  rmSync(next, { recursive: true, force: true })
+  for (const path of [next, last]) rmSync(path, { recursive: true, force: true })
   return code
 }
 

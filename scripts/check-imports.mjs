@@ -108,7 +108,7 @@ function filesUnder(folders) {
       ),
     )
     .filter(
-      (path) => /\.[mc]?[jt]s$/.test(path) && !/(^|\/)(node_modules|dist|dist-next)\//.test(path),
+      (path) => /\.[mc]?[jt]s$/.test(path) && !/(^|\/)(node_modules|dist(-[^/]*)?)\//.test(path),
     )
     .filter((path) => !(path.startsWith(library) && /\.test(-d)?\.ts$/.test(path)))
 }

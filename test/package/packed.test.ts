@@ -1,0 +1,122 @@
+// Uses the package the way its users do: packed, installed into scratch projects, imported, required and compiled.
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const scratch = mkdtempSync(join(tmpdir(), 'sluice-packed-'))
+const minute = 60_000
+let tarball: string
+
+beforeAll(() => {
+  // Packing builds first.
+  run('npm', ['pack', '--silent', '--pack-destination', scratch], join(root, 'packages/sluice'))
+  tarball = join(scratch, readdirSync(scratch).find((name) => name.endsWith('.tgz')) ?? '')
+}, minute)
+
+afterAll(() => rmSync(scratch, { recursive: true, force: true }))
+
+test('works as an ES module', { timeout: minute }, () => {
+  const folder = project('esm', 'module', {
+    'main.js': `import { createLimiter, limit, parsePolicy } from 'sluice'\n${threeChecks}`,
+  })
+  expect(run('node', ['main.js'], folder)).toBe(threeAnswers)
+})
+
+test('works with require, without a warning', { timeout: minute }, () => {
+  const folder = project('cjs', 'commonjs', {
+    'main.js': `process.on('warning', (warning) => console.log(warning.message))
+const { createLimiter, limit, parsePolicy } = require('sluice')\n${threeChecks}`,
+  })
+  expect(run('node', ['main.js'], folder)).toBe(threeAnswers)
+})
+
+test('offers its subpaths and nothing else', { timeout: minute }, () => {
+  const folder = project('subpaths', 'module', {
+    'main.js': `
+      for (const entry of ['sluice', 'sluice/redis', 'sluice/testing', 'sluice/limit', 'sluice/dist/index.js']) {
+        console.log(entry, await import(entry).then(() => 'opens', (error) => error.code))
+      }`,
+  })
+  expect(run('node', ['main.js'], folder).trim().split('\n')).toEqual([
+    'sluice opens',
+    'sluice/redis opens',
+    'sluice/testing opens',
+    'sluice/limit ERR_PACKAGE_PATH_NOT_EXPORTED',
+    'sluice/dist/index.js ERR_PACKAGE_PATH_NOT_EXPORTED',
+  ])
+})
+
+test('carries the build and its licence, and no sources or tests', () => {
+  const files = run('tar', ['-tzf', tarball], scratch).trim().split('\n')
+  expect(files).toEqual(expect.arrayContaining(['package/LICENSE', 'package/dist/index.js']))
+  expect(files.filter((name) => /\/src\/|\.test\./.test(name))).toEqual([])
+})
+
+test.each(['module', 'commonjs'])(
+  'compiles in a strict TypeScript %s project',
+  { timeout: minute },
+  (type) => {
+    const folder = project(`types-${type}`, type, {
+      'tsconfig.json': JSON.stringify({
+        compilerOptions: {
+          module: 'nodenext',
+          target: 'es2023',
+          lib: ['es2023', 'dom'],
+          types: [],
+          strict: true,
+          exactOptionalPropertyTypes: true,
+          noEmit: true,
+          // The declarations themselves are checked too: they are part of what we ship.
+          skipLibCheck: false,
+        },
+        include: ['main.ts'],
+      }),
+      'main.ts': `
+      import { createLimiter } from 'sluice'
+      import 'sluice/redis'
+      import 'sluice/testing'
+
+      const limiter = createLimiter({ limit: '2/min' })
+      export const allowed: boolean = limiter.check('a').allowed
+
+      // @ts-expect-error a limit is not a boolean
+      createLimiter({ limit: true })
+      // @ts-expect-error the key is not optional
+      limiter.check()
+    `,
+    })
+    expect(run(join(root, 'node_modules/.bin/tsc'), ['-p', '.'], folder)).toBe('')
+  },
+)
+
+const threeChecks = `
+if (typeof limit !== 'function' || typeof parsePolicy !== 'function') throw new Error('an export is missing')
+const limiter = createLimiter({ limit: '2/min' })
+for (let i = 0; i < 3; i++) console.log(limiter.check('a').allowed)
+limiter.close()
+`
+const threeAnswers = 'true\ntrue\nfalse\n'
+
+/** A scratch project with the packed package installed. */
+function project(name: string, type: string, files: Record<string, string>): string {
+  const folder = join(scratch, name)
+  mkdirSync(folder)
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ name, private: true, type }))
+  for (const [path, content] of Object.entries(files)) writeFileSync(join(folder, path), content)
+  run('npm', ['install', '--offline', '--no-audit', '--no-fund', '--silent', tarball], folder)
+  return folder
+}
+
+/** The standard output of a command; a failure carries all it printed. */
+function run(command: string, args: string[], cwd: string): string {
+  try {
+    return execFileSync(command, args, { cwd, encoding: 'utf8', stdio: 'pipe' })
+  } catch (error) {
+    const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string }
+    throw new Error(`${command} ${args.join(' ')} failed:\n${stdout}${stderr}`, { cause: error })
+  }
+}
