@@ -10,6 +10,15 @@ const packed = await run('npm', ['pack', '--silent', '--pack-destination', folde
 })
 const tarball = join(folder, readdirSync(folder)[0] ?? 'no-tarball')
 const publint = packed || (await run(tool('publint'), ['run', tarball, '--strict']))
-const attw = packed || (await run(tool('attw'), [tarball, '--profile', 'esm-only', '--no-emoji']))
+const attw =
+  packed ||
+  (await run(tool('attw'), [
+    tarball,
+    '--profile',
+    'esm-only',
+    '--no-emoji',
+    '--format',
+    'table-flipped',
+  ]))
 rmSync(folder, { recursive: true, force: true })
 process.exitCode = packed || publint || attw
