@@ -1,0 +1,71 @@
+// The one error class of the library, and every code it can carry.
+
+/**
+ * What went wrong, by name. `invalid-*` codes are misuse: thrown before anything is counted, and
+ * fixed by changing the call or the configuration. `store-*` codes are stores that could not answer.
+ */
+export type ErrorCode =
+  | 'invalid-duration'
+  | 'invalid-limit'
+  | 'invalid-policy'
+  | 'invalid-option'
+  | 'invalid-cost'
+  | 'invalid-key'
+  | 'invalid-attributes'
+  | 'limiter-closed'
+  | 'store-failed'
+
+/** One mistake in a configuration, for programs that show it where it was made. */
+export interface Problem {
+  /** Where, such as `rules[2].limit.burst`; '' is the whole of what was given. */
+  readonly path: string
+  /** What was found there; undefined when nothing was. */
+  readonly value: unknown
+  /** The mistake as a sentence: path, value and what is accepted. */
+  readonly message: string
+}
+
+/** What an error may carry beside its code and its sentence; `transient` is what a breaker needs. */
+export interface SluiceErrorOptions {
+  readonly cause?: unknown
+  readonly transient?: boolean
+  readonly problems?: readonly Problem[]
+}
+
+/** Every error that Sluice throws. Being refused is a value, never an error. */
+export class SluiceError extends Error {
+  override readonly name = 'SluiceError'
+  /** Stable, documented under `docs/reference/errors.md`. */
+  readonly code: ErrorCode
+  /** True when the same call may succeed later without any change. */
+  readonly transient: boolean
+  /** Every mistake of an invalid limit or policy; empty for other codes. */
+  readonly problems: readonly Problem[]
+
+  constructor(code: ErrorCode, message: string, options: SluiceErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.code = code
+    this.transient = options.transient ?? false
+    this.problems = options.problems ?? []
+  }
+}
+
+/** Renders any value for an error message: short, quoted, never throwing. */
+export function show(value: unknown): string {
+  if (typeof value === 'string') {
+    return JSON.stringify(value.length > 60 ? `${value.slice(0, 57)}...` : value)
+  }
+  if (typeof value === 'bigint') return `${value}n`
+  if (typeof value === 'number' || value === null || value === undefined) return String(value)
+  if (typeof value === 'function' || typeof value === 'symbol') return typeof value
+  try {
+    // Without a budget, a small object that holds itself many times over takes forever to print.
+    let budget = 100
+    const text =
+      JSON.stringify(value, (_, member: unknown) => (budget-- > 0 ? member : undefined)) ??
+      typeof value
+    return text.length > 60 ? `${text.slice(0, 57)}...` : text
+  } catch {
+    return 'an object that cannot be shown'
+  }
+}

@@ -1,0 +1,37 @@
+// The one place where keys are made: injective, bounded, free of separators that a user could inject.
+import { show, SluiceError } from '../errors.ts'
+import { sha256 } from './sha256.ts'
+
+/** The longest value that is accepted at all, in UTF-16 code units. */
+export const LONGEST_VALUE = 65_536
+
+/** The longest value that stands in a key as it is; a longer one stands as its hash. */
+const LONGEST_PLAIN = 128
+
+/** What a hashed value begins with. A plain value that begins so is hashed as well, so none can pose as a hash. */
+const HASHED = '~'
+
+/** One key for a list of values: equal only for equal lists. A single short value is its own key. */
+export function keyOf(values: readonly string[], hash = false): string {
+  if (values.length === 1) return part(values[0] as string, hash)
+  return joined(values.map((value) => part(value, hash)))
+}
+
+/** The values with their lengths in front, so that no choice of values can shift a border. */
+export function joined(values: readonly string[]): string {
+  let key = ''
+  for (const value of values) key += `${value.length}:${value}`
+  return key
+}
+
+/** A value as it stands in a key. */
+export function part(value: string, hash: boolean): string {
+  if (!hash && value.length <= LONGEST_PLAIN && !value.startsWith(HASHED)) return value
+  if (value.length > LONGEST_VALUE) {
+    throw new SluiceError(
+      'invalid-key',
+      `key value ${show(value)} has ${value.length} characters; accepted: at most ${LONGEST_VALUE}`,
+    )
+  }
+  return HASHED + sha256(value)
+}

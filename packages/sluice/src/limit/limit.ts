@@ -1,0 +1,185 @@
+// Limits as plain data, and the one function that makes them from what people write.
+import { show, SluiceError } from '../errors.ts'
+import type { Millis } from '../time/clock.ts'
+import {
+  DURATION_FORMS,
+  periodText,
+  tryDuration,
+  type Duration,
+  type DurationText,
+} from '../time/duration.ts'
+
+/** The six algorithms, in the order in which they are documented. */
+export const ALGORITHMS = [
+  'token-bucket',
+  'gcra',
+  'leaky-bucket',
+  'fixed-window',
+  'sliding-window',
+  'sliding-log',
+] as const
+
+/** The name of an algorithm. */
+export type AlgorithmName = (typeof ALGORITHMS)[number]
+
+/** How many units within how long, by which algorithm. Plain data, always valid: made by {@link limit}. */
+export interface Limit {
+  readonly algorithm: AlgorithmName
+  /** Units per window; 0 refuses every cost above 0. */
+  readonly quota: number
+  readonly window: Millis
+  /** Most units at once. Equals the quota for the three window algorithms. */
+  readonly burst: number
+}
+
+/** A rate as text: `100/min`, `5/10s`, `1000/1h`. */
+export type RateText = `${number}/${DurationText}`
+
+/** What a limit is made from: a rate as text, or its parts. The default algorithm is the token bucket. */
+export type LimitInput = RateText | LimitFields | Limit
+
+/** The parts of a limit, each checked by {@link limit}. */
+export interface LimitFields {
+  readonly quota: number
+  readonly window: Duration
+  readonly algorithm?: AlgorithmName
+  readonly burst?: number
+}
+
+/** What may be said beside a rate as text. */
+export interface LimitOptions {
+  readonly algorithm?: AlgorithmName
+  readonly burst?: number
+}
+
+/** The largest quota of a sliding log, which keeps one entry per allowed request. */
+export const LARGEST_LOG = 10_000
+
+/** The algorithms for which burst and quota may differ. */
+const BUCKETS: ReadonlySet<unknown> = new Set<AlgorithmName>([
+  'token-bucket',
+  'gcra',
+  'leaky-bucket',
+])
+
+/** The most that quota or burst times window may be: twice as much is still an exact number. */
+const LARGEST_PRODUCT = 2 ** 52
+
+/** What a rate may look like, for error messages. */
+export const RATE_FORMS = "text such as '100/min', '5/10s', '1000/1h'"
+
+/** A problem with one field of a limit. */
+export interface LimitProblem {
+  /** The field, or '' for the limit as a whole. */
+  readonly field: '' | keyof Limit
+  readonly value: unknown
+  /** Begins with the field. */
+  readonly message: string
+}
+
+/** `limit('100/min', { burst: 200 })`: the limit as data. Throws `invalid-limit` naming every mistake. */
+export function limit(input: LimitInput, options: LimitOptions = {}): Limit {
+  const problems: LimitProblem[] = []
+  const fields = typeof input === 'string' ? rateFields(input) : input
+  const made = readLimit({ ...fields, ...options }, problems)
+  if (made === undefined) {
+    const list = problems.map((problem) => problem.message).join('; ')
+    throw new SluiceError('invalid-limit', `limit ${show(input)}: ${list}`, {
+      problems: problems.map(({ field, value, message }) => ({ path: field, value, message })),
+    })
+  }
+  return made
+}
+
+const WHOLE_TEXT = /^\d+(?:_\d+)*$/
+
+/** The quota and window of a rate as text; the text itself under `rate` when it cannot be read. */
+export function rateFields(text: string): Record<string, unknown> {
+  const match = /^\s*(-?[\d._]+)\s*\/\s*(\w+)\s*$/.exec(text)
+  if (match === null) return { rate: text }
+  const quota = match[1] as string
+  // What is not a whole number stays text, so that the message shows it as it was written.
+  return {
+    quota: WHOLE_TEXT.test(quota) ? Number(quota.replaceAll('_', '')) : quota,
+    window: match[2],
+  }
+}
+
+/** What a limit may say, in the order in which it is documented. */
+export const LIMIT_FIELDS: readonly (keyof Limit)[] = ['quota', 'window', 'algorithm', 'burst']
+
+/** The limit that the fields describe, or undefined with every mistake pushed to `problems`. */
+export function readLimit(
+  fields: Readonly<Record<string, unknown>>,
+  problems: LimitProblem[],
+): Limit | undefined {
+  const before = problems.length
+  const wrong = (field: LimitProblem['field'], says: string): void => {
+    const value = field === '' ? fields['rate'] : fields[field]
+    const found = value === undefined ? 'missing' : show(value)
+    problems.push({
+      field,
+      value,
+      message: field === '' ? says : `${field} is ${found}${says}`,
+    })
+  }
+  if (Object.hasOwn(fields, 'rate')) {
+    wrong('', `rate is ${show(fields['rate'])}; accepted: ${RATE_FORMS}`)
+    return undefined
+  }
+  for (const name of Object.keys(fields)) {
+    if (!(LIMIT_FIELDS as readonly string[]).includes(name)) {
+      wrong('', `unknown field ${show(name)}; accepted: ${LIMIT_FIELDS.join(', ')}`)
+    }
+  }
+
+  const { quota } = fields
+  const algorithm = (fields['algorithm'] ?? 'token-bucket') as AlgorithmName
+  const window = tryDuration(fields['window'])
+  const burst = fields['burst'] === undefined ? quota : fields['burst']
+  if (!isWhole(quota)) wrong('quota', '; accepted: a whole number of units, 0 or more')
+  if (window === undefined) wrong('window', `; accepted: ${DURATION_FORMS}`)
+  if (fields['algorithm'] === null || !ALGORITHMS.includes(algorithm)) {
+    wrong('algorithm', `; accepted: ${ALGORITHMS.join(', ')}`)
+  }
+  if (fields['burst'] !== undefined && !(isWhole(burst) && (burst >= 1 || quota === 0))) {
+    wrong('burst', '; accepted: a whole number of units, 1 or more')
+  }
+  if (problems.length > before || !isWhole(quota) || !isWhole(burst) || window === undefined) {
+    return undefined
+  }
+
+  if (quota === 0 && burst !== 0) {
+    wrong('burst', ' with quota 0; accepted: no burst, since nothing is ever allowed')
+  } else if (!BUCKETS.has(algorithm) && burst !== quota) {
+    wrong(
+      'burst',
+      ` with ${algorithm}; accepted: no burst (a window admits its quota at once), or another algorithm`,
+    )
+  }
+  if (algorithm === 'sliding-log' && quota > LARGEST_LOG) {
+    wrong(
+      'quota',
+      ` with sliding-log, which remembers every request; accepted: at most ${LARGEST_LOG}, or sliding-window`,
+    )
+  }
+  if (Math.max(quota, burst) * window > LARGEST_PRODUCT) {
+    wrong(
+      burst > quota ? 'burst' : 'quota',
+      `, which times a window of ${window} ms is above 2^52, where numbers stop being exact; accepted: a shorter window or fewer units`,
+    )
+  }
+  if (problems.length > before) return undefined
+  // Adding 0 turns -0, which the checks let through, into 0.
+  return { algorithm, quota: quota + 0, window, burst: burst + 0 }
+}
+
+/** The limit as people write it: `token bucket 100/min, burst 20`. */
+export function limitText(limit: Limit): string {
+  const rate = `${limit.algorithm.replaceAll('-', ' ')} ${limit.quota}/${periodText(limit.window)}`
+  return limit.burst === limit.quota ? rate : `${rate}, burst ${limit.burst}`
+}
+
+function isWhole(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0
+}

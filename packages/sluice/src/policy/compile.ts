@@ -1,0 +1,83 @@
+// A policy made ready for the hot path: conditions as predicates, limits with the space of their counts.
+import { joined } from '../key/key.ts'
+import { limit, type Limit, type LimitInput } from '../limit/limit.ts'
+import { attributeText, compileCondition, type Predicate } from './pattern.ts'
+import type { Attributes, LimitOrNone, Policy, Rule } from './policy.ts'
+
+/** The number of the state format: it changes when a new version could misread the counts of an old one. */
+const FORMAT = '1'
+
+/** A limit with the space its counts live in. */
+export interface PlacedLimit {
+  readonly limit: Limit
+  readonly space: string
+}
+
+/** A rule, ready to be asked. */
+export interface CompiledRule {
+  /** As it was parsed. */
+  readonly rule: Rule
+  readonly by: readonly string[]
+  /** Whether the rule speaks; null: always. */
+  readonly applies: Predicate | null
+  readonly base: PlacedLimit
+  /** The limit for a request, null for none at all. Itself null when it is always the base. */
+  readonly choose: ((attributes: Attributes) => PlacedLimit | null) | null
+  readonly cost: number | string | undefined
+  readonly shadow: boolean
+  readonly countRefused: boolean
+}
+
+/** The rules of a parsed policy, in its order. */
+export function compilePolicy(policy: Policy): readonly CompiledRule[] {
+  return policy.rules.map((rule) => compileRule(policy.name, rule))
+}
+
+function compileRule(policyName: string, rule: Rule): CompiledRule {
+  /**
+   * The algorithm and the window stand in the space, so that a state is never read by another
+   * arithmetic; the quota and the burst do not, so that raising them forgets nothing.
+   */
+  const place = (input: LimitInput): PlacedLimit => {
+    const made = limit(input)
+    const { algorithm, window } = made
+    const names = [FORMAT, policyName, rule.name, algorithm, String(window), ...rule.by]
+    return { limit: made, space: joined(names) }
+  }
+  const base = place(rule.limit)
+  return {
+    rule,
+    by: rule.by,
+    applies: rule.when && Object.keys(rule.when).length > 0 ? compileCondition(rule.when) : null,
+    base,
+    choose: compileChoice(rule, base, (input) => (input === 'unlimited' ? null : place(input))),
+    cost: rule.cost,
+    shadow: rule.shadow ?? false,
+    countRefused: rule.countRefused ?? false,
+  }
+}
+
+/** Overrides in their order, then the tier, then the base. */
+function compileChoice(
+  { overrides = [], tiers }: Rule,
+  base: PlacedLimit,
+  place: (input: LimitOrNone) => PlacedLimit | null,
+): CompiledRule['choose'] {
+  if (overrides.length === 0 && tiers === undefined) return null
+  const exceptions = overrides.map(({ when, limit }) => ({
+    applies: compileCondition(when),
+    placed: place(limit),
+  }))
+  const tierAttribute = tiers?.attribute
+  // A map, since the values that are looked up come from requests.
+  const byTier = new Map(
+    Object.entries(tiers?.limits ?? {}).map(([tier, limit]) => [tier, place(limit)]),
+  )
+  return (attributes) => {
+    for (const exception of exceptions) if (exception.applies(attributes)) return exception.placed
+    if (tierAttribute === undefined) return base
+    const tier = attributeText(attributes, tierAttribute)
+    const placed = tier === undefined ? undefined : byTier.get(tier)
+    return placed === undefined ? base : placed
+  }
+}

@@ -1,0 +1,41 @@
+// What policies may say, as tables: the parser reads by them and the JSON Schema is written from them.
+import type { OnStoreFailure, Override, Policy, Rule, Tiers } from './policy.ts'
+
+/** The fields of a policy. */
+export const POLICY_FIELDS: readonly (keyof Policy)[] = ['name', 'rules']
+
+/** The fields of a rule. */
+export const RULE_FIELDS: readonly (keyof Rule)[] = [
+  'name',
+  'when',
+  'by',
+  'limit',
+  'tiers',
+  'overrides',
+  'cost',
+  'shadow',
+  'onStoreFailure',
+  'countRefused',
+  'hidden',
+]
+
+/** The fields of a rule that are true or false. */
+export const FLAGS: readonly (keyof Rule)[] = ['shadow', 'countRefused', 'hidden']
+
+/** The fields of a rule's tiers. */
+export const TIERS_FIELDS: readonly (keyof Tiers)[] = ['attribute', 'limits']
+
+/** The fields of an override. */
+export const OVERRIDE_FIELDS: readonly (keyof Override)[] = ['when', 'limit']
+
+/** What a rule may do when the store cannot answer. */
+export const ON_STORE_FAILURE: readonly OnStoreFailure[] = ['local', 'open', 'closed']
+
+/** The longest name of a policy, a rule or an attribute, in characters. */
+export const LONGEST_NAME = 128
+
+/** The most entries that any list or table of a policy may have. */
+export const LONGEST_LIST = 10_000
+
+/** Names of policies and rules travel in HTTP header strings, which hold nothing else. */
+export const NAME_PATTERN = '^[ -~]+$'

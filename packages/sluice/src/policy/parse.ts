@@ -1,0 +1,162 @@
+// From whatever was written to a policy that is valid in every part, or to the list of all mistakes.
+import { show, SluiceError, type Problem } from '../errors.ts'
+import {
+  FLAGS,
+  ON_STORE_FAILURE,
+  OVERRIDE_FIELDS,
+  POLICY_FIELDS,
+  RULE_FIELDS,
+  TIERS_FIELDS,
+} from './fields.ts'
+import type { OnStoreFailure, Override, Policy, Rule, Tiers } from './policy.ts'
+import { readCondition } from './read-condition.ts'
+import { readLimit, readLimitOrNone } from './read-limit.ts'
+import { readAttribute, readBy, readName } from './read-name.ts'
+import { at, note, readFields, readList, readTable, refuse, type Problems } from './reading.ts'
+
+/** A policy, or what is wrong with it. */
+export type ParsedPolicy =
+  | { readonly policy: Policy; readonly problems: readonly [] }
+  | { readonly policy: undefined; readonly problems: readonly Problem[] }
+
+/**
+ * The policy as frozen plain data, with every limit in full; parsing it again gives the same. Throws
+ * one `invalid-policy` error that lists all mistakes, each with its path, its value and what is accepted.
+ */
+export function parsePolicy(input: unknown): Policy {
+  const { policy, problems } = tryParsePolicy(input)
+  if (policy !== undefined) return policy
+  const count = problems.length === 1 ? '1 mistake' : `${problems.length} mistakes`
+  const list = problems.map(({ message }) => `\n- ${message}`).join('')
+  throw new SluiceError('invalid-policy', `the policy has ${count}:${list}`, { problems })
+}
+
+/** Like {@link parsePolicy}, with the mistakes as a value. Never throws. */
+export function tryParsePolicy(input: unknown): ParsedPolicy {
+  const problems: Problem[] = []
+  const policy = readPolicy(problems, input)
+  return policy === undefined || problems.length > 0
+    ? { policy: undefined, problems }
+    : { policy, problems: [] }
+}
+
+function readPolicy(problems: Problems, input: unknown): Policy | undefined {
+  const fields = readFields(problems, '', input, POLICY_FIELDS, 'an object with name and rules')
+  if (fields === undefined) return undefined
+  const name = readName(problems, 'name', fields.get('name'))
+  const accepted = 'a list of at least one rule'
+  const list = readList(problems, 'rules', fields.get('rules'), accepted)
+  if (list?.length === 0) refuse(problems, 'rules', list, accepted)
+  const names = new Map<string, string>()
+  const rules = list?.map((rule, i) => readRule(problems, at('rules', i), rule, names))
+  if (name === undefined || rules === undefined) return undefined
+  return Object.freeze({ name, rules: Object.freeze(rules.filter((rule) => rule !== undefined)) })
+}
+
+/** One rule; `names` has the rules read before it, by name. */
+function readRule(
+  problems: Problems,
+  path: string,
+  input: unknown,
+  names: Map<string, string>,
+): Rule | undefined {
+  const fields = readFields(problems, path, input, RULE_FIELDS, 'a rule with name, by and limit')
+  if (fields === undefined) return undefined
+  /** A field that may be left out. */
+  const optional = <T>(
+    field: keyof Rule,
+    read: (problems: Problems, path: string, value: unknown) => T | undefined,
+  ): { [name: string]: T } => {
+    const value = fields.get(field)
+    const result = value === undefined ? undefined : read(problems, at(path, field), value)
+    return result === undefined ? {} : { [field]: result }
+  }
+
+  const name = readName(problems, at(path, 'name'), fields.get('name'))
+  if (name !== undefined) {
+    const earlier = names.get(name)
+    if (earlier === undefined) names.set(name, path)
+    else {
+      const says = `is ${show(name)}, the name of ${earlier}; accepted: a name of its own`
+      note(problems, at(path, 'name'), name, says)
+    }
+  }
+  const when = optional('when', readCondition)
+  const by = readBy(problems, at(path, 'by'), fields.get('by'))
+  const limit = readLimit(problems, at(path, 'limit'), fields.get('limit'))
+  const rest = {
+    ...optional('tiers', readTiers),
+    ...optional('overrides', readOverrides),
+    ...optional('cost', readCost),
+    ...optional('onStoreFailure', readOnStoreFailure),
+  }
+  const flags = Object.assign({}, ...FLAGS.map((flag) => optional(flag, readFlag)))
+  if (name === undefined || by === undefined || limit === undefined) return undefined
+  return Object.freeze({ name, ...when, by, limit, ...rest, ...flags })
+}
+
+function readTiers(problems: Problems, path: string, value: unknown): Tiers | undefined {
+  const accepted = 'an object with attribute and limits'
+  const fields = readFields(problems, path, value, TIERS_FIELDS, accepted)
+  if (fields === undefined) return undefined
+  const attribute = readAttribute(problems, at(path, 'attribute'), fields.get('attribute'))
+  const here = at(path, 'limits')
+  const some = 'a table of at least one limit, by the value of the attribute'
+  const table = readTable(problems, here, fields.get('limits'), some)
+  if (table?.size === 0) refuse(problems, here, {}, some)
+  const limits = [...(table ?? [])].map(([tier, limit]) => {
+    // An attribute that is '' is not known, so this tier would never be chosen.
+    if (tier === '') note(problems, at(here, tier), limit, 'has no value; accepted: a text')
+    return [tier, readLimitOrNone(problems, at(here, tier), limit)] as const
+  })
+  if (attribute === undefined) return undefined
+  return Object.freeze({ attribute, limits: Object.freeze(Object.fromEntries(limits)) }) as Tiers
+}
+
+function readOverrides(
+  problems: Problems,
+  path: string,
+  value: unknown,
+): readonly Override[] | undefined {
+  const list = readList(problems, path, value, 'a list of overrides, each with when and limit')
+  return (
+    list &&
+    Object.freeze(list.flatMap((entry, i) => readOverride(problems, at(path, i), entry) ?? []))
+  )
+}
+
+function readOverride(problems: Problems, path: string, value: unknown): Override | undefined {
+  const accepted = 'an override with when and limit'
+  const fields = readFields(problems, path, value, OVERRIDE_FIELDS, accepted)
+  if (fields === undefined) return undefined
+  const when = readCondition(problems, at(path, 'when'), fields.get('when'))
+  if (when !== undefined && Object.keys(when).length === 0) {
+    // It would hold always, and the rule's own limit never.
+    refuse(problems, at(path, 'when'), {}, 'a condition on at least one attribute')
+  }
+  const limit = readLimitOrNone(problems, at(path, 'limit'), fields.get('limit'))
+  return when === undefined || limit === undefined ? undefined : Object.freeze({ when, limit })
+}
+
+function readCost(problems: Problems, path: string, value: unknown): number | string | undefined {
+  if (Number.isSafeInteger(value) && (value as number) >= 0) return (value as number) + 0
+  if (typeof value === 'string' && value !== '') return readAttribute(problems, path, value)
+  refuse(problems, path, value, 'a whole number of units, 0 or more, or the name of an attribute')
+  return undefined
+}
+
+function readOnStoreFailure(
+  problems: Problems,
+  path: string,
+  value: unknown,
+): OnStoreFailure | undefined {
+  const known = ON_STORE_FAILURE.find((name) => name === value)
+  if (known === undefined) refuse(problems, path, value, ON_STORE_FAILURE.join(', '))
+  return known
+}
+
+function readFlag(problems: Problems, path: string, value: unknown): boolean | undefined {
+  if (typeof value === 'boolean') return value
+  refuse(problems, path, value, 'true or false')
+  return undefined
+}

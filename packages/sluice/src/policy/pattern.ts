@@ -1,0 +1,122 @@
+// Conditions as predicates: which requests a rule or an override speaks for.
+import { show, SluiceError } from '../errors.ts'
+import { holds, parseAddress, parseNetwork, type Network } from './network.ts'
+import type { Attributes, Condition, Pattern, PatternObject } from './policy.ts'
+
+/** A condition, a rule's `when`, ready to be asked. */
+export type Predicate = (attributes: Attributes) => boolean
+
+/** What one pattern asks for. */
+export type Meaning =
+  | { readonly kind: 'absent' | 'present' }
+  | { readonly kind: 'equals' | 'prefix'; readonly text: string }
+  | { readonly kind: 'network'; readonly network: Network }
+
+/**
+ * The text of an attribute, undefined when it is not known. Throws `invalid-attributes` for a value
+ * that is not a text, a finite number or a boolean.
+ */
+export function attributeText(attributes: Attributes, name: string): string | undefined {
+  const value: unknown = attributes[name]
+  if (value === undefined || value === null || value === '') return undefined
+  // Every object inherits `constructor`; a polluted prototype must not become anybody's plan.
+  if (!Object.hasOwn(attributes, name)) return undefined
+  if (typeof value === 'string') return value
+  if (isLiteral(value)) return String(value)
+  throw new SluiceError(
+    'invalid-attributes',
+    `attribute ${show(name)} is ${show(value)}; accepted: a text, a finite number, a boolean, or nothing`,
+  )
+}
+
+/** The predicate of a condition: true when every attribute is what its pattern asks for. */
+export function compileCondition(condition: Condition): Predicate {
+  const tests = Object.entries(condition).map(([name, pattern]) => ({
+    name,
+    holds: testOf(name, pattern),
+  }))
+  const [only] = tests
+  if (only !== undefined && tests.length === 1) {
+    return (attributes) => only.holds(attributeText(attributes, only.name))
+  }
+  return (attributes) => {
+    for (const test of tests) {
+      if (!test.holds(attributeText(attributes, test.name))) return false
+    }
+    return true
+  }
+}
+
+/** What a single pattern means for an attribute, or, as text, what would be accepted instead. */
+export function meaningOf(attribute: string, pattern: unknown): Meaning | string {
+  if (typeof pattern === 'number' || typeof pattern === 'boolean') return literal(pattern)
+  if (typeof pattern === 'string') return textMeaning(attribute, pattern)
+  if (typeof pattern !== 'object' || pattern === null || Array.isArray(pattern)) {
+    return PATTERN_FORMS
+  }
+  const entries = Object.entries(pattern as PatternObject)
+  const [kind, value] = entries[0] ?? []
+  if (entries.length !== 1) return PATTERN_FORMS
+  if (kind === 'equals') return literal(value)
+  if (kind === 'network') return typeof value === 'string' ? network(value) : NETWORK_FORMS
+  return PATTERN_FORMS
+}
+
+const PATTERN_FORMS =
+  "'present', 'absent', a text, a text that ends in *, a finite number, a boolean, { equals }, { network }, or a list of these"
+const NETWORK_FORMS = 'a network such as 10.0.0.0/8 or 2001:db8::/32, or an address'
+
+function textMeaning(attribute: string, text: string): Meaning | string {
+  if (text === '') return "a text that is not empty, or 'absent'"
+  if (text === 'present' || text === 'absent') return { kind: text }
+  const star = text.indexOf('*')
+  if (star !== -1) {
+    if (star < text.length - 1) return 'a * at the end only; { equals } takes a text literally'
+    return star === 0 ? { kind: 'present' } : { kind: 'prefix', text: text.slice(0, -1) }
+  }
+  if (attribute !== 'ip') return { kind: 'equals', text }
+  // Addresses have many spellings, so they are never compared as text.
+  const meaning = network(text)
+  return typeof meaning === 'string'
+    ? `${meaning}, 'present', 'absent', a text that ends in *, or { equals } for any other text`
+    : meaning
+}
+
+function literal(value: unknown): Meaning | string {
+  return isLiteral(value) && value !== ''
+    ? { kind: 'equals', text: String(value) }
+    : 'a text that is not empty, a finite number, or a boolean'
+}
+
+function isLiteral(value: unknown): value is string | number | boolean {
+  return typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)
+}
+
+function network(text: string): Meaning | string {
+  const parsed = parseNetwork(text)
+  return parsed === undefined ? NETWORK_FORMS : { kind: 'network', network: parsed }
+}
+
+/** One test for a pattern or a list of them: the address is parsed once however many networks there are. */
+function testOf(attribute: string, pattern: Pattern): (text: string | undefined) => boolean {
+  const meanings = (Array.isArray(pattern) ? pattern : [pattern]).map((single: unknown) => {
+    const meaning = meaningOf(attribute, single)
+    if (typeof meaning !== 'string') return meaning
+    const name = show(attribute)
+    throw new SluiceError('invalid-policy', `${name} is ${show(single)}; accepted: ${meaning}`)
+  })
+  const absent = meanings.some(({ kind }) => kind === 'absent')
+  const present = meanings.some(({ kind }) => kind === 'present')
+  const texts = new Set(meanings.flatMap((m) => (m.kind === 'equals' ? [m.text] : [])))
+  const prefixes = meanings.flatMap((m) => (m.kind === 'prefix' ? [m.text] : []))
+  const networks = meanings.flatMap((m) => (m.kind === 'network' ? [m.network] : []))
+
+  return (text) => {
+    if (text === undefined) return absent
+    if (present || texts.has(text)) return true
+    for (const prefix of prefixes) if (text.startsWith(prefix)) return true
+    if (networks.length === 0) return false
+    const address = parseAddress(text)
+    return address !== undefined && networks.some((network) => holds(network, address))
+  }
+}

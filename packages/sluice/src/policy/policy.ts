@@ -1,0 +1,71 @@
+// Policies as plain data: what a rule may say.
+import type { LimitInput } from '../limit/limit.ts'
+
+/** What is known of one request. Nothing, null and '' all mean: not known. */
+export type Attributes = Readonly<Record<string, string | number | boolean | null | undefined>>
+
+/**
+ * What an attribute must be: `'present'`, `'absent'`, a text, a text that ends in `*` (a prefix), for
+ * the attribute `ip` a network such as `10.0.0.0/8`, or a list of which one must hold. The object
+ * forms say the same without guessing: `{ equals }` takes its text literally, `{ network }` works for
+ * any attribute.
+ */
+export type Pattern =
+  | string
+  | number
+  | boolean
+  | PatternObject
+  | readonly (string | number | boolean | PatternObject)[]
+
+/** A pattern that names its kind. */
+export type PatternObject =
+  | { readonly equals: string | number | boolean }
+  | { readonly network: string }
+
+/** Attributes by name and what each must be; all must hold. */
+export type Condition = Readonly<Record<string, Pattern>>
+
+/** A limit, or none at all. */
+export type LimitOrNone = LimitInput | 'unlimited'
+
+/** What a rule does when the store cannot answer: count in this process, let through, or refuse. */
+export type OnStoreFailure = 'local' | 'open' | 'closed'
+
+/** The limit chosen by an attribute, such as `plan`. Values that are not listed get the rule's own limit. */
+export interface Tiers {
+  readonly attribute: string
+  readonly limits: Readonly<Record<string, LimitOrNone>>
+}
+
+/** Another limit for some keys. The first override that matches wins, before the tiers. */
+export interface Override {
+  readonly when: Condition
+  readonly limit: LimitOrNone
+}
+
+/** One rule: when it speaks, whom it counts by, and the limit. */
+export interface Rule {
+  readonly name: string
+  /** The rule speaks only when all of it holds. Default: always. */
+  readonly when?: Condition
+  /** The attributes that make the key; [] is one count for everybody. The rule is skipped when one is not known. */
+  readonly by: readonly string[]
+  readonly limit: LimitInput
+  readonly tiers?: Tiers
+  readonly overrides?: readonly Override[]
+  /** Units per request: a number, or the name of the attribute that holds it. Default: the cost of the call. */
+  readonly cost?: number | string
+  /** Counted, never enforced. */
+  readonly shadow?: boolean
+  readonly onStoreFailure?: OnStoreFailure
+  /** Refused requests are charged too, so that hammering keeps a key shut. */
+  readonly countRefused?: boolean
+  /** Not shown in response headers. */
+  readonly hidden?: boolean
+}
+
+/** A named set of rules; a request must pass all that speak. */
+export interface Policy {
+  readonly name: string
+  readonly rules: readonly Rule[]
+}

@@ -1,0 +1,47 @@
+// Reads the names in a policy: of itself, of its rules, and of the attributes that they speak of.
+import { LONGEST_NAME, NAME_PATTERN } from './fields.ts'
+import { at, note, readList, refuse, type Problems } from './reading.ts'
+
+const PRINTABLE = new RegExp(NAME_PATTERN)
+
+/** The name of a policy or a rule. */
+export function readName(problems: Problems, path: string, value: unknown): string | undefined {
+  if (typeof value === 'string' && value.length <= LONGEST_NAME && PRINTABLE.test(value)) {
+    return value
+  }
+  const accepted = `1 to ${LONGEST_NAME} printable ASCII characters, since names travel in HTTP headers`
+  refuse(problems, path, value, accepted)
+  return undefined
+}
+
+/** The name of an attribute. */
+export function readAttribute(
+  problems: Problems,
+  path: string,
+  value: unknown,
+): string | undefined {
+  if (typeof value === 'string' && value !== '' && value.length <= LONGEST_NAME) return value
+  refuse(problems, path, value, `the name of an attribute, 1 to ${LONGEST_NAME} characters`)
+  return undefined
+}
+
+/** The attributes that make a key. */
+export function readBy(
+  problems: Problems,
+  path: string,
+  value: unknown,
+): readonly string[] | undefined {
+  const accepted = 'a list of attribute names; [] is one count for everybody'
+  const list = readList(problems, path, value, accepted)
+  if (list === undefined) return undefined
+  const by = new Set<string>()
+  for (const [i, entry] of list.entries()) {
+    const name = readAttribute(problems, at(path, i), entry)
+    if (name === undefined) continue
+    if (by.has(name)) {
+      note(problems, at(path, i), name, `is "${name}" once more; accepted: each attribute once`)
+    }
+    by.add(name)
+  }
+  return Object.freeze([...by])
+}

@@ -1,0 +1,30 @@
+// "Did you mean": the known name nearest to one that is not known.
+
+/** The name that differs by at most two letters added, dropped or changed; undefined when none is that near. */
+export function closest(wrong: string, names: readonly string[]): string | undefined {
+  let best: string | undefined
+  let least = 3
+  for (const name of names) {
+    const distance = editDistance(wrong.toLowerCase(), name.toLowerCase())
+    // Of a short name, two changes leave nothing.
+    if (distance < least && distance < name.length) {
+      best = name
+      least = distance
+    }
+  }
+  return best
+}
+
+function editDistance(a: string, b: string): number {
+  if (Math.abs(a.length - b.length) > 2) return Number.POSITIVE_INFINITY
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i)
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const changed = (row[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1)
+      next.push(Math.min(changed, (row[j] as number) + 1, (next[j - 1] as number) + 1))
+    }
+    row = next
+  }
+  return row[b.length] as number
+}

@@ -1,0 +1,63 @@
+// Where "now" comes from, for stores that tell their own time.
+
+/** A duration or an instant in whole milliseconds. */
+export type Millis = number
+
+/** The present instant in whole milliseconds since the epoch. Never steps backwards for its reader. */
+export type Clock = () => Millis
+
+/**
+ * Milliseconds since the epoch that nobody can set back: the wall time at which the process began,
+ * carried on by the monotonic clock. A change of the system's time does not move it.
+ */
+export const systemClock: Clock = () => Math.floor(performance.timeOrigin + performance.now())
+
+/** Readings of one millisecond after which a reading may be shared. */
+const BUSY = 256
+/** Decisions that may share one reading. */
+const SHARE = 64
+
+/**
+ * A clock that is read once for many decisions while the event loop is kept busy by them.
+ *
+ * Reading the time is most of what a decision on a hot key costs. After 256 readings within one
+ * millisecond a reading is shared: by at most 64 decisions, and never beyond the synchronous run
+ * that made it, so an idle process never sees an old time and a long loop still sees time pass.
+ */
+export function sharedClock(read: Clock = systemClock): Clock {
+  let now = read()
+  let seen = 0
+  let left = 0
+  let pending = false
+  let patience = 0
+
+  const endOfRun = (): void => {
+    pending = false
+    // A run this short gains nothing by sharing and pays for the microtask: look again later.
+    if (left > SHARE - 8) patience = BUSY
+    left = 0
+  }
+
+  return () => {
+    if (left > 0) {
+      left -= 1
+      return now
+    }
+    const time = read()
+    if (time !== now) {
+      now = time
+      // Once shared, a new millisecond within the same run does not start the count again.
+      if (!pending) seen = 0
+    } else if (seen < BUSY) {
+      seen += 1
+    }
+    if (seen >= BUSY && --patience < 0) {
+      left = SHARE - 1
+      if (!pending) {
+        pending = true
+        queueMicrotask(endOfRun)
+      }
+    }
+    return now
+  }
+}
