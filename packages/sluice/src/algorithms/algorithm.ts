@@ -1,0 +1,43 @@
+// What an algorithm is: a handful of pure functions over one small state. Nothing here reads a clock.
+import type { AlgorithmName, Limit } from '../limit/limit.ts'
+import type { Millis } from '../time/clock.ts'
+
+/**
+ * What is remembered of one count. Whole numbers only; what they mean is the algorithm's own affair:
+ * `at` is an instant, `used` and `before` are amounts. Never changed in place.
+ */
+export interface State {
+  readonly at: Millis
+  readonly used: number
+  readonly before: number
+}
+
+/**
+ * One algorithm. `advance` lets time pass and comes first; every other function takes its result, at
+ * the same `now`. Instants are absolute, so that one subtraction gives every wait.
+ *
+ * Shared rules: a state behind nothing (`undefined`) is the full quota. `used` above what the limit
+ * holds (the limit was lowered) reads as full. A clock that went back by up to one window stands
+ * still until it catches up, so that it never grants more; one that went back further was set, and
+ * the state moves to the new time with its units unchanged, so that no key stays shut.
+ */
+export interface Algorithm<S extends State = State> {
+  readonly name: AlgorithmName
+  /** How many of the state's numbers matter; 0 when the state is more than its numbers. */
+  readonly words: 0 | 2 | 3
+  advance(limit: Limit, state: S | undefined, now: Millis): S
+  /** Whether a cost above 0 is allowed. */
+  fits(limit: Limit, state: S, cost: number, now: Millis): boolean
+  /** Takes the cost, whether it fits or not; never beyond full. */
+  spend(limit: Limit, state: S, cost: number, now: Millis): S
+  /** Hands back a cost taken at `takenAt`: never above full, and nothing that time has already given back. */
+  give(limit: Limit, state: S, cost: number, now: Millis, takenAt: Millis): S
+  /** The largest cost that fits. */
+  remaining(limit: Limit, state: S, now: Millis): number
+  /** The first instant at which a cost that does not fit now will; only asked for a cost within the burst. */
+  freeAt(limit: Limit, state: S, cost: number, now: Millis): Millis
+  /** The first instant at which the state answers as no state does. */
+  fullAt(limit: Limit, state: S, now: Millis): Millis
+  /** How long to hold what was just allowed; `state` is the state after it. */
+  delay(limit: Limit, state: S, cost: number, now: Millis): Millis
+}

@@ -1,0 +1,85 @@
+// Sliding window counter: two aligned windows, the previous one weighted by the part of it that still
+// lies within one window's length of now. `at` is the current window's start, `used` its units,
+// `before` those of the window before it.
+//
+// The estimate assumes that the previous window's units were spread evenly. At most quota is allowed in
+// an aligned window; in the worst case 2 * quota - 1 in a span of one window's length across an edge
+// (docs/reference/algorithms/sliding-window.md has the derivation).
+import type { Limit } from '../limit/limit.ts'
+import type { Millis } from '../time/clock.ts'
+import type { Algorithm, State } from './algorithm.ts'
+import { ceilDiv, floorDiv } from './arithmetic.ts'
+
+function advance(limit: Limit, state: State | undefined, now: Millis): State {
+  const start = floorDiv(now, limit.window) * limit.window
+  if (state === undefined) return { at: start, used: 0, before: 0 }
+  const used = Math.min(state.used, limit.quota)
+  // Several windows may have passed: only the very last one counts as the previous.
+  if (start > state.at)
+    return { at: start, used: 0, before: start - state.at === limit.window ? used : 0 }
+  const at = state.at - start > limit.window ? start : state.at
+  return { at, used, before: Math.min(state.before, limit.quota) }
+}
+
+/** Milliseconds since the current window began; 0 while the clock is behind it. */
+function elapsed(state: State, now: Millis): Millis {
+  return Math.max(0, now - state.at)
+}
+
+/** The estimated use within the last window's length, in units of 1/window. */
+function estimate(limit: Limit, state: State, now: Millis): number {
+  return state.before * (limit.window - elapsed(state, now)) + state.used * limit.window
+}
+
+function fits(limit: Limit, state: State, cost: number, now: Millis): boolean {
+  return estimate(limit, state, now) + cost * limit.window <= limit.quota * limit.window
+}
+
+function spend(limit: Limit, state: State, cost: number): State {
+  return { at: state.at, used: Math.min(state.used + cost, limit.quota), before: state.before }
+}
+
+function give(limit: Limit, state: State, cost: number, _now: Millis, takenAt: Millis): State {
+  const { at, used, before } = state
+  if (takenAt >= at) return { at, used: Math.max(0, used - cost), before }
+  if (takenAt >= at - limit.window) return { at, used, before: Math.max(0, before - cost) }
+  return state
+}
+
+function remaining(limit: Limit, state: State, now: Millis): number {
+  return floorDiv(
+    Math.max(0, limit.quota * limit.window - estimate(limit, state, now)),
+    limit.window,
+  )
+}
+
+function freeAt(limit: Limit, state: State, cost: number, now: Millis): Millis {
+  const { window } = limit
+  const budget = limit.quota - cost
+  if (state.used <= budget) {
+    // The previous window alone is in the way: wait until enough of it has slid out.
+    const past = elapsed(state, now)
+    const excess = (window - past) * state.before - (budget - state.used) * window
+    return state.at + past + ceilDiv(excess, state.before)
+  }
+  // The edge is not enough: there the current window becomes the previous one, and must slide out too.
+  return state.at + window + ceilDiv(window * (state.used - budget), state.used)
+}
+
+function fullAt(limit: Limit, state: State, now: Millis): Millis {
+  if (state.used > 0) return state.at + 2 * limit.window
+  return state.before > 0 ? state.at + limit.window : now
+}
+
+export const slidingWindow: Algorithm = {
+  name: 'sliding-window',
+  words: 3,
+  advance,
+  fits,
+  spend,
+  give,
+  remaining,
+  freeAt,
+  fullAt,
+  delay: () => 0,
+}

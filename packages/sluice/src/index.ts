@@ -1,0 +1,38 @@
+// The public entry of the library.
+export { SluiceError, type ErrorCode, type SluiceErrorOptions } from './errors.ts'
+export { systemClock, type Clock, type Millis } from './time/clock.ts'
+export { duration, type Duration, type DurationText } from './time/duration.ts'
+export {
+  limit,
+  type AlgorithmName,
+  type Limit,
+  type LimitFields,
+  type LimitInput,
+  type LimitOptions,
+  type RateText,
+} from './limit/limit.ts'
+export type { Verdict } from './limit/verdict.ts'
+export { parsePolicy } from './policy/parse.ts'
+export type {
+  Attributes,
+  Condition,
+  LimitOrNone,
+  OnStoreFailure,
+  Override,
+  Pattern,
+  PatternObject,
+  Policy,
+  Rule,
+  Tiers,
+} from './policy/policy.ts'
+export type { Decision, Outcome, Reason, Skipped, Source } from './decision/decision.ts'
+export { explain } from './decision/explain.ts'
+export {
+  memoryStore,
+  type MemoryStore,
+  type MemoryStoreOptions,
+  type MemoryStoreStats,
+} from './stores/memory/memory-store.ts'
+export type { Check, MaybePromise, Store, SyncStore } from './stores/store.ts'
+export { createLimiter, type LimiterOptions } from './limiter/create-limiter.ts'
+export type { Limiter, SyncLimiter } from './limiter/limiter.ts'

@@ -1,0 +1,74 @@
+// Makes limiters: from one limit or a policy, on any store.
+import { show, SluiceError } from '../errors.ts'
+import { limit as limitOf, type LimitInput } from '../limit/limit.ts'
+import { compilePolicy } from '../policy/compile.ts'
+import { parsePolicy } from '../policy/parse.ts'
+import type { Policy } from '../policy/policy.ts'
+import { memoryStore } from '../stores/memory/memory-store.ts'
+import type { Store, SyncStore } from '../stores/store.ts'
+import type { Limiter, SyncLimiter } from './limiter.ts'
+import { RuleLimiter } from './rule-limiter.ts'
+
+/** What a limiter is made from. */
+export interface LimiterOptions<S extends Store = Store> {
+  /** One limit for the attribute `key`, or for the text given to `check`. */
+  readonly limit?: LimitInput
+  /** Or a policy of several rules. */
+  readonly policy?: Policy
+  /** Where the counts live. Default: this process's memory. */
+  readonly store?: S
+  /** Keys hold hashes instead of the attributes' values. */
+  readonly hashKeys?: boolean
+}
+
+const OPTIONS = ['limit', 'policy', 'store', 'hashKeys']
+
+/** Makes a limiter. On the memory store it answers at once; on a remote store by promises. */
+export function createLimiter(options: LimiterOptions<SyncStore>): SyncLimiter
+export function createLimiter(options: LimiterOptions): Limiter
+export function createLimiter(options: LimiterOptions): Limiter | SyncLimiter {
+  checkOptions(options)
+  const policy = parsePolicy(options.policy ?? policyOf(options.limit as LimitInput))
+  const store = options.store ?? memoryStore()
+  const own = options.store === undefined
+  const limiter = new RuleLimiter(compilePolicy(policy), store, own, options.hashKeys ?? false)
+  return store.sync === true ? (limiter as unknown as SyncLimiter) : promising(limiter)
+}
+
+/** The policy of a bare limit. */
+function policyOf(input: LimitInput): Policy {
+  return { name: 'default', rules: [{ name: 'default', by: ['key'], limit: limitOf(input) }] }
+}
+
+/** Mistakes reject instead of throwing, like everything else that a promise stands for. */
+function promising(limiter: RuleLimiter): Limiter {
+  return {
+    check: async (attributes, cost) => limiter.check(attributes, cost),
+    peek: async (attributes, cost) => limiter.peek(attributes, cost),
+    give: async (attributes, cost, takenAt) => limiter.give(attributes, cost, takenAt),
+    reset: async (attributes) => limiter.reset(attributes),
+    close: async () => limiter.close(),
+  }
+}
+
+function checkOptions(options: LimiterOptions): void {
+  const wrong = (message: string): never => {
+    throw new SluiceError('invalid-option', `createLimiter: ${message}`)
+  }
+  if (typeof options !== 'object' || options === null)
+    wrong(`options are ${show(options)}; accepted: { limit } or { policy }`)
+  const unknown = Object.keys(options).find((name) => !OPTIONS.includes(name))
+  if (unknown !== undefined)
+    wrong(`unknown option ${show(unknown)}; accepted: ${OPTIONS.join(', ')}`)
+  if ((options.limit === undefined) === (options.policy === undefined))
+    wrong('give either limit or policy')
+  const { store, hashKeys } = options
+  if (
+    store !== undefined &&
+    (typeof store !== 'object' || store === null || typeof store.take !== 'function')
+  ) {
+    wrong(`store is ${show(store)}; accepted: memoryStore(), redisStore(client) or another Store`)
+  }
+  if (hashKeys !== undefined && typeof hashKeys !== 'boolean')
+    wrong(`hashKeys is ${show(hashKeys)}; accepted: true or false`)
+}

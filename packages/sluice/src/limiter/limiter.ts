@@ -1,0 +1,30 @@
+// What applications hold: checks requests against a policy.
+import type { Decision } from '../decision/decision.ts'
+import type { Attributes } from '../policy/policy.ts'
+import type { Millis } from '../time/clock.ts'
+
+/** Decides requests. `check('user:42')` is `check({ key: 'user:42' })`. */
+export interface Limiter {
+  /** May this request go on? Charges every rule that speaks, or none of them. */
+  check(attributes: Attributes | string, cost?: number): Promise<Decision>
+  /** What `check` would say of each rule, without charging anything. */
+  peek(attributes: Attributes | string, cost?: number): Promise<Decision>
+  /**
+   * Hands units back to every rule that speaks; never above full. With `takenAt` (the decision's `at`),
+   * nothing comes back that time has already given back.
+   */
+  give(attributes: Attributes | string, cost?: number, takenAt?: Millis): Promise<void>
+  /** Forgets the counts of every rule that speaks. */
+  reset(attributes: Attributes | string): Promise<void>
+  /** Ends the limiter, and the store if the limiter made it. */
+  close(): Promise<void>
+}
+
+/** A {@link Limiter} on a store that answers at once: no promises. */
+export interface SyncLimiter {
+  check(attributes: Attributes | string, cost?: number): Decision
+  peek(attributes: Attributes | string, cost?: number): Decision
+  give(attributes: Attributes | string, cost?: number, takenAt?: Millis): void
+  reset(attributes: Attributes | string): void
+  close(): void
+}

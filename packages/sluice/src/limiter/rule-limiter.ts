@@ -1,0 +1,172 @@
+// The path of every request: attributes, rules, keys, store, decision.
+import { Decided, type Spoken } from '../decision/decided.ts'
+import type { Decision, Skipped } from '../decision/decision.ts'
+import { show, SluiceError } from '../errors.ts'
+import { keyOf, part } from '../key/key.ts'
+import type { Verdict } from '../limit/verdict.ts'
+import type { CompiledRule } from '../policy/compile.ts'
+import { attributeText } from '../policy/pattern.ts'
+import type { Attributes } from '../policy/policy.ts'
+import type { Check, MaybePromise, Store } from '../stores/store.ts'
+import type { Millis } from '../time/clock.ts'
+
+const NOTHING: readonly never[] = []
+
+/** A check with the rule that asks it. */
+interface Asked extends Check, Spoken {
+  readonly shadow: boolean
+}
+
+/** Decides by compiled rules. Answers at once on a synchronous store, else by promises. */
+export class RuleLimiter {
+  readonly #rules: readonly CompiledRule[]
+  readonly #store: Store
+  readonly #ownsStore: boolean
+  readonly #hashKeys: boolean
+  /** The only rule, when it asks for nothing but a key. */
+  readonly #bare: CompiledRule | null
+  #closed = false
+
+  constructor(rules: readonly CompiledRule[], store: Store, ownsStore: boolean, hashKeys: boolean) {
+    this.#rules = rules
+    this.#store = store
+    this.#ownsStore = ownsStore
+    this.#hashKeys = hashKeys
+    this.#bare = rules.length === 1 && isBare(rules[0]!) ? rules[0]! : null
+  }
+
+  check(attributes: Attributes | string, cost = 1): MaybePromise<Decision> {
+    const skipped: Skipped[] = []
+    const asked = this.#ask(attributes, cost, undefined, skipped)
+    if (asked.length === 0) return new Decided(NOTHING, NOTHING, skipped)
+    return decided(asked, this.#store.take(asked), skipped)
+  }
+
+  peek(attributes: Attributes | string, cost = 1): MaybePromise<Decision> {
+    const skipped: Skipped[] = []
+    const asked = this.#ask(attributes, cost, undefined, skipped)
+    if (asked.length === 0) return new Decided(NOTHING, NOTHING, skipped)
+    return decided(asked, this.#store.peek(asked), skipped)
+  }
+
+  give(attributes: Attributes | string, cost = 1, takenAt?: Millis): MaybePromise<void> {
+    return this.#store.give(this.#ask(attributes, cost, takenAt, []))
+  }
+
+  reset(attributes: Attributes | string): MaybePromise<void> {
+    return this.#store.reset(this.#ask(attributes, 0, undefined, []))
+  }
+
+  close(): MaybePromise<void> {
+    this.#closed = true
+    if (this.#ownsStore) return this.#store.close()
+  }
+
+  /** One check for each rule that speaks. */
+  #ask(
+    attributes: Attributes | string,
+    cost: number,
+    takenAt: Millis | undefined,
+    skipped: Skipped[],
+  ): readonly Asked[] {
+    if (this.#closed)
+      throw new SluiceError(
+        'limiter-closed',
+        'the limiter is closed; make a new one, or close it later',
+      )
+    if (!isCost(cost)) throw badCost('cost', cost)
+    if (this.#bare !== null && typeof attributes === 'string' && attributes !== '') {
+      return [asked(this.#bare, part(attributes, this.#hashKeys), cost, takenAt)]
+    }
+    return this.#askRules(known(attributes), cost, takenAt, skipped)
+  }
+
+  #askRules(
+    attributes: Attributes,
+    cost: number,
+    takenAt: Millis | undefined,
+    skipped: Skipped[],
+  ): readonly Asked[] {
+    const all: Asked[] = []
+    for (const rule of this.#rules) {
+      if (rule.applies !== null && !rule.applies(attributes)) continue
+      const values: string[] = []
+      const missing = rule.by.find((name) => {
+        const value = attributeText(attributes, name)
+        if (value !== undefined) values.push(value)
+        return value === undefined
+      })
+      if (missing !== undefined) {
+        skipped.push({ rule: rule.rule.name, missing })
+        continue
+      }
+      const key = keyOf(values, this.#hashKeys)
+      const chosen = rule.choose === null ? rule.base : rule.choose(attributes)
+      if (chosen === null) skipped.push({ rule: rule.rule.name })
+      else all.push(asked(rule, key, costFor(rule, attributes, cost), takenAt, chosen))
+    }
+    return all
+  }
+}
+
+function decided(
+  asked: readonly Asked[],
+  verdicts: MaybePromise<readonly Verdict[]>,
+  skipped: readonly Skipped[],
+): MaybePromise<Decision> {
+  if (verdicts instanceof Promise)
+    return verdicts.then((verdicts) => new Decided(asked, verdicts, skipped))
+  return new Decided(asked, verdicts, skipped)
+}
+
+function asked(
+  rule: CompiledRule,
+  key: string,
+  cost: number,
+  takenAt: Millis | undefined,
+  placed = rule.base,
+): Asked {
+  const { space, limit } = placed
+  const { shadow, countRefused } = rule
+  const check = { space, key, limit, cost, shadow, countRefused, rule: rule.rule }
+  return takenAt === undefined ? check : { ...check, takenAt }
+}
+
+function isBare(rule: CompiledRule): boolean {
+  return (
+    rule.applies === null &&
+    rule.choose === null &&
+    rule.cost === undefined &&
+    rule.by.length === 1 &&
+    rule.by[0] === 'key'
+  )
+}
+
+function known(attributes: unknown): Attributes {
+  if (typeof attributes === 'string' && attributes !== '') return { key: attributes }
+  if (typeof attributes === 'object' && attributes !== null && !Array.isArray(attributes))
+    return attributes as Attributes
+  throw new SluiceError(
+    'invalid-attributes',
+    `attributes are ${show(attributes)}; accepted: an object such as { user: '42' }, or a key that is not empty`,
+  )
+}
+
+function costFor(rule: CompiledRule, attributes: Attributes, cost: number): number {
+  if (typeof rule.cost === 'number') return rule.cost
+  const own = rule.cost === undefined ? undefined : attributes[rule.cost]
+  if (own === undefined || own === null) return cost
+  if (!isCost(own)) throw badCost(`attribute ${rule.cost as string}`, own)
+  return own
+}
+
+function isCost(cost: unknown): cost is number {
+  return Number.isSafeInteger(cost) && (cost as number) >= 0
+}
+
+function badCost(what: string, value: unknown): SluiceError {
+  return new SluiceError(
+    'invalid-cost',
+    `${what} is ${show(value)}; accepted: a whole number of units, from 0 to 2^53 - 1`,
+  )
+}

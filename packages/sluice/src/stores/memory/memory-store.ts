@@ -1,0 +1,314 @@
+// The embedded store: counts in this process, answered at once.
+import type { State } from '../../algorithms/algorithm.ts'
+import { peekBy, takeBy, type Taken } from '../../algorithms/take.ts'
+import { show, SluiceError } from '../../errors.ts'
+import type { Verdict } from '../../limit/verdict.ts'
+import { sharedClock, type Clock, type Millis } from '../../time/clock.ts'
+import type { Check, SyncStore } from '../store.ts'
+import { startSweeping } from './sweeper.ts'
+import { Table } from './table.ts'
+
+/** How the memory store may differ from its defaults. */
+export interface MemoryStoreOptions {
+  /** Most keys at once. Beyond it, keys that are not over their limit make room for new ones. Default 1,000,000. */
+  readonly maxKeys?: number
+  /** Default: the system's monotonic clock, read once for many decisions while the event loop is busy. */
+  readonly clock?: Clock
+}
+
+/** What the store has done so far. */
+export interface MemoryStoreStats {
+  readonly keys: number
+  /** Keys forgotten before their time, to make room. */
+  readonly evicted: number
+  /** Takes that shared their rule's overflow count because every key looked at was over its limit. */
+  readonly overflowed: number
+}
+
+/** A {@link SyncStore} in this process's memory. */
+export interface MemoryStore extends SyncStore {
+  stats(): MemoryStoreStats
+}
+
+/**
+ * Counts in this process's memory. No timer per key: expiry goes along with new keys, and one timer per
+ * store gives memory back when there are none.
+ *
+ * When `maxKeys` are held, a new key takes the place of one that is expired or not over its limit. When
+ * every key looked at is over its limit, none is freed: new keys of a rule then share one count.
+ */
+export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
+  const { maxKeys = 1_000_000, clock = sharedClock() } = options
+  if (!Number.isSafeInteger(maxKeys) || maxKeys < 1) {
+    throw new SluiceError(
+      'invalid-option',
+      `maxKeys is ${show(maxKeys)}; accepted: a whole number, 1 or more`,
+    )
+  }
+  if (typeof clock !== 'function') {
+    throw new SluiceError(
+      'invalid-option',
+      `clock is ${show(clock)}; accepted: a function that returns milliseconds`,
+    )
+  }
+  return new Memory(maxKeys, clock)
+}
+
+/** Keys per Map at which V8 rehashes it in about a millisecond. */
+const KEYS_PER_SHARD = 65_536
+/** Slots looked at for expired keys whenever a key is added. */
+const LOOKS_PER_ADD = 4
+/** Most slots that one tick of the sweeper looks at, and most keys that it forgets: well under 5 ms. */
+const LOOKS_PER_TICK = 32_768
+const REMOVALS_PER_TICK = 4096
+
+/** Where a key that has no slot goes. */
+const NEW = -1
+const OVERFLOW = -2
+
+class Memory implements MemoryStore {
+  readonly sync = true
+  readonly #maxKeys: number
+  readonly #clock: Clock
+  readonly #shards: number
+  readonly #tables = new Map<string, Table>()
+  readonly #stopSweeping: () => void
+  #lastSpace = ''
+  #lastTable: Table | undefined
+  #sweepTurn = 0
+  #keys = 0
+  #evicted = 0
+  #overflowed = 0
+
+  constructor(maxKeys: number, clock: Clock) {
+    this.#maxKeys = maxKeys
+    this.#clock = clock
+    this.#shards = 2 ** Math.ceil(Math.log2(Math.max(1, maxKeys / KEYS_PER_SHARD)))
+    this.#stopSweeping = startSweeping(this)
+  }
+
+  take(checks: readonly Check[]): readonly Verdict[] {
+    const now = this.#clock()
+    if (checks.length === 1) return [this.#takeAlone(checks[0]!, now, checks)]
+    return this.#takeTogether(checks, now)
+  }
+
+  peek(checks: readonly Check[]): readonly Verdict[] {
+    const now = this.#clock()
+    return checks.map((check) => {
+      const table = this.#tableOf(check)
+      const slot = table.find(check.key)
+      const state = slot === undefined ? this.#unseen(table) : table.load(slot)
+      return peekBy(table.algorithm, check.limit, state, check.cost, now)
+    })
+  }
+
+  give(checks: readonly Check[]): void {
+    const now = this.#clock()
+    for (const { space, key, limit, cost, takenAt = now } of checks) {
+      const table = this.#tables.get(space)
+      const slot = table?.find(key)
+      if (table === undefined || slot === undefined) continue
+      const { algorithm } = table
+      const state = algorithm.give(
+        limit,
+        algorithm.advance(limit, table.load(slot), now),
+        cost,
+        now,
+        takenAt,
+      )
+      if (algorithm.fullAt(limit, state, now) <= now) this.#remove(table, slot)
+      else table.save(slot, state)
+    }
+  }
+
+  reset(checks: readonly Check[]): void {
+    for (const { space, key } of checks) {
+      const table = this.#tables.get(space)
+      const slot = table?.find(key)
+      if (table !== undefined && slot !== undefined) this.#remove(table, slot)
+    }
+  }
+
+  close(): void {
+    this.#stopSweeping()
+    this.#tables.clear()
+    this.#lastSpace = ''
+    this.#lastTable = undefined
+    this.#keys = 0
+  }
+
+  stats(): MemoryStoreStats {
+    return { keys: this.#keys, evicted: this.#evicted, overflowed: this.#overflowed }
+  }
+
+  /** Forgets some expired keys; true when there is reason to go on at once. */
+  sweep(): boolean {
+    const now = this.#clock()
+    let looks = LOOKS_PER_TICK
+    let removals = REMOVALS_PER_TICK
+    // Round robin over the tables, each of which goes on where it stopped.
+    for (let i = this.#tables.size; i > 0 && looks > 0 && removals > 0; i--) {
+      const table = this.#nextTable()
+      const removed = table.sweep(now, looks, removals)
+      this.#keys -= removed
+      looks -= table.size
+      removals -= removed
+    }
+    return removals <= 0
+  }
+
+  #takeAlone(check: Check, now: Millis, checks: readonly Check[]): Taken {
+    const table = this.#tableOf(check)
+    const slot = table.find(check.key) ?? this.#placeFor(table, 0, now, checks)
+    const taken = takeBy(table.algorithm, check.limit, this.#load(table, slot), check.cost, now)
+    if (taken.allowed) {
+      if (check.cost > 0) this.#save(table, check, slot, taken.next, now)
+      return taken
+    }
+    return check.countRefused === true ? this.#spend(check, now, checks) : taken
+  }
+
+  #takeTogether(checks: readonly Check[], now: Millis): readonly Verdict[] {
+    const takens: Taken[] = []
+    const slots: number[] = []
+    let added = 0
+    let allowed = true
+    for (let i = 0; i < checks.length; i++) {
+      const check = checks[i]!
+      const table = this.#tableOf(check)
+      const slot = table.find(check.key) ?? this.#placeFor(table, added, now, checks)
+      if (slot === NEW) added += 1
+      slots.push(slot)
+      const state = stateLeftBy(checks, takens, i) ?? this.#load(table, slot)
+      const taken = takeBy(table.algorithm, check.limit, state, check.cost, now)
+      takens.push(taken)
+      if (!taken.allowed && check.shadow !== true) allowed = false
+    }
+    return allowed ? this.#commit(checks, takens, slots, now) : this.#refuse(checks, takens, now)
+  }
+
+  /** Every check that is not shadow was allowed: charge them, then each shadow check by itself. */
+  #commit(
+    checks: readonly Check[],
+    takens: Taken[],
+    slots: readonly number[],
+    now: Millis,
+  ): readonly Verdict[] {
+    for (let i = 0; i < checks.length; i++) {
+      const check = checks[i]!
+      if (check.shadow !== true && check.cost > 0)
+        this.#save(this.#tableOf(check), check, slots[i]!, takens[i]!.next, now)
+    }
+    for (let i = 0; i < checks.length; i++) {
+      if (checks[i]!.shadow === true) takens[i] = this.#takeAlone(checks[i]!, now, checks)
+    }
+    return takens
+  }
+
+  /** One was refused: none is charged but those that count refusals; the others show what they hold. */
+  #refuse(checks: readonly Check[], takens: readonly Taken[], now: Millis): readonly Verdict[] {
+    return checks.map((check, i) => {
+      if (check.countRefused === true) return this.#spend(check, now, checks)
+      if (!takens[i]!.allowed) return takens[i]!
+      const table = this.#tableOf(check)
+      const slot = table.find(check.key)
+      const state = slot === undefined ? this.#unseen(table) : table.load(slot)
+      return peekBy(table.algorithm, check.limit, state, check.cost, now)
+    })
+  }
+
+  /** Takes the cost of a request that was refused, as far as it goes. */
+  #spend(check: Check, now: Millis, checks: readonly Check[]): Taken {
+    const table = this.#tableOf(check)
+    const { algorithm } = table
+    const slot = table.find(check.key) ?? this.#placeFor(table, 0, now, checks)
+    const taken = takeBy(algorithm, check.limit, this.#load(table, slot), check.cost, now)
+    if (check.cost === 0) return taken
+    const next = taken.allowed
+      ? taken.next
+      : algorithm.spend(check.limit, taken.next, check.cost, now)
+    this.#save(table, check, slot, next, now)
+    return taken.allowed ? taken : takeBy(algorithm, check.limit, next, check.cost, now)
+  }
+
+  #tableOf(check: Check): Table {
+    if (check.space === this.#lastSpace && this.#lastTable !== undefined) return this.#lastTable
+    let table = this.#tables.get(check.space)
+    if (table === undefined) {
+      table = new Table(check.limit, this.#shards)
+      this.#tables.set(check.space, table)
+    }
+    this.#lastSpace = check.space
+    this.#lastTable = table
+    return table
+  }
+
+  #load(table: Table, slot: number): State | undefined {
+    if (slot >= 0) return table.load(slot)
+    return slot === OVERFLOW ? table.overflow : undefined
+  }
+
+  #save(table: Table, check: Check, slot: number, state: State, now: Millis): void {
+    if (slot >= 0) {
+      table.save(slot, state)
+    } else if (slot === OVERFLOW) {
+      this.#overflowed += 1
+      table.overflow = state
+    } else {
+      const found = table.find(check.key)
+      if (found !== undefined) return table.save(found, state)
+      this.#keys += 1
+      table.add(check.key, state, check.limit)
+      this.#keys -= table.sweep(now, LOOKS_PER_ADD, LOOKS_PER_ADD)
+    }
+  }
+
+  /** Where a key without a slot goes, when `added` others are about to be added and those of `checks` must stay. */
+  #placeFor(table: Table, added: number, now: Millis, checks: readonly Check[]): number {
+    if (this.#keys + added < this.#maxKeys) return NEW
+    if (this.#evictFrom(table, now, checks)) return NEW
+    for (const other of this.#tables.values()) {
+      if (other !== table && this.#evictFrom(other, now, checks)) return NEW
+    }
+    return OVERFLOW
+  }
+
+  #evictFrom(table: Table, now: Millis, checks: readonly Check[]): boolean {
+    if (!table.evict(now, checks)) return false
+    this.#keys -= 1
+    this.#evicted += 1
+    return true
+  }
+
+  #nextTable(): Table {
+    const tables = [...this.#tables.values()]
+    this.#sweepTurn = (this.#sweepTurn + 1) % tables.length
+    return tables[this.#sweepTurn]!
+  }
+
+  /** The state to show for a key that is not there. */
+  #unseen(table: Table): State | undefined {
+    return this.#keys < this.#maxKeys ? undefined : table.overflow
+  }
+
+  #remove(table: Table, slot: number): void {
+    table.remove(slot)
+    this.#keys -= 1
+  }
+}
+
+/** The state that an earlier check of the same call leaves behind for the same count. */
+function stateLeftBy(
+  checks: readonly Check[],
+  takens: readonly Taken[],
+  i: number,
+): State | undefined {
+  const { space, key, shadow } = checks[i]!
+  if (shadow === true) return undefined
+  for (let j = i - 1; j >= 0; j--) {
+    const other = checks[j]!
+    if (other.space === space && other.key === key && other.shadow !== true) return takens[j]!.next
+  }
+  return undefined
+}

@@ -1,0 +1,62 @@
+// The seam between limiters and the places where counts live.
+import type { Limit } from '../limit/limit.ts'
+import type { Verdict } from '../limit/verdict.ts'
+import type { Millis } from '../time/clock.ts'
+
+/** A value now, or later. */
+export type MaybePromise<T> = T | Promise<T>
+
+/**
+ * One question to a store: may this cost be taken from this count?
+ *
+ * A count lives at (space, key). The space belongs to one rule, algorithm and window, so that a state
+ * is never read by another arithmetic than the one that wrote it; the key is the request's own part.
+ */
+export interface Check {
+  readonly space: string
+  readonly key: string
+  readonly limit: Limit
+  /** Whole units, 0 to 2^53; the limiter has checked it. */
+  readonly cost: number
+  /** Counted when everything else is allowed, but its own refusal refuses nobody. */
+  readonly shadow?: boolean
+  /** The cost is spent (never beyond full) even when the request is refused. */
+  readonly countRefused?: boolean
+  /** For `give`: when the units were taken, by the store's clock. Default: now. */
+  readonly takenAt?: Millis
+}
+
+/**
+ * Where counts live. Each call is atomic, at one instant, by the store's own clock. A store that
+ * cannot answer throws or rejects with a `SluiceError` whose `transient` says whether later may help.
+ * It keeps neither the array nor the checks once it has answered.
+ */
+export interface Store {
+  /**
+   * All or none: when every check that is not `shadow` is allowed, all of them are charged (a shadow
+   * check only if it is allowed itself); when one is refused, none is, except those with `countRefused`.
+   * Checks on one count are decided in order. Verdicts come in the order of the checks; what they say
+   * holds after the decision.
+   */
+  take(checks: readonly Check[]): MaybePromise<readonly Verdict[]>
+  /** What `take` would say of each check alone. Changes nothing. */
+  peek(checks: readonly Check[]): MaybePromise<readonly Verdict[]>
+  /** Hands back what was taken; never above full. */
+  give(checks: readonly Check[]): MaybePromise<void>
+  /** Forgets the counts. */
+  reset(checks: readonly Check[]): MaybePromise<void>
+  /** Lets go of timers and connections that the store itself made. Idempotent. */
+  close(): MaybePromise<void>
+  /** True when every method answers without a promise. */
+  readonly sync?: boolean
+}
+
+/** A store that answers at once. */
+export interface SyncStore extends Store {
+  readonly sync: true
+  take(checks: readonly Check[]): readonly Verdict[]
+  peek(checks: readonly Check[]): readonly Verdict[]
+  give(checks: readonly Check[]): void
+  reset(checks: readonly Check[]): void
+  close(): void
+}

@@ -1,0 +1,19 @@
+// A clock that only moves when it is told to.
+import type { Clock, Millis } from '../time/clock.ts'
+
+/** A {@link Clock} under a test's control. */
+export interface FakeClock extends Clock {
+  /** Moves the clock on (or back, by a negative amount). */
+  advance(millis: Millis): void
+  /** Sets the clock. */
+  set(now: Millis): void
+}
+
+/** A clock that stands still at `now` until it is moved. */
+export function fakeClock(now: Millis = 0): FakeClock {
+  const clock = (): Millis => now
+  return Object.assign(clock, {
+    advance: (millis: Millis) => void (now += millis),
+    set: (instant: Millis) => void (now = instant),
+  })
+}

@@ -1,0 +1,77 @@
+// Runs the language-neutral vectors of spec/algorithms against anything that decides.
+import { limit as limitOf, type LimitFields } from '../limit/limit.ts'
+import type { Limit } from '../limit/limit.ts'
+import type { Verdict } from '../limit/verdict.ts'
+import type { Millis } from '../time/clock.ts'
+
+/** One step of a case: at an instant, take (or peek, or give back) a cost and expect this. */
+export interface VectorStep {
+  readonly at: Millis
+  /** Default: take. */
+  readonly do?: 'take' | 'peek' | 'give'
+  readonly cost: number
+  /** For give: when the units were taken. Default: now. */
+  readonly takenAt?: Millis
+  /** Absent for give. */
+  readonly expect?: Omit<Verdict, 'at'>
+  readonly why?: string
+}
+
+/** A story on one key: a limit and steps that follow each other. */
+export interface VectorCase {
+  readonly name: string
+  readonly limit: LimitFields
+  readonly steps: readonly VectorStep[]
+}
+
+/** One file of spec/algorithms. */
+export interface VectorFile {
+  readonly algorithm: string
+  readonly cases: readonly VectorCase[]
+}
+
+/** What is under test: decides one step on one fresh key per case. */
+export interface VectorSubject {
+  /** Called once per case, before its steps. */
+  begin(limit: Limit): void | Promise<void>
+  take(limit: Limit, cost: number, now: Millis): Verdict | Promise<Verdict>
+  peek(limit: Limit, cost: number, now: Millis): Verdict | Promise<Verdict>
+  give(limit: Limit, cost: number, now: Millis, takenAt: Millis): void | Promise<void>
+}
+
+/** Runs one case; throws an Error that names the step and the numbers that differ. Returns the steps run. */
+export async function runVectorCase(vector: VectorCase, subject: VectorSubject): Promise<number> {
+  const limit = limitOf(vector.limit)
+  await subject.begin(limit)
+  for (const [i, step] of vector.steps.entries()) {
+    const { at, cost } = step
+    if (step.do === 'give') {
+      await subject.give(limit, cost, at, step.takenAt ?? at)
+      continue
+    }
+    const got = await (step.do === 'peek'
+      ? subject.peek(limit, cost, at)
+      : subject.take(limit, cost, at))
+    const differing = differences(got, step.expect as Verdict)
+    if (differing.length > 0) {
+      const where = `${vector.name}, step ${i + 1} (at ${at}, cost ${cost}${step.why === undefined ? '' : `: ${step.why}`})`
+      throw new Error(`${where}: ${differing.join(', ')}`)
+    }
+  }
+  return vector.steps.length
+}
+
+const FIELDS = [
+  'allowed',
+  'remaining',
+  'retryAfter',
+  'resetAfter',
+  'availableAfter',
+  'delay',
+] as const
+
+function differences(got: Verdict, expected: Verdict): string[] {
+  return FIELDS.filter((field) => got[field] !== expected[field]).map(
+    (field) => `${field} is ${String(got[field])}, expected ${String(expected[field])}`,
+  )
+}
