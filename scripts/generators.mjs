@@ -1,4 +1,5 @@
 // The list of generated files: each names its output and makes its content from the sources of truth.
+import { makePolicySchema } from './policy-schema.mjs'
 
 /**
  * @typedef {object} Generator
@@ -7,4 +8,4 @@
  */
 
 /** @type {Generator[]} */
-export const generators = []
+export const generators = [{ output: 'spec/policy.schema.json', make: makePolicySchema }]

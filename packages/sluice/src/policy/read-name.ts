@@ -20,9 +20,14 @@ export function readAttribute(
   path: string,
   value: unknown,
 ): string | undefined {
-  if (typeof value === 'string' && value !== '' && value.length <= LONGEST_NAME) return value
+  if (typeof value === 'string' && value !== '' && isShort(value)) return value
   refuse(problems, path, value, `the name of an attribute, 1 to ${LONGEST_NAME} characters`)
   return undefined
+}
+
+/** Characters are code points, as the JSON Schema counts them; the first check spares us huge texts. */
+function isShort(name: string): boolean {
+  return name.length <= 2 * LONGEST_NAME && Array.from(name).length <= LONGEST_NAME
 }
 
 /** The attributes that make a key. */

@@ -36,6 +36,9 @@ const UNITS: ReadonlyMap<string, Millis> = new Map([
   ['week', 604_800_000],
 ])
 
+/** Every unit that may stand in a duration. */
+export const DURATION_UNITS: readonly string[] = [...UNITS.keys()]
+
 /** What a duration may look like, for error messages. */
 export const DURATION_FORMS =
   "whole milliseconds above 0, or text such as '500ms', '10s', '1min', '1h', '30d'"

@@ -1,0 +1,61 @@
+// The JSON Schema of limits: a rate as text, or its parts.
+import { ALGORITHMS, LARGEST_LOG, type Limit } from '../limit/limit.ts'
+import { DURATION_UNITS } from '../time/duration.ts'
+import { ref, table, units, type Schema } from './schema-parts.ts'
+
+const DURATION = `(?!0+[a-z])\\d{0,16}(?:${DURATION_UNITS.join('|')})`
+
+/** The named parts for limits. */
+export function limitSchemas(): Schema {
+  return {
+    limit: { title: 'Limit', anyOf: [ref('rate'), ref('limitFields')] },
+    limitOrNone: { title: 'Limit, or none', anyOf: [{ const: 'unlimited' }, ref('limit')] },
+    rate: {
+      title: 'Rate',
+      description: 'Units per window for a token bucket: 100/min, 5/10s, 1000/1h.',
+      type: 'string',
+      pattern: `^\\s*\\d+(?:_\\d+)*\\s*/\\s*${DURATION}\\s*$`,
+    },
+    limitFields: {
+      title: 'Limit in parts',
+      ...table<Limit>(
+        {
+          quota: units('Units per window; 0 refuses every cost above 0.', 0),
+          window: {
+            description:
+              "The period: whole milliseconds, or text such as '10s', '1min', '1h', '30d'.",
+            anyOf: [
+              { type: 'string', pattern: `^\\s*${DURATION}\\s*$` },
+              units('Milliseconds.', 1),
+            ],
+          },
+          algorithm: {
+            description: 'How units are counted.',
+            enum: ALGORITHMS,
+            default: ALGORITHMS[0],
+          },
+          burst: units('Most units at once. Default: the quota.', 0),
+        },
+        ['quota', 'window'],
+      ),
+      allOf: [
+        {
+          anyOf: [
+            { properties: { quota: { const: 0 }, burst: { maximum: 0 } } },
+            { properties: { quota: { minimum: 1 }, burst: { minimum: 1 } } },
+          ],
+        },
+        {
+          anyOf: [
+            {
+              properties: {
+                algorithm: { enum: ALGORITHMS.filter((name) => name !== 'sliding-log') },
+              },
+            },
+            { properties: { quota: { maximum: LARGEST_LOG } } },
+          ],
+        },
+      ],
+    },
+  }
+}

@@ -1,0 +1,123 @@
+// The JSON Schema of policies, written from the parser's own tables; `spec/policy.schema.json` is its output.
+import { LONGEST_LIST, LONGEST_NAME, NAME_PATTERN, ON_STORE_FAILURE } from './fields.ts'
+import type { Override, Policy, Rule, Tiers } from './policy.ts'
+import { conditionSchemas } from './schema-condition.ts'
+import { limitSchemas } from './schema-limit.ts'
+import { flag, listOf, ref, table, units, type Schema } from './schema-parts.ts'
+
+/**
+ * The schema of what `parsePolicy` accepts, in draft 2020-12. A schema cannot say everything: names
+ * that repeat, the syntax of addresses, a burst beside a window algorithm and numbers that become too
+ * large together are found by the parser only.
+ */
+export function policySchema(): Schema {
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    $id: 'urn:sluice:policy:1',
+    title: 'Sluice policy',
+    description: 'A named set of rules; a request must pass all that speak.',
+    ...table<Policy>(
+      {
+        name: { ...ref('name'), description: 'The name of the policy.' },
+        rules: {
+          ...listOf(ref('rule')),
+          minItems: 1,
+          description: 'The rules, each with a name of its own.',
+        },
+      },
+      ['name', 'rules'],
+    ),
+    $defs: {
+      name: {
+        title: 'Name',
+        description: 'Printable ASCII, since names travel in HTTP headers.',
+        type: 'string',
+        pattern: NAME_PATTERN,
+        maxLength: LONGEST_NAME,
+      },
+      attribute: {
+        title: 'Attribute',
+        description: 'The name of something that is known of a request, such as user or ip.',
+        type: 'string',
+        minLength: 1,
+        maxLength: LONGEST_NAME,
+      },
+      rule,
+      tiers,
+      override,
+      ...conditionSchemas(),
+      ...limitSchemas(),
+    },
+  }
+}
+
+const rule: Schema = {
+  title: 'Rule',
+  description: 'When it speaks, whom it counts by, and the limit.',
+  ...table<Rule>(
+    {
+      name: { ...ref('name'), description: 'The name of the rule, unique within the policy.' },
+      when: {
+        ...ref('condition'),
+        description: 'The rule speaks only when all of it holds. Default: always.',
+      },
+      by: {
+        ...listOf(ref('attribute')),
+        uniqueItems: true,
+        description:
+          'The attributes that make the key; [] is one count for everybody. The rule is skipped when one is not known.',
+      },
+      limit: {
+        ...ref('limit'),
+        description: 'The limit, unless a tier or an override says another.',
+      },
+      tiers: ref('tiers'),
+      overrides: {
+        ...listOf(ref('override')),
+        description: 'Other limits for some keys. The first that matches wins, before the tiers.',
+      },
+      cost: {
+        description:
+          'Units per request: a number, or the attribute that holds it. Default: the cost of the call.',
+        anyOf: [units('Units per request.', 0), ref('attribute')],
+      },
+      shadow: flag('Counted, never enforced.'),
+      onStoreFailure: {
+        description: 'When the store cannot answer: count in this process, let through, or refuse.',
+        enum: ON_STORE_FAILURE,
+      },
+      countRefused: flag('Refused requests are charged too, so that hammering keeps a key shut.'),
+      hidden: flag('Not shown in response headers.'),
+    },
+    ['name', 'by', 'limit'],
+  ),
+}
+
+const tiers: Schema = {
+  title: 'Tiers',
+  description:
+    "The limit chosen by an attribute, such as plan. Values that are not listed get the rule's own limit.",
+  ...table<Tiers>(
+    {
+      attribute: ref('attribute'),
+      limits: {
+        description: 'The limits, by the value of the attribute.',
+        type: 'object',
+        propertyNames: { minLength: 1 },
+        additionalProperties: ref('limitOrNone'),
+        minProperties: 1,
+        maxProperties: LONGEST_LIST,
+      },
+    },
+    ['attribute', 'limits'],
+  ),
+}
+
+const override: Schema = {
+  title: 'Override',
+  description: 'Another limit for the requests that match.',
+  ...table<Override>(
+    { when: { ...ref('condition'), minProperties: 1 }, limit: ref('limitOrNone') },
+    ['when', 'limit'],
+  ),
+}
