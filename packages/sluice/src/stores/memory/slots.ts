@@ -29,6 +29,8 @@ export class Slots {
   readonly #chunks: (Chunk | undefined)[] = []
   #open = 0
   #size = 0
+  #span = 0
+  #cursor = 0
 
   constructor(algorithm: Algorithm) {
     this.#words = algorithm.words
@@ -39,9 +41,20 @@ export class Slots {
     return this.#size
   }
 
-  /** All slot numbers ever in use are below this. */
-  get end(): number {
-    return this.#chunks.length << CHUNK_BITS
+  /** Slots in use or freed: this many calls of `next` look at each of them. */
+  get span(): number {
+    return this.#span
+  }
+
+  /** The next slot in turn, round and round; undefined when it is free. */
+  next(): number | undefined {
+    while ((this.#cursor & INDEX) >= (this.#chunks[this.#cursor >>> CHUNK_BITS]?.top ?? 0)) {
+      if (this.#span === 0) return undefined
+      const chunk = (this.#cursor >>> CHUNK_BITS) + 1
+      this.#cursor = chunk < this.#chunks.length ? chunk << CHUNK_BITS : 0
+    }
+    const slot = this.#cursor++
+    return this.keyAt(slot) === undefined ? undefined : slot
   }
 
   keyAt(slot: number): string | undefined {
@@ -71,7 +84,11 @@ export class Slots {
   add(key: string, state: State): number {
     const number = this.#roomyChunk()
     const chunk = this.#chunks[number]!
-    const index = chunk.free.pop() ?? chunk.top++
+    let index = chunk.free.pop()
+    if (index === undefined) {
+      index = chunk.top++
+      this.#span += 1
+    }
     if (index * this.#words >= this.#packed[number]!.length) this.#grow(number)
     chunk.keys[index] = key
     this.#size += 1
@@ -114,6 +131,7 @@ export class Slots {
   }
 
   #release(number: number): void {
+    this.#span -= this.#chunks[number]!.top
     this.#chunks[number] = undefined
     this.#packed[number] = new Float64Array(0)
     while (this.#chunks.length > 0 && this.#chunks.at(-1) === undefined) {

@@ -24,7 +24,6 @@ export class Table {
   readonly #maps: readonly Map<string, number>[]
   readonly #mask: number
   readonly #slots: Slots
-  #cursor = 0
 
   /** `shards` is a power of two: V8 rehashes a whole Map when it grows or shrinks, so a huge one is split. */
   constructor(limit: Limit, shards: number) {
@@ -77,8 +76,8 @@ export class Table {
    */
   sweep(now: Millis, looks: number, removals: number): number {
     let removed = 0
-    for (let i = Math.min(looks, this.#slots.end); i > 0 && removed < removals; i--) {
-      const slot = this.#next()
+    for (let i = Math.min(looks, this.#slots.span); i > 0 && removed < removals; i--) {
+      const slot = this.#slots.next()
       if (slot !== undefined && this.#isExpired(slot, now)) {
         this.remove(slot)
         removed += 1
@@ -95,8 +94,8 @@ export class Table {
     let victim: number | undefined
     let soonest = Infinity
     let candidates = 0
-    for (let i = Math.min(LOOKS, this.#slots.end); i > 0 && candidates < CANDIDATES; i--) {
-      const slot = this.#next()
+    for (let i = Math.min(LOOKS, this.#slots.span); i > 0 && candidates < CANDIDATES; i--) {
+      const slot = this.#slots.next()
       if (slot === undefined) continue
       const state = this.load(slot)
       if (!takeBy(this.algorithm, this.#strictest, state, 1, now).allowed) continue
@@ -111,13 +110,6 @@ export class Table {
     if (victim === undefined) return false
     this.remove(victim)
     return true
-  }
-
-  /** The next slot in turn, or undefined when it is free. */
-  #next(): number | undefined {
-    if (this.#cursor >= this.#slots.end) this.#cursor = 0
-    const slot = this.#cursor++
-    return this.#slots.keyAt(slot) === undefined ? undefined : slot
   }
 
   #isExpired(slot: number, now: Millis): boolean {

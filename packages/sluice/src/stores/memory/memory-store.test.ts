@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest'
+import { limit } from '../../limit/limit.ts'
+import { fakeClock } from '../../testing/fake-clock.ts'
+import { testStore } from '../../testing/test-store.ts'
+import type { Check } from '../store.ts'
+import { memoryStore, type MemoryStore } from './memory-store.ts'
+
+const START = 1_800_000_000_000 - (1_800_000_000_000 % 3_600_000)
+
+describe('the memory store conforms', () => {
+  const make = () => {
+    const clock = fakeClock(START)
+    return { store: memoryStore({ clock }), advance: (millis: number) => clock.advance(millis) }
+  }
+  for (const { name, run } of testStore(make)) it(name, run)
+})
+
+function check(
+  key: string,
+  rate: '1/min' | '2/min' | '10/min' | '5/10s' = '1/min',
+  more: Partial<Check> = {},
+): Check {
+  return { space: `space ${rate}`, key, limit: limit(rate), cost: 1, ...more }
+}
+
+const takes = (store: MemoryStore, one: Check): boolean => store.take([one])[0]!.allowed
+
+describe('a full memory store', () => {
+  it('never holds more than maxKeys', () => {
+    const store = memoryStore({ maxKeys: 10, clock: fakeClock(START) })
+    for (let i = 0; i < 1000; i++) takes(store, check(`k${i}`, '2/min'))
+    expect(store.stats().keys).toBe(10)
+    expect(store.stats().evicted).toBe(990)
+    store.close()
+  })
+
+  it('keeps keys that are over their limit and frees others', () => {
+    const store = memoryStore({ maxKeys: 20, clock: fakeClock(START) })
+    for (let i = 0; i < 10; i++) expect(takes(store, check(`spent${i}`, '1/min'))).toBe(true)
+    for (let i = 0; i < 5000; i++) takes(store, check(`other${i}`, '2/min'))
+    for (let i = 0; i < 10; i++) expect(takes(store, check(`spent${i}`, '1/min'))).toBe(false)
+    expect(store.stats()).toMatchObject({ keys: 20, overflowed: 0 })
+    store.close()
+  })
+
+  it('lets new keys share one count when every key is over its limit, and frees none', () => {
+    const store = memoryStore({ maxKeys: 5, clock: fakeClock(START) })
+    for (let i = 0; i < 5; i++) takes(store, check(`spent${i}`))
+    expect(takes(store, check('new1'))).toBe(true)
+    expect(takes(store, check('new2'))).toBe(false)
+    expect(takes(store, check('new3'))).toBe(false)
+    for (let i = 0; i < 5; i++) expect(takes(store, check(`spent${i}`))).toBe(false)
+    expect(store.stats()).toEqual({ keys: 5, evicted: 0, overflowed: 1 })
+    store.close()
+  })
+
+  it('makes room again once time has passed', () => {
+    const clock = fakeClock(START)
+    const store = memoryStore({ maxKeys: 5, clock })
+    for (let i = 0; i < 5; i++) takes(store, check(`spent${i}`))
+    takes(store, check('new1'))
+    clock.advance(60_000)
+    for (let i = 0; i < 5; i++) expect(takes(store, check(`fresh${i}`))).toBe(true)
+    expect(store.stats().keys).toBeLessThanOrEqual(5)
+    store.close()
+  })
+
+  it('frees no key that the same request asks about', () => {
+    const store = memoryStore({ maxKeys: 3, clock: fakeClock(START) })
+    const [a, b, c] = [check('a', '2/min'), check('b', '10/min'), check('c', '5/10s')] as const
+    store.take([a, b, c])
+    const other = check('d', '10/min')
+    for (let i = 0; i < 4; i++) store.take([b, other])
+    expect(store.peek([b])[0]!.remaining).toBe(5)
+    expect(store.stats().keys).toBeLessThanOrEqual(3)
+    store.close()
+  })
+
+  it('does not let an attacker reset a spent key by flooding with others', () => {
+    const store = memoryStore({ maxKeys: 5000, clock: fakeClock(START) })
+    for (let i = 0; i < 20; i++) takes(store, check('attacker', '10/min'))
+    for (let i = 0; i < 25_000; i++) takes(store, check(`other${i}`, '10/min'))
+    expect(takes(store, check('attacker', '10/min'))).toBe(false)
+    store.close()
+  })
+})
+
+describe('expiry', () => {
+  it('goes along with new keys, without a timer', () => {
+    const clock = fakeClock(START)
+    const store = memoryStore({ clock })
+    for (let i = 0; i < 1000; i++) takes(store, check(`old${i}`))
+    clock.advance(60_000)
+    for (let i = 0; i < 400; i++) takes(store, check(`new${i}`))
+    expect(store.stats().keys).toBeLessThanOrEqual(420)
+    store.close()
+  })
+
+  it('forgets a key as soon as everything is given back', () => {
+    const store = memoryStore({ clock: fakeClock(START) })
+    const one = check('a')
+    store.take([one])
+    expect(store.stats().keys).toBe(1)
+    store.give([one])
+    expect(store.stats().keys).toBe(0)
+    store.close()
+  })
+
+  it('stores nothing for a refusal or a look', () => {
+    const store = memoryStore({ clock: fakeClock(START) })
+    store.take([check('a', '1/min', { cost: 0 })])
+    store.take([check('b', '1/min', { cost: 2 })])
+    store.peek([check('c')])
+    expect(store.stats().keys).toBe(0)
+    store.close()
+  })
+})
+
+it('refuses options that make no sense, by name', () => {
+  for (const maxKeys of [0, -1, 1.5, Number.NaN]) {
+    expect(() => memoryStore({ maxKeys })).toThrow(/maxKeys is .*; accepted: a whole number/)
+  }
+  expect(() => memoryStore({ clock: 5 as never })).toThrow(/clock is 5; accepted/)
+})
