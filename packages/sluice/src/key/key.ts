@@ -11,10 +11,13 @@ const LONGEST_PLAIN = 128
 /** What a hashed value begins with. A plain value that begins so is hashed as well, so none can pose as a hash. */
 const HASHED = '~'
 
+/** What the key of several values, or of none, begins with: neither a plain value nor a hash does. */
+const LIST = '~:'
+
 /** One key for a list of values: equal only for equal lists. A single short value is its own key. */
 export function keyOf(values: readonly string[], hash = false): string {
   if (values.length === 1) return part(values[0] as string, hash)
-  return joined(values.map((value) => part(value, hash)))
+  return LIST + joined(values.map((value) => part(value, hash)))
 }
 
 /** The values with their lengths in front, so that no choice of values can shift a border. */

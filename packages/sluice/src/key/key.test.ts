@@ -1,0 +1,107 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { joined, keyOf, LONGEST_VALUE, part } from './key.ts'
+
+/** Values that try to look like something else: separators, hashes, lengths, inherited names. */
+const hostile = fc.oneof(
+  fc.constantFrom(
+    '',
+    ':',
+    '~',
+    '~:',
+    '1:',
+    '1:a',
+    '1:a1:b',
+    '~:1:a1:b',
+    '__proto__',
+    'constructor',
+  ),
+  fc.constantFrom('\ud800', '\udc00', '\ufffd', '😀', 'é', 'e\u0301', '\0', ' ', '\n', '{', '}'),
+  fc.constantFrom(...['a', 'b'].map((letter) => part(letter, true))),
+  fc.constantFrom('a'.repeat(128), 'a'.repeat(129), 'b'.repeat(10_000), 'b'.repeat(10_001)),
+  fc.string({ unit: fc.constantFrom('1', '2', ':', '~', 'a'), maxLength: 8 }),
+  fc.string({ unit: 'binary', maxLength: 200 }),
+  // Single code units, so that surrogates come alone.
+  fc.array(fc.integer({ min: 0, max: 0xffff })).map((units) => String.fromCharCode(...units)),
+)
+const lists = fc.array(hostile, { maxLength: 4 })
+
+describe('keyOf', () => {
+  it.each<[values: string[], key: string]>([
+    [['user:42'], 'user:42'],
+    [['2001:db8::1'], '2001:db8::1'],
+    [['a'.repeat(128)], 'a'.repeat(128)],
+    [['acme', 'GET'], '~:4:acme3:GET'],
+    [['', ''], '~:0:0:'],
+    [[], '~:'],
+  ])('of %j is %j', (values, key) => {
+    expect(keyOf(values)).toBe(key)
+  })
+
+  it('shows nothing of a value that is hashed', () => {
+    expect(keyOf(['secret'], true)).toMatch(/^~[\w-]{43}$/)
+    expect(keyOf(['secret', 'x'], true)).toMatch(/^~:44:~[\w-]{43}44:~[\w-]{43}$/)
+  })
+
+  it('is short however long the value is', () => {
+    expect(keyOf(['a'.repeat(129)])).toMatch(/^~[\w-]{43}$/)
+    expect(keyOf(['a'.repeat(LONGEST_VALUE)])).toMatch(/^~[\w-]{43}$/)
+  })
+
+  it.each([true, false])('refuses a value beyond the longest (hash %s)', (hash) => {
+    const value = 'a'.repeat(LONGEST_VALUE + 1)
+    expect(() => keyOf([value], hash)).toThrow(
+      expect.objectContaining({
+        code: 'invalid-key',
+        message: expect.stringMatching(/has 65537 characters; accepted: at most 65536$/),
+      }),
+    )
+  })
+
+  it.each([true, false])('is never the same for two different lists (hash %s)', (hash) => {
+    fc.assert(
+      fc.property(lists, lists, (one, other) => {
+        const equal = one.length === other.length && one.every((value, i) => value === other[i])
+        expect(keyOf(one, hash) === keyOf(other, hash)).toBe(equal)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  it('never takes a plain value for the hash of another', () => {
+    fc.assert(
+      fc.property(hostile, hostile, (plain, hashed) => {
+        fc.pre(plain !== hashed)
+        expect(keyOf([plain], false)).not.toBe(keyOf([hashed], true))
+        expect(keyOf([keyOf([hashed], true)], false)).not.toBe(keyOf([hashed], true))
+      }),
+    )
+  })
+
+  it('gives different keys to all lists that one text can be cut into', () => {
+    const text = '1:a~:2'
+    const keys = new Set<string>()
+    const cuts = 2 ** (text.length - 1)
+    for (let cut = 0; cut < cuts; cut++) {
+      const values = ['']
+      for (const [i, character] of text.split('').entries()) {
+        values[values.length - 1] += character
+        if (cut & (1 << i)) values.push('')
+      }
+      keys.add(keyOf(values))
+    }
+    expect(keys.size).toBe(cuts)
+  })
+})
+
+describe('joined', () => {
+  it('never gives one text for two lists', () => {
+    fc.assert(
+      fc.property(lists, lists, (one, other) => {
+        const equal = one.length === other.length && one.every((value, i) => value === other[i])
+        expect(joined(one) === joined(other)).toBe(equal)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+})
