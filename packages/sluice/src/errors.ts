@@ -1,19 +1,23 @@
 // The one error class of the library, and every code it can carry.
 
 /**
- * What went wrong, by name. `invalid-*` codes are misuse: thrown before anything is counted, and
+ * What can go wrong, by name. `invalid-*` codes are misuse: thrown before anything is counted, and
  * fixed by changing the call or the configuration. `store-*` codes are stores that could not answer.
  */
-export type ErrorCode =
-  | 'invalid-duration'
-  | 'invalid-limit'
-  | 'invalid-policy'
-  | 'invalid-option'
-  | 'invalid-cost'
-  | 'invalid-key'
-  | 'invalid-attributes'
-  | 'limiter-closed'
-  | 'store-failed'
+export const ERROR_CODES = [
+  'invalid-duration',
+  'invalid-limit',
+  'invalid-policy',
+  'invalid-option',
+  'invalid-cost',
+  'invalid-key',
+  'invalid-attributes',
+  'limiter-closed',
+  'store-failed',
+] as const
+
+/** The code of an error, each with its heading in `docs/reference/errors.md`. */
+export type ErrorCode = (typeof ERROR_CODES)[number]
 
 /** One mistake in a configuration, for programs that show it where it was made. */
 export interface Problem {

@@ -1,0 +1,47 @@
+import { describe, expectTypeOf, it } from 'vitest'
+import { limit, type Limit, type LimitInput, type RateText } from './limit.ts'
+
+describe('rates as text', () => {
+  it('are known to the compiler', () => {
+    expectTypeOf<'100/min'>().toExtend<RateText>()
+    expectTypeOf<'5/10s'>().toExtend<RateText>()
+    expectTypeOf<'1000/1h'>().toExtend<RateText>()
+    expectTypeOf<'1/40d'>().toExtend<RateText>()
+    expectTypeOf(limit('100/min', { burst: 200, algorithm: 'gcra' })).toEqualTypeOf<Limit>()
+  })
+
+  it('with an unknown unit, without a unit or without a number do not compile', () => {
+    expectTypeOf<'100/fortnight'>().not.toExtend<RateText>()
+    expectTypeOf<'100'>().not.toExtend<RateText>()
+    expectTypeOf<'abc/min'>().not.toExtend<RateText>()
+    // @ts-expect-error no such unit
+    limit('100/fortnight')
+    // @ts-expect-error no window
+    limit('100')
+    // @ts-expect-error no quota
+    limit('abc/min')
+    // @ts-expect-error any text
+    limit('100/min' as string)
+  })
+})
+
+describe('limits in parts', () => {
+  it('need a quota and a window, and nothing that is not known', () => {
+    expectTypeOf<{ quota: 1; window: '1h' }>().toExtend<LimitInput>()
+    expectTypeOf<Limit>().toExtend<LimitInput>()
+    // @ts-expect-error no window
+    limit({ quota: 1 })
+    // @ts-expect-error no such algorithm
+    limit({ quota: 1, window: '1h', algorithm: 'magic' })
+    // @ts-expect-error a typing mistake
+    limit({ quota: 1, window: '1h', brust: 2 })
+    // @ts-expect-error not a duration
+    limit({ quota: 1, window: '1 parsec' })
+  })
+
+  it('cannot be changed once made', () => {
+    expectTypeOf<Limit>().toEqualTypeOf<Readonly<Limit>>()
+    // @ts-expect-error read only
+    limit('1/s').quota = 2
+  })
+})
