@@ -2,6 +2,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { commandOf } from './binaries.ts'
 import { createGuard, type GuardedProcess, spawnGuarded } from './guarded-process.ts'
 import { freePort } from './ports.ts'
 import { type Address, ask, type Reply } from './resp.ts'
@@ -24,15 +25,15 @@ export interface RedisServer extends Address {
   /** Of the running process: another one after `restart()`. */
   readonly pid: number
   /** Ends the server in whatever state it is. Does nothing the second time. */
-  stop(): Promise<void>
+  readonly stop: () => Promise<void>
   /** SIGKILL ends it, SIGSTOP makes it hang with its connections open, SIGCONT lets it go on. */
-  kill(signal: 'SIGKILL' | 'SIGTERM' | 'SIGSTOP' | 'SIGCONT'): void
+  readonly kill: (signal: 'SIGKILL' | 'SIGTERM' | 'SIGSTOP' | 'SIGCONT') => void
   /** Ends the server if it runs and starts it again: same port, same folder, and the same arguments unless new ones are given. */
-  restart(args?: string[]): Promise<void>
+  readonly restart: (args?: string[]) => Promise<void>
   /** Sends one command over a connection of its own and gives the parsed reply; rejects with the server's error text. */
-  cli<T extends Reply = string>(...command: string[]): Promise<T>
+  readonly cli: <T extends Reply = string>(...command: string[]) => Promise<T>
   /** What the server has logged since it was first started. */
-  log(): string
+  readonly log: () => string
 }
 
 const startTimeout = 15_000
@@ -53,7 +54,7 @@ export async function startRedis(options: RedisOptions = {}): Promise<RedisServe
 
 async function startAt(port: number, options: RedisOptions): Promise<RedisServer> {
   const address = { host: '127.0.0.1', port }
-  const command = commandOf(options.binary ?? 'redis')
+  const command = await commandOf(options.binary ?? 'redis')
   const dir = options.dir ?? mkdtempSync(join(tmpdir(), 'sluice-redis-'))
   const logFile = join(dir, `server-${port}.log`)
   const configFile = join(dir, `server-${port}.conf`)
@@ -73,11 +74,10 @@ async function startAt(port: number, options: RedisOptions): Promise<RedisServer
   }
 
   async function start() {
-    const all = [
-      ...(options.config === undefined ? [] : [configFile]),
-      ...['--bind', address.host, '--port', `${port}`, '--dir', dir, '--save', ''],
-      ...args,
-    ]
+    const config = options.config === undefined ? [] : [configFile]
+    const basics = ['--bind', address.host, '--port', `${port}`, '--dir', dir, '--save', '']
+    // A replica that attaches would otherwise wait 5 s for others to come along.
+    const all = [...config, ...basics, '--repl-diskless-sync-delay', '0', ...args]
     const started = await spawnGuarded(guard, command, all, { cwd: dir, logFile }).catch(fail)
     server = started
     const ready = until('the server answers', startTimeout, async () => {
@@ -93,9 +93,8 @@ async function startAt(port: number, options: RedisOptions): Promise<RedisServer
 
   function fail(cause: unknown): never {
     const tail = log().split('\n').slice(-40).join('\n')
-    throw new Error(`${command} did not start at port ${port}; its log ends with:\n${tail}`, {
-      cause,
-    })
+    const message = `${command} did not start at port ${port} (${String(cause)}); its log ends with:`
+    throw new Error(`${message}\n${tail}`, { cause })
   }
 
   /** Politely first, so that the data of a folder that stays are complete. */
@@ -147,8 +146,4 @@ async function startAt(port: number, options: RedisOptions): Promise<RedisServer
     cli: async <T extends Reply>(...words: string[]) => (await send(words)) as T,
     log,
   }
-}
-
-function commandOf(binary: string): string {
-  return binary === 'redis' ? 'redis-server' : binary
 }

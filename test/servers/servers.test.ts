@@ -1,20 +1,30 @@
 // Proves the servers that other tests start: each really runs, fails the way it is told to, and leaves nothing behind.
-import { afterEach, describe, expect, test } from 'vitest'
+import { existsSync } from 'node:fs'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { findValkey } from './binaries.ts'
+import { orphanServer } from './orphan.ts'
+import { startSentinel } from './redis-sentinel.ts'
 import { type RedisOptions, startRedis } from './redis-server.ts'
+import { until } from './until.ts'
 
-const cleanups: (() => Promise<void>)[] = []
-afterEach(async () => {
-  await Promise.all(cleanups.splice(0).map((cleanup) => cleanup()))
-})
+const halfMinute = 30_000
 
-/** Starts a server that is stopped after the test. */
+/** Starts a server that is stopped at the end of the test. */
 async function redis(options?: RedisOptions) {
   const server = await startRedis(options)
-  cleanups.push(server.stop)
+  onTestFinished(server.stop)
   return server
 }
 
-describe('one server', () => {
+function isRunning(pid: number) {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+describe('one server', { timeout: halfMinute }, () => {
   test('answers with parsed replies and errors', async () => {
     const server = await redis()
     expect(await server.cli('PING')).toBe('PONG')
@@ -22,13 +32,17 @@ describe('one server', () => {
     expect(await server.cli('GET', 'greeting')).toBe('héllo\r\n')
     expect(await server.cli('GET', 'absent')).toBe(null)
     expect(await server.cli<number>('INCR', 'count')).toBe(1)
-    expect(await server.cli('EVAL', "return {1, 'two', {}, false}", '0')).toEqual([
-      1,
-      'two',
-      [],
-      null,
-    ])
+    const nested = await server.cli('EVAL', "return {1, 'two', {}, false}", '0')
+    expect(nested).toEqual([1, 'two', [], null])
+    const long = 'x'.repeat(300_000)
+    await server.cli('SET', 'long', long)
+    expect(await server.cli('GET', 'long')).toBe(long)
     await expect(server.cli('INCR', 'greeting')).rejects.toThrow(/^ERR value is not an integer/)
+  })
+
+  test('gives its password when it has one', async () => {
+    const server = await redis({ args: ['--requirepass', 'secret'] })
+    expect(await server.cli('PING')).toBe('PONG')
   })
 
   test('keeps its data over a restart with an append-only file', async () => {
@@ -40,18 +54,76 @@ describe('one server', () => {
     expect(await server.cli('GET', 'kept')).toBe('yes')
     expect(server.pid).not.toBe(pid)
     expect(server.port).toBe(port)
-    await server.restart([])
+    await server.restart(['--appendonly', 'no'])
     expect(await server.cli('GET', 'kept')).toBe(null)
   })
 
-  test('hangs when stopped by a signal, and goes on', async () => {
-    const server = await redis()
+  test('hangs while paused, then answers what it was asked', async () => {
+    const [server, other] = [await redis(), await redis()]
     server.kill('SIGSTOP')
     let answered = false
-    const answer = server.cli('INCR', 'count').finally(() => (answered = true))
-    await new Promise((resolve) => setTimeout(resolve, 100))
+    const answer = server.cli<number>('INCR', 'count').finally(() => (answered = true))
+    for (let count = 0; count < 50; count++) await other.cli('PING')
     expect(answered).toBe(false)
     server.kill('SIGCONT')
     expect(await answer).toBe(1)
   })
+
+  test('stops even when paused, twice, and takes its folder along', async () => {
+    const server = await redis()
+    const [, dir] = await server.cli<[string, string]>('CONFIG', 'GET', 'dir')
+    expect(existsSync(dir)).toBe(true)
+    server.kill('SIGSTOP')
+    await Promise.all([server.stop(), server.stop()])
+    await server.stop()
+    expect(isRunning(server.pid)).toBe(false)
+    expect(existsSync(dir)).toBe(false)
+    expect(server.log()).toContain('Ready to accept connections')
+    await expect(server.restart()).rejects.toThrow('was stopped')
+  })
+
+  test('says why it did not start', async () => {
+    const { port } = await redis()
+    await expect(startRedis({ port })).rejects.toThrow('Address already in use')
+    await expect(startRedis({ args: ['--no-such-thing', '1'] })).rejects.toThrow('no-such-thing')
+    await expect(startRedis({ binary: '/no/such/server' })).rejects.toThrow(
+      '/no/such/server did not start',
+    )
+  })
+
+  test('ends with the process that started it, even a killed one', async () => {
+    const { pid, dir } = await orphanServer()
+    await until('the server ends', 5000, async () => !isRunning(pid) && !existsSync(dir))
+    expect(isRunning(pid)).toBe(false)
+  })
+})
+
+test('Valkey runs in the place of Redis', { timeout: 2 * halfMinute }, async (context) => {
+  const valkey = await findValkey()
+  // Where the machine can install packages there is no excuse.
+  const required = process.getuid?.() === 0 && existsSync('/etc/debian_version')
+  if (valkey.path === undefined && !required) context.skip(valkey.reason)
+  expect(valkey).toMatchObject({ version: expect.stringMatching(/^\d+\.\d+\.\d+$/) })
+  const server = await redis({ binary: 'valkey' })
+  const info = await server.cli('INFO', 'server')
+  expect(valkey).toMatchObject({ version: /valkey_version:(\S+)/.exec(info)?.[1] })
+})
+
+test('sentinels promote a replica when the primary dies', { timeout: halfMinute }, async () => {
+  const group = await startSentinel()
+  onTestFinished(group.stop)
+  expect(group.sentinels).toHaveLength(3)
+  const [first, second] = group.servers
+  expect(await group.primary()).toBe(first)
+
+  const milliseconds = await group.failover()
+  // Not before they could have noticed.
+  expect(milliseconds).toBeGreaterThan(500)
+  expect(await group.primary()).toBe(second)
+  expect(await second?.cli('SET', 'key', 'after')).toBe('OK')
+  await expect(first?.cli('PING')).rejects.toThrow('ECONNREFUSED')
+
+  await group.stop()
+  const all = [...group.servers, ...group.sentinels]
+  expect(all.filter(({ pid }) => isRunning(pid))).toEqual([])
 })
