@@ -1,0 +1,21 @@
+import { describe, expect, it } from 'vitest'
+import { closest } from './suggest.ts'
+
+describe('closest', () => {
+  it.each<[wrong: string, names: string[], name: string | undefined]>([
+    ['limt', ['name', 'by', 'limit'], 'limit'],
+    ['limits', ['name', 'by', 'limit'], 'limit'],
+    ['Rules', ['name', 'rules'], 'rules'],
+    ['onstorefailure', ['shadow', 'onStoreFailure'], 'onStoreFailure'],
+    ['bye', ['by', 'limit'], 'by'],
+    ['naem', ['name', 'rules'], 'name'],
+    ['window', ['quota', 'burst'], undefined],
+    ['xy', ['by'], 'by'],
+    ['q', ['by'], undefined],
+    ['', ['by'], undefined],
+    ['x'.repeat(100_000), ['by'], undefined],
+    ['__proto__', ['name', 'rules'], undefined],
+  ])('to %.20s among %j is %s', (wrong, names, name) => {
+    expect(closest(wrong, names)).toBe(name)
+  })
+})
