@@ -41,8 +41,13 @@ export function limitSchemas(): Schema {
       allOf: [
         {
           anyOf: [
-            { properties: { quota: { const: 0 }, burst: { maximum: 0 } } },
-            { properties: { quota: { minimum: 1 }, burst: { minimum: 1 } } },
+            { properties: { quota: { const: 0 }, burst: { type: 'integer', maximum: 0 } } },
+            {
+              properties: {
+                quota: { type: 'integer', minimum: 1 },
+                burst: { type: 'integer', minimum: 1 },
+              },
+            },
           ],
         },
         {
@@ -52,7 +57,7 @@ export function limitSchemas(): Schema {
                 algorithm: { enum: ALGORITHMS.filter((name) => name !== 'sliding-log') },
               },
             },
-            { properties: { quota: { maximum: LARGEST_LOG } } },
+            { properties: { quota: { type: 'integer', maximum: LARGEST_LOG } } },
           ],
         },
       ],

@@ -103,7 +103,7 @@ const tiers: Schema = {
       limits: {
         description: 'The limits, by the value of the attribute.',
         type: 'object',
-        propertyNames: { minLength: 1 },
+        propertyNames: { type: 'string', minLength: 1 },
         additionalProperties: ref('limitOrNone'),
         minProperties: 1,
         maxProperties: LONGEST_LIST,
@@ -117,7 +117,7 @@ const override: Schema = {
   title: 'Override',
   description: 'Another limit for the requests that match.',
   ...table<Override>(
-    { when: { ...ref('condition'), minProperties: 1 }, limit: ref('limitOrNone') },
+    { when: { ...ref('condition'), type: 'object', minProperties: 1 }, limit: ref('limitOrNone') },
     ['when', 'limit'],
   ),
 }
