@@ -129,6 +129,6 @@ async function mirror() {
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   const valkey = await ensureValkey()
-  console.log(valkey.path ? `${valkey.path} (${valkey.version})` : valkey.reason)
+  console.log(valkey.path === undefined ? valkey.reason : `${valkey.path} (${valkey.version})`)
   process.exitCode = valkey.path ? 0 : 1
 }
