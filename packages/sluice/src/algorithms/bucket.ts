@@ -36,10 +36,11 @@ export function give(
   limit: Limit,
   state: State,
   cost: number,
-  now: Millis,
+  _now: Millis,
   takenAt: Millis,
 ): State {
-  const drained = Math.max(0, now - takenAt) * limit.quota
+  // Drained by the state's own time, which is ahead of a clock that went back.
+  const drained = Math.max(0, state.at - takenAt) * limit.quota
   const back = Math.max(0, cost * limit.window - drained)
   return { at: state.at, used: Math.max(0, state.used - back), before: 0 }
 }

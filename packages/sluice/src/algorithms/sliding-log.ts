@@ -10,7 +10,8 @@ import type { Algorithm, State } from './algorithm.ts'
  * Running totals make every question a subtraction or a binary search. States share the array: an
  * append writes behind the tail, which no older state looks at, and copies when something already
  * stands there, so a state never changes although the array does. `used` is the sum of the costs
- * that count; `before` is the running total in front of them; `at` is the newest instant.
+ * that count; `before` is the running total in front of them; `at` is the last instant at which units
+ * were taken or handed back.
  */
 interface Log extends State {
   readonly entries: number[]
@@ -74,7 +75,7 @@ function spend(limit: Limit, state: Log, cost: number, now: Millis): Log {
   return { ...log, at, entries, tail: log.tail + 1, used: log.used + added }
 }
 
-function give(_limit: Limit, state: Log, cost: number, _now: Millis, takenAt: Millis): Log {
+function give(_limit: Limit, state: Log, cost: number, now: Millis, takenAt: Millis): Log {
   // From the entry of that instant, then from older ones: never from what came later.
   let left = cost
   let total = state.before
@@ -93,7 +94,7 @@ function give(_limit: Limit, state: Log, cost: number, _now: Millis, takenAt: Mi
     entries.push(instant, total)
   }
   return {
-    at: state.at,
+    at: Math.max(now, state.at),
     used: total - state.before,
     before: state.before,
     entries,
