@@ -110,6 +110,7 @@ function filesUnder(folders) {
     .filter(
       (path) => /\.[mc]?[jt]s$/.test(path) && !/(^|\/)(node_modules|dist(-[^/]*)?)\//.test(path),
     )
+    .filter((path) => !path.startsWith('packages/sluice/test/'))
     .filter((path) => !(path.startsWith(library) && /\.test(-d)?\.ts$/.test(path)))
 }
 

@@ -1,0 +1,45 @@
+// One count held in hand: the pure functions, with the state kept as a store keeps it.
+import type { State } from '../src/algorithms/algorithm.ts'
+import { algorithmOf } from '../src/algorithms/index.ts'
+import { peekBy, takeBy, type Taken } from '../src/algorithms/take.ts'
+import type { Limit } from '../src/limit/limit.ts'
+import type { Millis } from '../src/time/clock.ts'
+
+/** The state of one key under one limit. */
+export class Count {
+  readonly limit: Limit
+  state: State | undefined
+
+  constructor(limit: Limit, state?: State) {
+    this.limit = limit
+    this.state = state
+  }
+
+  take(cost: number, now: Millis): Taken {
+    const taken = takeBy(algorithmOf(this.limit), this.limit, this.state, cost, now)
+    if (cost > 0 && (taken.allowed || this.#movedBack(taken.next))) this.state = taken.next
+    return taken
+  }
+
+  peek(cost: number, now: Millis): Taken {
+    return peekBy(algorithmOf(this.limit), this.limit, this.state, cost, now)
+  }
+
+  give(cost: number, now: Millis, takenAt: Millis = now): void {
+    if (this.state === undefined) return
+    const algorithm = algorithmOf(this.limit)
+    const advanced = algorithm.advance(this.limit, this.state, now)
+    const left = algorithm.give(this.limit, advanced, cost, now, takenAt)
+    this.state = algorithm.fullAt(this.limit, left, now) <= now ? undefined : left
+  }
+
+  /** The same count at the same point, to go another way from there. */
+  branch(): Count {
+    return new Count(this.limit, this.state)
+  }
+
+  /** The clock was set back by more than a window and the state moved with it: the one thing a refusal keeps. */
+  #movedBack(next: State): boolean {
+    return this.state !== undefined && next.at < this.state.at
+  }
+}
