@@ -35,7 +35,7 @@ describe('show', () => {
   const cyclic: unknown[] = []
   cyclic.push(cyclic)
 
-  it.each<[what: string, value: unknown, shown: string | RegExp]>([
+  it.each<[what: string, value: unknown, shown: unknown]>([
     ['a text', 'a"b', '"a\\"b"'],
     ['a lone surrogate', '\ud800', '"\\ud800"'],
     ['a long text', 'x'.repeat(61), `"${'x'.repeat(57)}..."`],
@@ -48,8 +48,8 @@ describe('show', () => {
     ['a symbol', Symbol('x'), 'symbol'],
     ['a function', () => 1, 'function'],
     ['an object', { a: [1] }, '{"a":[1]}'],
-    ['a long list', Array.from({ length: 99 }, () => 1), /^\[1,1,.*\.\.\.$/],
-    ['a list that doubles sixty times', bomb, /^\[\[\[.{54}\.\.\.$/],
+    ['a long list', Array.from({ length: 99 }, () => 1), expect.stringMatching(/^\[1,1,.*\.\.\.$/)],
+    ['a list that doubles sixty times', bomb, expect.stringMatching(/^\[\[\[.{54}\.\.\.$/)],
     ['a cycle', cyclic, 'an object that cannot be shown'],
     ['an object whose JSON is nothing', { toJSON: () => undefined }, 'object'],
     [
@@ -62,7 +62,7 @@ describe('show', () => {
       'an object that cannot be shown',
     ],
   ])('prints %s, short and without throwing', (_, value, shown) => {
-    expect(show(value)).toEqual(typeof shown === 'string' ? shown : expect.stringMatching(shown))
+    expect(show(value)).toEqual(shown)
     expect(show(value).length).toBeLessThanOrEqual(62)
   })
 })

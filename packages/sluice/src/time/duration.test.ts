@@ -7,6 +7,7 @@ import {
   periodText,
   tryDuration,
   type Duration,
+  type DurationUnit,
 } from './duration.ts'
 
 describe('duration', () => {
@@ -69,9 +70,24 @@ describe('duration', () => {
     )
   })
 
-  it('knows every unit that it lists', () => {
-    for (const unit of DURATION_UNITS)
-      expect(duration(`7${unit}` as Duration)).toBe(7 * duration(unit as Duration))
+  it('knows every unit that the compiler knows, and no other', () => {
+    const units: Record<DurationUnit, number> = {
+      ms: 1,
+      s: 1000,
+      sec: 1000,
+      m: 60_000,
+      min: 60_000,
+      h: 3_600_000,
+      hour: 3_600_000,
+      d: 86_400_000,
+      day: 86_400_000,
+      w: 604_800_000,
+      week: 604_800_000,
+    }
+    expect(DURATION_UNITS).toEqual(Object.keys(units))
+    for (const [unit, millis] of Object.entries(units)) {
+      expect(duration(`7${unit as DurationUnit}`)).toBe(7 * millis)
+    }
   })
 })
 
