@@ -1,0 +1,19 @@
+// What is read out of several rounds: medians, and ratios taken inside each round.
+
+/** The middle value, or the mean of the two in the middle; NaN of nothing. @param {readonly number[]} values */
+export function median(values) {
+  const sorted = values.toSorted((a, b) => a - b)
+  const middle = sorted.length >> 1
+  if (sorted.length % 2 === 1) return sorted[middle] ?? NaN
+  return ((sorted[middle - 1] ?? NaN) + (sorted[middle] ?? NaN)) / 2
+}
+
+/**
+ * The median of a[i] / b[i]: both sides of a ratio saw the same neighbours.
+ * @param {readonly number[]} a
+ * @param {readonly number[]} b
+ */
+export function pairedRatio(a, b) {
+  const pairs = Math.min(a.length, b.length)
+  return median(Array.from({ length: pairs }, (_, i) => (a[i] ?? NaN) / (b[i] ?? NaN)))
+}
