@@ -1,7 +1,7 @@
 // One count held in hand: the pure functions, with the state kept as a store keeps it.
 import type { State } from '../src/algorithms/algorithm.ts'
 import { algorithmOf } from '../src/algorithms/index.ts'
-import { peekBy, takeBy, type Taken } from '../src/algorithms/take.ts'
+import { peekBy, take, type Taken } from '../src/algorithms/take.ts'
 import type { Limit } from '../src/limit/limit.ts'
 import type { Millis } from '../src/time/clock.ts'
 
@@ -16,13 +16,14 @@ export class Count {
   }
 
   take(cost: number, now: Millis): Taken {
-    const taken = takeBy(algorithmOf(this.limit), this.limit, this.state, cost, now)
+    const taken = take(this.limit, this.state, cost, now)
     if (cost > 0 && (taken.allowed || this.#movedBack(taken.next))) this.state = taken.next
     return taken
   }
 
   peek(cost: number, now: Millis): Taken {
-    return peekBy(algorithmOf(this.limit), this.limit, this.state, cost, now)
+    const state = this.state ?? take(this.limit, undefined, 0, now).next
+    return peekBy(algorithmOf(this.limit), this.limit, state, cost, now)
   }
 
   give(cost: number, now: Millis, takenAt: Millis = now): void {

@@ -14,12 +14,12 @@ export function runs(numRuns: number): fc.Parameters<unknown> {
   return { seed: Number(FC_SEED ?? 1_800_000_000), numRuns: Number(FC_RUNS ?? numRuns) }
 }
 
-export const isBucket = (algorithm: AlgorithmName): boolean =>
+const isBucket = (algorithm: AlgorithmName): boolean =>
   algorithm === 'token-bucket' || algorithm === 'gcra' || algorithm === 'leaky-bucket'
 
 const DAY = 86_400_000
 const LARGEST_PRODUCT = 2 ** 52
-/** Walks end in the year 144,683: an instant and the longest wait together are still exact. */
+/** Walks end about the year 144,000: an instant and the longest wait together are still exact. */
 const LATEST = 2 ** 52
 
 const windows = fc.oneof(
@@ -106,11 +106,14 @@ const backward = [
   [1, 'set back'],
 ] as const
 
-/** Up to `length` steps of a walk. Without `give`, nothing is handed back; without `back`, the clock never goes back. */
-export function steps(
-  length: number,
-  kinds: { give?: boolean; back?: boolean } = {},
-): fc.Arbitrary<readonly Step[]> {
+/** What may happen on a walk beside takes and peeks: units handed back, a clock that goes back. */
+export interface Kinds {
+  readonly give?: boolean
+  readonly back?: boolean
+}
+
+/** Up to `length` steps of a walk. */
+export function steps(length: number, kinds: Kinds = {}): fc.Arbitrary<readonly Step[]> {
   const does =
     kinds.give === true
       ? weighted([8, 'take'], [1, 'peek'], [2, 'give'])
