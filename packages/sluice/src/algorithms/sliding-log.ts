@@ -62,6 +62,7 @@ function fits(limit: Limit, state: Log, cost: number): boolean {
 
 function spend(limit: Limit, state: Log, cost: number, now: Millis): Log {
   const added = Math.min(cost, limit.quota)
+  if (added === 0) return state
   const excess = Math.max(0, state.used + added - limit.quota)
   // Beyond full, the oldest units make room for the newest.
   const log =

@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest'
+import { limit } from '../limit/limit.ts'
+import { Count } from '../../test/count.ts'
+import { filledIn, type Row } from '../../test/tables.ts'
+import { algorithmOf } from './index.ts'
+import { take } from './take.ts'
+
+const entriesOf = (state: unknown): number => (state as { entries: number[] }).entries.length / 2
+
+describe('sliding log', () => {
+  it.each<[string, { quota: number; window: number }, Row[]]>([
+    [
+      'three in ten seconds, by hand',
+      { quota: 3, window: 10_000 },
+      [
+        [1000, 1, 'yes', 2, 0, 10_000, 10_000, 0],
+        [4000, 1, 'yes', 1, 0, 10_000, 7000, 0],
+        [4000, 1, 'yes', 0, 0, 10_000, 7000, 0],
+        [6000, 1, 'no', 0, 5000, 8000, 5000, 0],
+        [6000, 2, 'no', 0, 8000, 8000, 5000, 0],
+        [10_999, 1, 'no', 0, 1, 3001, 1, 0],
+        [11_000, 1, 'yes', 0, 0, 10_000, 3000, 0],
+        [11_000, 1, 'no', 0, 3000, 10_000, 3000, 0],
+      ],
+    ],
+  ])('%s', (_, fields, rows) => {
+    expect(filledIn({ algorithm: 'sliding-log', ...fields }, rows)).toEqual(rows)
+  })
+
+  it('forgets what no longer counts, however long it runs', () => {
+    const count = new Count(limit('10/s', { algorithm: 'sliding-log' }))
+    let most = 0
+    for (let now = 0; now < 200_000; now += 50) {
+      count.take(1, now)
+      most = Math.max(most, entriesOf(count.state))
+    }
+    expect(most).toBeLessThan(60)
+  })
+
+  it.each([0, 1, 5])(
+    'keeps no more of refused requests that count than its quota of %i',
+    (quota) => {
+      const made = limit({ algorithm: 'sliding-log', quota, window: 60_000 })
+      let state = take(made, undefined, 0, 0).next
+      for (let now = 0; now < 5000; now++) state = algorithmOf(made).spend(made, state, 1, now)
+      expect(entriesOf(state)).toBeLessThanOrEqual(2 * quota + 33)
+      expect(state.used).toBe(quota)
+    },
+  )
+
+  it('makes room for the newest units by dropping the oldest, part of an entry if need be', () => {
+    const made = limit({ algorithm: 'sliding-log', quota: 5, window: 1000 })
+    const count = new Count(made)
+    count.take(3, 100)
+    count.take(2, 200)
+    count.state = algorithmOf(made).spend(made, count.state!, 2, 300)
+    // One unit is left of 100, two of 200, two of 300.
+    const retries = [1, 2, 3, 4, 5].map((cost) => count.peek(cost, 300).retryAfter)
+    expect(retries).toEqual([800, 900, 900, 1000, 1000])
+    count.state = algorithmOf(made).spend(made, count.state!, 99, 400)
+    expect([1, 5].map((cost) => count.peek(cost, 400).retryAfter)).toEqual([1000, 1000])
+  })
+})
