@@ -16,7 +16,7 @@ export interface State {
  * One algorithm. `advance` lets time pass and comes first; every other function takes its result, at
  * the same `now`. Instants are absolute, so that one subtraction gives every wait.
  *
- * Shared rules: a state behind nothing (`undefined`) is the full quota. `used` above what the limit
+ * Shared rules: `used` above what the limit
  * holds (the limit was lowered) reads as full. A clock that went back by up to one window stands
  * still until it catches up, so that it never grants more; one that went back further was set, and
  * the state moves to the new time with its units unchanged, so that no key stays shut.
@@ -25,10 +25,12 @@ export interface Algorithm<S extends State = State> {
   readonly name: AlgorithmName
   /** How many of the state's numbers matter; 0 when the state is more than its numbers. */
   readonly words: 0 | 2 | 3
-  advance(limit: Limit, state: S | undefined, now: Millis): S
+  /** The state of a count that has none: the full quota. */
+  fresh(limit: Limit, now: Millis): S
+  advance(limit: Limit, state: S, now: Millis): S
   /** Whether a cost above 0 is allowed. */
   fits(limit: Limit, state: S, cost: number, now: Millis): boolean
-  /** Takes the cost, whether it fits or not; never beyond full. */
+  /** The state after a cost above 0 is taken whether it fits or not; never beyond full. */
   spend(limit: Limit, state: S, cost: number, now: Millis): S
   /** Hands back a cost taken at `takenAt`: never above full, and nothing that time has already given back. */
   give(limit: Limit, state: S, cost: number, now: Millis, takenAt: Millis): S

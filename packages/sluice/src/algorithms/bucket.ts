@@ -9,15 +9,18 @@ import type { Millis } from '../time/clock.ts'
 import type { State } from './algorithm.ts'
 import { ceilDiv, floorDiv } from './arithmetic.ts'
 
+/** An empty bucket. */
+export function fresh(_limit: Limit, now: Millis): State {
+  return { at: now, used: 0, before: 0 }
+}
+
 /** The bucket's level at `now`. */
-export function advance(limit: Limit, state: State | undefined, now: Millis): State {
-  if (state === undefined) return { at: now, used: 0, before: 0 }
-  const used = Math.min(state.used, limit.burst * limit.window)
-  if (now > state.at) {
-    // Idle months make the product inexact, but then it is far above any level.
-    return { at: now, used: Math.max(0, used - (now - state.at) * limit.quota), before: 0 }
-  }
-  return { at: state.at - now > limit.window ? now : state.at, used, before: 0 }
+export function advance(limit: Limit, state: State, now: Millis): State {
+  const { quota, window, burst } = limit
+  // Idle months make the product inexact, but then it is far above any level.
+  const used = Math.min(state.used, burst * window) - Math.max(0, now - state.at) * quota
+  const at = now > state.at || state.at - now > window ? now : state.at
+  return { at, used: Math.max(0, used), before: 0 }
 }
 
 /** Whether the cost fits above the level. */

@@ -6,9 +6,17 @@ import type { Millis } from '../time/clock.ts'
 import type { Algorithm, State } from './algorithm.ts'
 import { floorDiv } from './arithmetic.ts'
 
-function advance(limit: Limit, state: State | undefined, now: Millis): State {
+function fresh(limit: Limit, now: Millis): State {
+  return { at: floorDiv(now, limit.window) * limit.window, used: 0, before: 0 }
+}
+
+function advance(limit: Limit, state: State, now: Millis): State {
+  // Most requests come in the window that the state is of, and need no division.
+  if (now >= state.at && now - state.at < limit.window) {
+    return { at: state.at, used: Math.min(state.used, limit.quota), before: 0 }
+  }
   const start = floorDiv(now, limit.window) * limit.window
-  if (state === undefined || start > state.at) return { at: start, used: 0, before: 0 }
+  if (start > state.at) return { at: start, used: 0, before: 0 }
   const at = state.at - start > limit.window ? start : state.at
   return { at, used: Math.min(state.used, limit.quota), before: 0 }
 }
@@ -42,6 +50,7 @@ function fullAt(limit: Limit, state: State, now: Millis): Millis {
 export const fixedWindow: Algorithm = {
   name: 'fixed-window',
   words: 2,
+  fresh,
   advance,
   fits,
   spend,

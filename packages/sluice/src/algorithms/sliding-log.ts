@@ -43,8 +43,11 @@ function dropped(log: Log, head: number, before: number): Log {
   return { ...log, entries, head: 0, tail: log.tail - head, before: 0, used }
 }
 
-function advance(limit: Limit, state: Log | undefined, now: Millis): Log {
-  if (state === undefined) return { at: now, used: 0, before: 0, entries: [], head: 0, tail: 0 }
+function fresh(_limit: Limit, now: Millis): Log {
+  return { at: now, used: 0, before: 0, entries: [], head: 0, tail: 0 }
+}
+
+function advance(limit: Limit, state: Log, now: Millis): Log {
   const ahead = state.at - now
   if (ahead > limit.window) {
     const entries = state.entries.map((n, i) => (i % 2 === 0 ? n - ahead : n))
@@ -121,6 +124,7 @@ function fullAt(limit: Limit, state: Log, now: Millis): Millis {
 export const slidingLog: Algorithm<Log> = {
   name: 'sliding-log',
   words: 0,
+  fresh,
   advance,
   fits,
   spend,

@@ -10,15 +10,21 @@ import type { Millis } from '../time/clock.ts'
 import type { Algorithm, State } from './algorithm.ts'
 import { ceilDiv, floorDiv } from './arithmetic.ts'
 
-function advance(limit: Limit, state: State | undefined, now: Millis): State {
-  const start = floorDiv(now, limit.window) * limit.window
-  if (state === undefined) return { at: start, used: 0, before: 0 }
+function fresh(limit: Limit, now: Millis): State {
+  return { at: floorDiv(now, limit.window) * limit.window, used: 0, before: 0 }
+}
+
+function advance(limit: Limit, state: State, now: Millis): State {
   const used = Math.min(state.used, limit.quota)
+  const before = Math.min(state.before, limit.quota)
+  // Most requests come in the window that the state is of, and need no division.
+  if (now >= state.at && now - state.at < limit.window) return { at: state.at, used, before }
+  const start = floorDiv(now, limit.window) * limit.window
   // Several windows may have passed: only the very last one counts as the previous.
   if (start > state.at)
     return { at: start, used: 0, before: start - state.at === limit.window ? used : 0 }
   const at = state.at - start > limit.window ? start : state.at
-  return { at, used, before: Math.min(state.before, limit.quota) }
+  return { at, used, before }
 }
 
 /** Milliseconds since the current window began; 0 while the clock is behind it. */
@@ -74,6 +80,7 @@ function fullAt(limit: Limit, state: State, now: Millis): Millis {
 export const slidingWindow: Algorithm = {
   name: 'sliding-window',
   words: 3,
+  fresh,
   advance,
   fits,
   spend,

@@ -7,19 +7,21 @@ import { algorithmOf } from './index.ts'
 
 /** Decides one cost against one state at one instant. The result is the verdict and carries the next state. */
 export function take(limit: Limit, state: State | undefined, cost: number, now: Millis): Taken {
-  return takeBy(algorithmOf(limit), limit, state, cost, now)
+  const algorithm = algorithmOf(limit)
+  return takeBy(algorithm, limit, state ?? algorithm.fresh(limit, now), cost, now)
 }
 
-/** {@link take} for a caller that has looked up the algorithm already. */
+/** {@link take} for a caller that has looked up the algorithm and the state. */
 export function takeBy(
   algorithm: Algorithm,
   limit: Limit,
-  state: State | undefined,
+  state: State,
   cost: number,
   now: Millis,
 ): Taken {
   const advanced = algorithm.advance(limit, state, now)
-  if (cost === 0) return new Taken(algorithm, limit, advanced, 0, now, true)
+  // Three returns rather than one, so that V8 need not make the state that is thrown away.
+  if (cost === 0) return new Taken(algorithm, limit, advanced, cost, now, true)
   if (!algorithm.fits(limit, advanced, cost, now))
     return new Taken(algorithm, limit, advanced, cost, now, false)
   return new Taken(algorithm, limit, algorithm.spend(limit, advanced, cost, now), cost, now, true)
@@ -29,7 +31,7 @@ export function takeBy(
 export function peekBy(
   algorithm: Algorithm,
   limit: Limit,
-  state: State | undefined,
+  state: State,
   cost: number,
   now: Millis,
 ): Taken {

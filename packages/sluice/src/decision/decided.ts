@@ -12,8 +12,123 @@ export interface Spoken {
   readonly shadow: boolean
 }
 
-/** A decision over verdicts that a store gave, in the order of the rules that spoke. */
-export class Decided implements Decision {
+/** What every decision derives from the rules that spoke, their verdicts and the binding one among them. */
+abstract class Deciding implements Decision {
+  abstract readonly allowed: boolean
+  abstract readonly skipped: readonly Skipped[]
+  /** The rules that spoke and, in the same order, their verdicts. */
+  protected abstract get spoken(): readonly Spoken[]
+  protected abstract get verdicts(): readonly Verdict[]
+  /** The binding rule's place among them, -1 when none spoke. */
+  protected abstract get binding(): number
+
+  get reason(): Reason {
+    if (!this.allowed) return 'over-limit'
+    return this.binding < 0 ? 'no-rule' : 'within-limit'
+  }
+
+  get degraded(): boolean {
+    return false
+  }
+
+  get rule(): string | null {
+    return this.spoken[this.binding]?.rule.name ?? null
+  }
+
+  get limit(): Limit | null {
+    return this.spoken[this.binding]?.limit ?? null
+  }
+
+  get remaining(): number {
+    return this.verdicts[this.binding]?.remaining ?? Infinity
+  }
+
+  get retryAfter(): Millis | null {
+    return this.allowed ? 0 : this.verdicts[this.binding]!.retryAfter
+  }
+
+  get resetAfter(): Millis {
+    return this.verdicts[this.binding]?.resetAfter ?? 0
+  }
+
+  get delay(): Millis {
+    if (!this.allowed) return 0
+    const enforced = this.verdicts.filter((_, i) => !this.spoken[i]!.shadow)
+    return enforced.reduce((longest, { delay }) => Math.max(longest, delay), 0)
+  }
+
+  get at(): Millis {
+    return this.verdicts[0]?.at ?? 0
+  }
+
+  get outcomes(): readonly Outcome[] {
+    return this.spoken.map((spoken, i) => outcomeOf(spoken, this.verdicts[i]!))
+  }
+
+  /** The decision as plain data. */
+  toJSON(): Decision {
+    const { allowed, reason, rule, limit, remaining, retryAfter, resetAfter, delay, at } = this
+    const { degraded, outcomes, skipped } = this
+    const numbers = { remaining, retryAfter, resetAfter, delay, at }
+    return { allowed, reason, rule, limit, ...numbers, degraded, outcomes, skipped }
+  }
+}
+
+// Node's console shows the decision as the data it is.
+Object.defineProperty(Deciding.prototype, Symbol.for('nodejs.util.inspect.custom'), {
+  value: Deciding.prototype.toJSON,
+})
+
+function outcomeOf({ rule, limit, cost, shadow }: Spoken, verdict: Verdict): Outcome {
+  const { allowed, remaining, retryAfter, resetAfter, availableAfter, delay, at } = verdict
+  const numbers = { remaining, retryAfter, resetAfter, availableAfter, delay, at }
+  const source: Source = 'store'
+  return {
+    rule: rule.name,
+    limit,
+    cost,
+    allowed,
+    ...numbers,
+    source,
+    shadow,
+    hidden: rule.hidden ?? false,
+  }
+}
+
+const NOTHING: readonly never[] = []
+
+/** A decision by the one rule there is. Made for each request on the fastest path, so it is as small as can be. */
+export class DecidedByOne extends Deciding {
+  readonly allowed: boolean
+  private readonly one: Spoken
+  private readonly verdict: Verdict
+
+  constructor(spoken: Spoken, verdict: Verdict) {
+    super()
+    this.allowed = verdict.allowed
+    this.one = spoken
+    this.verdict = verdict
+  }
+
+  get skipped(): readonly Skipped[] {
+    return NOTHING
+  }
+
+  protected get spoken(): readonly Spoken[] {
+    return [this.one]
+  }
+
+  protected get verdicts(): readonly Verdict[] {
+    return [this.verdict]
+  }
+
+  protected get binding(): number {
+    return 0
+  }
+}
+
+/** A decision by any number of rules. */
+export class Decided extends Deciding {
   readonly allowed: boolean
   readonly skipped: readonly Skipped[]
   protected readonly spoken: readonly Spoken[]
@@ -24,131 +139,26 @@ export class Decided implements Decision {
     verdicts: readonly Verdict[],
     skipped: readonly Skipped[],
   ) {
-    this.allowed =
-      verdicts.length === 1
-        ? verdicts[0]!.allowed || spoken[0]!.shadow
-        : allAllowed(spoken, verdicts)
+    super()
+    this.allowed = verdicts.every((verdict, i) => verdict.allowed || spoken[i]!.shadow)
     this.spoken = spoken
     this.verdicts = verdicts
     this.skipped = skipped
   }
 
-  get reason(): Reason {
-    if (!this.allowed) return 'over-limit'
-    return this.#binding < 0 ? 'no-rule' : 'within-limit'
-  }
-
-  get degraded(): boolean {
-    return false
-  }
-
-  get rule(): string | null {
-    return this.spoken[this.#binding]?.rule.name ?? null
-  }
-
-  get limit(): Limit | null {
-    return this.spoken[this.#binding]?.limit ?? null
-  }
-
-  get remaining(): number {
-    return this.verdicts[this.#binding]?.remaining ?? Infinity
-  }
-
-  get retryAfter(): Millis | null {
-    return this.allowed ? 0 : this.verdicts[this.#binding]!.retryAfter
-  }
-
-  get resetAfter(): Millis {
-    return this.verdicts[this.#binding]?.resetAfter ?? 0
-  }
-
-  get delay(): Millis {
-    if (!this.allowed) return 0
-    return this.verdicts.reduce(
-      (most, { delay }, i) => (this.spoken[i]!.shadow ? most : Math.max(most, delay)),
-      0,
-    )
-  }
-
-  get at(): Millis {
-    return this.verdicts[0]?.at ?? 0
-  }
-
-  get outcomes(): readonly Outcome[] {
-    return this.spoken.map(({ rule, limit, cost, shadow }, i) => {
-      const { allowed, remaining, retryAfter, resetAfter, availableAfter, delay, at } =
-        this.verdicts[i]!
-      const source: Source = 'store'
-      const verdict = { allowed, remaining, retryAfter, resetAfter, availableAfter, delay, at }
-      return {
-        rule: rule.name,
-        limit,
-        cost,
-        source,
-        shadow,
-        hidden: rule.hidden ?? false,
-        ...verdict,
-      }
-    })
-  }
-
-  /** The decision as plain data. */
-  toJSON(): Decision {
-    const {
-      allowed,
-      reason,
-      rule,
-      limit,
-      remaining,
-      retryAfter,
-      resetAfter,
-      delay,
-      at,
-      degraded,
-      outcomes,
-      skipped,
-    } = this
-    return {
-      allowed,
-      reason,
-      rule,
-      limit,
-      remaining,
-      retryAfter,
-      resetAfter,
-      delay,
-      at,
-      degraded,
-      outcomes,
-      skipped,
-    }
-  }
-
-  /** Index of the binding rule, -1 when none spoke. */
-  get #binding(): number {
+  protected get binding(): number {
     let binding = -1
     for (let i = 0; i < this.spoken.length; i++) {
       if (this.spoken[i]!.shadow) continue
-      if (binding < 0 || this.#isTighter(i, binding)) binding = i
+      if (binding < 0 || isTighter(this.verdicts[i]!, this.verdicts[binding]!)) binding = i
     }
     return binding
   }
-
-  #isTighter(i: number, than: number): boolean {
-    const a = this.verdicts[i]!
-    const b = this.verdicts[than]!
-    if (a.allowed !== b.allowed) return b.allowed
-    return a.allowed
-      ? a.remaining < b.remaining
-      : (a.retryAfter ?? Infinity) > (b.retryAfter ?? Infinity)
-  }
 }
 
-// Node's console shows the decision as the data it is.
-Object.defineProperty(Decided.prototype, Symbol.for('nodejs.util.inspect.custom'), {
-  value: Decided.prototype.toJSON,
-})
-
-function allAllowed(spoken: readonly Spoken[], verdicts: readonly Verdict[]): boolean {
-  return verdicts.every((verdict, i) => verdict.allowed || spoken[i]!.shadow)
+/** Refusing before allowing; among refusals the longer wait, else the less remaining. */
+function isTighter(a: Verdict, b: Verdict): boolean {
+  if (a.allowed !== b.allowed) return b.allowed
+  if (a.allowed) return a.remaining < b.remaining
+  return (a.retryAfter ?? Infinity) > (b.retryAfter ?? Infinity)
 }

@@ -10,6 +10,7 @@ const LONGEST_PLAIN = 128
 
 /** What a hashed value begins with. A plain value that begins so is hashed as well, so none can pose as a hash. */
 const HASHED = '~'
+const HASHED_CODE = HASHED.charCodeAt(0)
 
 /** What the key of several values, or of none, begins with: neither a plain value nor a hash does. */
 const LIST = '~:'
@@ -27,9 +28,14 @@ export function joined(values: readonly string[]): string {
   return key
 }
 
+/** Whether a value that is not empty stands in a key as it is. */
+export function isPlain(value: string): boolean {
+  return value.length <= LONGEST_PLAIN && value.length > 0 && value.charCodeAt(0) !== HASHED_CODE
+}
+
 /** A value as it stands in a key. */
-export function part(value: string, hash: boolean): string {
-  if (!hash && value.length <= LONGEST_PLAIN && !value.startsWith(HASHED)) return value
+function part(value: string, hash: boolean): string {
+  if (!hash && (isPlain(value) || value === '')) return value
   if (value.length > LONGEST_VALUE) {
     throw new SluiceError(
       'invalid-key',

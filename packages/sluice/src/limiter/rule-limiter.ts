@@ -1,8 +1,8 @@
 // The path of every request: attributes, rules, keys, store, decision.
-import { Decided, type Spoken } from '../decision/decided.ts'
+import { Decided, DecidedByOne, type Spoken } from '../decision/decided.ts'
 import type { Decision, Skipped } from '../decision/decision.ts'
 import { show, SluiceError } from '../errors.ts'
-import { keyOf, part } from '../key/key.ts'
+import { isPlain, keyOf } from '../key/key.ts'
 import type { Verdict } from '../limit/verdict.ts'
 import type { CompiledRule } from '../policy/compile.ts'
 import { attributeText } from '../policy/pattern.ts'
@@ -17,78 +17,87 @@ interface Asked extends Check, Spoken {
   readonly shadow: boolean
 }
 
+type Writable<T> = { -readonly [K in keyof T]: T[K] }
+
 /** Decides by compiled rules. Answers at once on a synchronous store, else by promises. */
 export class RuleLimiter {
-  readonly #rules: readonly CompiledRule[]
-  readonly #store: Store
-  readonly #ownsStore: boolean
-  readonly #hashKeys: boolean
-  /** The only rule, when it asks for nothing but a key. */
-  readonly #bare: CompiledRule | null
-  #closed = false
+  private readonly rules: readonly CompiledRule[]
+  private readonly store: Store
+  private readonly ownsStore: boolean
+  private readonly hashKeys: boolean
+  /** The check of the only rule, when that rule wants nothing but a key and the store answers at once. */
+  private bare: Writable<Asked> | null
+  private closed = false
 
   constructor(rules: readonly CompiledRule[], store: Store, ownsStore: boolean, hashKeys: boolean) {
-    this.#rules = rules
-    this.#store = store
-    this.#ownsStore = ownsStore
-    this.#hashKeys = hashKeys
-    this.#bare = rules.length === 1 && isBare(rules[0]!) ? rules[0]! : null
+    this.rules = rules
+    this.store = store
+    this.ownsStore = ownsStore
+    this.hashKeys = hashKeys
+    const isFast = store.sync === true && store.takeOne !== undefined && !hashKeys
+    this.bare =
+      isFast && rules.length === 1 && isBare(rules[0]!) ? asked(rules[0]!, '', 1, undefined) : null
   }
 
   check(attributes: Attributes | string, cost = 1): MaybePromise<Decision> {
-    const skipped: Skipped[] = []
-    const asked = this.#ask(attributes, cost, undefined, skipped)
-    if (asked.length === 0) return new Decided(NOTHING, NOTHING, skipped)
-    return decided(asked, this.#store.take(asked), skipped)
+    if (this.bare !== null && cost === 1 && typeof attributes === 'string' && isPlain(attributes)) {
+      // The store answers before the next call, so one check serves them all.
+      this.bare.key = attributes
+      return new DecidedByOne(this.bare, this.store.takeOne!(this.bare) as Verdict)
+    }
+    return this.checkRules(attributes, cost)
   }
 
   peek(attributes: Attributes | string, cost = 1): MaybePromise<Decision> {
     const skipped: Skipped[] = []
-    const asked = this.#ask(attributes, cost, undefined, skipped)
-    if (asked.length === 0) return new Decided(NOTHING, NOTHING, skipped)
-    return decided(asked, this.#store.peek(asked), skipped)
+    const asked = this.ask(attributes, cost, undefined, skipped)
+    return decided(asked, asked.length === 0 ? NOTHING : this.store.peek(asked), skipped)
   }
 
   give(attributes: Attributes | string, cost = 1, takenAt?: Millis): MaybePromise<void> {
-    return this.#store.give(this.#ask(attributes, cost, takenAt, []))
+    return this.store.give(this.ask(attributes, cost, takenAt, []))
   }
 
   reset(attributes: Attributes | string): MaybePromise<void> {
-    return this.#store.reset(this.#ask(attributes, 0, undefined, []))
+    return this.store.reset(this.ask(attributes, 0, undefined, []))
   }
 
   close(): MaybePromise<void> {
-    this.#closed = true
-    if (this.#ownsStore) return this.#store.close()
+    this.closed = true
+    this.bare = null
+    if (this.ownsStore) return this.store.close()
+  }
+
+  private checkRules(attributes: Attributes | string, cost: number): MaybePromise<Decision> {
+    const skipped: Skipped[] = []
+    const asked = this.ask(attributes, cost, undefined, skipped)
+    return decided(asked, asked.length === 0 ? NOTHING : this.store.take(asked), skipped)
   }
 
   /** One check for each rule that speaks. */
-  #ask(
+  private ask(
     attributes: Attributes | string,
     cost: number,
     takenAt: Millis | undefined,
     skipped: Skipped[],
   ): readonly Asked[] {
-    if (this.#closed)
+    if (this.closed)
       throw new SluiceError(
         'limiter-closed',
         'the limiter is closed; make a new one, or close it later',
       )
     if (!isCost(cost)) throw badCost('cost', cost)
-    if (this.#bare !== null && typeof attributes === 'string' && attributes !== '') {
-      return [asked(this.#bare, part(attributes, this.#hashKeys), cost, takenAt)]
-    }
-    return this.#askRules(known(attributes), cost, takenAt, skipped)
+    return this.askRules(known(attributes), cost, takenAt, skipped)
   }
 
-  #askRules(
+  private askRules(
     attributes: Attributes,
     cost: number,
     takenAt: Millis | undefined,
     skipped: Skipped[],
   ): readonly Asked[] {
     const all: Asked[] = []
-    for (const rule of this.#rules) {
+    for (const rule of this.rules) {
       if (rule.applies !== null && !rule.applies(attributes)) continue
       const values: string[] = []
       const missing = rule.by.find((name) => {
@@ -100,7 +109,7 @@ export class RuleLimiter {
         skipped.push({ rule: rule.rule.name, missing })
         continue
       }
-      const key = keyOf(values, this.#hashKeys)
+      const key = keyOf(values, this.hashKeys)
       const chosen = rule.choose === null ? rule.base : rule.choose(attributes)
       if (chosen === null) skipped.push({ rule: rule.rule.name })
       else all.push(asked(rule, key, costFor(rule, attributes, cost), takenAt, chosen))
@@ -137,6 +146,7 @@ function isBare(rule: CompiledRule): boolean {
     rule.applies === null &&
     rule.choose === null &&
     rule.cost === undefined &&
+    !rule.shadow &&
     rule.by.length === 1 &&
     rule.by[0] === 'key'
   )

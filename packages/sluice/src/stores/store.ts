@@ -39,6 +39,8 @@ export interface Store {
    * holds after the decision.
    */
   take(checks: readonly Check[]): MaybePromise<readonly Verdict[]>
+  /** `take` for a single check, for stores that can spare themselves the lists. */
+  takeOne?(check: Check): MaybePromise<Verdict>
   /** What `take` would say of each check alone. Changes nothing. */
   peek(checks: readonly Check[]): MaybePromise<readonly Verdict[]>
   /** Hands back what was taken; never above full. */
@@ -55,6 +57,7 @@ export interface Store {
 export interface SyncStore extends Store {
   readonly sync: true
   take(checks: readonly Check[]): readonly Verdict[]
+  takeOne?(check: Check): Verdict
   peek(checks: readonly Check[]): readonly Verdict[]
   give(checks: readonly Check[]): void
   reset(checks: readonly Check[]): void

@@ -6,11 +6,13 @@ export type Millis = number
 /** The present instant in whole milliseconds since the epoch. Never steps backwards for its reader. */
 export type Clock = () => Millis
 
+const ORIGIN = performance.timeOrigin
+
 /**
  * Milliseconds since the epoch that nobody can set back: the wall time at which the process began,
  * carried on by the monotonic clock. A change of the system's time does not move it.
  */
-export const systemClock: Clock = () => Math.floor(performance.timeOrigin + performance.now())
+export const systemClock: Clock = () => Math.floor(ORIGIN + performance.now())
 
 /** Readings of one millisecond after which a reading may be shared. */
 const BUSY = 256
@@ -38,11 +40,7 @@ export function sharedClock(read: Clock = systemClock): Clock {
     left = 0
   }
 
-  return () => {
-    if (left > 0) {
-      left -= 1
-      return now
-    }
+  const refresh = (): Millis => {
     const time = read()
     if (time !== now) {
       now = time
@@ -58,6 +56,12 @@ export function sharedClock(read: Clock = systemClock): Clock {
         queueMicrotask(endOfRun)
       }
     }
+    return now
+  }
+
+  return () => {
+    if (left === 0) return refresh()
+    left -= 1
     return now
   }
 }

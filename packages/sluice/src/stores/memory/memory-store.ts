@@ -68,45 +68,52 @@ const OVERFLOW = -2
 
 class Memory implements MemoryStore {
   readonly sync = true
-  readonly #maxKeys: number
-  readonly #clock: Clock
-  readonly #shards: number
-  readonly #tables = new Map<string, Table>()
-  readonly #stopSweeping: () => void
-  #lastSpace = ''
-  #lastTable: Table | undefined
-  #sweepTurn = 0
-  #keys = 0
-  #evicted = 0
-  #overflowed = 0
+  private readonly maxKeys: number
+  private readonly clock: Clock
+  private readonly shards: number
+  private readonly tables = new Map<string, Table>()
+  private readonly stopSweeping: () => void
+  private lastSpace: string | undefined
+  private lastTable: Table | undefined
+  private sweepTurn = 0
+  private keys = 0
+  private evicted = 0
+  private overflowed = 0
 
   constructor(maxKeys: number, clock: Clock) {
-    this.#maxKeys = maxKeys
-    this.#clock = clock
-    this.#shards = 2 ** Math.ceil(Math.log2(Math.max(1, maxKeys / KEYS_PER_SHARD)))
-    this.#stopSweeping = startSweeping(this)
+    this.maxKeys = maxKeys
+    this.clock = clock
+    this.shards = 2 ** Math.ceil(Math.log2(Math.max(1, maxKeys / KEYS_PER_SHARD)))
+    this.stopSweeping = startSweeping(this)
   }
 
   take(checks: readonly Check[]): readonly Verdict[] {
-    const now = this.#clock()
-    if (checks.length === 1) return [this.#takeAlone(checks[0]!, now, checks)]
-    return this.#takeTogether(checks, now)
+    const now = this.clock()
+    return checks.length === 1
+      ? [this.takeAlone(checks[0]!, now, checks)]
+      : this.takeTogether(checks, now)
+  }
+
+  takeOne(check: Check): Verdict {
+    const now = this.clock()
+    // A key that is there, the commonest case by far, is decided in few and small steps, which V8 makes one.
+    const taken = this.tableOf(check).take(check.key, check.limit, check.cost, now)
+    if (taken !== undefined && (taken.allowed || check.countRefused !== true)) return taken
+    return this.takeAlone(check, now, [check])
   }
 
   peek(checks: readonly Check[]): readonly Verdict[] {
-    const now = this.#clock()
+    const now = this.clock()
     return checks.map((check) => {
-      const table = this.#tableOf(check)
-      const slot = table.find(check.key)
-      const state = slot === undefined ? this.#unseen(table) : table.load(slot)
-      return peekBy(table.algorithm, check.limit, state, check.cost, now)
+      const table = this.tableOf(check)
+      return peekBy(table.algorithm, check.limit, this.show(table, check, now), check.cost, now)
     })
   }
 
   give(checks: readonly Check[]): void {
-    const now = this.#clock()
+    const now = this.clock()
     for (const { space, key, limit, cost, takenAt = now } of checks) {
-      const table = this.#tables.get(space)
+      const table = this.tables.get(space)
       const slot = table?.find(key)
       if (table === undefined || slot === undefined) continue
       const { algorithm } = table
@@ -117,79 +124,85 @@ class Memory implements MemoryStore {
         now,
         takenAt,
       )
-      if (algorithm.fullAt(limit, state, now) <= now) this.#remove(table, slot)
+      if (algorithm.fullAt(limit, state, now) <= now) this.remove(table, slot)
       else table.save(slot, state)
     }
   }
 
   reset(checks: readonly Check[]): void {
     for (const { space, key } of checks) {
-      const table = this.#tables.get(space)
+      const table = this.tables.get(space)
       const slot = table?.find(key)
-      if (table !== undefined && slot !== undefined) this.#remove(table, slot)
+      if (table !== undefined && slot !== undefined) this.remove(table, slot)
     }
   }
 
   close(): void {
-    this.#stopSweeping()
-    this.#tables.clear()
-    this.#lastSpace = ''
-    this.#lastTable = undefined
-    this.#keys = 0
+    this.stopSweeping()
+    this.tables.clear()
+    this.lastSpace = undefined
+    this.lastTable = undefined
+    this.keys = 0
   }
 
   stats(): MemoryStoreStats {
-    return { keys: this.#keys, evicted: this.#evicted, overflowed: this.#overflowed }
+    return { keys: this.keys, evicted: this.evicted, overflowed: this.overflowed }
   }
 
   /** Forgets some expired keys; true when there is reason to go on at once. */
   sweep(): boolean {
-    const now = this.#clock()
+    const now = this.clock()
     let looks = LOOKS_PER_TICK
     let removals = REMOVALS_PER_TICK
     // Round robin over the tables, each of which goes on where it stopped.
-    for (let i = this.#tables.size; i > 0 && looks > 0 && removals > 0; i--) {
-      const table = this.#nextTable()
+    for (let i = this.tables.size; i > 0 && looks > 0 && removals > 0; i--) {
+      const table = this.nextTable()
       const removed = table.sweep(now, looks, removals)
-      this.#keys -= removed
+      this.keys -= removed
       looks -= table.size
       removals -= removed
     }
     return removals <= 0
   }
 
-  #takeAlone(check: Check, now: Millis, checks: readonly Check[]): Taken {
-    const table = this.#tableOf(check)
-    const slot = table.find(check.key) ?? this.#placeFor(table, 0, now, checks)
-    const taken = takeBy(table.algorithm, check.limit, this.#load(table, slot), check.cost, now)
+  private takeAlone(check: Check, now: Millis, checks: readonly Check[]): Taken {
+    const table = this.tableOf(check)
+    const slot = table.find(check.key) ?? this.placeFor(table, 0, now, checks)
+    const taken = takeBy(
+      table.algorithm,
+      check.limit,
+      this.load(table, slot, check, now),
+      check.cost,
+      now,
+    )
     if (taken.allowed) {
-      if (check.cost > 0) this.#save(table, check, slot, taken.next, now)
+      if (check.cost > 0) this.save(table, check, slot, taken.next, now)
       return taken
     }
-    return check.countRefused === true ? this.#spend(check, now, checks) : taken
+    return check.countRefused === true ? this.spend(check, now, checks) : taken
   }
 
-  #takeTogether(checks: readonly Check[], now: Millis): readonly Verdict[] {
+  private takeTogether(checks: readonly Check[], now: Millis): readonly Verdict[] {
     const takens: Taken[] = []
     const slots: number[] = []
     let added = 0
     let allowed = true
     for (let i = 0; i < checks.length; i++) {
       const check = checks[i]!
-      const table = this.#tableOf(check)
-      const slot = table.find(check.key) ?? this.#placeFor(table, added, now, checks)
+      const table = this.tableOf(check)
+      const slot = table.find(check.key) ?? this.placeFor(table, added, now, checks)
       if (slot === NEW) added += 1
       slots.push(slot)
-      const state = stateLeftBy(checks, takens, i) ?? this.#load(table, slot)
+      const state = stateLeftBy(checks, takens, i) ?? this.load(table, slot, check, now)
       const taken = takeBy(table.algorithm, check.limit, state, check.cost, now)
       takens.push(taken)
       if (!taken.allowed && check.shadow !== true) allowed = false
     }
-    return allowed ? this.#commit(checks, takens, slots, now) : this.#refuse(checks, takens, now)
+    return allowed ? this.commit(checks, takens, slots, now) : this.refuse(checks, takens, now)
   }
 
   /** Every check that is not shadow was allowed: charge them, then each shadow check by itself. */
-  #commit(
+  private commit(
     checks: readonly Check[],
     takens: Taken[],
     slots: readonly number[],
@@ -198,103 +211,117 @@ class Memory implements MemoryStore {
     for (let i = 0; i < checks.length; i++) {
       const check = checks[i]!
       if (check.shadow !== true && check.cost > 0)
-        this.#save(this.#tableOf(check), check, slots[i]!, takens[i]!.next, now)
+        this.save(this.tableOf(check), check, slots[i]!, takens[i]!.next, now)
     }
     for (let i = 0; i < checks.length; i++) {
-      if (checks[i]!.shadow === true) takens[i] = this.#takeAlone(checks[i]!, now, checks)
+      if (checks[i]!.shadow === true) takens[i] = this.takeAlone(checks[i]!, now, checks)
     }
     return takens
   }
 
   /** One was refused: none is charged but those that count refusals; the others show what they hold. */
-  #refuse(checks: readonly Check[], takens: readonly Taken[], now: Millis): readonly Verdict[] {
+  private refuse(
+    checks: readonly Check[],
+    takens: readonly Taken[],
+    now: Millis,
+  ): readonly Verdict[] {
     return checks.map((check, i) => {
-      if (check.countRefused === true) return this.#spend(check, now, checks)
+      if (check.countRefused === true) return this.spend(check, now, checks)
       if (!takens[i]!.allowed) return takens[i]!
-      const table = this.#tableOf(check)
-      const slot = table.find(check.key)
-      const state = slot === undefined ? this.#unseen(table) : table.load(slot)
-      return peekBy(table.algorithm, check.limit, state, check.cost, now)
+      const table = this.tableOf(check)
+      return peekBy(table.algorithm, check.limit, this.show(table, check, now), check.cost, now)
     })
   }
 
   /** Takes the cost of a request that was refused, as far as it goes. */
-  #spend(check: Check, now: Millis, checks: readonly Check[]): Taken {
-    const table = this.#tableOf(check)
+  private spend(check: Check, now: Millis, checks: readonly Check[]): Taken {
+    const table = this.tableOf(check)
     const { algorithm } = table
-    const slot = table.find(check.key) ?? this.#placeFor(table, 0, now, checks)
-    const taken = takeBy(algorithm, check.limit, this.#load(table, slot), check.cost, now)
+    const slot = table.find(check.key) ?? this.placeFor(table, 0, now, checks)
+    const taken = takeBy(
+      algorithm,
+      check.limit,
+      this.load(table, slot, check, now),
+      check.cost,
+      now,
+    )
     if (check.cost === 0) return taken
     const next = taken.allowed
       ? taken.next
       : algorithm.spend(check.limit, taken.next, check.cost, now)
-    this.#save(table, check, slot, next, now)
+    this.save(table, check, slot, next, now)
     return taken.allowed ? taken : takeBy(algorithm, check.limit, next, check.cost, now)
   }
 
-  #tableOf(check: Check): Table {
-    if (check.space === this.#lastSpace && this.#lastTable !== undefined) return this.#lastTable
-    let table = this.#tables.get(check.space)
+  private tableOf(check: Check): Table {
+    return check.space === this.lastSpace ? this.lastTable! : this.lookUp(check)
+  }
+
+  private lookUp(check: Check): Table {
+    let table = this.tables.get(check.space)
     if (table === undefined) {
-      table = new Table(check.limit, this.#shards)
-      this.#tables.set(check.space, table)
+      table = new Table(check.limit, this.shards)
+      this.tables.set(check.space, table)
     }
-    this.#lastSpace = check.space
-    this.#lastTable = table
+    this.lastSpace = check.space
+    this.lastTable = table
     return table
   }
 
-  #load(table: Table, slot: number): State | undefined {
+  private load(table: Table, slot: number, check: Check, now: Millis): State {
     if (slot >= 0) return table.load(slot)
-    return slot === OVERFLOW ? table.overflow : undefined
+    return (
+      (slot === OVERFLOW ? table.overflow : undefined) ?? table.algorithm.fresh(check.limit, now)
+    )
   }
 
-  #save(table: Table, check: Check, slot: number, state: State, now: Millis): void {
+  private save(table: Table, check: Check, slot: number, state: State, now: Millis): void {
     if (slot >= 0) {
       table.save(slot, state)
     } else if (slot === OVERFLOW) {
-      this.#overflowed += 1
+      this.overflowed += 1
       table.overflow = state
     } else {
       const found = table.find(check.key)
       if (found !== undefined) return table.save(found, state)
-      this.#keys += 1
+      this.keys += 1
       table.add(check.key, state, check.limit)
-      this.#keys -= table.sweep(now, LOOKS_PER_ADD, LOOKS_PER_ADD)
+      this.keys -= table.sweep(now, LOOKS_PER_ADD, LOOKS_PER_ADD)
     }
   }
 
   /** Where a key without a slot goes, when `added` others are about to be added and those of `checks` must stay. */
-  #placeFor(table: Table, added: number, now: Millis, checks: readonly Check[]): number {
-    if (this.#keys + added < this.#maxKeys) return NEW
-    if (this.#evictFrom(table, now, checks)) return NEW
-    for (const other of this.#tables.values()) {
-      if (other !== table && this.#evictFrom(other, now, checks)) return NEW
+  private placeFor(table: Table, added: number, now: Millis, checks: readonly Check[]): number {
+    if (this.keys + added < this.maxKeys) return NEW
+    if (this.evictFrom(table, now, checks)) return NEW
+    for (const other of this.tables.values()) {
+      if (other !== table && this.evictFrom(other, now, checks)) return NEW
     }
     return OVERFLOW
   }
 
-  #evictFrom(table: Table, now: Millis, checks: readonly Check[]): boolean {
+  private evictFrom(table: Table, now: Millis, checks: readonly Check[]): boolean {
     if (!table.evict(now, checks)) return false
-    this.#keys -= 1
-    this.#evicted += 1
+    this.keys -= 1
+    this.evicted += 1
     return true
   }
 
-  #nextTable(): Table {
-    const tables = [...this.#tables.values()]
-    this.#sweepTurn = (this.#sweepTurn + 1) % tables.length
-    return tables[this.#sweepTurn]!
+  private nextTable(): Table {
+    const tables = [...this.tables.values()]
+    this.sweepTurn = (this.sweepTurn + 1) % tables.length
+    return tables[this.sweepTurn]!
   }
 
-  /** The state to show for a key that is not there. */
-  #unseen(table: Table): State | undefined {
-    return this.#keys < this.#maxKeys ? undefined : table.overflow
+  /** The state to show for a key, which need not be there. */
+  private show(table: Table, check: Check, now: Millis): State {
+    const slot = table.find(check.key) ?? (this.keys < this.maxKeys ? NEW : OVERFLOW)
+    return this.load(table, slot, check, now)
   }
 
-  #remove(table: Table, slot: number): void {
+  private remove(table: Table, slot: number): void {
     table.remove(slot)
-    this.#keys -= 1
+    this.keys -= 1
   }
 }
 

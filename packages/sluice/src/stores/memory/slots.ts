@@ -1,8 +1,6 @@
 // The memory behind one table: a number for every key, and the key's state under that number.
 //
-// States are packed into typed arrays, two or three numbers each, because a heap object per key costs
-// more memory and more cache misses than the rest of a decision. The arrays come in chunks, so that
-// growing never copies much at once and an emptied chunk is given back whole.
+// Slots come in chunks, so that growing never copies much at once and an emptied chunk is given back whole.
 import type { Algorithm, State } from '../../algorithms/algorithm.ts'
 
 const CHUNK_BITS = 14
@@ -10,88 +8,62 @@ const CHUNK = 1 << CHUNK_BITS
 const INDEX = CHUNK - 1
 const SMALLEST = 64
 
+/** Who is in a chunk's slots. */
 interface Chunk {
   /** The key in each slot; undefined where the slot is free. */
-  keys: (string | undefined)[]
-  /** States that are more than their numbers. */
-  readonly boxes: (State | undefined)[]
+  readonly keys: (string | undefined)[]
   /** Freed slots below `top`, to be used again. */
   readonly free: number[]
   /** Slots from here on were never used. */
   top: number
 }
 
-/** States by slot number. */
-export class Slots {
-  readonly #words: number
-  // Apart from the chunks, so that reading a state takes one step less.
-  readonly #packed: Float64Array[] = []
-  readonly #chunks: (Chunk | undefined)[] = []
-  #open = 0
-  #size = 0
-  #span = 0
-  #cursor = 0
-
-  constructor(algorithm: Algorithm) {
-    this.#words = algorithm.words
-  }
-
+/** Keys and states by slot number. */
+export abstract class Slots {
   /** Slots in use. */
-  get size(): number {
-    return this.#size
-  }
-
+  size = 0
   /** Slots in use or freed: this many calls of `next` look at each of them. */
-  get span(): number {
-    return this.#span
+  span = 0
+  private readonly chunks: (Chunk | undefined)[] = []
+  private open = 0
+  private cursor = 0
+
+  abstract load(slot: number): State
+  abstract save(slot: number, state: State): void
+  /** Makes sure that a chunk has room for the state at this index. */
+  protected abstract reserve(chunk: number, index: number): void
+  /** Lets go of a chunk's states. */
+  protected abstract release(chunk: number): void
+  /** Lets go of one state. */
+  protected abstract clear(slot: number): void
+
+  keyAt(slot: number): string | undefined {
+    return this.chunks[slot >>> CHUNK_BITS]?.keys[slot & INDEX]
   }
 
   /** The next slot in turn, round and round; undefined when it is free. */
   next(): number | undefined {
-    while ((this.#cursor & INDEX) >= (this.#chunks[this.#cursor >>> CHUNK_BITS]?.top ?? 0)) {
-      if (this.#span === 0) return undefined
-      const chunk = (this.#cursor >>> CHUNK_BITS) + 1
-      this.#cursor = chunk < this.#chunks.length ? chunk << CHUNK_BITS : 0
+    while ((this.cursor & INDEX) >= (this.chunks[this.cursor >>> CHUNK_BITS]?.top ?? 0)) {
+      if (this.span === 0) return undefined
+      const chunk = (this.cursor >>> CHUNK_BITS) + 1
+      this.cursor = chunk < this.chunks.length ? chunk << CHUNK_BITS : 0
     }
-    const slot = this.#cursor++
+    const slot = this.cursor++
     return this.keyAt(slot) === undefined ? undefined : slot
-  }
-
-  keyAt(slot: number): string | undefined {
-    return this.#chunks[slot >>> CHUNK_BITS]?.keys[slot & INDEX]
-  }
-
-  load(slot: number): State {
-    if (this.#words === 0) return this.#chunks[slot >>> CHUNK_BITS]!.boxes[slot & INDEX]!
-    const packed = this.#packed[slot >>> CHUNK_BITS]!
-    const i = (slot & INDEX) * this.#words
-    return { at: packed[i]!, used: packed[i + 1]!, before: this.#words === 3 ? packed[i + 2]! : 0 }
-  }
-
-  save(slot: number, state: State): void {
-    if (this.#words === 0) {
-      this.#chunks[slot >>> CHUNK_BITS]!.boxes[slot & INDEX] = state
-      return
-    }
-    const packed = this.#packed[slot >>> CHUNK_BITS]!
-    const i = (slot & INDEX) * this.#words
-    packed[i] = state.at
-    packed[i + 1] = state.used
-    if (this.#words === 3) packed[i + 2] = state.before
   }
 
   /** A slot for a new key. */
   add(key: string, state: State): number {
-    const number = this.#roomyChunk()
-    const chunk = this.#chunks[number]!
+    const number = this.roomyChunk()
+    const chunk = this.chunks[number]!
     let index = chunk.free.pop()
     if (index === undefined) {
       index = chunk.top++
-      this.#span += 1
+      this.span += 1
+      this.reserve(number, index)
     }
-    if (index * this.#words >= this.#packed[number]!.length) this.#grow(number)
     chunk.keys[index] = key
-    this.#size += 1
+    this.size += 1
     const slot = (number << CHUNK_BITS) | index
     this.save(slot, state)
     return slot
@@ -99,48 +71,105 @@ export class Slots {
 
   remove(slot: number): void {
     const number = slot >>> CHUNK_BITS
-    const chunk = this.#chunks[number]!
-    const index = slot & INDEX
-    chunk.keys[index] = undefined
-    if (this.#words === 0) chunk.boxes[index] = undefined
-    chunk.free.push(index)
-    this.#size -= 1
-    if (chunk.free.length === chunk.top) this.#release(number)
+    const chunk = this.chunks[number]!
+    chunk.keys[slot & INDEX] = undefined
+    chunk.free.push(slot & INDEX)
+    this.size -= 1
+    this.clear(slot)
+    if (chunk.free.length < chunk.top) return
+    this.span -= chunk.top
+    this.chunks[number] = undefined
+    this.release(number)
+    while (this.chunks.length > 0 && this.chunks.at(-1) === undefined) this.chunks.pop()
   }
 
-  #roomyChunk(): number {
-    if (hasRoom(this.#chunks[this.#open])) return this.#open
-    const found = this.#chunks.findIndex(hasRoom)
-    const number = found >= 0 ? found : this.#chunks.indexOf(undefined)
-    this.#open = number >= 0 ? number : this.#chunks.length
-    if (found < 0) {
-      // Small tables stay small; once there is a second chunk, the table is large.
-      const slots = this.#chunks.length === 0 ? SMALLEST : CHUNK
-      this.#chunks[this.#open] = { keys: [], boxes: [], free: [], top: 0 }
-      this.#packed[this.#open] = new Float64Array(slots * this.#words)
-    }
-    return this.#open
-  }
-
-  #grow(number: number): void {
-    if (this.#words === 0) return
-    const old = this.#packed[number]!
-    const grown = new Float64Array(old.length * 2)
-    grown.set(old)
-    this.#packed[number] = grown
-  }
-
-  #release(number: number): void {
-    this.#span -= this.#chunks[number]!.top
-    this.#chunks[number] = undefined
-    this.#packed[number] = new Float64Array(0)
-    while (this.#chunks.length > 0 && this.#chunks.at(-1) === undefined) {
-      this.#chunks.pop()
-      this.#packed.pop()
-    }
+  private roomyChunk(): number {
+    if (hasRoom(this.chunks[this.open])) return this.open
+    const found = this.chunks.findIndex(hasRoom)
+    const number = found >= 0 ? found : this.chunks.indexOf(undefined)
+    this.open = number >= 0 ? number : this.chunks.length
+    this.chunks[this.open] ??= { keys: [], free: [], top: 0 }
+    return this.open
   }
 }
 
 function hasRoom(chunk: Chunk | undefined): boolean {
   return chunk !== undefined && (chunk.top < CHUNK || chunk.free.length > 0)
+}
+
+/**
+ * States as two or three numbers each, packed into typed arrays: an object per key would cost more memory
+ * and more cache misses than the rest of a decision.
+ */
+class PackedSlots extends Slots {
+  private readonly packed: Float64Array[] = []
+  private readonly words: number
+
+  constructor(words: number) {
+    super()
+    this.words = words
+  }
+
+  load(slot: number): State {
+    const packed = this.packed[slot >>> CHUNK_BITS]!
+    const i = (slot & INDEX) * this.words
+    // With two words, the third is the next slot's and nobody looks at it.
+    return { at: packed[i]!, used: packed[i + 1]!, before: packed[i + 2]! }
+  }
+
+  save(slot: number, state: State): void {
+    const packed = this.packed[slot >>> CHUNK_BITS]!
+    const i = (slot & INDEX) * this.words
+    packed[i] = state.at
+    packed[i + 1] = state.used
+    if (this.words === 3) packed[i + 2] = state.before
+  }
+
+  protected reserve(chunk: number, index: number): void {
+    const old = this.packed[chunk]
+    const needed = (index + 1) * this.words + 1
+    if (old !== undefined && needed <= old.length) return
+    // Small tables stay small; once there is a second chunk, the table is large.
+    const slots = chunk > 0 ? CHUNK : Math.max(SMALLEST, 2 * index)
+    const grown = new Float64Array(slots * this.words + 1)
+    if (old !== undefined) grown.set(old)
+    this.packed[chunk] = grown
+  }
+
+  protected release(chunk: number): void {
+    if (chunk === this.packed.length - 1) this.packed.pop()
+    else this.packed[chunk] = new Float64Array(0)
+  }
+
+  protected clear(): void {}
+}
+
+/** States that are more than their numbers. */
+class BoxedSlots extends Slots {
+  private readonly boxes: (State | undefined)[][] = []
+
+  load(slot: number): State {
+    return this.boxes[slot >>> CHUNK_BITS]![slot & INDEX]!
+  }
+
+  save(slot: number, state: State): void {
+    this.boxes[slot >>> CHUNK_BITS]![slot & INDEX] = state
+  }
+
+  protected reserve(chunk: number): void {
+    this.boxes[chunk] ??= []
+  }
+
+  protected release(chunk: number): void {
+    this.boxes[chunk] = []
+  }
+
+  protected clear(slot: number): void {
+    this.boxes[slot >>> CHUNK_BITS]![slot & INDEX] = undefined
+  }
+}
+
+/** Slots for an algorithm's states. */
+export function slotsFor(algorithm: Algorithm): Slots {
+  return algorithm.words === 0 ? new BoxedSlots() : new PackedSlots(algorithm.words)
 }

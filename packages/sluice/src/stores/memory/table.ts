@@ -1,15 +1,18 @@
 // All counts of one space: keys to states, with expiry and eviction in small steps.
 import type { Algorithm, State } from '../../algorithms/algorithm.ts'
 import { algorithmOf } from '../../algorithms/index.ts'
-import { takeBy } from '../../algorithms/take.ts'
+import { takeBy, type Taken } from '../../algorithms/take.ts'
 import type { Limit } from '../../limit/limit.ts'
 import type { Millis } from '../../time/clock.ts'
-import { Slots } from './slots.ts'
+import { slotsFor, type Slots } from './slots.ts'
 
 /** Slots that one search for a victim looks at, at most. */
 const LOOKS = 128
 /** Keys that may go, among which the one soonest forgotten is chosen. */
 const CANDIDATES = 8
+
+/** Keys in one Map before it is split; rehashing them all takes a few milliseconds. */
+const LARGEST_MAP = 32_768
 
 /** The counts of one space. All its limits share one algorithm and one window. */
 export class Table {
@@ -20,54 +23,64 @@ export class Table {
    * The smallest quota and burst seen here. Keys may have different limits (tiers); reading every state by
    * the strictest expires none too early and takes none for free that is not.
    */
-  #strictest: Limit
-  readonly #maps: readonly Map<string, number>[]
-  readonly #mask: number
-  readonly #slots: Slots
+  private strictest: Limit
+  /** One Map, or a power of two of them: V8 rehashes a whole Map when it grows or shrinks, so a large one is split. */
+  private maps: readonly Map<string, number>[] = [new Map()]
+  private mask = 0
+  private readonly shards: number
+  private readonly slots: Slots
 
-  /** `shards` is a power of two: V8 rehashes a whole Map when it grows or shrinks, so a huge one is split. */
   constructor(limit: Limit, shards: number) {
     this.algorithm = algorithmOf(limit)
-    this.#strictest = limit
-    this.#maps = Array.from({ length: shards }, () => new Map())
-    this.#mask = shards - 1
-    this.#slots = new Slots(this.algorithm)
+    this.strictest = limit
+    this.shards = shards
+    this.slots = slotsFor(this.algorithm)
   }
 
   get size(): number {
-    return this.#slots.size
+    return this.slots.size
   }
 
   /** The key's slot, or undefined. */
   find(key: string): number | undefined {
-    return this.#mapOf(key).get(key)
+    return this.mapOf(key).get(key)
+  }
+
+  /** Decides for a key that is there and charges it when allowed; undefined when it is not there. */
+  take(key: string, limit: Limit, cost: number, now: Millis): Taken | undefined {
+    const slot = this.mapOf(key).get(key)
+    if (slot === undefined) return undefined
+    const taken = takeBy(this.algorithm, limit, this.slots.load(slot), cost, now)
+    if (taken.allowed && cost > 0) this.slots.save(slot, taken.next)
+    return taken
   }
 
   load(slot: number): State {
-    return this.#slots.load(slot)
+    return this.slots.load(slot)
   }
 
   save(slot: number, state: State): void {
-    this.#slots.save(slot, state)
+    this.slots.save(slot, state)
   }
 
   add(key: string, state: State, limit: Limit): void {
-    const { quota, burst } = this.#strictest
+    const { quota, burst } = this.strictest
     if (limit.quota > 0 && (limit.quota < quota || limit.burst < burst || quota === 0)) {
       const least = (a: number, b: number): number => (a === 0 ? b : Math.min(a, b))
-      this.#strictest = {
+      this.strictest = {
         ...limit,
         quota: least(quota, limit.quota),
         burst: least(burst, limit.burst),
       }
     }
-    this.#mapOf(key).set(key, this.#slots.add(key, state))
+    this.mapOf(key).set(key, this.slots.add(key, state))
+    if (this.mask === 0 && this.shards > 1 && this.slots.size > LARGEST_MAP) this.split()
   }
 
   remove(slot: number): void {
-    const key = this.#slots.keyAt(slot)!
-    this.#mapOf(key).delete(key)
-    this.#slots.remove(slot)
+    const key = this.slots.keyAt(slot)!
+    this.mapOf(key).delete(key)
+    this.slots.remove(slot)
   }
 
   /**
@@ -76,9 +89,9 @@ export class Table {
    */
   sweep(now: Millis, looks: number, removals: number): number {
     let removed = 0
-    for (let i = Math.min(looks, this.#slots.span); i > 0 && removed < removals; i--) {
-      const slot = this.#slots.next()
-      if (slot !== undefined && this.#isExpired(slot, now)) {
+    for (let i = Math.min(looks, this.slots.span); i > 0 && removed < removals; i--) {
+      const slot = this.slots.next()
+      if (slot !== undefined && this.isExpired(slot, now)) {
         this.remove(slot)
         removed += 1
       }
@@ -94,14 +107,14 @@ export class Table {
     let victim: number | undefined
     let soonest = Infinity
     let candidates = 0
-    for (let i = Math.min(LOOKS, this.#slots.span); i > 0 && candidates < CANDIDATES; i--) {
-      const slot = this.#slots.next()
+    for (let i = Math.min(LOOKS, this.slots.span); i > 0 && candidates < CANDIDATES; i--) {
+      const slot = this.slots.next()
       if (slot === undefined) continue
       const state = this.load(slot)
-      if (!takeBy(this.algorithm, this.#strictest, state, 1, now).allowed) continue
-      if (keep.some(({ key }) => key === this.#slots.keyAt(slot))) continue
+      if (!takeBy(this.algorithm, this.strictest, state, 1, now).allowed) continue
+      if (keep.some(({ key }) => key === this.slots.keyAt(slot))) continue
       candidates += 1
-      const fullAt = this.algorithm.fullAt(this.#strictest, state, now)
+      const fullAt = this.algorithm.fullAt(this.strictest, state, now)
       if (fullAt < soonest) {
         soonest = fullAt
         victim = slot
@@ -112,16 +125,25 @@ export class Table {
     return true
   }
 
-  #isExpired(slot: number, now: Millis): boolean {
-    return this.algorithm.fullAt(this.#strictest, this.load(slot), now) <= now
+  private isExpired(slot: number, now: Millis): boolean {
+    return this.algorithm.fullAt(this.strictest, this.load(slot), now) <= now
   }
 
-  /** Spread by a few characters: cheap, and an uneven spread costs nothing but longer rehashing. */
-  #mapOf(key: string): Map<string, number> {
-    const end = key.length - 1
-    if (end < 1 || this.#mask === 0) return this.#maps[0]!
-    const spread =
-      key.charCodeAt(end) + 3 * key.charCodeAt(end >> 1) + 7 * key.charCodeAt(end - 1) + end
-    return this.#maps[(spread ^ (spread >> 4)) & this.#mask]!
+  private mapOf(key: string): Map<string, number> {
+    return this.mask === 0 ? this.maps[0]! : this.maps[spread(key) & this.mask]!
   }
+
+  private split(): void {
+    const [all] = this.maps
+    this.maps = Array.from({ length: this.shards }, () => new Map())
+    this.mask = this.shards - 1
+    for (const [key, slot] of all!) this.mapOf(key).set(key, slot)
+  }
+}
+
+/** A number from a few characters: cheap, and an uneven spread costs nothing but longer rehashing. */
+function spread(key: string): number {
+  const end = key.length - 1
+  if (end < 1) return 0
+  return key.charCodeAt(end) + 3 * key.charCodeAt(end >> 1) + 7 * key.charCodeAt(end - 1)
 }
