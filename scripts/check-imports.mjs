@@ -23,7 +23,7 @@ const mayImport = {
   decision: ['policy', 'limit', 'key', 'time', 'errors'],
   'stores/store': ['limit', 'time', 'errors'],
   stores: ['stores/store', 'algorithms', 'limit', 'time', 'errors'],
-  redis: ['stores/store', 'limit', 'key', 'time', 'errors'],
+  redis: ['stores/store', 'algorithms', 'limit', 'key', 'time', 'errors'],
   limiter: ['policy', 'key', 'decision', 'limit', 'stores', 'stores/store', 'time', 'errors'],
   resilience: outer,
   http: outer,

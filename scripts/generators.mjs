@@ -1,5 +1,6 @@
 // The list of generated files: each names its output and makes its content from the sources of truth.
 import { makePolicySchema } from './policy-schema.mjs'
+import { makeRedisScript } from './redis-script.mjs'
 
 /**
  * @typedef {object} Generator
@@ -8,4 +9,7 @@ import { makePolicySchema } from './policy-schema.mjs'
  */
 
 /** @type {Generator[]} */
-export const generators = [{ output: 'spec/policy.schema.json', make: makePolicySchema }]
+export const generators = [
+  { output: 'spec/policy.schema.json', make: makePolicySchema },
+  { output: 'packages/sluice/src/redis/script.generated.ts', make: makeRedisScript },
+]

@@ -13,6 +13,13 @@ export const ERROR_CODES = [
   'invalid-key',
   'invalid-attributes',
   'limiter-closed',
+  'store-unreachable',
+  'store-timeout',
+  'store-busy',
+  'store-readonly',
+  'store-full',
+  'store-forbidden',
+  'store-wrong-type',
   'store-failed',
 ] as const
 

@@ -111,3 +111,13 @@ class Peeked extends Taken {
       : 0
   }
 }
+
+/** A verdict over a state that somebody else decided on, with the cost taken from it. */
+export function taken(...parts: ConstructorParameters<typeof Taken>): Verdict {
+  return new Taken(...parts)
+}
+
+/** A verdict over a state that somebody else looked at, with nothing taken from it. */
+export function peeked(...parts: ConstructorParameters<typeof Taken>): Verdict {
+  return new Peeked(...parts)
+}

@@ -1,0 +1,201 @@
+// Gathers the requests of one event-loop turn into few script calls, and hands each its own answer.
+import { SluiceError } from '../errors.ts'
+import type { Verdict } from '../limit/verdict.ts'
+import type { Check } from '../stores/store.ts'
+import type { Clock, Millis } from '../time/clock.ts'
+import { afterTurn } from '../time/turn.ts'
+import type { RedisConnection } from './client.ts'
+import { isNoScript, storeError } from './redis-errors.ts'
+import { SCRIPT, SCRIPT_HASH } from './script.generated.ts'
+import { hasShape, shapeOf, verdictsOf, type Operation, type Reply, type Shape } from './shape.ts'
+import { grouped, slotOf } from './slot.ts'
+import { Timeouts } from './timeouts.ts'
+
+/** Checks in one script call at most: more gains nothing, and the server answers nobody else meanwhile. */
+const LARGEST_BATCH = 64
+
+/** A request that waits for its answer. Its names are all in one cluster slot. */
+interface Waiting {
+  readonly operation: Operation
+  readonly checks: readonly Check[]
+  readonly names: readonly string[]
+  resolve(verdicts: readonly Verdict[]): void
+  reject(error: SluiceError): void
+}
+
+/** One script call. */
+interface Batch {
+  readonly waiting: readonly Waiting[]
+  readonly shapes: readonly Shape[]
+  /** For each request the number of its shape. */
+  readonly numbers: readonly number[]
+  /** When we give up, by our own clock. */
+  readonly deadline: Millis
+  settled: boolean
+}
+
+/** What a batcher works with. */
+export interface BatcherOptions {
+  readonly connection: RedisConnection
+  readonly timeout: Millis
+  /** Our own time, for deadlines. */
+  readonly clock: Clock
+  /** Tests only: the time that the script sees instead of the server's. */
+  readonly serverClock: Clock | undefined
+}
+
+/** Sends requests in batches, in the order in which they came. */
+export class Batcher {
+  private readonly options: BatcherOptions
+  private readonly timeouts: Timeouts<Batch>
+  private queue: Waiting[] = []
+  private inFlight = 0
+  /** Server time minus our time, not more than it really is; undefined until the server has answered once. */
+  private offset: Millis | undefined
+
+  constructor(options: BatcherOptions) {
+    this.options = options
+    this.timeouts = new Timeouts(options.clock, (batch) => this.giveUp(batch))
+  }
+
+  /** Runs one request; rejects with a {@link SluiceError}. */
+  run(
+    operation: Operation,
+    checks: readonly Check[],
+    names: readonly string[],
+  ): Promise<readonly Verdict[]> {
+    return new Promise((resolve, reject) => {
+      this.queue.push({ operation, checks, names, resolve, reject })
+      if (this.queue.length === 1) this.schedule()
+    })
+  }
+
+  close(): void {
+    this.timeouts.close()
+  }
+
+  /** While nothing is on its way, nothing waits; under load, all requests of the turn travel together. */
+  private schedule(): void {
+    const flush = (): void => this.flush()
+    if (this.inFlight === 0) queueMicrotask(flush)
+    else afterTurn(flush)
+  }
+
+  private flush(): void {
+    const waiting = this.queue
+    this.queue = []
+    for (const group of this.options.connection.cluster
+      ? grouped(waiting, slotOfRequest)
+      : [waiting]) {
+      for (const part of parted(group)) this.begin(part)
+    }
+  }
+
+  private begin(waiting: readonly Waiting[]): void {
+    const shapes: Shape[] = []
+    const numbers = waiting.map(({ operation, checks }) => {
+      const found = shapes.findLastIndex((shape) => hasShape(shape, operation, checks))
+      return found >= 0 ? found + 1 : shapes.push(shapeOf(operation, checks))
+    })
+    const deadline = this.options.clock() + this.options.timeout
+    const batch: Batch = { waiting, shapes, numbers, deadline, settled: false }
+    this.inFlight += 1
+    this.timeouts.add(batch)
+    void this.send(batch, true)
+  }
+
+  /** Never rejects. */
+  private async send(batch: Batch, mayRepeat: boolean): Promise<void> {
+    const keys = batch.waiting.flatMap(({ names }) => names)
+    const args = this.argsOf(batch)
+    try {
+      const values = (await this.call(keys, args)) as readonly unknown[]
+      // Below 0: the call came too late by the server's clock and did nothing. Unless we have given up, it was
+      // not late but the server's clock that was set, and it may go again.
+      const isLate = Number(values[0]) < 0
+      const now = Math.abs(Number(values[0]))
+      this.offset = now - this.options.clock()
+      if (!isLate) this.answer(batch, { values, next: 1, now })
+      else if (mayRepeat && !batch.settled) await this.send(batch, false)
+      else this.fail(batch, tooLate())
+    } catch (cause) {
+      this.fail(batch, storeError(cause))
+    }
+  }
+
+  /** By the hash; the text goes out only when the server does not know it. Nothing else is sent twice. */
+  private async call(keys: readonly string[], args: readonly string[]): Promise<unknown> {
+    const { connection } = this.options
+    try {
+      return await connection.evalsha(SCRIPT_HASH, keys, args)
+    } catch (error) {
+      if (!isNoScript(error)) throw error
+      return connection.eval(SCRIPT, keys, args)
+    }
+  }
+
+  private argsOf({ shapes, numbers, deadline }: Batch): readonly string[] {
+    const { serverClock } = this.options
+    // A call that sat in a hung server's socket until we had given up must do nothing any more.
+    const latest =
+      this.offset === undefined || serverClock !== undefined ? 0 : deadline + this.offset
+    return [
+      serverClock === undefined ? '' : String(serverClock()),
+      String(latest),
+      String(shapes.length),
+      ...shapes.flatMap(({ args }) => args),
+      ...numbers.map(String),
+    ]
+  }
+
+  private answer(batch: Batch, reply: Reply): void {
+    if (!this.settle(batch)) return
+    for (const [i, { resolve, reject }] of batch.waiting.entries()) {
+      const verdicts = verdictsOf(batch.shapes[batch.numbers[i]! - 1]!, reply)
+      if (typeof verdicts === 'string') reject(storeError(verdicts))
+      else resolve(verdicts)
+    }
+  }
+
+  private fail(batch: Batch, error: SluiceError): void {
+    if (this.settle(batch)) for (const { reject } of batch.waiting) reject(error)
+  }
+
+  private giveUp(batch: Batch): void {
+    this.fail(batch, tooLate(this.options.timeout))
+  }
+
+  /** True once. */
+  private settle(batch: Batch): boolean {
+    if (batch.settled) return false
+    batch.settled = true
+    this.inFlight -= 1
+    this.timeouts.remove(batch)
+    return true
+  }
+}
+
+function tooLate(timeout?: Millis): SluiceError {
+  const when = timeout === undefined ? 'in time' : `within ${timeout} ms`
+  return new SluiceError('store-timeout', `Redis did not answer ${when}`, { transient: true })
+}
+
+function slotOfRequest({ names }: Waiting): number {
+  return slotOf(names[0]!)
+}
+
+/** The requests in runs of a bounded number of checks. */
+function* parted(waiting: readonly Waiting[]): Iterable<readonly Waiting[]> {
+  let run: Waiting[] = []
+  let checks = 0
+  for (const one of waiting) {
+    if (run.length > 0 && checks + one.checks.length > LARGEST_BATCH) {
+      yield run
+      run = []
+      checks = 0
+    }
+    run.push(one)
+    checks += one.checks.length
+  }
+  if (run.length > 0) yield run
+}

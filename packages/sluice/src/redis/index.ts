@@ -1,0 +1,3 @@
+// The public entry `sluice/redis`.
+export { redisStore, type RedisStoreOptions } from './redis-store.ts'
+export type { GlideLike, IoredisLike, NodeRedisLike, RedisClient } from './client.ts'

@@ -1,0 +1,34 @@
+-- Fixed window: algorithms/fixed-window.ts.
+-- at: the window's start; used: the units taken in it.
+
+local fixed_window = { words = 2 }
+
+function fixed_window.fresh(limit, now)
+  return floor_div(now, limit.window) * limit.window, 0, 0
+end
+
+function fixed_window.advance(limit, at, used, before, now)
+  if now >= at and now - at < limit.window then return at, min(used, limit.quota), 0 end
+  local start = floor_div(now, limit.window) * limit.window
+  if start > at then return start, 0, 0 end
+  if at - start > limit.window then at = start end
+  return at, min(used, limit.quota), 0
+end
+
+function fixed_window.fits(limit, at, used, before, cost)
+  return used + cost <= limit.quota
+end
+
+function fixed_window.spend(limit, at, used, before, cost)
+  return at, min(used + cost, limit.quota), 0
+end
+
+function fixed_window.give(limit, at, used, before, cost, taken_at)
+  if taken_at < at then return at, used, 0 end
+  return at, max(0, used - cost), 0
+end
+
+function fixed_window.full_at(limit, at, used, before, now)
+  if used == 0 then return now end
+  return at + limit.window
+end

@@ -1,0 +1,61 @@
+-- What every algorithm shares: exact division, and states as packed numbers under one key each.
+--
+-- An algorithm is a table of the functions that algorithms/algorithm.ts describes, line for line as in its
+-- TypeScript file, over three plain numbers (at, used, before) instead of an object:
+--   fresh(limit, now), advance(limit, at, used, before, now), spend(limit, at, used, before, cost),
+--   give(limit, at, used, before, cost, taken_at)  return at, used, before
+--   fits(limit, at, used, before, cost, now)       returns a boolean
+--   full_at(limit, at, used, before, now)          returns an instant
+-- Numbers never pass through tostring or `..`, which keep 14 digits.
+
+local floor, max, min = math.floor, math.max, math.min
+local pack, unpack = struct.pack, struct.unpack
+
+local function ceil_div(a, b)
+  local quotient = floor(a / b)
+  if a - quotient * b > 0 then return quotient + 1 end
+  return quotient
+end
+
+local function floor_div(a, b)
+  local quotient = floor(a / b)
+  if a - quotient * b < 0 then return quotient - 1 end
+  return quotient
+end
+
+-- A number that one of us can have written: whole, not negative, exact.
+local function is_whole(n)
+  return n >= 0 and n <= 9007199254740991 and n == floor(n)
+end
+
+-- The state under a key. Nothing there, or nothing that we wrote: the state of a count that has none.
+-- Returns nil and the server's error when the key cannot be read.
+local function load(algorithm, limit, key, now)
+  local raw = redis.pcall('GET', key)
+  if not raw then return algorithm.fresh(limit, now) end
+  if type(raw) == 'table' then return nil, raw.err end
+  if #raw ~= 8 * algorithm.words then return algorithm.fresh(limit, now) end
+  local at, used, before
+  if #raw == 16 then
+    at, used = unpack('<dd', raw)
+    before = 0
+  else
+    at, used, before = unpack('<ddd', raw)
+  end
+  if not (is_whole(at) and is_whole(used) and is_whole(before)) then return algorithm.fresh(limit, now) end
+  return at, used, before
+end
+
+-- Writes a state, to live until it says nothing any more. Returns the server's error, if any.
+local function save(algorithm, limit, key, at, used, before, now)
+  local ttl = algorithm.full_at(limit, at, used, before, now) - now
+  local reply
+  if ttl <= 0 then
+    reply = redis.pcall('DEL', key)
+  elseif algorithm.words == 2 then
+    reply = redis.pcall('SET', key, pack('<dd', at, used), 'PX', ttl)
+  else
+    reply = redis.pcall('SET', key, pack('<ddd', at, used, before), 'PX', ttl)
+  end
+  return type(reply) == 'table' and reply.err or nil
+end

@@ -1,0 +1,34 @@
+// The name of a count in Redis: short, injective, and hash-tagged by the request's own part.
+import { sha256 } from '../key/sha256.ts'
+
+/** The number of the packed format of states in Redis. */
+const FORMAT = 'redis 1 '
+/** What stands for a key that cannot stand in a tag as it is. */
+const HASHED = '~#'
+const LONGEST_TAG = 64
+const SPACE_LENGTH = 8
+
+/**
+ * Names counts: `sl:{key}space`. The space is a hash of 48 bits, since it is the same for all keys of a rule
+ * and would be most of each name. Checks with the same key share a cluster slot, whatever their rule.
+ */
+export function redisKeys(prefix: string): (space: string, key: string) => string {
+  const spaces = new Map<string, string>()
+  return (space, key) => {
+    let short = spaces.get(space)
+    if (short === undefined) {
+      short = sha256(FORMAT + space).slice(0, SPACE_LENGTH)
+      spaces.set(space, short)
+    }
+    return `${prefix}{${tagOf(key)}}${short}`
+  }
+}
+
+/** The key as it stands between the braces: without braces, not empty, not long, and the same in UTF-8. */
+function tagOf(key: string): string {
+  if (key.length <= LONGEST_TAG && PLAIN.test(key) && !key.startsWith(HASHED)) return key
+  return HASHED + sha256(key)
+}
+
+/** One or more characters without braces and lone surrogates. */
+const PLAIN = /^[^{}\ud800-\udfff]+$/u

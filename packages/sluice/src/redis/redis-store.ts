@@ -1,0 +1,118 @@
+// Counts in Redis or Valkey, shared by a fleet: one atomic round trip for everything.
+import { show, SluiceError } from '../errors.ts'
+import type { Verdict } from '../limit/verdict.ts'
+import type { Check, Store } from '../stores/store.ts'
+import { systemClock, type Clock, type Millis } from '../time/clock.ts'
+import { takeAcross, type Indexed } from './across-slots.ts'
+import { Batcher } from './batcher.ts'
+import { connectionOf, type RedisClient } from './client.ts'
+import { redisKeys } from './redis-key.ts'
+import { grouped, slotOf } from './slot.ts'
+
+/** How the Redis store may differ from its defaults. */
+export interface RedisStoreOptions {
+  /** What every key begins with. Default `sl:`. */
+  readonly prefix?: string
+  /** Milliseconds after which a call is given up; it then does nothing on the server either. Default 100. */
+  readonly timeout?: Millis
+  /** Whether the client is a cluster client. Default: what the client's shape says. */
+  readonly cluster?: boolean
+  /** For tests: the time that the script sees instead of the server's. */
+  readonly clock?: Clock
+}
+
+/**
+ * Counts in Redis or Valkey, by any client: ioredis, iovalkey, node-redis, valkey-glide; standalone, Sentinel
+ * or Cluster. The client stays yours: configure it without an offline queue, and close it yourself.
+ *
+ * In a cluster, checks whose keys share a slot are decided in one atomic call. Across slots, groups are taken
+ * one after the other; when one refuses, what the earlier ones took is handed back. Between the two, others
+ * may see the units as taken.
+ */
+export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): Store {
+  const { prefix = 'sl:', timeout = 100, cluster, clock } = options
+  const wrong = (message: string): never => {
+    throw new SluiceError('invalid-option', `redisStore: ${message}`)
+  }
+  if (typeof prefix !== 'string' || /[{}]/.test(prefix))
+    wrong(`prefix is ${show(prefix)}; accepted: text without { and }`)
+  if (!Number.isSafeInteger(timeout) || timeout < 1 || timeout > 2 ** 31 - 1) {
+    wrong(`timeout is ${show(timeout)}; accepted: whole milliseconds, 1 or more`)
+  }
+  const connection =
+    connectionOf(client, cluster) ??
+    wrong(
+      `client is ${show(client)}; accepted: a client of ioredis, iovalkey, node-redis or valkey-glide`,
+    )
+  const batcher = new Batcher({ connection, timeout, clock: systemClock, serverClock: clock })
+  return new Redis(batcher, redisKeys(prefix), connection.cluster)
+}
+
+/** Decides checks of one slot. */
+type Run = Batcher['run']
+
+class Redis implements Store {
+  private readonly batcher: Batcher
+  private readonly nameOf: (space: string, key: string) => string
+  private readonly cluster: boolean
+
+  constructor(batcher: Batcher, nameOf: (space: string, key: string) => string, cluster: boolean) {
+    this.batcher = batcher
+    this.nameOf = nameOf
+    this.cluster = cluster
+  }
+
+  take(checks: readonly Check[]): Promise<readonly Verdict[]> {
+    const groups = this.groupsOf(checks)
+    return groups.length <= 1
+      ? this.run('take', checks)
+      : takeAcross(groups, (op, checks) => this.run(op, checks))
+  }
+
+  peek(checks: readonly Check[]): Promise<readonly Verdict[]> {
+    return this.each('peek', checks)
+  }
+
+  async give(checks: readonly Check[]): Promise<void> {
+    await this.each('give', checks)
+  }
+
+  async reset(checks: readonly Check[]): Promise<void> {
+    await this.each('reset', checks)
+  }
+
+  async close(): Promise<void> {
+    this.batcher.close()
+  }
+
+  private run(operation: Parameters<Run>[0], checks: readonly Check[]): ReturnType<Run> {
+    if (checks.length === 0) return Promise.resolve([])
+    const names = checks.map(({ space, key }) => this.nameOf(space, key))
+    return this.batcher.run(operation, checks, names)
+  }
+
+  /** Runs an operation that needs no agreement between slots. */
+  private async each(
+    operation: Parameters<Run>[0],
+    checks: readonly Check[],
+  ): Promise<readonly Verdict[]> {
+    const verdicts: Verdict[] = []
+    const run = async (group: readonly number[]): Promise<void> => {
+      const answers = await this.run(
+        operation,
+        group.map((i) => checks[i]!),
+      )
+      for (const [j, i] of group.entries()) if (answers[j] !== undefined) verdicts[i] = answers[j]
+    }
+    const groups = this.groupsOf(checks)
+    await Promise.all(groups.map((group) => run(group.map(({ index }) => index))))
+    return verdicts
+  }
+
+  /** The checks by slot, in order; one group unless in a cluster. */
+  private groupsOf(checks: readonly Check[]): readonly (readonly Indexed[])[] {
+    const indexed = checks.map((check, index) => ({ check, index }))
+    if (!this.cluster) return indexed.length === 0 ? [] : [indexed]
+    return grouped(indexed, ({ check }) => slotOf(this.nameOf(check.space, check.key)))
+  }
+}

@@ -1,0 +1,135 @@
+// Requests on the wire: what the script is told, and what its numbers mean.
+import { algorithmOf } from '../algorithms/index.ts'
+import { peeked, taken } from '../algorithms/take.ts'
+import type { AlgorithmName, Limit } from '../limit/limit.ts'
+import type { Verdict } from '../limit/verdict.ts'
+import type { Check } from '../stores/store.ts'
+import type { Millis } from '../time/clock.ts'
+
+/** What a request asks of the script. */
+export type Operation = 'take' | 'peek' | 'give' | 'reset'
+
+const OPERATIONS: Readonly<Record<Operation, string>> = {
+  take: '1',
+  peek: '2',
+  give: '3',
+  reset: '4',
+}
+
+const ALGORITHMS: Readonly<Record<AlgorithmName, string>> = {
+  'token-bucket': '1',
+  gcra: '2',
+  'leaky-bucket': '3',
+  'fixed-window': '4',
+  'sliding-window': '5',
+  'sliding-log': '6',
+}
+
+/** Everything about a request but its keys. Requests of one shape share one description on the wire. */
+export interface Shape {
+  readonly operation: Operation
+  readonly checks: readonly Check[]
+  /** The description, as script arguments. */
+  readonly args: readonly string[]
+}
+
+/** The shape of a request. */
+export function shapeOf(operation: Operation, checks: readonly Check[]): Shape {
+  const args = [OPERATIONS[operation], String(checks.length), ...checks.flatMap(argsOf)]
+  return { operation, checks, args }
+}
+
+/** Whether a request has this shape. */
+export function hasShape(shape: Shape, operation: Operation, checks: readonly Check[]): boolean {
+  return (
+    shape.operation === operation &&
+    shape.checks.length === checks.length &&
+    checks.every((check, i) => isAlike(check, shape.checks[i]!))
+  )
+}
+
+function isAlike(a: Check, b: Check): boolean {
+  return (
+    a.limit === b.limit &&
+    a.cost === b.cost &&
+    a.takenAt === b.takenAt &&
+    (a.shadow ?? false) === (b.shadow ?? false) &&
+    (a.countRefused ?? false) === (b.countRefused ?? false)
+  )
+}
+
+function argsOf({ limit, cost, shadow, countRefused, takenAt }: Check): string[] {
+  const flags = (shadow === true ? 1 : 0) + (countRefused === true ? 2 : 0)
+  const { algorithm, quota, window, burst } = limit
+  const numbers = [quota, window, burst, cost, flags].map(String)
+  return [ALGORITHMS[algorithm], ...numbers, takenAt === undefined ? '' : String(takenAt)]
+}
+
+/** The script's numbers, read one after the other. */
+export interface Reply {
+  readonly values: readonly unknown[]
+  next: number
+  readonly now: Millis
+}
+
+/** The verdicts of a take or peek, or the server's error as text. */
+export function verdictsOf(
+  { operation, checks }: Shape,
+  reply: Reply,
+): readonly Verdict[] | string {
+  if (operation === 'give' || operation === 'reset') {
+    return typeof reply.values[reply.next] === 'string'
+      ? (reply.values[reply.next++] as string)
+      : []
+  }
+  if (typeof reply.values[reply.next] === 'string') return reply.values[reply.next++] as string
+  const numbers = checks.map((check) => numbersOf(check.limit, reply))
+  const all =
+    operation === 'take' &&
+    checks.every((check, i) => check.shadow === true || numbers[i]![0] === 1)
+  return checks.map((check, i) => {
+    const isSpent = operation === 'take' && (all || check.countRefused === true)
+    return verdictOf(check, numbers[i]!, reply.now, isSpent)
+  })
+}
+
+function numbersOf(limit: Limit, reply: Reply): readonly number[] {
+  const count = limit.algorithm === 'sliding-log' ? 5 : 4
+  const numbers = reply.values.slice(reply.next, reply.next + count).map(Number)
+  reply.next += count
+  return numbers
+}
+
+/** The server decides and says what the state is; what follows from it is worked out here, when asked. */
+function verdictOf(
+  check: Check,
+  numbers: readonly number[],
+  now: Millis,
+  isSpent: boolean,
+): Verdict {
+  const { limit, cost } = check
+  if (limit.algorithm === 'sliding-log') return logVerdict(check, numbers, now)
+  const [allowed, at, used, before] = numbers as [number, number, number, number]
+  const make = isSpent || allowed === 0 ? taken : peeked
+  return make(algorithmOf(limit), limit, { at, used, before }, cost, now, allowed === 1)
+}
+
+function logVerdict({ limit, cost }: Check, numbers: readonly number[], now: Millis): Verdict {
+  const [allowed, used, fullAt, freeAt, availableAt] = numbers as [
+    number,
+    number,
+    number,
+    number,
+    number,
+  ]
+  const remaining = Math.max(0, limit.quota - used)
+  return {
+    allowed: allowed === 1,
+    remaining,
+    retryAfter: allowed === 1 ? 0 : cost > limit.quota ? null : freeAt - now,
+    resetAfter: fullAt - now,
+    availableAfter: remaining >= limit.quota ? 0 : availableAt - now,
+    delay: 0,
+    at: now,
+  }
+}

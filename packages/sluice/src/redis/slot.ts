@@ -1,0 +1,30 @@
+// The cluster slot of a name: CRC16 (XMODEM) of its hash tag, modulo 16384.
+
+const TABLE: Uint16Array = Uint16Array.from({ length: 256 }, (_, byte) => {
+  let crc = byte << 8
+  for (let bit = 0; bit < 8; bit++) crc = crc & 0x8000 ? (crc << 1) ^ 0x1021 : crc << 1
+  return crc
+})
+
+const encoder = new TextEncoder()
+
+/** The slot of a name made by `redisKeys`, which always has a tag. */
+export function slotOf(name: string): number {
+  const open = name.indexOf('{')
+  const tag = name.slice(open + 1, name.indexOf('}', open))
+  let crc = 0
+  for (const byte of encoder.encode(tag)) crc = (crc << 8) ^ TABLE[((crc >> 8) ^ byte) & 0xff]!
+  return crc & 0x3fff
+}
+
+/** The items of each slot, in order. */
+export function grouped<T>(items: Iterable<T>, slotOfItem: (item: T) => number): T[][] {
+  const groups = new Map<number, T[]>()
+  for (const item of items) {
+    const slot = slotOfItem(item)
+    const group = groups.get(slot)
+    if (group === undefined) groups.set(slot, [item])
+    else group.push(item)
+  }
+  return [...groups.values()]
+}
