@@ -28,10 +28,11 @@ export function createLimiter(options: LimiterOptions<SyncStore>): SyncLimiter
 export function createLimiter(options: LimiterOptions): Limiter
 export function createLimiter(options: LimiterOptions): Limiter | SyncLimiter {
   checkOptions(options)
-  const policy = parsePolicy(options.policy ?? policyOf(options.limit as LimitInput))
+  const { policy = policyOf(options.limit as LimitInput) } = options
+  const rules = compilePolicy(parsePolicy(policy))
   const store = options.store ?? memoryStore()
   const own = options.store === undefined
-  const limiter = new RuleLimiter(compilePolicy(policy), store, own, options.hashKeys ?? false)
+  const limiter = new RuleLimiter(rules, store, own, options.hashKeys ?? false)
   return store.sync === true ? (limiter as unknown as SyncLimiter) : promising(limiter)
 }
 

@@ -55,6 +55,7 @@ export class RuleLimiter {
   }
 
   give(attributes: Attributes | string, cost = 1, takenAt?: Millis): MaybePromise<void> {
+    if (takenAt !== undefined && !Number.isFinite(takenAt)) throw badInstant(takenAt)
     return this.store.give(this.ask(attributes, cost, takenAt, []))
   }
 
@@ -123,8 +124,8 @@ function decided(
   verdicts: MaybePromise<readonly Verdict[]>,
   skipped: readonly Skipped[],
 ): MaybePromise<Decision> {
-  if (verdicts instanceof Promise)
-    return verdicts.then((verdicts) => new Decided(asked, verdicts, skipped))
+  // A promise of any library or realm.
+  if ('then' in verdicts) return verdicts.then((verdicts) => new Decided(asked, verdicts, skipped))
   return new Decided(asked, verdicts, skipped)
 }
 
@@ -164,9 +165,10 @@ function known(attributes: unknown): Attributes {
 
 function costFor(rule: CompiledRule, attributes: Attributes, cost: number): number {
   if (typeof rule.cost === 'number') return rule.cost
-  const own = rule.cost === undefined ? undefined : attributes[rule.cost]
-  if (own === undefined || own === null) return cost
-  if (!isCost(own)) throw badCost(`attribute ${rule.cost as string}`, own)
+  if (rule.cost === undefined || !Object.hasOwn(attributes, rule.cost)) return cost
+  const own = attributes[rule.cost]
+  if (own === undefined || own === null || own === '') return cost
+  if (!isCost(own)) throw badCost(`attribute ${rule.cost}`, own)
   return own
 }
 
@@ -178,5 +180,12 @@ function badCost(what: string, value: unknown): SluiceError {
   return new SluiceError(
     'invalid-cost',
     `${what} is ${show(value)}; accepted: a whole number of units, from 0 to 2^53 - 1`,
+  )
+}
+
+function badInstant(value: unknown): SluiceError {
+  return new SluiceError(
+    'invalid-option',
+    `takenAt is ${show(value)}; accepted: the decision's at, in milliseconds`,
   )
 }

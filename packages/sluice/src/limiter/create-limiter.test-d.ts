@@ -1,0 +1,71 @@
+import { describe, expectTypeOf, it } from 'vitest'
+import type { Decision } from '../decision/decision.ts'
+import { memoryStore } from '../stores/memory/memory-store.ts'
+import type { Store, SyncStore } from '../stores/store.ts'
+import { createLimiter } from './create-limiter.ts'
+import type { Limiter, SyncLimiter } from './limiter.ts'
+
+const remote = {} as Store & { readonly sync?: false }
+
+describe('a limiter', () => {
+  it('without a store, or on one that answers at once, returns no promises', () => {
+    expectTypeOf(createLimiter({ limit: '1/s' })).toEqualTypeOf<SyncLimiter>()
+    expectTypeOf(createLimiter({ limit: '1/s', store: memoryStore() })).toEqualTypeOf<SyncLimiter>()
+    expectTypeOf(
+      createLimiter({ limit: '1/s', store: {} as SyncStore }),
+    ).toEqualTypeOf<SyncLimiter>()
+    expectTypeOf(createLimiter({ limit: '1/s' }).check('a')).toEqualTypeOf<Decision>()
+    expectTypeOf(createLimiter({ limit: '1/s' }).close()).toEqualTypeOf<void>()
+  })
+
+  it('on another store returns promises', () => {
+    const limiter = createLimiter({ limit: '1/s', store: remote })
+    expectTypeOf(limiter).toEqualTypeOf<Limiter>()
+    expectTypeOf(limiter.check('a')).toEqualTypeOf<Promise<Decision>>()
+    expectTypeOf(limiter.close()).toEqualTypeOf<Promise<void>>()
+  })
+
+  it('takes a text or attributes, and a cost', () => {
+    const limiter = createLimiter({ limit: '1/s' })
+    const attributes = { user: 'a', plan: null, ip: undefined, beta: true, size: 5 }
+    expectTypeOf(limiter.check(attributes, 2)).toEqualTypeOf<Decision>()
+    expectTypeOf(limiter.give('a', 1, limiter.check('a').at)).toEqualTypeOf<void>()
+    // @ts-expect-error nobody to count
+    limiter.check()
+    // @ts-expect-error not an attribute's value
+    limiter.check({ user: { id: 1 } })
+    // @ts-expect-error a number is not a key
+    limiter.check(42)
+    // @ts-expect-error a cost is a number
+    limiter.check('a', '1')
+  })
+
+  it('is made from a limit or a policy, and nothing that is not known', () => {
+    const policy = { name: 'api', rules: [{ name: 'a', by: [], limit: '1/s' }] } as const
+    expectTypeOf(createLimiter({ policy })).toEqualTypeOf<SyncLimiter>()
+    expectTypeOf(
+      createLimiter({ limit: { quota: 1, window: '1h', algorithm: 'sliding-log' } }),
+    ).toEqualTypeOf<SyncLimiter>()
+    // @ts-expect-error not a rate
+    createLimiter({ limit: 'often' })
+    // @ts-expect-error a typing mistake
+    createLimiter({ limit: '1/s', hashkeys: true })
+    // @ts-expect-error a rule needs a limit
+    createLimiter({ policy: { name: 'api', rules: [{ name: 'a', by: [] }] } })
+    // @ts-expect-error not a store
+    createLimiter({ limit: '1/s', store: {} })
+  })
+})
+
+describe('a decision', () => {
+  it('cannot be changed', () => {
+    expectTypeOf<Decision>().toEqualTypeOf<Readonly<Decision>>()
+    const decision = createLimiter({ limit: '1/s' }).check('a')
+    // @ts-expect-error read only
+    decision.allowed = true
+  })
+
+  it('may have no wait: the cost never fits', () => {
+    expectTypeOf<Decision['retryAfter']>().toEqualTypeOf<number | null>()
+  })
+})
