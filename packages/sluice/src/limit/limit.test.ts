@@ -80,6 +80,8 @@ describe('limit', () => {
     ],
     ['abc/min', '', /rate is "abc\/min"; accepted: text/],
     ['', '', /rate is ""/],
+    ['x5/min', '', /rate is "x5\/min"/],
+    ['5/min!', '', /rate is "5\/min!"/],
     ['unlimited', '', /rate is "unlimited"/],
     ['-5/min', 'quota', /quota is "-5"; accepted: a whole number of units, 0 or more$/],
     ['1.5/min', 'quota', /quota is "1.5"; accepted: a whole number/],
@@ -161,17 +163,23 @@ describe('limit', () => {
       '',
       /unknown field "brust"; accepted: quota, window, algorithm, burst$/,
     ],
-    [null, 'quota', /^limit null: quota is missing/],
-    [5, 'quota', /^limit 5: quota is missing/],
-    [[], 'quota', /^limit \[\]: quota is missing/],
+    [null, 'quota window', /^limit null: quota is missing/],
+    [5, 'quota window', /^limit 5: quota is missing/],
+    [[], 'quota window', /^limit \[\]: quota is missing/],
   ])('refuses %j, naming %j', (input, field, message) => {
     expect(() => limit(input as LimitInput)).toThrow(
       expect.objectContaining({
         name: 'SluiceError',
         code: 'invalid-limit',
         message: expect.stringMatching(message),
-        problems: expect.arrayContaining([expect.objectContaining({ path: field })]),
+        problems: field.split(' ').map((path) => expect.objectContaining({ path })),
       }),
+    )
+  })
+
+  it('shows a rate that cannot be read', () => {
+    expect(() => limit('fast' as LimitInput)).toThrow(
+      expect.objectContaining({ problems: [expect.objectContaining({ path: '', value: 'fast' })] }),
     )
   })
 
@@ -179,6 +187,7 @@ describe('limit', () => {
     const input = { quota: -1, window: 0, algorithm: 'x', burst: 0 } as unknown as LimitInput
     expect(() => limit(input)).toThrow(
       expect.objectContaining({
+        message: expect.stringMatching(/: quota is -1; .*; window is 0; .*; burst is 0; /),
         problems: [
           expect.objectContaining({ path: 'quota', value: -1 }),
           expect.objectContaining({ path: 'window', value: 0 }),

@@ -100,6 +100,14 @@ describe('hostile policies', () => {
     ])
   })
 
+  it('are told once what throws', () => {
+    const when = { a: throwing('equals'), b: [revoked()] }
+    expect(tryParsePolicy(withRule({ when })).problems.map(({ message }) => message)).toEqual([
+      'rules[0].when.a throws when it is read; accepted: plain data',
+      'rules[0].when.b[0] throws when it is read; accepted: plain data',
+    ])
+  })
+
   it('keep __proto__ as a name like any other', () => {
     const policy = parsePolicy(
       JSON.parse(

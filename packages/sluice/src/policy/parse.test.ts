@@ -128,6 +128,26 @@ describe('parsePolicy', () => {
     expect(messages(withRule({ tiers: { attribute: 'plan', limits } }))).toEqual([])
   })
 
+  it('reports each mistake once', () => {
+    const nameless = { by: ['', ''], limit: '1/s' }
+    expect(tryParsePolicy({ name: 'x', rules: [nameless, nameless] }).problems).toMatchObject(
+      [0, 1]
+        .flatMap((i) => [`rules[${i}].name`, `rules[${i}].by[0]`, `rules[${i}].by[1]`])
+        .map((path) => ({ path })),
+    )
+  })
+
+  it('reads lists and tables of 10,000 entries, and not one more', () => {
+    const names = Array.from({ length: 10_001 }, (_, i) => `a${i}`)
+    const table = (count: number): object =>
+      Object.fromEntries(names.slice(0, count).map((name) => [name, 'present']))
+    expect(messages(withRule({ by: names.slice(1), when: table(10_000) }))).toEqual([])
+    expect(messages(withRule({ by: names, when: table(10_001) }))).toEqual([
+      'rules[0].when has 10001 entries; accepted: at most 10000',
+      'rules[0].by has 10001 entries; accepted: at most 10000',
+    ])
+  })
+
   it('gives the same for its own answer', () => {
     const patterns = fc.oneof(
       fc.constantFrom('present', 'absent', '*', 'a*', 'x', 5, true),

@@ -88,6 +88,8 @@ describe('compileCondition', () => {
     [{ plan: ['free', 'trial'] }, { plan: 'trial' }, true],
     [{ plan: ['free', 'trial'] }, { plan: 'paid' }, false],
     [{ plan: ['free', 'absent'] }, {}, true],
+    [{ plan: ['present', { equals: 'x' }] }, { plan: 'y' }, true],
+    [{ plan: ['present', 'absent'] }, {}, true],
     [{ plan: ['a*', { equals: 'b*' }, 7] }, { plan: 'b*' }, true],
     [{ plan: ['a*', { equals: 'b*' }, 7] }, { plan: 'bc' }, false],
     [{ plan: ['a*', { equals: 'b*' }, 7] }, { plan: 'abc' }, true],
@@ -126,7 +128,10 @@ describe('compileCondition', () => {
 
   it('refuses what is not a pattern', () => {
     expect(() => compileCondition({ ip: '10/8' })).toThrow(
-      expect.objectContaining({ code: 'invalid-policy' }),
+      expect.objectContaining({
+        code: 'invalid-policy',
+        message: expect.stringMatching(/^"ip" is "10\/8"; accepted: a network/),
+      }),
     )
   })
 })

@@ -43,6 +43,8 @@ describe('duration', () => {
     ['1 h', '"1 h"'],
     ['1H', '"1H"'],
     ['1e3s', '"1e3s"'],
+    ['10s!', '"10s!"'],
+    ['1h30min', '"1h30min"'],
     ['1fortnight', '"1fortnight"'],
     ['constructor', '"constructor"'],
     ['9007199254740992ms', '"9007199254740992ms"'],
