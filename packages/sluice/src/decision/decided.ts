@@ -76,7 +76,9 @@ abstract class Deciding implements Decision {
 
 // Node's console shows the decision as the data it is.
 Object.defineProperty(Deciding.prototype, Symbol.for('nodejs.util.inspect.custom'), {
-  value: Deciding.prototype.toJSON,
+  value(this: Deciding) {
+    return this.toJSON()
+  },
 })
 
 function outcomeOf({ rule, limit, cost, shadow }: Spoken, verdict: Verdict): Outcome {

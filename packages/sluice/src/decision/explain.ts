@@ -1,12 +1,12 @@
 // Decisions in words, for the person on call.
 import { limitText } from '../limit/limit.ts'
-import { durationText } from '../time/duration.ts'
+import type { Millis } from '../time/clock.ts'
 import type { Decision, Outcome, Skipped } from './decision.ts'
 
 /** One sentence per rule, with the numbers, separated by line breaks. */
 export function explain(decision: Decision): string {
   const lines = [...decision.outcomes.map(outcomeText), ...decision.skipped.map(skippedText)]
-  if (decision.reason === 'no-rule') lines.unshift('allowed: no rule speaks for this request')
+  if (decision.reason === 'no-rule') lines.unshift('allowed: no rule limits this request')
   return lines.join('\n')
 }
 
@@ -47,8 +47,23 @@ function units(count: number): string {
   return `${count} ${count === 1 ? 'unit' : 'units'}`
 }
 
-function waitText(millis: number): string {
+const UNITS = [
+  [86_400_000, 'd'],
+  [3_600_000, 'h'],
+  [60_000, 'min'],
+  [1000, 's'],
+] as const
+
+/** A wait in at most two units, rounded up. */
+function waitText(millis: Millis): string {
   if (millis < 1000) return `${millis} ms`
-  if (millis < 60_000) return `${Math.ceil(millis / 100) / 10} s`
-  return durationText(Math.ceil(millis / 1000) * 1000)
+  if (millis <= 59_900) return `${Math.ceil(millis / 100) / 10} s`
+  const wait = Math.max(millis, 60_000)
+  const [precision] = UNITS[UNITS.findIndex(([size]) => wait >= size) + 1]!
+  const rounded = Math.ceil(wait / precision) * precision
+  // Rounding may have reached the next larger unit.
+  const i = UNITS.findIndex(([size]) => rounded >= size)
+  const [[size, unit], [smaller, smallerUnit]] = [UNITS[i]!, UNITS[i + 1]!]
+  const rest = (rounded % size) / smaller
+  return `${Math.floor(rounded / size)} ${unit}${rest > 0 ? ` ${rest} ${smallerUnit}` : ''}`
 }
