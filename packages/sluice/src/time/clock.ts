@@ -25,6 +25,8 @@ const SHARE = 64
  * Reading the time is most of what a decision on a hot key costs. After 256 readings within one
  * millisecond a reading is shared: by at most 64 decisions, and never beyond the synchronous run
  * that made it, so an idle process never sees an old time and a long loop still sees time pass.
+ * A microtask ends the run; callbacks that were queued before it, Node's next ticks among them,
+ * belong to the run.
  */
 export function sharedClock(read: Clock = systemClock): Clock {
   let now = read()
