@@ -9,6 +9,7 @@ import { isNoScript, storeError } from './redis-errors.ts'
 import { SCRIPT, SCRIPT_HASH } from './script.generated.ts'
 import { hasShape, shapeOf, verdictsOf, type Operation, type Reply, type Shape } from './shape.ts'
 import { grouped, slotOf } from './slot.ts'
+import { ANY_TIME, ServerTime } from './server-time.ts'
 import { Timeouts } from './timeouts.ts'
 
 /** Checks in one script call at most: more gains nothing, and the server answers nobody else meanwhile. */
@@ -19,8 +20,8 @@ interface Waiting {
   readonly operation: Operation
   readonly checks: readonly Check[]
   readonly names: readonly string[]
-  resolve(verdicts: readonly Verdict[]): void
-  reject(error: SluiceError): void
+  readonly resolve: (verdicts: readonly Verdict[]) => void
+  readonly reject: (error: SluiceError) => void
 }
 
 /** One script call. */
@@ -50,8 +51,7 @@ export class Batcher {
   private readonly timeouts: Timeouts<Batch>
   private queue: Waiting[] = []
   private inFlight = 0
-  /** Server time minus our time, not more than it really is; undefined until the server has answered once. */
-  private offset: Millis | undefined
+  private readonly serverTime = new ServerTime()
 
   constructor(options: BatcherOptions) {
     this.options = options
@@ -68,10 +68,6 @@ export class Batcher {
       this.queue.push({ operation, checks, names, resolve, reject })
       if (this.queue.length === 1) this.schedule()
     })
-  }
-
-  close(): void {
-    this.timeouts.close()
   }
 
   /** While nothing is on its way, nothing waits; under load, all requests of the turn travel together. */
@@ -106,15 +102,17 @@ export class Batcher {
 
   /** Never rejects. */
   private async send(batch: Batch, mayRepeat: boolean): Promise<void> {
+    const { clock } = this.options
     const keys = batch.waiting.flatMap(({ names }) => names)
     const args = this.argsOf(batch)
+    const sentAt = clock()
     try {
       const values = (await this.call(keys, args)) as readonly unknown[]
       // Below 0: the call came too late by the server's clock and did nothing. Unless we have given up, it was
-      // not late but the server's clock that was set, and it may go again.
+      // not late: we did not know that clock yet, or it was set. It may go again.
       const isLate = Number(values[0]) < 0
       const now = Math.abs(Number(values[0]))
-      this.offset = now - this.options.clock()
+      this.serverTime.learn(now, sentAt, clock())
       if (!isLate) this.answer(batch, { values, next: 1, now })
       else if (mayRepeat && !batch.settled) await this.send(batch, false)
       else this.fail(batch, tooLate())
@@ -137,8 +135,7 @@ export class Batcher {
   private argsOf({ shapes, numbers, deadline }: Batch): readonly string[] {
     const { serverClock } = this.options
     // A call that sat in a hung server's socket until we had given up must do nothing any more.
-    const latest =
-      this.offset === undefined || serverClock !== undefined ? 0 : deadline + this.offset
+    const latest = serverClock === undefined ? this.serverTime.at(deadline) : ANY_TIME
     return [
       serverClock === undefined ? '' : String(serverClock()),
       String(latest),

@@ -1,3 +1,4 @@
 // The public entry `sluice/redis`.
 export { redisStore, type RedisStoreOptions } from './redis-store.ts'
 export type { GlideLike, IoredisLike, NodeRedisLike, RedisClient } from './client.ts'
+export type { StoreWarning } from './warnings.ts'

@@ -5,7 +5,9 @@ import { sha256 } from '../key/sha256.ts'
 const FORMAT = 'redis 1 '
 /** What stands for a key that cannot stand in a tag as it is. */
 const HASHED = '~#'
+/** In bytes, so that a name is never longer than 106. */
 const LONGEST_TAG = 64
+const LONGEST_PREFIX = 32
 const SPACE_LENGTH = 8
 
 /**
@@ -26,9 +28,22 @@ export function redisKeys(prefix: string): (space: string, key: string) => strin
 
 /** The key as it stands between the braces: without braces, not empty, not long, and the same in UTF-8. */
 function tagOf(key: string): string {
-  if (key.length <= LONGEST_TAG && PLAIN.test(key) && !key.startsWith(HASHED)) return key
+  if (isShort(key, LONGEST_TAG) && PLAIN.test(key) && !key.startsWith(HASHED)) return key
   return HASHED + sha256(key)
 }
 
 /** One or more characters without braces and lone surrogates. */
 const PLAIN = /^[^{}\ud800-\udfff]+$/u
+
+/** Whether every name may begin with this. */
+export function isPrefix(prefix: unknown): prefix is string {
+  return typeof prefix === 'string' && !/[{}]/.test(prefix) && isShort(prefix, LONGEST_PREFIX)
+}
+
+const encoder = new TextEncoder()
+
+function isShort(text: string, bytes: number): boolean {
+  // A character is one to three bytes in UTF-8 for each of its UTF-16 units.
+  if (text.length > bytes || text.length * 3 <= bytes) return text.length <= bytes
+  return encoder.encode(text).length <= bytes
+}

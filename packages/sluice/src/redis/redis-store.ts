@@ -1,13 +1,15 @@
 // Counts in Redis or Valkey, shared by a fleet: one atomic round trip for everything.
 import { show, SluiceError } from '../errors.ts'
+import type { Limit } from '../limit/limit.ts'
 import type { Verdict } from '../limit/verdict.ts'
 import type { Check, Store } from '../stores/store.ts'
 import { systemClock, type Clock, type Millis } from '../time/clock.ts'
 import { takeAcross, type Indexed } from './across-slots.ts'
 import { Batcher } from './batcher.ts'
 import { connectionOf, type RedisClient } from './client.ts'
-import { redisKeys } from './redis-key.ts'
+import { isPrefix, redisKeys } from './redis-key.ts'
 import { grouped, slotOf } from './slot.ts'
+import { warnings, warnOnConsole, type StoreWarning } from './warnings.ts'
 
 /** How the Redis store may differ from its defaults. */
 export interface RedisStoreOptions {
@@ -19,6 +21,8 @@ export interface RedisStoreOptions {
   readonly cluster?: boolean
   /** For tests: the time that the script sees instead of the server's. */
   readonly clock?: Clock
+  /** Hears of each risky limit once. Default: `console.warn`. */
+  readonly onWarning?: (warning: StoreWarning) => void
 }
 
 /**
@@ -30,22 +34,28 @@ export interface RedisStoreOptions {
  * may see the units as taken.
  */
 export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): Store {
-  const { prefix = 'sl:', timeout = 100, cluster, clock } = options
+  const { prefix = 'sl:', timeout = 100, cluster, clock, onWarning = warnOnConsole } = options
   const wrong = (message: string): never => {
     throw new SluiceError('invalid-option', `redisStore: ${message}`)
   }
-  if (typeof prefix !== 'string' || /[{}]/.test(prefix))
-    wrong(`prefix is ${show(prefix)}; accepted: text without { and }`)
+  if (!isPrefix(prefix))
+    wrong(`prefix is ${show(prefix)}; accepted: text without { and }, at most 32 bytes`)
   if (!Number.isSafeInteger(timeout) || timeout < 1 || timeout > 2 ** 31 - 1) {
     wrong(`timeout is ${show(timeout)}; accepted: whole milliseconds, 1 or more`)
   }
+  if (cluster !== undefined && typeof cluster !== 'boolean')
+    wrong(`cluster is ${show(cluster)}; accepted: true or false`)
+  if (clock !== undefined && typeof clock !== 'function')
+    wrong(`clock is ${show(clock)}; accepted: a function that returns milliseconds`)
+  if (typeof onWarning !== 'function')
+    wrong(`onWarning is ${show(onWarning)}; accepted: a function`)
   const connection =
     connectionOf(client, cluster) ??
     wrong(
       `client is ${show(client)}; accepted: a client of ioredis, iovalkey, node-redis or valkey-glide`,
     )
   const batcher = new Batcher({ connection, timeout, clock: systemClock, serverClock: clock })
-  return new Redis(batcher, redisKeys(prefix), connection.cluster)
+  return new Redis(batcher, redisKeys(prefix), connection.cluster, warnings(onWarning))
 }
 
 /** Decides checks of one slot. */
@@ -55,14 +65,22 @@ class Redis implements Store {
   private readonly batcher: Batcher
   private readonly nameOf: (space: string, key: string) => string
   private readonly cluster: boolean
+  private readonly warn: (limit: Limit) => void
 
-  constructor(batcher: Batcher, nameOf: (space: string, key: string) => string, cluster: boolean) {
+  constructor(
+    batcher: Batcher,
+    nameOf: (space: string, key: string) => string,
+    cluster: boolean,
+    warn: (limit: Limit) => void,
+  ) {
     this.batcher = batcher
     this.nameOf = nameOf
     this.cluster = cluster
+    this.warn = warn
   }
 
   take(checks: readonly Check[]): Promise<readonly Verdict[]> {
+    for (const { limit } of checks) this.warn(limit)
     const groups = this.groupsOf(checks)
     return groups.length <= 1
       ? this.run('take', checks)
@@ -81,9 +99,8 @@ class Redis implements Store {
     await this.each('reset', checks)
   }
 
-  async close(): Promise<void> {
-    this.batcher.close()
-  }
+  /** Nothing is the store's own: the client stays open, and calls on their way end within the timeout. */
+  async close(): Promise<void> {}
 
   private run(operation: Parameters<Run>[0], checks: readonly Check[]): ReturnType<Run> {
     if (checks.length === 0) return Promise.resolve([])

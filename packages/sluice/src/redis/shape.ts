@@ -77,20 +77,14 @@ export function verdictsOf(
   { operation, checks }: Shape,
   reply: Reply,
 ): readonly Verdict[] | string {
-  if (operation === 'give' || operation === 'reset') {
-    return typeof reply.values[reply.next] === 'string'
-      ? (reply.values[reply.next++] as string)
-      : []
+  const { values, next } = reply
+  // Some clients give numbers as text, or texts as bytes, when told so: only an error is no number at all.
+  if (next < values.length && Number.isNaN(Number(values[next]))) {
+    reply.next += 1
+    return String(values[next])
   }
-  if (typeof reply.values[reply.next] === 'string') return reply.values[reply.next++] as string
-  const numbers = checks.map((check) => numbersOf(check.limit, reply))
-  const all =
-    operation === 'take' &&
-    checks.every((check, i) => check.shadow === true || numbers[i]![0] === 1)
-  return checks.map((check, i) => {
-    const isSpent = operation === 'take' && (all || check.countRefused === true)
-    return verdictOf(check, numbers[i]!, reply.now, isSpent)
-  })
+  if (operation === 'give' || operation === 'reset') return []
+  return checks.map((check) => verdictOf(check, numbersOf(check.limit, reply), reply.now))
 }
 
 function numbersOf(limit: Limit, reply: Reply): readonly number[] {
@@ -100,33 +94,33 @@ function numbersOf(limit: Limit, reply: Reply): readonly number[] {
   return numbers
 }
 
+/** What the script says of a check. */
+const REFUSED = 0
+const LOOKED_AT = 2
+
 /** The server decides and says what the state is; what follows from it is worked out here, when asked. */
-function verdictOf(
-  check: Check,
-  numbers: readonly number[],
-  now: Millis,
-  isSpent: boolean,
-): Verdict {
+function verdictOf(check: Check, numbers: readonly number[], now: Millis): Verdict {
   const { limit, cost } = check
   if (limit.algorithm === 'sliding-log') return logVerdict(check, numbers, now)
-  const [allowed, at, used, before] = numbers as [number, number, number, number]
-  const make = isSpent || allowed === 0 ? taken : peeked
-  return make(algorithmOf(limit), limit, { at, used, before }, cost, now, allowed === 1)
+  const [answer, at, used, before] = numbers as [number, number, number, number]
+  const make = answer === LOOKED_AT ? peeked : taken
+  return make(algorithmOf(limit), limit, { at, used, before }, cost, now, answer !== REFUSED)
 }
 
 function logVerdict({ limit, cost }: Check, numbers: readonly number[], now: Millis): Verdict {
-  const [allowed, used, fullAt, freeAt, availableAt] = numbers as [
+  const [answer, used, fullAt, freeAt, availableAt] = numbers as [
     number,
     number,
     number,
     number,
     number,
   ]
+  const allowed = answer !== REFUSED
   const remaining = Math.max(0, limit.quota - used)
   return {
-    allowed: allowed === 1,
+    allowed,
     remaining,
-    retryAfter: allowed === 1 ? 0 : cost > limit.quota ? null : freeAt - now,
+    retryAfter: allowed ? 0 : cost > limit.quota ? null : freeAt - now,
     resetAfter: fullAt - now,
     availableAfter: remaining >= limit.quota ? 0 : availableAt - now,
     delay: 0,

@@ -31,12 +31,6 @@ export class Timeouts<T extends Expiring> {
     this.timer = undefined
   }
 
-  close(): void {
-    clearTimeout(this.timer)
-    this.timer = undefined
-    this.items.clear()
-  }
-
   private readonly tick = (): void => {
     this.timer = undefined
     // The event loop may have been blocked past the deadline with the answer in the socket: it gets one turn.

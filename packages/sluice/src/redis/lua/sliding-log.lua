@@ -7,29 +7,40 @@
 local sliding_log = {}
 local HEADER, ENTRY, SHORT, SLACK = 24, 16, 4096, 32
 
--- The log under a key, or nil when there is none; nil and the error when the key cannot be read.
-function sliding_log.open(key)
+-- The log under a key, or an empty one; nil and the error when the key cannot be read.
+-- `added` holds instants and totals behind the `stored` entries that nobody has written yet.
+function sliding_log.open(key, limit, now)
+  local log = { key = key, raw = '', at = now, before = 0, head = 0, tail = 0, stored = 0, used = 0, shift = 0, added = {} }
   local raw = redis.pcall('GETRANGE', key, 0, SHORT - 1)
   if type(raw) == 'table' then return nil, raw.err end
   local length = #raw
   if length == SHORT then length = redis.call('STRLEN', key) end
   local tail = (length - HEADER) / ENTRY
-  if length <= HEADER or tail ~= floor(tail) then return nil end
-  local log = { key = key, tail = tail, shift = 0 }
-  log.at, log.before, log.head = unpack('<ddd', raw)
-  if length == #raw then log.raw = raw end
-  if not (is_whole(log.at) and is_whole(log.before) and is_whole(log.head) and log.head < tail) then return nil end
-  log.used = sliding_log.number(log, tail - 1, 1) - log.before
-  if not is_whole(log.used) then return nil end
+  if tail < 1 or tail ~= floor(tail) then return log end
+  local at, before, head = unpack('<ddd', raw)
+  if not (is_whole(at) and is_whole(before) and is_whole(head) and head < tail) then return log end
+  local last = unpack('<d', length == #raw and string.sub(raw, -8) or redis.call('GETRANGE', key, -8, -1))
+  if not is_whole(last) or last <= before then return log end
+  log.raw = length == #raw and raw or nil
+  log.at, log.before, log.head, log.tail, log.stored, log.used = at, before, head, tail, tail, last - before
+  sliding_log.bound(log, limit)
   return log
 end
 
-function sliding_log.empty(key, now)
-  return { key = key, raw = '', at = now, before = 0, head = 0, tail = 0, used = 0, shift = 0 }
+-- What stored entries can hold: one that somebody else has damaged never lives longer, or counts more, than this.
+function sliding_log.bound(log, limit)
+  log.oldest, log.newest, log.least, log.most = log.at - limit.window, log.at, log.before, log.before + log.used
+end
+
+local function within(n, low, high)
+  if n >= low and n <= high then return n end
+  if n < low then return low end
+  return high
 end
 
 -- The instant (offset 0) or running total (offset 1) of an entry.
 function sliding_log.number(log, index, offset)
+  if index >= log.stored then return log.added[2 * (index - log.stored) + offset + 1] end
   local from = HEADER + ENTRY * index + 8 * offset
   local n
   if log.raw then
@@ -37,8 +48,8 @@ function sliding_log.number(log, index, offset)
   else
     n = unpack('<d', redis.call('GETRANGE', log.key, from, from + 7))
   end
-  if offset == 0 then return n - log.shift end
-  return n
+  if offset == 0 then return within(n, log.oldest, log.newest) - log.shift end
+  return within(n, log.least, log.most)
 end
 
 -- The first index in [head, tail) whose number at the offset is at least the bound; tail when none is.
@@ -66,77 +77,112 @@ function sliding_log.advance(log, limit, now)
   if head > log.head then sliding_log.drop(log, head, sliding_log.number(log, head - 1, 1)) end
 end
 
--- Bytes of the entries that count, as they are stored.
-local function entries_of(log)
-  if log.head == log.tail then return '' end
-  local from = HEADER + ENTRY * log.head
-  local bytes = log.raw and string.sub(log.raw, from + 1) or redis.call('GETRANGE', log.key, from, -1)
-  if log.shift == 0 then return bytes end
-  local moved = {}
-  for i = 0, log.tail - log.head - 1 do
-    local instant, total = unpack('<dd', bytes, ENTRY * i + 1)
-    moved[i + 1] = pack('<dd', instant - log.shift, total)
-  end
-  return table.concat(moved)
+function sliding_log.fits(log, limit, cost)
+  return log.used + cost <= limit.quota
 end
 
--- Takes the cost, as far as the quota goes, and writes. Returns the server's error, if any.
 function sliding_log.spend(log, limit, cost, now)
-  local added = min(cost, limit.quota)
-  if added == 0 then return nil end
-  local excess = max(0, log.used + added - limit.quota)
+  local units = min(cost, limit.quota)
+  if units == 0 then return end
+  local excess = max(0, log.used + units - limit.quota)
   if excess > 0 then
     sliding_log.drop(log, sliding_log.search(log, 1, log.before + excess + 1), log.before + excess)
   end
   log.at = max(now, log.at)
-  log.used = log.used + added
-  local entry = pack('<dd', log.at, log.before + log.used)
+  log.used = log.used + units
+  log.tail = log.tail + 1
+  log.added[#log.added + 1] = log.at
+  log.added[#log.added + 1] = log.before + log.used
+end
+
+-- The log for a check that comes after on the same count, to spend from without an effect on this one.
+function sliding_log.copy(log)
+  local copy = {}
+  for name, value in pairs(log) do copy[name] = value end
+  copy.added = {}
+  for i = 1, #log.added do copy.added[i] = log.added[i] end
+  return copy
+end
+
+-- The entries [from, to) as they are stored.
+local function entries_of(log, from, to)
+  local parts = {}
+  local last = min(to, log.stored)
+  if from < last then
+    local first = HEADER + ENTRY * from
+    local bytes = log.raw and string.sub(log.raw, first + 1, HEADER + ENTRY * last)
+      or redis.call('GETRANGE', log.key, first, HEADER + ENTRY * last - 1)
+    if log.shift == 0 then
+      parts[1] = bytes
+    else
+      for i = 0, last - from - 1 do
+        local instant, total = unpack('<dd', bytes, ENTRY * i + 1)
+        parts[i + 1] = pack('<dd', within(instant, log.oldest, log.newest) - log.shift, total)
+      end
+    end
+  end
+  for i = max(from, last), to - 1 do
+    parts[#parts + 1] = pack('<dd', sliding_log.number(log, i, 0), sliding_log.number(log, i, 1))
+  end
+  return table.concat(parts)
+end
+
+local function replace(log, limit, bytes, ttl)
+  log.shift, log.added, log.head, log.tail = 0, {}, 0, #bytes / ENTRY
+  log.stored = log.tail
+  log.raw = pack('<ddd', log.at, log.before, 0) .. bytes
+  sliding_log.bound(log, limit)
+  return redis.pcall('SET', log.key, log.raw, 'PX', ttl + SPARE)
+end
+
+-- Writes what was spent. Returns the server's error, if any.
+function sliding_log.save(log, limit, now)
   local ttl = log.at + limit.window - now
   local reply
   if log.raw or log.shift ~= 0 or log.head - SLACK >= log.tail - log.head then
-    local bytes = entries_of(log) .. entry
-    log.shift, log.tail, log.head = 0, #bytes / ENTRY, 0
-    log.raw = pack('<ddd', log.at, log.before, 0) .. bytes
-    reply = redis.pcall('SET', log.key, log.raw, 'PX', ttl)
+    reply = replace(log, limit, entries_of(log, log.head, log.tail), ttl)
   else
-    reply = redis.pcall('APPEND', log.key, entry)
+    reply = redis.pcall('APPEND', log.key, entries_of(log, log.stored, log.tail))
     if type(reply) ~= 'table' then
-      log.tail = log.tail + 1
       redis.call('SETRANGE', log.key, 0, pack('<ddd', log.at, log.before, log.head))
-      redis.call('PEXPIRE', log.key, ttl)
+      redis.call('PEXPIRE', log.key, ttl + SPARE)
     end
   end
   return type(reply) == 'table' and reply.err or nil
 end
 
--- Hands back from the entry of that instant, then from older ones. Returns the server's error, if any.
+-- Hands back from the entry of that instant, then from older ones, and writes. Returns the server's error, if any.
 function sliding_log.give(log, limit, cost, now, taken_at)
-  local left, kept, newest = cost, {}, now
-  local bytes = entries_of(log)
-  local count = log.tail - log.head
-  for i = count - 1, 0, -1 do
-    local instant, total = unpack('<dd', bytes, ENTRY * i + 1)
+  log.raw = log.raw or redis.call('GET', log.key)
+  local left, i, kept, given = cost, log.tail, {}, 0
+  while i > log.head and left > 0 do
+    i = i - 1
     local before = log.before
-    if i > 0 then before = unpack('<d', bytes, ENTRY * i - 7) end
-    local units = total - before
+    if i > log.head then before = sliding_log.number(log, i - 1, 1) end
+    local units = sliding_log.number(log, i, 1) - before
+    local instant = sliding_log.number(log, i, 0)
     local back = 0
-    if instant <= taken_at then back = min(left, units) end
-    left = left - back
-    if units > back then
-      if #kept == 0 then newest = instant end
-      kept[#kept + 1] = { instant, units - back }
-    end
+    if instant <= taken_at then back = max(0, min(left, units)) end
+    left, given = left - back, given + back
+    if units > back then kept[#kept + 1] = { instant, units - back } end
   end
-  if #kept == 0 then
-    local reply = redis.pcall('DEL', log.key)
-    return type(reply) == 'table' and reply.err or nil
+  -- The entries in front of i stay as they are.
+  local total = log.before
+  if i > log.head then total = sliding_log.number(log, i - 1, 1) end
+  local parts = { entries_of(log, log.head, i) }
+  local newest = now
+  if i > log.head then newest = sliding_log.number(log, i - 1, 0) end
+  for k = #kept, 1, -1 do
+    newest, total = kept[k][1], total + kept[k][2]
+    parts[#parts + 1] = pack('<dd', newest, total)
   end
-  local total, packed = log.before, { pack('<ddd', max(now, log.at), log.before, 0) }
-  for i = #kept, 1, -1 do
-    total = total + kept[i][2]
-    packed[#packed + 1] = pack('<dd', kept[i][1], total)
+  local reply
+  if total == log.before then
+    reply = redis.pcall('DEL', log.key)
+  else
+    log.at, log.used = max(now, log.at), total - log.before
+    reply = replace(log, limit, table.concat(parts), newest + limit.window - now)
   end
-  local reply = redis.pcall('SET', log.key, table.concat(packed), 'PX', newest + limit.window - now)
   return type(reply) == 'table' and reply.err or nil
 end
 

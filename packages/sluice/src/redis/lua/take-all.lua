@@ -9,15 +9,16 @@
 --       window, burst, cost, flags (1 shadow, 2 count refused), taken at
 --       then for each request the number of its shape
 -- Output: flat integers and texts. First the server's time; below 0, and alone, when the call came too late
---       and did nothing. Then for each take or peek, check by check: allowed (1 or 0), at, used, before; for the
---       sliding log: allowed, used, full at, free at, available at. Nothing for give and reset. A request that
---       failed is one text instead, the server's error.
+--       and did nothing. Then for each take or peek, check by check: the answer (0 refused, 1 taken, 2 would be
+--       allowed), at, used, before; for the sliding log: the answer, used, full at, free at, available at.
+--       Nothing for give and reset. A request that failed is one text instead, the server's error.
 --
 -- A request reads everything before it writes anything, so that one that cannot be decided changes nothing.
 
 local algorithms = { bucket, bucket, bucket, fixed_window, sliding_window }
 local LOG, SHADOW, COUNT_REFUSED = 6, 1, 2
-local TAKE, PEEK, GIVE, RESET = 1, 2, 3, 4
+local TAKE, PEEK, GIVE = 1, 2, 3
+local REFUSED, TAKEN, LOOKED_AT = 0, 1, 2
 
 local now = tonumber(ARGV[1])
 if not now then
@@ -40,55 +41,51 @@ end
 -- One count as a check sees it: its numbers at this instant, or its log. Or nil and the error.
 local function view_of(check, key)
   if check.algorithm == LOG then
-    local log, err = sliding_log.open(key)
+    local log, err = sliding_log.open(key, check, now)
     if err then return nil, err end
-    log = log or sliding_log.empty(key, now)
     sliding_log.advance(log, check, now)
-    return { key = key, log = log, used = log.used }
+    return { key = key, log = log, is_set_back = log.shift > 0 }
   end
   local algorithm = algorithms[check.algorithm]
-  local at, used, before = load(algorithm, check, key, now)
-  if not at then return nil, used end
-  at, used, before = algorithm.advance(check, at, used, before, now)
-  return { key = key, at = at, used = used, before = before }
+  local stored_at, used, before = load(algorithm, check, key, now)
+  if not stored_at then return nil, used end
+  local at
+  at, used, before = algorithm.advance(check, stored_at, used, before, now)
+  return { key = key, at = at, used = used, before = before, is_set_back = at < stored_at }
 end
 
 local function fits(check, view)
   if check.cost == 0 then return true end
-  if view.log then return view.used + check.cost <= check.quota end
+  if view.log then return sliding_log.fits(view.log, check, check.cost) end
   return algorithms[check.algorithm].fits(check, view.at, view.used, view.before, check.cost, now)
 end
 
--- The view after the cost is taken, for the next check on the same count. Writes nothing.
+-- The view after the cost is taken, whether it fits or not. Writes nothing.
 local function spent(check, view)
+  if check.cost == 0 then return view end
   if view.log then
-    return { key = view.key, log = view.log, used = min(view.used + check.cost, check.quota) }
+    local log = sliding_log.copy(view.log)
+    sliding_log.spend(log, check, check.cost, now)
+    return { key = view.key, log = log }
   end
   local at, used, before = algorithms[check.algorithm].spend(check, view.at, view.used, view.before, check.cost)
   return { key = view.key, at = at, used = used, before = before }
 end
 
--- Takes the cost and writes. Returns the view to show, or nil and the error.
-local function commit(check, view)
-  if view.log then
-    local err = sliding_log.spend(view.log, check, check.cost, now)
-    if err then return nil, err end
-    view.used = view.log.used
-    return view
-  end
-  local next = spent(check, view)
-  local err = save(algorithms[check.algorithm], check, view.key, next.at, next.used, next.before, now)
-  if err then return nil, err end
-  return next
+-- Writes a view. Returns the error, if any.
+local function keep(check, view)
+  if view.log then return sliding_log.save(view.log, check, now) end
+  return save(algorithms[check.algorithm], check, view.key, view.at, view.used, view.before, now)
 end
 
-local function show(check, view, allowed)
-  put(allowed and 1 or 0)
+-- `answer` is REFUSED, TAKEN, or LOOKED_AT when the cost would fit but was not taken.
+local function show(check, view, answer)
+  put(answer)
   if view.log then
     local remaining = max(0, check.quota - view.log.used)
     put(view.log.used)
     put(sliding_log.full_at(view.log, check, now))
-    put(allowed and 0 or sliding_log.free_at(view.log, check, check.cost))
+    put(answer == REFUSED and sliding_log.free_at(view.log, check, check.cost) or 0)
     put(sliding_log.free_at(view.log, check, remaining + 1))
     return
   end
@@ -97,88 +94,98 @@ local function show(check, view, allowed)
   put(view.before)
 end
 
--- The earlier enforced check of the same request on the same count.
-local function twin_of(shape, views, first, i)
-  for j = i - 1, 1, -1 do
-    if views[j].next and KEYS[first + j - 1] == KEYS[first + i - 1] then return j end
-  end
-end
-
--- Decides a check by itself, on the view or on what it reads. Returns the view and whether it was allowed.
-local function take_alone(check, key, view)
-  local err
-  if not view then
-    view, err = view_of(check, key)
-    if err then return nil, err end
-  end
+-- Decides a check by itself and shows it. `counts`: a refusal costs as much, as far as it goes. Returns the error, if any.
+local function take_alone(check, key, counts)
+  local view, err = view_of(check, key)
+  if err then return err end
   local allowed = fits(check, view)
-  if check.cost > 0 and (allowed or has(check.flags, COUNT_REFUSED)) then
-    view, err = commit(check, view)
-    if err then return nil, err end
+  if check.cost > 0 then
+    if allowed or counts then
+      view = spent(check, view)
+      err = keep(check, view)
+    elseif view.is_set_back then
+      -- The clock was set back and the state moved with it: the one thing that a refusal keeps, since time must go on.
+      err = keep(check, view)
+    end
   end
-  return view, allowed
+  if err then return err end
+  show(check, view, allowed and TAKEN or REFUSED)
 end
 
-local function take_one(check, key)
-  local view, allowed = take_alone(check, key)
-  if not view then return allowed end
-  show(check, view, allowed)
+-- The state that an earlier check of the same request leaves behind for the same count.
+local function left_by(shape, nexts, first, i)
+  if has(shape[i].flags, SHADOW) then return nil end
+  for j = i - 1, 1, -1 do
+    if not has(shape[j].flags, SHADOW) and KEYS[first + j - 1] == KEYS[first + i - 1] then return nexts[j] end
+  end
+end
+
+-- Every check that is not shadow was allowed: charge them, then each shadow check by itself.
+local function commit(shape, first, nexts)
+  for i = 1, #shape do
+    local check = shape[i]
+    if check.cost > 0 and not has(check.flags, SHADOW) then
+      -- What an earlier check has just written is not what this view was made from.
+      if nexts[i].is_second then nexts[i] = spent(check, (view_of(check, KEYS[first + i - 1]))) end
+      local err = keep(check, nexts[i])
+      if err then return err end
+    end
+  end
+  for i = 1, #shape do
+    if has(shape[i].flags, SHADOW) then
+      local err = take_alone(shape[i], KEYS[first + i - 1], has(shape[i].flags, COUNT_REFUSED))
+      if err then return err end
+    else
+      show(shape[i], nexts[i], TAKEN)
+    end
+  end
+end
+
+-- One was refused: none is charged but those that count refusals; the others show what they hold.
+local function refuse(shape, first, views, allowed)
+  for i = 1, #shape do
+    local check, key = shape[i], KEYS[first + i - 1]
+    local err
+    if has(check.flags, COUNT_REFUSED) then
+      err = take_alone(check, key, true)
+    else
+      local view, answer = views[i], allowed[i] and LOOKED_AT or REFUSED
+      if check.cost > 0 and view.is_set_back then err = keep(check, view) end
+      if allowed[i] then
+        view = view_of(check, key)
+        answer = fits(check, view) and LOOKED_AT or REFUSED
+      end
+      if not err then show(check, view, answer) end
+    end
+    if err then return err end
+  end
 end
 
 local function take_together(shape, first)
-  local views, allowed, all, twins = {}, {}, true, false
+  local views, nexts, allowed, all = {}, {}, {}, true
   for i = 1, #shape do
     local check = shape[i]
-    local is_shadow = has(check.flags, SHADOW)
-    local twin = not is_shadow and twin_of(shape, views, first, i)
-    local view, err
-    if twin then
-      twins, view = true, views[twin].next
-      view = { key = view.key, log = view.log, at = view.at, used = view.used, before = view.before }
-    else
+    local view, err = left_by(shape, nexts, first, i), nil
+    local is_second = view ~= nil
+    if not view then
       view, err = view_of(check, KEYS[first + i - 1])
       if err then return err end
     end
     views[i] = view
     allowed[i] = fits(check, view)
-    if not is_shadow then
-      if not allowed[i] then all = false end
-      view.next = allowed[i] and check.cost > 0 and spent(check, view) or view
-    end
+    nexts[i] = allowed[i] and spent(check, view) or view
+    nexts[i].is_second = is_second
+    if not allowed[i] and not has(check.flags, SHADOW) then all = false end
   end
-  -- Enforced checks first, then shadow checks, which read anew what the others may have left behind.
-  for pass = 1, 2 do
-    for i = 1, #shape do
-      local check, key = shape[i], KEYS[first + i - 1]
-      local is_shadow = has(check.flags, SHADOW)
-      if is_shadow == (pass == 2) then
-        local view, answer = views[i], allowed[i]
-        if all and is_shadow then
-          view, answer = take_alone(check, key)
-        elseif all then
-          if check.cost > 0 then
-            local err
-            view, err = commit(check, view)
-            if err then return err end
-          end
-        elseif has(check.flags, COUNT_REFUSED) then
-          view, answer = take_alone(check, key)
-        elseif answer and twins then
-          view, answer = view_of(check, key), true
-        end
-        if not view then return answer end
-        views[i], allowed[i] = view, answer
-      end
-    end
-  end
-  for i = 1, #shape do show(shape[i], views[i], allowed[i]) end
+  if all then return commit(shape, first, nexts) end
+  return refuse(shape, first, views, allowed)
 end
 
 local function peek(shape, first)
   for i = 1, #shape do
     local view, err = view_of(shape[i], KEYS[first + i - 1])
     if err then return err end
-    show(shape[i], view, fits(shape[i], view))
+    show(shape[i], view, fits(shape[i], view) and LOOKED_AT or REFUSED)
   end
 end
 
@@ -189,8 +196,8 @@ local function give(shape, first)
     local err
     if check.algorithm == LOG then
       local log
-      log, err = sliding_log.open(key)
-      if log then
+      log, err = sliding_log.open(key, check, now)
+      if log and log.tail > 0 then
         sliding_log.advance(log, check, now)
         err = sliding_log.give(log, check, check.cost, now, taken_at)
       end
@@ -240,7 +247,11 @@ for request = arg, #ARGV do
   local start = size
   local err
   if shape.operation == TAKE then
-    if #shape == 1 then err = take_one(shape[1], KEYS[first]) else err = take_together(shape, first) end
+    if #shape == 1 then
+      err = take_alone(shape[1], KEYS[first], has(shape[1].flags, COUNT_REFUSED))
+    else
+      err = take_together(shape, first)
+    end
   elseif shape.operation == PEEK then
     err = peek(shape, first)
   elseif shape.operation == GIVE then

@@ -1,0 +1,58 @@
+// The real types of the clients fit the shapes that the store asks for, without a cast.
+import type { GlideClient, GlideClusterClient } from '@valkey/valkey-glide'
+import type { Cluster as IoredisCluster, Redis as Ioredis } from 'ioredis'
+import type { Cluster as IovalkeyCluster, Redis as Iovalkey } from 'iovalkey'
+import { createClient, createClientPool, createCluster, createSentinel } from 'redis'
+import type {
+  RedisClientPoolType,
+  RedisClientType,
+  RedisClusterType,
+  RedisSentinelType,
+} from 'redis'
+import { describe, expectTypeOf, it } from 'vitest'
+import type { GlideLike, IoredisLike, NodeRedisLike, RedisClient } from './client.ts'
+import { redisStore } from './redis-store.ts'
+
+describe('a client of', () => {
+  it('ioredis fits', () => {
+    expectTypeOf<Ioredis>().toExtend<IoredisLike>()
+    expectTypeOf<IoredisCluster>().toExtend<IoredisLike>()
+    expectTypeOf(redisStore).toBeCallableWith({} as Ioredis)
+    expectTypeOf(redisStore).toBeCallableWith({} as IoredisCluster)
+  })
+
+  it('iovalkey fits', () => {
+    expectTypeOf<Iovalkey>().toExtend<IoredisLike>()
+    expectTypeOf<IovalkeyCluster>().toExtend<IoredisLike>()
+    expectTypeOf(redisStore).toBeCallableWith({} as Iovalkey)
+    expectTypeOf(redisStore).toBeCallableWith({} as IovalkeyCluster)
+  })
+
+  it('node-redis fits: alone, pooled, by sentinels, in a cluster', () => {
+    expectTypeOf<RedisClientType>().toExtend<NodeRedisLike>()
+    expectTypeOf<RedisClientPoolType>().toExtend<NodeRedisLike>()
+    expectTypeOf<RedisSentinelType>().toExtend<NodeRedisLike>()
+    expectTypeOf<RedisClusterType>().toExtend<NodeRedisLike>()
+  })
+
+  it('node-redis fits as its functions make it, with either protocol', () => {
+    const both = () => [createClient({ RESP: 2 }), createClient({ RESP: 3 })] as const
+    expectTypeOf<ReturnType<typeof both>[0]>().toExtend<NodeRedisLike>()
+    expectTypeOf<ReturnType<typeof both>[1]>().toExtend<NodeRedisLike>()
+    expectTypeOf<ReturnType<typeof createClient>>().toExtend<NodeRedisLike>()
+    expectTypeOf<ReturnType<typeof createClientPool>>().toExtend<NodeRedisLike>()
+    expectTypeOf<ReturnType<typeof createSentinel>>().toExtend<NodeRedisLike>()
+    expectTypeOf<ReturnType<typeof createCluster>>().toExtend<NodeRedisLike>()
+  })
+
+  it('valkey-glide fits', () => {
+    expectTypeOf<GlideClient>().toExtend<GlideLike>()
+    expectTypeOf<GlideClusterClient>().toExtend<GlideLike>()
+  })
+
+  it('anything else does not', () => {
+    expectTypeOf<Map<string, string>>().not.toExtend<RedisClient>()
+    // @ts-expect-error a type that has none of the three shapes
+    expectTypeOf(redisStore).toBeCallableWith(new Map<string, string>())
+  })
+})

@@ -1,0 +1,34 @@
+// What is allowed but may cost more than one expects, told once.
+import { limitText, type Limit } from '../limit/limit.ts'
+
+/** Something worth knowing that is no error. */
+export interface StoreWarning {
+  /** Stable, documented under `docs/reference/redis.md`. */
+  readonly code: 'large-sliding-log'
+  readonly message: string
+}
+
+/** The largest quota of a sliding log that nobody need hear of: 16 kB in each key. */
+const UNREMARKABLE_LOG = 1000
+const BYTES_PER_ENTRY = 16
+
+/** Looks at every limit that is used, and warns of each once. */
+export function warnings(warn: (warning: StoreWarning) => void): (limit: Limit) => void {
+  const told = new Set<string>()
+  return (limit) => {
+    if (limit.algorithm !== 'sliding-log' || limit.quota <= UNREMARKABLE_LOG) return
+    const text = limitText(limit)
+    if (told.has(text)) return
+    told.add(text)
+    const most = Math.ceil((2 * limit.quota * BYTES_PER_ENTRY) / 1000)
+    warn({
+      code: 'large-sliding-log',
+      message: `${text} remembers every request, up to ${most} kB in Redis for each key; sliding-window needs 24 bytes`,
+    })
+  }
+}
+
+/** Where warnings go when nobody asked for them. */
+export function warnOnConsole({ code, message }: StoreWarning): void {
+  console.warn(`sluice: ${message} (${code})`)
+}

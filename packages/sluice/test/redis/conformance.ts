@@ -1,0 +1,76 @@
+// What every client must pass on every kind of server: the conformance suite and the vectors.
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ALGORITHMS, type Limit } from '../../src/limit/limit.ts'
+import { redisStore } from '../../src/redis/redis-store.ts'
+import type { Check, Store } from '../../src/stores/store.ts'
+import { fakeClock } from '../../src/testing/fake-clock.ts'
+import { testStore } from '../../src/testing/test-store.ts'
+import { runVectorCase, type VectorFile, type VectorSubject } from '../../src/testing/vectors.ts'
+import type { Connect, Connected } from './clients.ts'
+
+const START = 1_800_000_000_000
+/** Generous: what is under test here is not how fast this machine is. */
+export const PATIENT = 20_000
+
+const vectors = ALGORITHMS.map((algorithm) => {
+  const path = new URL(`../../../../spec/algorithms/${algorithm}.json`, import.meta.url)
+  return JSON.parse(readFileSync(path, 'utf8')) as VectorFile
+})
+
+/** Runs everything through one client. Each case has keys of its own, under a prefix that nobody else uses. */
+export function conforms<Target>(
+  name: string,
+  connect: Connect<Target>,
+  target: () => Target,
+): void {
+  describe(name, () => {
+    let connected: Connected
+    let cases = 0
+    beforeAll(async () => {
+      connected = await connect(target())
+    }, 30_000)
+    afterAll(() => connected?.close())
+    const prefix = (): string => `${name.replaceAll(' ', '-')}-${++cases}:`
+
+    const make = () => {
+      const clock = fakeClock(START)
+      const store = redisStore(connected.client, { clock, prefix: prefix(), timeout: PATIENT })
+      return { store, advance: (millis: number) => clock.advance(millis) }
+    }
+    for (const one of testStore(make)) it(one.name, () => one.run(), 30_000)
+
+    describe.each(vectors)('vectors of $algorithm', ({ cases }) => {
+      it.each(cases)(
+        '$name',
+        async (vector) => {
+          const steps = await runVectorCase(vector, subject(connected, prefix()))
+          expect(steps).toBe(vector.steps.length)
+        },
+        30_000,
+      )
+    })
+  })
+}
+
+/** A store under a clock that the vectors set. */
+function subject({ client }: Connected, prefix: string): VectorSubject {
+  const clock = fakeClock()
+  const store: Store = redisStore(client, { clock, prefix, timeout: PATIENT })
+  const check = (limit: Limit, cost: number): Check => ({ space: 'v', key: 'key', limit, cost })
+  return {
+    begin: () => {},
+    async take(limit, cost, now) {
+      clock.set(now)
+      return (await store.take([check(limit, cost)]))[0]!
+    },
+    async peek(limit, cost, now) {
+      clock.set(now)
+      return (await store.peek([check(limit, cost)]))[0]!
+    },
+    async give(limit, cost, now, takenAt) {
+      clock.set(now)
+      await store.give([{ ...check(limit, cost), takenAt }])
+    },
+  }
+}
