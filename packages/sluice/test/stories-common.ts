@@ -237,12 +237,13 @@ export const common: readonly Story[] = [
     name: 'units handed back while the clock is behind',
     limit: { quota: 2, window: 1000 },
     steps: [
-      take(T + 500, 1),
+      take(T + 1200, 1),
       take(T + 2000, 1),
-      give(T + 1500, 1, T + 500, 'drained by the time that had already been'),
+      give(T + 1500, 1, T + 1200, 'drained by the time that had already been'),
       peek(T + 1500, 2),
       take(T + 1600, 1),
       take(T + 1600, 1),
+      ...comeBack(1),
     ],
   },
   {

@@ -89,7 +89,7 @@ describe.each(['token-bucket', 'gcra', 'leaky-bucket'] as const)('%s', (algorith
   it.each([1, 2, 5])('trap: the burst is off by one (%i at once)', (burst) => {
     const key = inMemory('10/s', { algorithm, burst })
     let at = 0
-    while (key.take(NOW).allowed) at += 1
+    while (at < 10 && key.take(NOW).allowed) at += 1
     expect(at).toBe(burst)
   })
 
@@ -102,7 +102,7 @@ describe.each(['token-bucket', 'gcra', 'leaky-bucket'] as const)('%s', (algorith
     expect(allowed).toBe(2334)
     const wide = inMemory('3/7ms', { algorithm, burst: 3 })
     let more = 0
-    for (let at = 0; at < 7000; at++) while (wide.take(NOW + at).allowed) more += 1
+    for (let at = 0; at < 28_000; at++) if (wide.take(NOW + Math.floor(at / 4)).allowed) more += 1
     expect(more).toBe(3002)
   })
 
