@@ -112,21 +112,29 @@ local function take_alone(check, key, counts)
   show(check, view, allowed and TAKEN or REFUSED)
 end
 
--- The state that an earlier check of the same request leaves behind for the same count.
+-- What an earlier check of the same request leaves behind for the same count, as this check sees it.
 local function left_by(shape, nexts, first, i)
-  if has(shape[i].flags, SHADOW) then return nil end
+  local check = shape[i]
+  if has(check.flags, SHADOW) then return nil end
   for j = i - 1, 1, -1 do
-    if not has(shape[j].flags, SHADOW) and KEYS[first + j - 1] == KEYS[first + i - 1] then return nexts[j] end
+    if not has(shape[j].flags, SHADOW) and KEYS[first + j - 1] == KEYS[first + i - 1] then
+      local view = nexts[j]
+      if view.log then return { key = view.key, log = sliding_log.copy(view.log), is_second = true } end
+      local at, used, before = algorithms[check.algorithm].advance(check, view.at, view.used, view.before, now)
+      return { key = view.key, at = at, used = used, before = before, is_second = true }
+    end
   end
 end
 
 -- Every check that is not shadow was allowed: charge them, then each shadow check by itself.
-local function commit(shape, first, nexts)
+local function commit(shape, first, views, nexts)
   for i = 1, #shape do
     local check = shape[i]
     if check.cost > 0 and not has(check.flags, SHADOW) then
-      -- What an earlier check has just written is not what this view was made from.
-      if nexts[i].is_second then nexts[i] = spent(check, (view_of(check, KEYS[first + i - 1]))) end
+      -- A log is written by parts, and an earlier check has just written some: this one goes on from there.
+      if views[i].is_second and views[i].log then
+        nexts[i] = spent(check, (view_of(check, KEYS[first + i - 1])))
+      end
       local err = keep(check, nexts[i])
       if err then return err end
     end
@@ -166,7 +174,6 @@ local function take_together(shape, first)
   for i = 1, #shape do
     local check = shape[i]
     local view, err = left_by(shape, nexts, first, i), nil
-    local is_second = view ~= nil
     if not view then
       view, err = view_of(check, KEYS[first + i - 1])
       if err then return err end
@@ -174,10 +181,9 @@ local function take_together(shape, first)
     views[i] = view
     allowed[i] = fits(check, view)
     nexts[i] = allowed[i] and spent(check, view) or view
-    nexts[i].is_second = is_second
     if not allowed[i] and not has(check.flags, SHADOW) then all = false end
   end
-  if all then return commit(shape, first, nexts) end
+  if all then return commit(shape, first, views, nexts) end
   return refuse(shape, first, views, allowed)
 end
 

@@ -1,0 +1,175 @@
+// Random requests on a few counts that meet again and again, made concrete by what the memory store answers.
+import { ALGORITHMS, limit, type AlgorithmName, type Limit } from '../../src/limit/limit.ts'
+import type { Verdict } from '../../src/limit/verdict.ts'
+import { memoryStore } from '../../src/stores/memory/memory-store.ts'
+import type { Check } from '../../src/stores/store.ts'
+import { fakeClock } from '../../src/testing/fake-clock.ts'
+import type { Millis } from '../../src/time/clock.ts'
+import { Random } from './random.ts'
+
+/** One request, and what the memory store answered. */
+export interface Request {
+  readonly do: 'take' | 'peek' | 'give' | 'reset'
+  readonly checks: readonly Check[]
+  /** Empty for give and reset. */
+  readonly verdicts: readonly Verdict[]
+}
+
+/** Requests at one instant. */
+export interface Turn {
+  readonly now: Millis
+  readonly requests: readonly Request[]
+}
+
+/** A count: a window that stays, and limits that come and go. */
+interface Count {
+  readonly space: string
+  readonly limits: readonly Limit[]
+  /** Instants at which something was taken, for give. */
+  readonly taken: Millis[]
+  last: Verdict | undefined
+}
+
+const DAY = 86_400_000
+const LARGEST_PRODUCT = 2 ** 52
+const LATEST = 2 ** 51
+
+/**
+ * A walk of about `steps` requests, mostly on counts of one algorithm. The memory store answers all of them in
+ * one go, so that none of its timers can come in between.
+ */
+export function walkOf(algorithm: AlgorithmName, steps: number, random: Random): readonly Turn[] {
+  const clock = fakeClock()
+  const store = memoryStore({ clock })
+  const counts = [algorithm, algorithm, algorithm, random.pick(ALGORITHMS), random.pick(ALGORITHMS)]
+    // One key in each space: the store forgets expired keys of a space whenever it adds one to it.
+    .map((name, i): Count => countOf(name, `${i} ${name}`, random))
+  const turns: Turn[] = []
+  let now = random.chance(0.2) ? random.whole(0, 5000) : 1_800_000_000_000 + random.whole(0, DAY)
+  for (let done = 0; done < steps; ) {
+    const moved = movedBy(random.pick(counts), now, random)
+    now = Math.min(LATEST, Math.max(0, now + moved))
+    clock.set(now)
+    const requests: Request[] = []
+    // A refusal keeps the move of a clock that was set back; the memory store need not do it at the same moment.
+    if (moved < 0) requests.push(settling(counts))
+    for (let left = sizeOfTurn(random); left > 0; left--) requests.push(requestOn(counts, random))
+    const answered = requests.map((request) => answeredBy(store, request))
+    for (const request of answered) remember(counts, request)
+    turns.push({ now, requests: answered })
+    done += answered.length
+  }
+  store.close()
+  return turns
+}
+
+function sizeOfTurn(random: Random): number {
+  return random.chance(0.5) ? 1 : random.whole(2, 12)
+}
+
+function countOf(algorithm: AlgorithmName, space: string, random: Random): Count {
+  const window = random.chance(0.3)
+    ? random.whole(1, 60)
+    : random.chance(0.6)
+      ? random.pick([1000, 60_000, 3_600_000, DAY, 400 * DAY])
+      : random.whole(1, 400 * DAY)
+  const most = Math.floor(LARGEST_PRODUCT / window)
+  const largest = Math.min(most, algorithm === 'sliding-log' ? 10_000 : most)
+  const amount = (): number => {
+    const drawn = random.chance(0.7)
+      ? random.whole(1, 12)
+      : random.chance(0.8)
+        ? random.whole(1, 1000)
+        : random.whole(1, LARGEST_PRODUCT)
+    return Math.min(drawn, largest)
+  }
+  const isBucket = ['token-bucket', 'gcra', 'leaky-bucket'].includes(algorithm)
+  const drawLimit = (): Limit => {
+    const quota = amount()
+    const burst = isBucket && random.chance(0.6) ? amount() : quota
+    return limit({ algorithm, window, quota, burst })
+  }
+  // A limit that changes on the way, or one that never allows anything.
+  const limits = random.chance(0.03)
+    ? [limit({ algorithm, window, quota: 0 })]
+    : Array.from({ length: random.whole(1, 3) }, drawLimit)
+  return { space, limits, taken: [], last: undefined }
+}
+
+function movedBy({ limits, last }: Count, now: Millis, random: Random): Millis {
+  const { window } = limits[0]!
+  const off = random.whole(-1, 1)
+  const draw = random.whole(0, 99)
+  if (draw < 25) return 0
+  if (draw < 35) return 1
+  if (draw < 50) return Math.floor(random.next() ** 2 * window)
+  if (draw < 58) return Math.max(0, window - (now % window) + off)
+  if (draw < 70) return Math.max(0, (last?.retryAfter ?? 0) + Math.min(0, off))
+  if (draw < 76) return Math.max(0, (last?.availableAfter ?? 0) + Math.min(0, off))
+  if (draw < 84) return Math.max(0, (last?.resetAfter ?? 0) + Math.min(0, off))
+  if (draw < 90) return window * random.whole(1, 4) + off
+  if (draw < 91) return 10 * 365 * DAY
+  if (draw < 97) return -random.whole(1, window)
+  return -Math.floor(window * (1 + random.next() * 3))
+}
+
+function requestOn(counts: readonly Count[], random: Random): Omit<Request, 'verdicts'> {
+  const draw = random.whole(0, 99)
+  const kind = draw < 72 ? 'take' : draw < 84 ? 'peek' : draw < 99 ? 'give' : 'reset'
+  const size = random.chance(0.6) ? 1 : random.whole(2, 5)
+  return { do: kind, checks: Array.from({ length: size }, () => checkOn(counts, kind, random)) }
+}
+
+function checkOn(counts: readonly Count[], kind: Request['do'], random: Random): Check {
+  const count = random.pick(counts)
+  const drawn = random.pick(count.limits)
+  const base = { space: count.space, key: 'k', limit: drawn, cost: costOf(count, drawn, random) }
+  if (kind === 'give' && random.chance(0.7)) {
+    const past = random.chance(0.5) ? count.taken.at(-1) : random.pick(count.taken)
+    return past === undefined ? base : { ...base, takenAt: past }
+  }
+  if (kind !== 'take') return base
+  return {
+    ...base,
+    ...(random.chance(0.1) ? { shadow: true } : {}),
+    ...(random.chance(0.15) ? { countRefused: true } : {}),
+  }
+}
+
+function costOf({ last }: Count, { burst }: Limit, random: Random): number {
+  const left = last?.remaining ?? burst
+  const draw = random.whole(0, 99)
+  if (draw < 8) return 0
+  if (draw < 50) return 1
+  if (draw < 70) return random.whole(1, Math.min(10, burst + 1))
+  if (draw < 82) return Math.max(1, left)
+  if (draw < 90) return left + 1
+  if (draw < 95) return burst
+  return draw < 98 ? burst + 1 : Number.MAX_SAFE_INTEGER
+}
+
+/** A request that makes every count keep what time has done to it. */
+function settling(counts: readonly Count[]): Omit<Request, 'verdicts'> {
+  const checks = counts.map(({ space, limits }) => ({ space, key: 'k', limit: limits[0]!, cost: 0 }))
+  return { do: 'give', checks }
+}
+
+function answeredBy(
+  store: ReturnType<typeof memoryStore>,
+  request: Omit<Request, 'verdicts'>,
+): Request {
+  const { checks } = request
+  if (request.do === 'take') return { ...request, verdicts: store.take(checks) }
+  if (request.do === 'peek') return { ...request, verdicts: store.peek(checks) }
+  if (request.do === 'give') store.give(checks)
+  else store.reset(checks)
+  return { ...request, verdicts: [] }
+}
+
+function remember(counts: readonly Count[], { do: done, checks, verdicts }: Request): void {
+  for (const [i, verdict] of verdicts.entries()) {
+    const count = counts.find(({ space }) => space === checks[i]!.space)!
+    count.last = verdict
+    if (done === 'take' && verdict.allowed && checks[i]!.cost > 0) count.taken.push(verdict.at)
+  }
+}
