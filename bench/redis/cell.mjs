@@ -1,0 +1,83 @@
+// One contender in a process of its own: all allowed and all refused, with few and many in flight.
+import { inputFromParent, reportToParent } from '../lib/child.mjs'
+import { cpuSeconds } from '../lib/cpu.mjs'
+import { subjectOf } from './contenders.mjs'
+import { drive } from './drive.mjs'
+import { userKeys } from './keys.mjs'
+import { loads } from './loads.mjs'
+import { serverFigures } from './server-figures.mjs'
+
+const KEYS = 10_000
+/** Of each load, decisions before those that count: the compiler has seen everything by then. */
+const WARM_UP = 20_000
+/** No load may take longer, however busy the machine is. */
+const SECONDS = 8
+/** One token a minute, so that every key lives for at least a minute and what is exhausted stays so. */
+const REFILL = { quota: 1, window: 60_000 }
+
+/** @typedef {import('./loads.mjs').Share} Share */
+
+/**
+ * One load's figures.
+ * @typedef {object} Measured
+ * @property {number} rate decisions per second
+ * @property {number} p50 milliseconds
+ * @property {number} p99 milliseconds
+ * @property {number} clientCpu microseconds per decision
+ * @property {number} serverCpu microseconds per decision
+ * @property {number} perCall decisions in one script call
+ * @property {number} microsPerCall mean wall time of a script call on the server
+ * @property {number} p50MicrosPerCall half of the calls took less; unlike the mean, it forgives a neighbour
+ * @property {number} p99MicrosPerCall
+ * @property {number} calls of the script
+ * @property {number} slowCalls those that took longer than 1 ms
+ */
+
+/**
+ * @param {{ contender: string, url: string, share: number }} input the share of the loads' decisions to make
+ * @returns {Promise<Measured[]>} in the order of the loads
+ */
+async function measure({ contender, url, share: part }) {
+  const server = await serverFigures(url)
+  /** @type {Measured[]} */
+  const results = []
+  for (const share of /** @type {Share[]} */ (['allowed', 'refused'])) {
+    await server.clear()
+    // A burst of one is gone after the first round over the keys.
+    const burst = share === 'allowed' ? 50_000_000 : 1
+    const subject = await subjectOf(contender, { url, burst, ...REFILL })
+    const keys = userKeys(KEYS).map(subject.prepare ?? ((key) => key))
+    await drive(subject, keys, { inFlight: 64, decisions: KEYS + WARM_UP, seconds: SECONDS })
+
+    for (const { inFlight, decisions } of loads.filter((load) => load.share === share)) {
+      const asked = { inFlight, seconds: SECONDS, decisions: decisions * part }
+      await drive(subject, keys, { ...asked, decisions: asked.decisions / 4 })
+      globalThis.gc?.()
+      const { result, served } = await server.during(async () => {
+        const before = cpuSeconds()
+        const driven = await drive(subject, keys, asked)
+        return { ...driven, cpu: cpuSeconds() - before }
+      })
+      const { answered, allowed, p50, p99, cpu } = result
+      if (allowed !== (share === 'allowed' ? answered : 0)) {
+        throw new Error(`${contender}, ${share}: ${allowed} of ${answered} allowed`)
+      }
+      results.push({
+        rate: answered / result.seconds,
+        p50,
+        p99,
+        clientCpu: (1e6 * cpu) / answered,
+        serverCpu: (1e6 * served.cpuSeconds) / answered,
+        perCall: answered / served.calls,
+        microsPerCall: served.microsPerCall,
+        p50MicrosPerCall: served.p50MicrosPerCall,
+        p99MicrosPerCall: served.p99MicrosPerCall,
+        calls: served.calls,
+        slowCalls: served.slowCalls,
+      })
+    }
+  }
+  return results
+}
+
+reportToParent(await measure(inputFromParent()))

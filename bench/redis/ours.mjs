@@ -1,0 +1,45 @@
+// Sluice as applications call it, on any of the clients.
+import { createLimiter } from 'sluice'
+import { redisStore } from 'sluice/redis'
+
+/** @typedef {import('./contenders.mjs').Settings} Settings */
+/** @typedef {(url: string) => Promise<import('sluice/redis').RedisClient>} Connect */
+
+/** Longer than the default, so that a busy neighbour on the machine is no fault of the store. */
+const TIMEOUT = 10_000
+
+/** One limit. @param {Connect} connect */
+export const oneLimit = (connect) => async (/** @type {Settings} */ settings) => {
+  const store = redisStore(await connect(settings.url), { timeout: TIMEOUT })
+  const limiter = createLimiter({ limit: limitFor(settings), store })
+  return { decide: async (/** @type {string} */ key) => (await limiter.check(key)).allowed }
+}
+
+/** A policy by user, by address, and by route and user. @param {Connect} connect */
+export const threeLimits = (connect) => async (/** @type {Settings} */ settings) => {
+  const limit = limitFor(settings)
+  const rules = [
+    { name: 'user', by: ['user'], limit },
+    { name: 'address', by: ['ip'], limit },
+    { name: 'route', by: ['route', 'user'], limit },
+  ]
+  const store = redisStore(await connect(settings.url), { timeout: TIMEOUT })
+  const limiter = createLimiter({ policy: { name: 'api', rules }, store })
+  return {
+    decide: async (/** @type {ReturnType<typeof requestOf>} */ request) =>
+      (await limiter.check(request)).allowed,
+    prepare: requestOf,
+  }
+}
+
+/** @param {Settings} settings */
+function limitFor({ burst, quota, window }) {
+  return { algorithm: /** @type {const} */ ('token-bucket'), burst, quota, window }
+}
+
+/** A request whose user, address and route all follow from the key. @param {string} key */
+function requestOf(key) {
+  const number = Number(key.slice(-8))
+  const bytes = [number >>> 24, (number >>> 16) & 255, (number >>> 8) & 255, number & 255]
+  return { user: key, ip: bytes.join('.'), route: `GET /v1/orders/${number % 8}` }
+}

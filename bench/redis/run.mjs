@@ -1,0 +1,59 @@
+// The Redis benchmark: `node bench/redis/run.mjs [--quick] [--only name,...] [--json file]`.
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { measureInChild } from '../lib/child.mjs'
+import { pinToSecondCore } from '../lib/cores.mjs'
+import { machine } from '../lib/machine.mjs'
+import { startRedisServer } from '../lib/redis-server.mjs'
+import { contenders } from './contenders.mjs'
+import { measureMemory } from './memory.mjs'
+import { report } from './report.mjs'
+import { measureSpeed } from './speed.mjs'
+
+const full = { rounds: 7, share: 1, minutes: 9, keys: 100_000 }
+const quick = { rounds: 3, share: 0.4, minutes: 2, keys: 100_000 }
+/** For SLOWLOG, in microseconds. */
+const SLOW = '1000'
+
+const { values: options } = parseArgs({
+  options: { quick: { type: 'boolean' }, only: { type: 'string' }, json: { type: 'string' } },
+})
+const plan = options.quick ? quick : full
+const parts = options.only?.split(',') ?? ['']
+const names = contenders
+  .filter(({ extra }) => !(options.quick && extra))
+  .map(({ name }) => name)
+  .filter((name) => parts.some((part) => name.includes(part)))
+const file =
+  options.json ??
+  fileURLToPath(new URL(`../results/redis${options.quick ? '-quick' : ''}.json`, import.meta.url))
+/** Under another client the same keys would be counted again. */
+const isOwn = (/** @type {string} */ name) =>
+  contenders.some((one) => one.name === name && !one.extra)
+const progress = (/** @type {string} */ line) => void process.stderr.write(`${line}\n`)
+
+const core = pinToSecondCore()
+const server = await startRedisServer({ core, args: ['--slowlog-log-slower-than', SLOW] })
+const { url } = server
+try {
+  /** @type {string[]} */
+  const faults = await measureInChild(new URL('./verify.mjs', import.meta.url), {
+    contenders: names,
+    url,
+  })
+  if (faults.length > 0) throw new Error(`these do not limit: ${faults.join('; ')}`)
+  progress(`${names.length} contenders, each really limits`)
+
+  const results = {
+    machine: machine(),
+    speed: await measureSpeed(names, { ...plan, url }, progress),
+    memory: await measureMemory(names.filter(isOwn), { ...plan, url }, progress),
+  }
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, `${JSON.stringify(results, null, 2)}\n`)
+  console.log(report(results))
+} finally {
+  server.stop()
+}
