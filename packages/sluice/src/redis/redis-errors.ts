@@ -10,17 +10,17 @@ const REPLIES: readonly (readonly [RegExp, ErrorCode, boolean, string])[] = [
     'a key of ours holds a value of another type; delete it or change the prefix',
   ],
   [
-    /\b(NOAUTH|WRONGPASS|NOPERM)\b|ERR invalid password/i,
+    /\b(NOAUTH|WRONGPASS|NOPERM)\b|invalid password|unauthenticated|user executing the script can't/i,
     'store-forbidden',
     false,
     'Redis does not let us in; check user, password and ACL',
   ],
   [/\bOOM\b/, 'store-full', true, 'Redis is out of memory'],
   [
-    /\bREADONLY\b|read only replica/i,
+    /\b(READONLY|MISCONF)\b|read only replica/i,
     'store-readonly',
     true,
-    'Redis is a replica and takes no writes',
+    'Redis takes no writes: it is a replica, or cannot save them',
   ],
   [
     /\b(BUSY|LOADING|MASTERDOWN|TRYAGAIN|CLUSTERDOWN|UNKILLABLE)\b/,

@@ -74,7 +74,8 @@ async function walk(turns: readonly Turn[], prefix: string): Promise<void> {
     const answers = await Promise.all(requests.map((request) => ask(store, request)))
     for (const [j, request] of requests.entries()) {
       const differing = differences(request, answers[j]!)
-      if (differing !== undefined) throw new Error(`turn ${i} at ${now}, request ${j}: ${differing}`)
+      if (differing !== undefined)
+        throw new Error(`turn ${i} at ${now}, request ${j}: ${differing}`)
     }
   }
 }
@@ -83,7 +84,10 @@ async function ask(store: Store, { do: what, checks }: Request): Promise<readonl
   return (await store[what](checks)) ?? []
 }
 
-function differences({ checks, verdicts }: Request, answers: readonly Verdict[]): string | undefined {
+function differences(
+  { checks, verdicts }: Request,
+  answers: readonly Verdict[],
+): string | undefined {
   for (const [i, expected] of verdicts.entries()) {
     const got = answers[i]!
     const differing = FIELDS.filter((field) => !Object.is(got[field], expected[field]))

@@ -46,7 +46,7 @@ export function walkOf(algorithm: AlgorithmName, steps: number, random: Random):
     .map((name, i): Count => countOf(name, `${i} ${name}`, random))
   const turns: Turn[] = []
   let now = random.chance(0.2) ? random.whole(0, 5000) : 1_800_000_000_000 + random.whole(0, DAY)
-  for (let done = 0; done < steps; ) {
+  for (let done = 0; done < steps;) {
     const moved = movedBy(random.pick(counts), now, random)
     now = Math.min(LATEST, Math.max(0, now + moved))
     clock.set(now)
@@ -64,7 +64,7 @@ export function walkOf(algorithm: AlgorithmName, steps: number, random: Random):
 }
 
 function sizeOfTurn(random: Random): number {
-  return random.chance(0.5) ? 1 : random.whole(2, 12)
+  return random.chance(0.4) ? 1 : random.whole(2, 24)
 }
 
 function countOf(algorithm: AlgorithmName, space: string, random: Random): Count {
@@ -150,7 +150,12 @@ function costOf({ last }: Count, { burst }: Limit, random: Random): number {
 
 /** A request that makes every count keep what time has done to it. */
 function settling(counts: readonly Count[]): Omit<Request, 'verdicts'> {
-  const checks = counts.map(({ space, limits }) => ({ space, key: 'k', limit: limits[0]!, cost: 0 }))
+  const checks = counts.map(({ space, limits }) => ({
+    space,
+    key: 'k',
+    limit: limits[0]!,
+    cost: 0,
+  }))
   return { do: 'give', checks }
 }
 
