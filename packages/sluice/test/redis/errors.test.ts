@@ -43,8 +43,8 @@ describe.each(Object.entries(standalone))('a value of another type, through %s',
     const prefix = `${name.replaceAll(' ', '')}:`
     const store = patientStore(client, { prefix })
     for (const algorithm of ALGORITHMS) {
-      const good = on('good', '10/h', { algorithm })
-      const bad = on('bad', '10/h', { algorithm })
+      const good = on('good', '10/400d', { algorithm })
+      const bad = on('bad', '10/400d', { algorithm })
       const key = redisKeys(prefix)(bad.space, bad.key)
       await server.cli('LPUSH', key, 'mine')
       const asked = [[good], [bad], [good, bad], [bad, good], [good]].map((checks) =>
@@ -73,31 +73,31 @@ describe('a replica', () => {
   it('takes no writes, but lets one look', async () => {
     await other.cli('REPLICAOF', server.host, `${server.port}`)
     const store = patientStore(await connect(other))
-    expect(await failure(store.take([on('a', '3/h')]))).toEqual({
+    expect(await failure(store.take([on('a', '3/400d')]))).toEqual({
       code: 'store-readonly',
       transient: true,
     })
-    expect(await left(store, on('a', '3/h'))).toEqual([3])
+    expect(await left(store, on('a', '3/400d'))).toEqual([3])
     await other.cli('REPLICAOF', 'NO', 'ONE')
-    expect((await takeOne(store, on('a', '3/h'))).allowed).toBe(true)
+    expect((await takeOne(store, on('a', '3/400d'))).allowed).toBe(true)
   }, 60_000)
 })
 
 describe('a full server', () => {
   it('charges nobody, still answers peeks and resets, and goes on when there is room again', async () => {
     const store = patientStore(await connect(server), { prefix: 'oom:' })
-    const both = [on('a', '3/h'), on('b', '3/h', { algorithm: 'sliding-log' })]
+    const both = [on('a', '3/400d'), on('b', '3/400d', { algorithm: 'sliding-log' })]
     await store.take(both)
     await server.cli('CONFIG', 'SET', 'maxmemory', '1')
     const full = { code: 'store-full', transient: true }
-    const asked = [store.take(both), store.take([on('c', '3/h')])]
+    const asked = [store.take(both), store.take([on('c', '3/400d')])]
     expect(await failure(asked[0])).toEqual(full)
     expect(await failure(asked[1])).toEqual(full)
     expect(await left(store, ...both)).toEqual([2, 2])
-    await store.reset([on('a', '3/h')])
+    await store.reset([on('a', '3/400d')])
     await server.cli('CONFIG', 'SET', 'maxmemory', '0')
     expect(await left(store, ...both)).toEqual([3, 2])
-    expect((await takeOne(store, on('c', '3/h'))).remaining).toBe(2)
+    expect((await takeOne(store, on('c', '3/400d'))).remaining).toBe(2)
   }, 60_000)
 })
 
@@ -105,25 +105,25 @@ describe('a busy server', () => {
   it('that runs somebody’s endless script says so', async () => {
     await server.cli('CONFIG', 'SET', 'busy-reply-threshold', '50')
     const store = patientStore(await connect(server))
-    await takeOne(store, on('busy', '3/h'))
+    await takeOne(store, on('busy', '3/400d'))
     const endless = server.cli('EVAL', 'while true do end', '0').catch(() => 'killed')
     const busy = { code: 'store-busy', transient: true }
     await until('the server says that it is busy', 20_000, async () => {
-      const error = await store.take([on('busy', '3/h')]).then(
+      const error = await store.take([on('busy', '3/400d')]).then(
         () => undefined,
         (error: unknown) => error as { code: string },
       )
       return error !== undefined && error.code === busy.code
     })
-    expect(await failure(store.take([on('busy', '3/h')]))).toEqual(busy)
+    expect(await failure(store.take([on('busy', '3/400d')]))).toEqual(busy)
     await server.cli('SCRIPT', 'KILL')
     expect(await endless).toBe('killed')
-    expect((await takeOne(store, on('busy', '3/h'))).allowed).toBe(true)
+    expect((await takeOne(store, on('busy', '3/400d'))).allowed).toBe(true)
   }, 60_000)
 
   it('that loads its data says so', async () => {
     const store = patientStore(await connect(other))
-    await takeOne(store, on('loading', '3/h'))
+    await takeOne(store, on('loading', '3/400d'))
     await server.cli(
       'EVAL',
       "for i = 1, 2000 do redis.call('SET', 'load:' .. i, 'x', 'EX', 600) end",
@@ -136,7 +136,7 @@ describe('a busy server', () => {
       const error = await other.cli('PING').catch(String)
       return String(error).includes('LOADING')
     })
-    expect(await failure(store.take([on('loading', '3/h')]))).toEqual({
+    expect(await failure(store.take([on('loading', '3/400d')]))).toEqual({
       code: 'store-busy',
       transient: true,
     })
@@ -154,7 +154,7 @@ describe('a server that lets not everybody in', () => {
 
   it('wants a password', async () => {
     const client = new Iovalkey(target.port, { enableReadyCheck: false }).on('error', () => {})
-    expect(await failure(patientStore(client).take([on('a', '3/h')]))).toEqual(forbidden)
+    expect(await failure(patientStore(client).take([on('a', '3/400d')]))).toEqual(forbidden)
     client.disconnect()
   })
 
@@ -167,7 +167,7 @@ describe('a server that lets not everybody in', () => {
   ])('allows %s', async (_, rules) => {
     await target.cli('ACL', 'SETUSER', 'limited', 'reset', 'on', '>word', ...rules)
     const client = await connect(target, { username: 'limited', password: 'word' })
-    expect(await failure(patientStore(client).take([on('a', '3/h')]))).toEqual(forbidden)
+    expect(await failure(patientStore(client).take([on('a', '3/400d')]))).toEqual(forbidden)
     client.disconnect()
   })
 
@@ -182,13 +182,13 @@ describe('a server that lets not everybody in', () => {
       disableClientInfo: true,
     })
     const store = patientStore(client)
-    const log = on('log', '1000/h', { algorithm: 'sliding-log' })
+    const log = on('log', '1000/400d', { algorithm: 'sliding-log' })
     for (let i = 0; i < 300; i++) await takeOne(store, log)
     await store.give([log])
     expect(await left(store, log)).toEqual([701])
     await store.reset([log])
     for (const algorithm of ALGORITHMS) {
-      const check = on('a', '3/h', { algorithm })
+      const check = on('a', '3/400d', { algorithm })
       await takeOne(store, check)
       await store.give([check])
       expect(await left(store, check)).toEqual([3])
@@ -199,8 +199,8 @@ describe('a server that lets not everybody in', () => {
 describe('names', () => {
   it('are what the tests think', async () => {
     const store = patientStore(await connect(server))
-    await takeOne(store, on('named', '3/h'))
-    const { space } = on('named', '3/h')
+    await takeOne(store, on('named', '3/400d'))
+    const { space } = on('named', '3/400d')
     expect(await server.cli<number>('EXISTS', nameOf(space, 'named'))).toBe(1)
   })
 })

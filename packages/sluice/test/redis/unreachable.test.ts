@@ -24,7 +24,7 @@ describe.each(Object.entries(standalone))('through %s', (name, open) => {
     const prefix = `${name.replaceAll(' ', '')}:`
     const patient = patientStore(client, { prefix })
     const store = redisStore(client, { prefix, timeout: 150 })
-    const checks = ALGORITHMS.map((algorithm) => on('a', '1000/h', { algorithm }))
+    const checks = ALGORITHMS.map((algorithm) => on('a', '1000/400d', { algorithm }))
     // The patient one has a timer of its own and comes first, so that the other knows the script and the time.
     await patient.take(checks)
     await until('a first answer in time', 20_000, async () => (await store.peek(checks)).length > 0)
@@ -41,7 +41,7 @@ describe.each(Object.entries(standalone))('through %s', (name, open) => {
   it('so does the very first call of a store', async () => {
     const { client, close } = await open(server)
     const prefix = `${name.replaceAll(' ', '')}2:`
-    const check = on('a', '1000/h')
+    const check = on('a', '1000/400d')
     server.kill('SIGSTOP')
     const store = redisStore(client, { prefix, timeout: 100 })
     const asked = Array.from({ length: 100 }, () => store.take([check]))
@@ -55,7 +55,7 @@ describe.each(Object.entries(standalone))('through %s', (name, open) => {
   it('a server that is gone is unreachable, and then there again', async () => {
     const { client, close } = await open(server)
     const store = redisStore(client, { prefix: 'gone:', timeout: 1000 })
-    const check = on('a', '1000/h')
+    const check = on('a', '1000/400d')
     await patientStore(client, { prefix: 'gone:' }).take([check])
     server.kill('SIGKILL')
     const codes = new Set<string>()
