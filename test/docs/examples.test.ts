@@ -1,0 +1,89 @@
+// The code in the README and the guides: all of it compiles; what is marked `js` also runs and prints what its comments say.
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { format } from 'node:util'
+import { afterAll, describe, expect, it, vi } from 'vitest'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const guides = readdirSync(join(root, 'docs/guide')).map((name) => `docs/guide/${name}`)
+const pages = ['README.md', 'packages/sluice/README.md', ...guides]
+
+interface Block {
+  readonly name: string
+  readonly language: string
+  readonly code: string
+  readonly file: string
+}
+
+// Inside the workspace, where imports find their packages; the name is one that git and the linter ignore.
+const folder = mkdtempSync(join(root, 'test/docs/dist-blocks-'))
+const blocks = pages.flatMap(blocksOf)
+for (const { file, code } of blocks) writeFileSync(file, `${code}\nexport {}\n`)
+
+afterAll(() => rmSync(folder, { recursive: true }))
+
+it('every page has code', () => {
+  for (const page of pages) expect(blocks.map(({ name }) => name)).toContain(`${page} 1`)
+})
+
+it('every block compiles', { timeout: 60_000 }, () => {
+  const source = (path: string): string[] => [join(root, 'packages/sluice/src', path)]
+  const config = {
+    extends: join(root, 'tsconfig.base.json'),
+    compilerOptions: {
+      noEmit: true,
+      types: ['node'],
+      // A reader's `catch (error)` is not ours to annotate.
+      useUnknownInCatchVariables: false,
+      paths: {
+        sluice: source('index.ts'),
+        'sluice/redis': source('redis/index.ts'),
+        'sluice/testing': source('testing/index.ts'),
+      },
+    },
+    include: ['*.ts'],
+  }
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config))
+  expect(outputOf(join(root, 'node_modules/.bin/tsc'), ['-p', folder])).toBe('')
+})
+
+describe('runs and prints what its comments say:', () => {
+  it.each(blocks.filter(({ language }) => language === 'js'))('$name', async ({ code, file }) => {
+    const printed: string[] = []
+    const log = vi.spyOn(console, 'log').mockImplementation((...values) => {
+      printed.push(format(...values))
+    })
+    try {
+      await import(/* @vite-ignore */ file)
+    } finally {
+      log.mockRestore()
+    }
+    expect(printed).toEqual(saidBy(code))
+  })
+})
+
+/** What a block says that it prints: the comment behind each console.log, or on the line below. */
+function saidBy(code: string): string[] {
+  const calls = code.matchAll(/^ *console\.log\(.*\)(?: |\n)\/\/ (.*)$/gm)
+  return [...calls].map((call) => call[1]!)
+}
+
+function blocksOf(page: string): Block[] {
+  const text = readFileSync(join(root, page), 'utf8')
+  return [...text.matchAll(/^```(js|ts)\n([\s\S]*?)^```$/gm)].map(([, language, code], i) => ({
+    name: `${page} ${i + 1}`,
+    language: language!,
+    code: code!,
+    file: join(folder, `${page.replaceAll(/\W/g, '-')}-${i + 1}.ts`),
+  }))
+}
+
+function outputOf(command: string, args: string[]): string {
+  try {
+    return execFileSync(command, args, { encoding: 'utf8', stdio: 'pipe' })
+  } catch (error) {
+    return String((error as { stdout?: string }).stdout)
+  }
+}
