@@ -202,6 +202,20 @@ const own: Readonly<Partial<Record<AlgorithmName, readonly Story[]>>> = {
       ],
     },
     {
+      name: 'the clock goes back within a window, and the estimate is above the quota',
+      limit: { quota: 10, window: 1000 },
+      steps: [
+        take(T + 999, 10),
+        take(T + 1900, 9),
+        take(T + 1100, 0, 'allowed although eighteen of ten are in use'),
+        peek(T + 1100, 0),
+        take(T + 1100, 1),
+        ...comeBack(1),
+        take(T + 1500, 1, 'in the window before'),
+        ...untilReset(10),
+      ],
+    },
+    {
       name: 'silent for a whole window and yet refused',
       limit: { quota: 10, window: 1000 },
       steps: [

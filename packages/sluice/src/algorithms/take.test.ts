@@ -30,6 +30,12 @@ describe('algorithmOf', () => {
 })
 
 describe('take', () => {
+  it.each(ALGORITHMS)('%s: a cost of 0 is allowed, however much was lowered', (algorithm) => {
+    const { next } = take(limit('10/s', { algorithm }), undefined, 10, 5000)
+    const lowered = limit('4/s', { algorithm })
+    expect(take(lowered, next, 0, 5000)).toMatchObject({ allowed: true, remaining: 0, delay: 0 })
+  })
+
   it('is a verdict that JSON shows as plain data', () => {
     const taken = take(limit('5/s', { algorithm: 'fixed-window' }), undefined, 2, 1400)
     expect(JSON.parse(JSON.stringify(taken))).toEqual({
