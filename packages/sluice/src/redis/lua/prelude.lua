@@ -29,7 +29,7 @@ end
 
 -- A number that one of us can have written: whole, not negative, exact.
 local function is_whole(n)
-  return n >= 0 and n <= 9007199254740991 and n == floor(n)
+  return n >= 0 and n <= 9007199254740991 and n % 1 == 0
 end
 
 -- The state under a key. Nothing there, or nothing that we wrote: the state of a count that has none.

@@ -53,8 +53,13 @@ function sliding_log.number(log, index, offset)
 end
 
 -- The first index in [head, tail) whose number at the offset is at least the bound; tail when none is.
+-- Mostly it is one of the first, so the search begins there, in steps that double.
 function sliding_log.search(log, offset, bound)
-  local low, high = log.head, log.tail
+  local low, high, step = log.head, log.head, 1
+  while high < log.tail and sliding_log.number(log, high, offset) < bound do
+    low, high, step = high + 1, high + step, 2 * step
+  end
+  high = min(high, log.tail)
   while low < high do
     local middle = floor((low + high) / 2)
     if sliding_log.number(log, middle, offset) >= bound then high = middle else low = middle + 1 end

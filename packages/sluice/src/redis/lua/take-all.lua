@@ -16,7 +16,7 @@
 -- A request reads everything before it writes anything, so that one that cannot be decided changes nothing.
 
 local algorithms = { bucket, bucket, bucket, fixed_window, sliding_window }
-local LOG, SHADOW, COUNT_REFUSED = 6, 1, 2
+local LOG = 6
 local TAKE, PEEK, GIVE = 1, 2, 3
 local REFUSED, TAKEN, LOOKED_AT = 0, 1, 2
 
@@ -32,10 +32,6 @@ if deadline > 0 and now > deadline then return { -now } end
 local function put(value)
   size = size + 1
   out[size] = value
-end
-
-local function has(flags, flag)
-  return floor(flags / flag) % 2 == 1
 end
 
 -- One count as a check sees it: its numbers at this instant, or its log. Or nil and the error.
@@ -94,8 +90,30 @@ local function show(check, view, answer)
   put(view.before)
 end
 
+-- `take_alone` for a count that is three numbers: nearly every request, and a view costs more than the decision.
+local function take_numbers(check, key, counts)
+  local algorithm, cost = algorithms[check.algorithm], check.cost
+  local stored_at, used, before = load(algorithm, check, key, now)
+  if not stored_at then return used end
+  local at
+  at, used, before = algorithm.advance(check, stored_at, used, before, now)
+  local is_set_back = at < stored_at
+  local allowed = cost == 0 or algorithm.fits(check, at, used, before, cost, now)
+  if cost > 0 then
+    local is_spent = allowed or counts
+    if is_spent then at, used, before = algorithm.spend(check, at, used, before, cost) end
+    if is_spent or is_set_back then
+      local err = save(algorithm, check, key, at, used, before, now)
+      if err then return err end
+    end
+  end
+  out[size + 1], out[size + 2], out[size + 3], out[size + 4] = allowed and TAKEN or REFUSED, at, used, before
+  size = size + 4
+end
+
 -- Decides a check by itself and shows it. `counts`: a refusal costs as much, as far as it goes. Returns the error, if any.
 local function take_alone(check, key, counts)
+  if check.algorithm ~= LOG then return take_numbers(check, key, counts) end
   local view, err = view_of(check, key)
   if err then return err end
   local allowed = fits(check, view)
@@ -115,9 +133,9 @@ end
 -- What an earlier check of the same request leaves behind for the same count, as this check sees it.
 local function left_by(shape, nexts, first, i)
   local check = shape[i]
-  if has(check.flags, SHADOW) then return nil end
+  if check.is_shadow then return nil end
   for j = i - 1, 1, -1 do
-    if not has(shape[j].flags, SHADOW) and KEYS[first + j - 1] == KEYS[first + i - 1] then
+    if KEYS[first + j - 1] == KEYS[first + i - 1] and not shape[j].is_shadow then
       local view = nexts[j]
       if view.log then return { key = view.key, log = sliding_log.copy(view.log), is_second = true } end
       local at, used, before = algorithms[check.algorithm].advance(check, view.at, view.used, view.before, now)
@@ -130,7 +148,7 @@ end
 local function commit(shape, first, views, nexts)
   for i = 1, #shape do
     local check = shape[i]
-    if check.cost > 0 and not has(check.flags, SHADOW) then
+    if check.cost > 0 and not check.is_shadow then
       -- A log is written by parts, and an earlier check has just written some: this one goes on from there.
       if views[i].is_second and views[i].log then
         nexts[i] = spent(check, (view_of(check, KEYS[first + i - 1])))
@@ -140,8 +158,8 @@ local function commit(shape, first, views, nexts)
     end
   end
   for i = 1, #shape do
-    if has(shape[i].flags, SHADOW) then
-      local err = take_alone(shape[i], KEYS[first + i - 1], has(shape[i].flags, COUNT_REFUSED))
+    if shape[i].is_shadow then
+      local err = take_alone(shape[i], KEYS[first + i - 1], shape[i].counts_refused)
       if err then return err end
     else
       show(shape[i], nexts[i], TAKEN)
@@ -154,7 +172,7 @@ local function refuse(shape, first, views, allowed)
   for i = 1, #shape do
     local check, key = shape[i], KEYS[first + i - 1]
     local err
-    if has(check.flags, COUNT_REFUSED) then
+    if check.counts_refused then
       err = take_alone(check, key, true)
     else
       local view, answer = views[i], allowed[i] and LOOKED_AT or REFUSED
@@ -181,7 +199,7 @@ local function take_together(shape, first)
     views[i] = view
     allowed[i] = fits(check, view)
     nexts[i] = allowed[i] and spent(check, view) or view
-    if not allowed[i] and not has(check.flags, SHADOW) then all = false end
+    if not allowed[i] and not check.is_shadow then all = false end
   end
   if all then return commit(shape, first, views, nexts) end
   return refuse(shape, first, views, allowed)
@@ -233,13 +251,15 @@ for s = 1, tonumber(ARGV[3]) do
   local checks = tonumber(ARGV[arg + 1])
   arg = arg + 2
   for i = 1, checks do
+    local flags = tonumber(ARGV[arg + 5])
     shape[i] = {
       algorithm = tonumber(ARGV[arg]),
       quota = tonumber(ARGV[arg + 1]),
       window = tonumber(ARGV[arg + 2]),
       burst = tonumber(ARGV[arg + 3]),
       cost = tonumber(ARGV[arg + 4]),
-      flags = tonumber(ARGV[arg + 5]),
+      is_shadow = flags % 2 == 1,
+      counts_refused = flags >= 2,
       taken_at = tonumber(ARGV[arg + 6]),
     }
     arg = arg + 7
@@ -254,7 +274,7 @@ for request = arg, #ARGV do
   local err
   if shape.operation == TAKE then
     if #shape == 1 then
-      err = take_alone(shape[1], KEYS[first], has(shape[1].flags, COUNT_REFUSED))
+      err = take_alone(shape[1], KEYS[first], shape[1].counts_refused)
     else
       err = take_together(shape, first)
     end

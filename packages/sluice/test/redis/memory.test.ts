@@ -1,0 +1,41 @@
+// What a count costs the server.
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { startRedis, type RedisServer } from '../../../../test/servers/redis-server.ts'
+import { on, patientStore, takeOne } from './asking.ts'
+
+const KEYS = 100_000
+let server: RedisServer
+let client: Redis
+beforeAll(async () => {
+  server = await startRedis()
+  client = new Redis(server.url)
+}, 30_000)
+afterAll(async () => {
+  client.disconnect()
+  await server.stop()
+})
+
+it.each(['token-bucket', 'sliding-window'] as const)(
+  'a count of %s is at most 170 bytes of the server’s memory',
+  async (algorithm) => {
+    await server.cli('FLUSHALL')
+    const store = patientStore(client)
+    await takeOne(store, on('first', '100/min', { algorithm }))
+    const before = await usedMemory()
+    for (let i = 0; i < KEYS; i += 500) {
+      const keys = Array.from({ length: 500 }, (_, j) => `user:${12_345_678 + i + j}`)
+      await Promise.all(keys.map((key) => takeOne(store, on(key, '100/400d', { algorithm }))))
+    }
+    const perKey = ((await usedMemory()) - before) / KEYS
+    expect(await server.cli<number>('DBSIZE')).toBeGreaterThanOrEqual(KEYS)
+    process.stdout.write(`${algorithm}: ${perKey.toFixed(1)} bytes for each count\n`)
+    expect(perKey).toBeLessThanOrEqual(170)
+  },
+  120_000,
+)
+
+async function usedMemory(): Promise<number> {
+  const info = await server.cli('INFO', 'memory')
+  return Number(/^used_memory:(\d+)/m.exec(info)?.[1])
+}
