@@ -30,5 +30,6 @@ export function warnings(warn: (warning: StoreWarning) => void): (limit: Limit) 
 
 /** Where warnings go when nobody asked for them. */
 export function warnOnConsole({ code, message }: StoreWarning): void {
+  // oxlint-disable-next-line no-console -- the one place for it: somebody should hear of it once
   console.warn(`sluice: ${message} (${code})`)
 }

@@ -49,9 +49,9 @@ describe.each(Object.entries(standalone))('through %s', (name, open) => {
 
   it('requests of several checks travel together as long as they are 64 checks or fewer', async () => {
     const three = (i: number) => ['a', 'b', 'c'].map((part) => on(`${part} ${i}`, '5/400d'))
-    await Promise.all(Array.from({ length: 21 }, (_, i) => store.take(three(i))))
+    await Promise.all(Array.from({ length: 21 }, async (_, i) => store.take(three(i))))
     expect((await commandCounts(server))['evalsha']).toBe(1)
-    await Promise.all(Array.from({ length: 22 }, (_, i) => store.take(three(i))))
+    await Promise.all(Array.from({ length: 22 }, async (_, i) => store.take(three(i))))
     expect((await commandCounts(server))['evalsha']).toBe(3)
   })
 

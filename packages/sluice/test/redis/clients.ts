@@ -12,7 +12,7 @@ Logger.init('off')
 /** A connected client, and how to let go of it. */
 export interface Connected {
   readonly client: RedisClient
-  close(): void | Promise<void>
+  readonly close: () => void | Promise<void>
 }
 
 /** Connects one kind of client to something. */

@@ -24,7 +24,7 @@ export function conforms<Target>(
   connect: Connect<Target>,
   target: () => Target,
 ): void {
-  describe(name, () => {
+  describe(`${name}`, () => {
     let connected: Connected
     let cases = 0
     beforeAll(async () => {
@@ -38,7 +38,8 @@ export function conforms<Target>(
       const store = redisStore(connected.client, { clock, prefix: prefix(), timeout: PATIENT })
       return { store, advance: (millis: number) => clock.advance(millis) }
     }
-    for (const one of testStore(make)) it(one.name, () => one.run(), 30_000)
+    for (const one of testStore(make))
+      it(`${one.name}`, () => expect(one.run()).resolves.toBeUndefined(), 30_000)
 
     describe.each(vectors)('vectors of $algorithm', ({ cases }) => {
       it.each(cases)(

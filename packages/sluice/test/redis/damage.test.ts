@@ -91,13 +91,13 @@ describe.each(ALGORITHMS)('%s', (algorithm) => {
       const taken = Array.from({ length: 7 }, () => takeOne(store, check))
       const neighbour = takeOne(store, good)
       for (const verdict of [...(await peeked), ...(await Promise.all(taken))]) sane(verdict, what)
-      expect((await neighbour).remaining, what).toBe(1)
+      expect([what, (await neighbour).remaining]).toEqual([what, 1])
       // At worst the value stands still for a window, as if the clock had been set back by one, and counts for two.
       clock.advance(3 * WINDOW)
-      expect((await takeOne(store, check)).allowed, what).toBe(true)
+      expect([what, (await takeOne(store, check)).allowed]).toEqual([what, true])
       await store.give([{ ...check, cost: 2 }])
       clock.advance(2 * WINDOW)
-      expect(await left(store, check), what).toEqual([5])
+      expect([what, ...(await left(store, check))]).toEqual([what, 5])
       await takeOne(store, check)
     }
     expect(number).toBeGreaterThan(100)
@@ -106,9 +106,11 @@ describe.each(ALGORITHMS)('%s', (algorithm) => {
 
 function sane(verdict: Verdict, what: string): void {
   const { remaining, retryAfter, resetAfter, availableAfter, delay } = verdict
-  const text = `${what}: ${JSON.stringify(verdict)}`
-  expect(Number.isInteger(remaining) && remaining >= 0 && remaining <= 5, text).toBe(true)
-  for (const wait of [retryAfter ?? 0, availableAfter, delay, resetAfter]) {
-    expect(wait >= 0 && wait <= 3 * WINDOW, text).toBe(true)
-  }
+  const waits = [retryAfter ?? 0, availableAfter, delay, resetAfter]
+  const isSane =
+    Number.isInteger(remaining) &&
+    remaining >= 0 &&
+    remaining <= 5 &&
+    waits.every((wait) => wait >= 0 && wait <= 3 * WINDOW)
+  expect([what, isSane ? 'sane' : JSON.stringify(verdict)]).toEqual([what, 'sane'])
 }

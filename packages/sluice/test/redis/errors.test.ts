@@ -109,11 +109,12 @@ describe('a busy server', () => {
     const endless = server.cli('EVAL', 'while true do end', '0').catch(() => 'killed')
     const busy = { code: 'store-busy', transient: true }
     await until('the server says that it is busy', 20_000, async () => {
-      const error = await store.take([on('busy', '3/400d')]).then(
-        () => undefined,
-        (error: unknown) => error as { code: string },
-      )
-      return error !== undefined && error.code === busy.code
+      try {
+        await store.take([on('busy', '3/400d')])
+        return false
+      } catch (error) {
+        return (error as { code: string }).code === busy.code
+      }
     })
     expect(await failure(store.take([on('busy', '3/400d')]))).toEqual(busy)
     await server.cli('SCRIPT', 'KILL')

@@ -10,8 +10,8 @@ import type { Check, Store } from '../../src/stores/store.ts'
 import { nothingUnhandled, on, patientStore, takeOne } from './asking.ts'
 import { everyKeyExpires } from './keys-expire.ts'
 
-/** How long a key may outlive its state. */
-const SPARE = 1000
+/** How long a key may outlive its state: the spare second, and what a busy machine takes from one command to the next. */
+const SPARE = 1000 + 10_000
 const nameOf = redisKeys('sl:')
 let server: RedisServer
 let client: Redis
@@ -64,8 +64,7 @@ describe.each(ALGORITHMS)('%s', (algorithm) => {
       const verdict = await takeOne(store, check)
       const end = await endOf(check)
       // Gone already, or with an end: never without one.
-      if (end !== -2) expect(end).toBeGreaterThanOrEqual(verdict.at)
-      expect(end).not.toBe(-1)
+      expect(end === -2 || end >= verdict.at).toBe(true)
     }
   })
 
@@ -80,7 +79,8 @@ describe.each(ALGORITHMS)('%s', (algorithm) => {
   it('admits again when the time has come, by the server’s own clock', async () => {
     const check = on('again', { quota: 1, window: 200, algorithm })
     await until('it was refused', 20_000, async () => !(await takeOne(store, check)).allowed)
-    await until('it is allowed', 20_000, async () => (await takeOne(store, check)).allowed)
+    const isAllowed = async (): Promise<boolean> => (await takeOne(store, check)).allowed
+    expect(await until('it is allowed', 20_000, isAllowed)).toBe(true)
   }, 60_000)
 
   it('heals a key that lost its end', async () => {

@@ -5,7 +5,7 @@ import { memoryStore } from '../../src/stores/memory/memory-store.ts'
 import type { Check } from '../../src/stores/store.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
 import type { Millis } from '../../src/time/clock.ts'
-import { Random } from './random.ts'
+import type { Random } from './random.ts'
 
 /** One request, and what the memory store answered. */
 export interface Request {
@@ -50,7 +50,7 @@ export function walkOf(algorithm: AlgorithmName, steps: number, random: Random):
     const moved = movedBy(random.pick(counts), now, random)
     now = Math.min(LATEST, Math.max(0, now + moved))
     clock.set(now)
-    const requests: Request[] = []
+    const requests: Omit<Request, 'verdicts'>[] = []
     // A refusal keeps the move of a clock that was set back; the memory store need not do it at the same moment.
     if (moved < 0) requests.push(settling(counts))
     for (let left = sizeOfTurn(random); left > 0; left--) requests.push(requestOn(counts, random))
