@@ -89,10 +89,8 @@ export class Batcher {
 
   private begin(waiting: readonly Waiting[]): void {
     const shapes: Shape[] = []
-    const numbers = waiting.map(({ operation, checks }) => {
-      const found = shapes.findLastIndex((shape) => hasShape(shape, operation, checks))
-      return found >= 0 ? found + 1 : shapes.push(shapeOf(operation, checks))
-    })
+    const numbers: number[] = []
+    for (const { operation, checks } of waiting) numbers.push(numberOf(shapes, operation, checks))
     const deadline = this.options.clock() + this.options.timeout
     const batch: Batch = { waiting, shapes, numbers, deadline, settled: false }
     this.inFlight += 1
@@ -103,7 +101,8 @@ export class Batcher {
   /** Never rejects. */
   private async send(batch: Batch, mayRepeat: boolean): Promise<void> {
     const { clock } = this.options
-    const keys = batch.waiting.flatMap(({ names }) => names)
+    const keys: string[] = []
+    for (const { names } of batch.waiting) for (const name of names) keys.push(name)
     const args = this.argsOf(batch)
     const sentAt = clock()
     try {
@@ -136,18 +135,17 @@ export class Batcher {
     const { serverClock } = this.options
     // A call that sat in a hung server's socket until we had given up must do nothing any more.
     const latest = serverClock === undefined ? this.serverTime.at(deadline) : ANY_TIME
-    return [
-      serverClock === undefined ? '' : String(serverClock()),
-      String(latest),
-      String(shapes.length),
-      ...shapes.flatMap(({ args }) => args),
-      ...numbers.map(String),
-    ]
+    const time = serverClock === undefined ? '' : String(serverClock())
+    const args = [time, String(latest), String(shapes.length)]
+    for (const shape of shapes) args.push(...shape.args)
+    for (const number of numbers) args.push(String(number))
+    return args
   }
 
   private answer(batch: Batch, reply: Reply): void {
     if (!this.settle(batch)) return
-    for (const [i, { resolve, reject }] of batch.waiting.entries()) {
+    for (let i = 0; i < batch.waiting.length; i++) {
+      const { resolve, reject } = batch.waiting[i]!
       const verdicts = verdictsOf(batch.shapes[batch.numbers[i]! - 1]!, reply)
       if (typeof verdicts === 'string') reject(storeError(verdicts))
       else resolve(verdicts)
@@ -175,6 +173,14 @@ export class Batcher {
 function tooLate(timeout?: Millis): SluiceError {
   const when = timeout === undefined ? 'in time' : `within ${timeout} ms`
   return new SluiceError('store-timeout', `Redis did not answer ${when}`, { transient: true })
+}
+
+/** The number of a request's shape, which is added when it is new. Most requests are like the one before. */
+function numberOf(shapes: Shape[], operation: Operation, checks: readonly Check[]): number {
+  for (let i = shapes.length; i > 0; i--) {
+    if (hasShape(shapes[i - 1]!, operation, checks)) return i
+  }
+  return shapes.push(shapeOf(operation, checks))
 }
 
 function slotOfRequest({ names }: Waiting): number {

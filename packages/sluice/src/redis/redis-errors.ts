@@ -32,8 +32,12 @@ const REPLIES: readonly (readonly [RegExp, ErrorCode, boolean, string])[] = [
   [/\b(MOVED|ASK)\b/, 'store-busy', true, 'the cluster is moving slots'],
 ]
 
+/** What clients say of themselves: they gave up before us. */
+const TIMEOUT = /timed out|TimeoutError|timeout waiting/i
+
+/** What clients say when there is nobody to talk to. */
 const CONNECTION =
-  /connect|closed|ECONN|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|socket|stream|offline|max number of clients|ended|disconnect/i
+  /connect|closed|closing|ECONN|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|socket|stream|offline|not ready|isn't ready|max retries|max number of clients|ended|unavailable|unreachable|failed to refresh slots|None of the (sentinels|nodes)/i
 
 /** The error as one of ours. */
 export function storeError(cause: unknown): SluiceError {
@@ -43,6 +47,12 @@ export function storeError(cause: unknown): SluiceError {
   if (known !== undefined) {
     const [, code, transient, sentence] = known
     return new SluiceError(code, `${sentence} (${text})`, { cause, transient })
+  }
+  if (TIMEOUT.test(text)) {
+    return new SluiceError('store-timeout', `Redis did not answer in time (${text})`, {
+      cause,
+      transient: true,
+    })
   }
   if (CONNECTION.test(text)) {
     return new SluiceError('store-unreachable', `Redis cannot be reached (${text})`, {

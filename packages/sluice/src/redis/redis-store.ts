@@ -81,6 +81,7 @@ class Redis implements Store {
 
   take(checks: readonly Check[]): Promise<readonly Verdict[]> {
     for (const { limit } of checks) this.warn(limit)
+    if (!this.cluster) return this.run('take', checks)
     const groups = this.groupsOf(checks)
     return groups.length <= 1
       ? this.run('take', checks)

@@ -1,7 +1,7 @@
 // Requests on the wire: what the script is told, and what its numbers mean.
 import { algorithmOf } from '../algorithms/index.ts'
 import { peeked, taken } from '../algorithms/take.ts'
-import type { AlgorithmName, Limit } from '../limit/limit.ts'
+import type { AlgorithmName } from '../limit/limit.ts'
 import type { Verdict } from '../limit/verdict.ts'
 import type { Check } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
@@ -41,11 +41,11 @@ export function shapeOf(operation: Operation, checks: readonly Check[]): Shape {
 
 /** Whether a request has this shape. */
 export function hasShape(shape: Shape, operation: Operation, checks: readonly Check[]): boolean {
-  return (
-    shape.operation === operation &&
-    shape.checks.length === checks.length &&
-    checks.every((check, i) => isAlike(check, shape.checks[i]!))
-  )
+  if (shape.operation !== operation || shape.checks.length !== checks.length) return false
+  for (let i = 0; i < checks.length; i++) {
+    if (!isAlike(checks[i]!, shape.checks[i]!)) return false
+  }
+  return true
 }
 
 function isAlike(a: Check, b: Check): boolean {
@@ -79,19 +79,19 @@ export function verdictsOf(
 ): readonly Verdict[] | string {
   const { values, next } = reply
   // Some clients give numbers as text, or texts as bytes, when told so: only an error is no number at all.
-  if (next < values.length && Number.isNaN(Number(values[next]))) {
+  const first = values[next]
+  if (typeof first !== 'number' && next < values.length && Number.isNaN(Number(first))) {
     reply.next += 1
-    return String(values[next])
+    return String(first)
   }
   if (operation === 'give' || operation === 'reset') return []
-  return checks.map((check) => verdictOf(check, numbersOf(check.limit, reply), reply.now))
+  const verdicts: Verdict[] = []
+  for (const check of checks) verdicts.push(verdictOf(check, reply))
+  return verdicts
 }
 
-function numbersOf(limit: Limit, reply: Reply): readonly number[] {
-  const count = limit.algorithm === 'sliding-log' ? 5 : 4
-  const numbers = reply.values.slice(reply.next, reply.next + count).map(Number)
-  reply.next += count
-  return numbers
+function numberFrom(reply: Reply): number {
+  return Number(reply.values[reply.next++])
 }
 
 /** What the script says of a check. */
@@ -99,23 +99,22 @@ const REFUSED = 0
 const LOOKED_AT = 2
 
 /** The server decides and says what the state is; what follows from it is worked out here, when asked. */
-function verdictOf(check: Check, numbers: readonly number[], now: Millis): Verdict {
+function verdictOf(check: Check, reply: Reply): Verdict {
   const { limit, cost } = check
-  if (limit.algorithm === 'sliding-log') return logVerdict(check, numbers, now)
-  const [answer, at, used, before] = numbers as [number, number, number, number]
+  if (limit.algorithm === 'sliding-log') return logVerdict(check, reply)
+  const answer = numberFrom(reply)
+  const state = { at: numberFrom(reply), used: numberFrom(reply), before: numberFrom(reply) }
   const make = answer === LOOKED_AT ? peeked : taken
-  return make(algorithmOf(limit), limit, { at, used, before }, cost, now, answer !== REFUSED)
+  return make(algorithmOf(limit), limit, state, cost, reply.now, answer !== REFUSED)
 }
 
-function logVerdict({ limit, cost }: Check, numbers: readonly number[], now: Millis): Verdict {
-  const [answer, used, fullAt, freeAt, availableAt] = numbers as [
-    number,
-    number,
-    number,
-    number,
-    number,
-  ]
-  const allowed = answer !== REFUSED
+function logVerdict({ limit, cost }: Check, reply: Reply): Verdict {
+  const { now } = reply
+  const allowed = numberFrom(reply) !== REFUSED
+  const used = numberFrom(reply)
+  const fullAt = numberFrom(reply)
+  const freeAt = numberFrom(reply)
+  const availableAt = numberFrom(reply)
   const remaining = Math.max(0, limit.quota - used)
   return {
     allowed,

@@ -2,16 +2,14 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ALGORITHMS, type Limit } from '../../src/limit/limit.ts'
-import { redisStore } from '../../src/redis/redis-store.ts'
-import type { Check, Store } from '../../src/stores/store.ts'
+import type { Check } from '../../src/stores/store.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
 import { testStore } from '../../src/testing/test-store.ts'
 import { runVectorCase, type VectorFile, type VectorSubject } from '../../src/testing/vectors.ts'
+import { patientStore } from './asking.ts'
 import type { Connect, Connected } from './clients.ts'
 
 const START = 1_800_000_000_000
-/** Generous: what is under test here is not how fast this machine is. */
-export const PATIENT = 20_000
 
 const vectors = ALGORITHMS.map((algorithm) => {
   const path = new URL(`../../../../spec/algorithms/${algorithm}.json`, import.meta.url)
@@ -35,7 +33,7 @@ export function conforms<Target>(
 
     const make = () => {
       const clock = fakeClock(START)
-      const store = redisStore(connected.client, { clock, prefix: prefix(), timeout: PATIENT })
+      const store = patientStore(connected.client, { clock, prefix: prefix() })
       return { store, advance: (millis: number) => clock.advance(millis) }
     }
     for (const one of testStore(make))
@@ -57,7 +55,7 @@ export function conforms<Target>(
 /** A store under a clock that the vectors set. */
 function subject({ client }: Connected, prefix: string): VectorSubject {
   const clock = fakeClock()
-  const store: Store = redisStore(client, { clock, prefix, timeout: PATIENT })
+  const store = patientStore(client, { clock, prefix })
   const check = (limit: Limit, cost: number): Check => ({ space: 'v', key: 'key', limit, cost })
   return {
     begin: () => {},

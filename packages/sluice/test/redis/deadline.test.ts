@@ -1,0 +1,129 @@
+// Until when a call may act: by the server's clock, which may be set while we are connected to it.
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { startRedis, type RedisServer } from '../../../../test/servers/redis-server.ts'
+import { Batcher } from '../../src/redis/batcher.ts'
+import { connectionOf } from '../../src/redis/client.ts'
+import { redisKeys } from '../../src/redis/redis-key.ts'
+import { SCRIPT } from '../../src/redis/script.generated.ts'
+import { shapeOf } from '../../src/redis/shape.ts'
+import type { Check } from '../../src/stores/store.ts'
+import { systemClock } from '../../src/time/clock.ts'
+import { failure, nothingUnhandled, on } from './asking.ts'
+import { commandCounts, resetCounts } from './command-counts.ts'
+import { everyKeyExpires } from './keys-expire.ts'
+
+const HOUR = 3_600_000
+const nameOf = redisKeys('sl:')
+let server: RedisServer
+let client: Redis
+nothingUnhandled()
+beforeAll(async () => {
+  server = await startRedis()
+  client = new Redis(server.url)
+}, 30_000)
+afterAll(async () => {
+  client.disconnect()
+  await server.stop()
+})
+everyKeyExpires(() => [server])
+
+const used = async ({ space, key }: Check): Promise<boolean> =>
+  (await client.exists(nameOf(space, key))) === 1
+
+describe('the script', () => {
+  const check = on('direct', '10/400d')
+  const call = (latest: number): Promise<unknown> => {
+    const { args } = shapeOf('take', [check])
+    const name = nameOf(check.space, check.key)
+    return client.eval(SCRIPT, 1, name, '', `${latest}`, '1', ...args, '1')
+  }
+
+  it('does nothing after its deadline but tell the time', async () => {
+    const now = Number((await client.time())[0]) * 1000
+    for (const latest of [1, now - HOUR, now - 1000]) {
+      const reply = (await call(latest)) as number[]
+      expect(reply.length).toBe(1)
+      expect(-reply[0]!).toBeGreaterThanOrEqual(now)
+      expect(await used(check)).toBe(false)
+    }
+  })
+
+  it('acts before its deadline, and without one', async () => {
+    const now = Number((await client.time())[0]) * 1000
+    for (const latest of [0, now + HOUR]) {
+      const reply = (await call(latest)) as number[]
+      expect(reply[0]).toBeGreaterThanOrEqual(now)
+      expect(reply[1]).toBe(1)
+    }
+  })
+})
+
+describe('a server whose clock is set', () => {
+  // For us the server's clock moves on by as much as ours goes back.
+  let ours = 0
+  let batcher: Batcher
+  let key = 0
+  beforeEach(async () => {
+    ours = 0
+    key += 1
+    const connection = connectionOf(client, undefined)!
+    const clock = (): number => systemClock() + ours
+    batcher = new Batcher({ connection, timeout: 20_000, clock, serverClock: undefined })
+    await take('warm')
+    await resetCounts(server)
+  })
+  const checkOn = (name: string): Check => on(`${name} ${key}`, '1000/400d')
+  const take = async (name: string): Promise<number> => {
+    const check = checkOn(name)
+    const [verdict] = await batcher.run('take', [check], [nameOf(check.space, check.key)])
+    return verdict!.remaining
+  }
+  const calls = async (): Promise<number> => (await commandCounts(server))['evalsha'] ?? 0
+
+  it('forward: the call comes late, does nothing, and goes once more', async () => {
+    ours = -HOUR
+    expect(await take('a')).toBe(999)
+    expect(await calls()).toBe(2)
+    expect(await take('a')).toBe(998)
+    expect(await calls()).toBe(3)
+  })
+
+  it('back: the call goes once, and the next ones have a deadline again', async () => {
+    ours = HOUR
+    expect(await take('a')).toBe(999)
+    expect(await calls()).toBe(1)
+    expect(await take('a')).toBe(998)
+    expect(await calls()).toBe(2)
+    ours -= HOUR
+    expect(await take('a')).toBe(997)
+    expect(await calls()).toBe(4)
+  })
+
+  it('to and fro: every take counts once', async () => {
+    const steps = [-HOUR, HOUR, 5 * HOUR, -9 * HOUR, 1, -1, 24 * HOUR]
+    for (const [i, step] of steps.entries()) {
+      ours += step
+      expect(await take('many')).toBe(999 - i)
+    }
+    expect(await calls()).toBeLessThanOrEqual(2 * steps.length)
+  })
+
+  it('back, and then it hangs: what we gave up is not charged later', async () => {
+    const connection = connectionOf(client, undefined)!
+    const clock = (): number => systemClock() + ours
+    const hasty = new Batcher({ connection, timeout: 200, clock, serverClock: undefined })
+    const check = checkOn('hung')
+    const names = [nameOf(check.space, check.key)]
+    const ask = () => hasty.run('take', [check], names)
+    await ask().catch(() => {})
+    ours = HOUR
+    await ask().catch(() => {})
+    const before = (await batcher.run('peek', [check], names))[0]!.remaining
+    server.kill('SIGSTOP')
+    const failures = await Promise.all(Array.from({ length: 10 }, () => failure(ask())))
+    server.kill('SIGCONT')
+    expect(failures.map(({ code }) => code)).toEqual(failures.map(() => 'store-timeout'))
+    expect((await batcher.run('peek', [check], names))[0]!.remaining).toBe(before)
+  }, 30_000)
+})
