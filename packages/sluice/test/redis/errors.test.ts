@@ -1,4 +1,5 @@
 // What a server can say instead of an answer: one of our codes each, whether later may help, and nobody else harmed.
+import { readFileSync } from 'node:fs'
 import { Redis } from 'ioredis'
 import { Redis as Iovalkey } from 'iovalkey'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -173,9 +174,12 @@ describe('a server that lets not everybody in', () => {
   })
 
   it('allows what the reference says that the store needs', async () => {
-    const rules =
-      '~sl:* resetchannels -@all +evalsha +eval +time +get +set +del +exists +getrange +strlen +append +setrange +pexpire'
-    await target.cli('ACL', 'SETUSER', 'sluice', 'reset', 'on', '>word', ...rules.split(' '))
+    const page = readFileSync(
+      new URL('../../../../docs/reference/redis.md', import.meta.url),
+      'utf8',
+    )
+    const [, rules] = /^ACL SETUSER sluice on >password (.*)$/m.exec(page)!
+    await target.cli('ACL', 'SETUSER', 'sluice', 'reset', 'on', '>word', ...rules!.split(' '))
     const client = await connect(target, {
       username: 'sluice',
       password: 'word',
