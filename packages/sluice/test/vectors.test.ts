@@ -11,15 +11,6 @@ import { vectorFile, vectorText } from './vector-files.ts'
 
 const folder = new URL('../../../spec/algorithms/', import.meta.url)
 
-/**
- * The memory store forgets, on a refusal, that a state moved back with the clock, so that such a key stays
- * shut until the clock has caught up. Take a case off this list when it passes.
- */
-const FAILING_IN_MEMORY: ReadonlySet<string> = new Set([
-  'the clock is set back by more than a window while shut',
-  'the clock is set back under a large burst',
-])
-
 /** The pure functions, with the state in hand. */
 function pureFunctions(): VectorSubject {
   let count: Count
@@ -78,7 +69,7 @@ describe.each(ALGORITHMS)('%s', (algorithm) => {
     it(`pure functions: ${vector.name}`, async () => {
       expect(await runVectorCase(vector, pureFunctions())).toBe(vector.steps.length)
     })
-    it(`memory store: ${vector.name}`, { fails: FAILING_IN_MEMORY.has(vector.name) }, async () => {
+    it(`memory store: ${vector.name}`, async () => {
       expect(await runVectorCase(vector, memory())).toBe(vector.steps.length)
     })
   }

@@ -179,7 +179,9 @@ class Memory implements MemoryStore {
       if (check.cost > 0) this.save(table, check, slot, taken.next, now)
       return taken
     }
-    return check.countRefused === true ? this.spend(check, now, checks) : taken
+    if (check.countRefused === true) return this.spend(check, now, checks)
+    if (slot >= 0) table.refuse(slot, check.limit, now)
+    return taken
   }
 
   private takeTogether(checks: readonly Check[], now: Millis): readonly Verdict[] {
@@ -227,8 +229,10 @@ class Memory implements MemoryStore {
   ): readonly Verdict[] {
     return checks.map((check, i) => {
       if (check.countRefused === true) return this.spend(check, now, checks)
-      if (!takens[i]!.allowed) return takens[i]!
       const table = this.tableOf(check)
+      const slot = table.find(check.key)
+      if (slot !== undefined && check.cost > 0) table.refuse(slot, check.limit, now)
+      if (!takens[i]!.allowed) return takens[i]!
       return peekBy(table.algorithm, check.limit, this.show(table, check, now), check.cost, now)
     })
   }

@@ -11,9 +11,6 @@ const LOOKS = 128
 /** Keys that may go, among which the one soonest forgotten is chosen. */
 const CANDIDATES = 8
 
-/** Keys in one Map before it is split; rehashing them all takes a few milliseconds. */
-const LARGEST_MAP = 32_768
-
 /** The counts of one space. All its limits share one algorithm and one window. */
 export class Table {
   readonly algorithm: Algorithm
@@ -24,16 +21,16 @@ export class Table {
    * the strictest expires none too early and takes none for free that is not.
    */
   private strictest: Limit
-  /** One Map, or a power of two of them: V8 rehashes a whole Map when it grows or shrinks, so a large one is split. */
-  private maps: readonly Map<string, number>[] = [new Map()]
-  private mask = 0
-  private readonly shards: number
+  /** A power of two of them: V8 rehashes a whole Map when it grows or shrinks, and a huge one takes long. */
+  private readonly maps: readonly Map<string, number>[]
+  private readonly mask: number
   private readonly slots: Slots
 
   constructor(limit: Limit, shards: number) {
     this.algorithm = algorithmOf(limit)
     this.strictest = limit
-    this.shards = shards
+    this.maps = Array.from({ length: shards }, () => new Map())
+    this.mask = shards - 1
     this.slots = slotsFor(this.algorithm)
   }
 
@@ -50,9 +47,18 @@ export class Table {
   take(key: string, limit: Limit, cost: number, now: Millis): Taken | undefined {
     const slot = this.mapOf(key).get(key)
     if (slot === undefined) return undefined
-    const taken = takeBy(this.algorithm, limit, this.slots.load(slot), cost, now)
-    if (taken.allowed && cost > 0) this.slots.save(slot, taken.next)
+    const state = this.slots.load(slot)
+    const taken = takeBy(this.algorithm, limit, state, cost, now)
+    if (cost > 0 && (taken.allowed || isSetBack(state, taken.next)))
+      this.slots.save(slot, taken.next)
     return taken
+  }
+
+  /** Keeps what a refusal does to a state: nothing, unless the clock was set back. */
+  refuse(slot: number, limit: Limit, now: Millis): void {
+    const state = this.slots.load(slot)
+    const advanced = this.algorithm.advance(limit, state, now)
+    if (isSetBack(state, advanced)) this.slots.save(slot, advanced)
   }
 
   load(slot: number): State {
@@ -74,7 +80,6 @@ export class Table {
       }
     }
     this.mapOf(key).set(key, this.slots.add(key, state))
-    if (this.mask === 0 && this.shards > 1 && this.slots.size > LARGEST_MAP) this.split()
   }
 
   remove(slot: number): void {
@@ -130,15 +135,16 @@ export class Table {
   }
 
   private mapOf(key: string): Map<string, number> {
-    return this.mask === 0 ? this.maps[0]! : this.maps[spread(key) & this.mask]!
+    return this.maps[spread(key) & this.mask]!
   }
+}
 
-  private split(): void {
-    const [all] = this.maps
-    this.maps = Array.from({ length: this.shards }, () => new Map())
-    this.mask = this.shards - 1
-    for (const [key, slot] of all!) this.mapOf(key).set(key, slot)
-  }
+/**
+ * Whether the clock was set back and the state moved with it: the one thing that a refusal keeps, since for a
+ * state ahead of its clock time would not go on.
+ */
+function isSetBack(state: State, advanced: State): boolean {
+  return advanced.at < state.at
 }
 
 /** A number from a few characters: cheap, and an uneven spread costs nothing but longer rehashing. */
