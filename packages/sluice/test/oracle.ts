@@ -68,8 +68,8 @@ export class Oracle {
   #followed(t: bigint): Known {
     const { history, last } = this.#known
     if (last === undefined) return this.#known
-    const { remembered } = this.#definition
-    const ahead = remembered(this.#limit, last) - remembered(this.#limit, t)
+    const definition = this.#definition
+    const ahead = definition.remembered(this.#limit, last) - definition.remembered(this.#limit, t)
     if (ahead <= this.#limit.window) return this.#known
     const moved = history.map(({ at, units }) => ({ at: at - ahead, units }))
     return { history: moved, last: last - ahead }

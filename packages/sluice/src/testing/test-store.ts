@@ -9,23 +9,23 @@ import { expectEqual } from './expect.ts'
 export interface StoreUnderTest {
   readonly store: Store
   /** Moves the store's clock on. */
-  advance(millis: Millis): void | Promise<void>
+  readonly advance: (millis: Millis) => void | Promise<void>
   /** Ends what was started for this store; the store itself is closed by the suite. */
-  stop?(): void | Promise<void>
+  readonly stop?: () => void | Promise<void>
 }
 
 /** One case of the suite: a sentence, and a function that throws when the sentence is not true. */
 export interface StoreCase {
   readonly name: string
-  run(): Promise<void>
+  readonly run: () => Promise<void>
 }
 
 /** What a case may use: a fresh store at the start of a window, and checks on keys of its own. */
 interface Bench {
   readonly store: Store
-  advance(millis: Millis): void | Promise<void>
-  take(...checks: Check[]): Promise<readonly Verdict[]>
-  peek(...checks: Check[]): Promise<readonly Verdict[]>
+  readonly advance: (millis: Millis) => void | Promise<void>
+  readonly take: (...checks: Check[]) => Promise<readonly Verdict[]>
+  readonly peek: (...checks: Check[]) => Promise<readonly Verdict[]>
 }
 
 /**
