@@ -44,7 +44,14 @@ function policyOf(input: LimitInput): Policy {
 /** Mistakes reject instead of throwing, like everything else that a promise stands for. */
 function promising(limiter: RuleLimiter): Limiter {
   return {
-    check: async (attributes, cost) => limiter.check(attributes, cost),
+    check(attributes, cost) {
+      // Not an async function: that would make two promises more of the one that the store has given.
+      try {
+        return Promise.resolve(limiter.check(attributes, cost))
+      } catch (error) {
+        return Promise.reject(error as Error)
+      }
+    },
     peek: async (attributes, cost) => limiter.peek(attributes, cost),
     give: async (attributes, cost, takenAt) => limiter.give(attributes, cost, takenAt),
     reset: async (attributes) => limiter.reset(attributes),
