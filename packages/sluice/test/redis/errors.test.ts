@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { Redis } from 'ioredis'
 import { Redis as Iovalkey } from 'iovalkey'
+import { createClient, RESP_TYPES } from 'redis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startRedis, type RedisServer } from '../../../../test/servers/redis-server.ts'
 import { startAll } from '../../../../test/servers/start-all.ts'
@@ -68,6 +69,34 @@ describe.each(Object.entries(standalone))('a value of another type, through %s',
     }
     await close()
   }, 60_000)
+})
+
+describe('a client that was told to give replies in another form', () => {
+  it('is understood: numbers as text', async () => {
+    const store = patientStore(await connect(server, { stringNumbers: true }), { prefix: 'text:' })
+    await server.cli('LPUSH', redisKeys('text:')(on('bad', '3/400d').space, 'bad'), 'mine')
+    const asked = ['good', 'bad', 'good'].map((key) => store.take([on(key, '3/400d')]))
+    expect((await failure(asked[1])).code).toBe('store-wrong-type')
+    expect((await asked[0])?.[0]?.remaining).toBe(2)
+    expect((await asked[2])?.[0]?.remaining).toBe(1)
+    await store.reset([on('bad', '3/400d')])
+  })
+
+  it('is understood: texts as bytes', async () => {
+    const { host, port } = server
+    const client = createClient({
+      socket: { host, port },
+      commandOptions: { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } },
+    })
+    await client.connect()
+    const store = patientStore(client, { prefix: 'bytes:' })
+    await server.cli('LPUSH', redisKeys('bytes:')(on('bad', '3/400d').space, 'bad'), 'mine')
+    const asked = ['good', 'bad', 'good'].map((key) => store.take([on(key, '3/400d')]))
+    expect((await failure(asked[1])).code).toBe('store-wrong-type')
+    expect((await asked[2])?.[0]?.remaining).toBe(1)
+    await store.reset([on('bad', '3/400d')])
+    client.destroy()
+  })
 })
 
 describe('a replica', () => {

@@ -39,7 +39,7 @@ async function endsInTime(check: Check, { at, resetAfter }: Verdict): Promise<vo
 }
 
 describe.each(ALGORITHMS)('%s', (algorithm) => {
-  it.each(['10s', '1min', '1h', '40d', '400d'] as const)(
+  it.each(['1h', '1d', '40d', '400d'] as const)(
     'keeps a key as long as its state says something, over %s',
     async (window) => {
       const check = on('a', `10/${window}`, { algorithm })

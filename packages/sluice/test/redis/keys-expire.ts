@@ -22,6 +22,6 @@ until cursor == '0'
 return found`
 
 /** The keys that never expire. */
-export async function immortal(server: RedisServer): Promise<readonly string[]> {
+async function immortal(server: RedisServer): Promise<readonly string[]> {
   return server.cli<string[]>('EVAL', SCAN, '0')
 }

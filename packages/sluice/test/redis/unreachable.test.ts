@@ -6,6 +6,7 @@ import { ALGORITHMS } from '../../src/limit/limit.ts'
 import { redisStore } from '../../src/redis/redis-store.ts'
 import { failure, left, nothingUnhandled, on, patientStore, takeOne } from './asking.ts'
 import { standalone } from './clients.ts'
+import { commandCounts, resetCounts } from './command-counts.ts'
 import { everyKeyExpires } from './keys-expire.ts'
 
 let server: RedisServer
@@ -28,12 +29,16 @@ describe.each(Object.entries(standalone))('through %s', (name, open) => {
     // The patient one has a timer of its own and comes first, so that the other knows the script and the time.
     await patient.take(checks)
     await until('a first answer in time', 20_000, async () => (await store.peek(checks)).length > 0)
+    await resetCounts(server)
     server.kill('SIGSTOP')
     const asked = Array.from({ length: 100 }, (_, i) => store.take([checks[i % checks.length]!]))
     const failures = await Promise.all(asked.map(failure))
     server.kill('SIGCONT')
     expect(failures).toEqual(asked.map(() => timeout))
     expect(await left(patient, ...checks)).toEqual(checks.map(() => 999))
+    // Two batches and the look: nothing was sent a second time.
+    const { evalsha, eval: texts = 0 } = await commandCounts(server)
+    expect({ evalsha, texts }).toEqual({ evalsha: 3, texts: 0 })
     expect((await takeOne(patient, checks[0]!)).remaining).toBe(998)
     await close()
   }, 60_000)
