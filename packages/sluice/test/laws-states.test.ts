@@ -3,6 +3,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { State } from '../src/algorithms/algorithm.ts'
 import { limit } from '../src/limit/limit.ts'
+import type { Verdict } from '../src/limit/verdict.ts'
+import { memoryStore } from '../src/stores/memory/memory-store.ts'
+import { fakeClock } from '../src/testing/fake-clock.ts'
 import { Count } from './count.ts'
 import { ALGORITHMS, limits, runs, starts, steps, Walk } from './walks.ts'
 
@@ -48,6 +51,43 @@ describe.each(ALGORITHMS)('%s', (algorithm) => {
         },
       ),
       runs(150),
+    )
+  })
+})
+
+describe.each(ALGORITHMS)('%s in a store', (algorithm) => {
+  it('never changes a verdict: it says later what it said at once', () => {
+    fc.assert(
+      fc.property(
+        limits(algorithm),
+        starts,
+        steps(40, { give: true, back: true }),
+        (drawnLimit, start, path) => {
+          const clock = fakeClock()
+          const store = memoryStore({ clock })
+          const walk = new Walk(drawnLimit, start)
+          const told: [Verdict, string][] = []
+          for (const drawn of path) {
+            const step = walk.next(drawn)
+            const { at, cost, takenAt } = step
+            const countRefused = drawn.off === 0
+            const check = { space: 's', key: 'k', limit: drawnLimit, cost, takenAt, countRefused }
+            clock.set(at)
+            if (step.do === 'give') {
+              store.give([check])
+              continue
+            }
+            // Some requests ask twice of one count, all or none.
+            const checks = drawn.off > 0 ? [check, check] : [check]
+            for (const verdict of store[step.do](checks))
+              told.push([verdict, JSON.stringify(verdict)])
+            walk.told(told.at(-1)![0], step)
+          }
+          store.close()
+          for (const [verdict, once] of told) expect(JSON.stringify(verdict)).toBe(once)
+        },
+      ),
+      runs(100),
     )
   })
 })

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { limit } from '../limit/limit.ts'
 import { Count } from '../../test/count.ts'
 import { filledIn, type Row } from '../../test/tables.ts'
+import { take } from './take.ts'
 
 describe('leaky bucket', () => {
   it.each<[string, { quota: number; window: number; burst: number }, Row[]]>([
@@ -52,5 +53,10 @@ describe('leaky bucket', () => {
     const count = new Count(limit('5/s', { algorithm: 'leaky-bucket' }))
     count.take(1, 1000)
     expect(count.take(1, 900).delay).toBe(300)
+  })
+
+  it('holds nothing when nothing is in front, also by the time of a state that is ahead', () => {
+    const made = limit('5/s', { algorithm: 'leaky-bucket' })
+    expect(take(made, { at: 1000, used: 0, before: 0 }, 1, 900).delay).toBe(0)
   })
 })

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { limit } from '../limit/limit.ts'
 import { Count } from '../../test/count.ts'
+import { inMemory } from '../../test/in-memory.ts'
+import { Oracle } from '../../test/oracle.ts'
 import { filledIn, type Row } from '../../test/tables.ts'
 import { algorithmOf } from './index.ts'
 import { take } from './take.ts'
@@ -47,6 +49,44 @@ describe('sliding log', () => {
       expect(state.used).toBe(quota)
     },
   )
+
+  it.each([0, 30, 90, 120, 148, 149])(
+    'answers as it should when %i of 150 entries die at once',
+    (died) => {
+      const made = limit('200/s', { algorithm: 'sliding-log' })
+      const [count, oracle] = [new Count(made), new Oracle(made)]
+      for (let at = 0; at < 150; at++) {
+        count.take(1, at)
+        oracle.take(1, at)
+      }
+      // Twice, so that what is left of a log made smaller is made smaller again.
+      for (const start of [999 + died, 1400 + died]) {
+        for (const [cost, later] of [
+          [1, 0],
+          [150, 0],
+          [200, 0],
+          [2, 1],
+          [150, 1],
+          [60, 9],
+          [200, 9],
+        ] as const) {
+          const verdict = count.take(cost, start + later).toJSON()
+          expect(verdict).toEqual(oracle.take(cost, start + later))
+        }
+      }
+    },
+  )
+
+  it('drops many entries at once, and part of one, for the newest units', () => {
+    const key = inMemory('300/s', { algorithm: 'sliding-log' })
+    for (let at = 0; at < 100; at++) key.take(at, 3)
+    key.take(100, 250, { countRefused: true })
+    // Of the 84th entry two units are left, then come sixteen whole entries and the newest.
+    const retries = [1, 2, 3, 5, 6, 50, 51, 300].map((cost) => key.peek(100, cost).retryAfter)
+    expect(retries).toEqual([983, 983, 984, 984, 985, 999, 1000, 1000])
+    key.take(1083, 1)
+    expect(key.peek(1083, 1)).toMatchObject({ remaining: 1, resetAfter: 1000 })
+  })
 
   it('makes room for the newest units by dropping the oldest, part of an entry if need be', () => {
     const made = limit({ algorithm: 'sliding-log', quota: 5, window: 1000 })
