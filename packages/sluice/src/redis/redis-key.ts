@@ -16,13 +16,14 @@ const SPACE_LENGTH = 8
  */
 export function redisKeys(prefix: string): (space: string, key: string) => string {
   const spaces = new Map<string, string>()
+  const open = `${prefix}{`
   return (space, key) => {
-    let short = spaces.get(space)
-    if (short === undefined) {
-      short = sha256(FORMAT + space).slice(0, SPACE_LENGTH)
-      spaces.set(space, short)
+    let close = spaces.get(space)
+    if (close === undefined) {
+      close = `}${sha256(FORMAT + space).slice(0, SPACE_LENGTH)}`
+      spaces.set(space, close)
     }
-    return `${prefix}{${tagOf(key)}}${short}`
+    return open + tagOf(key) + close
   }
 }
 
