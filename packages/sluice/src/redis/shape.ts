@@ -103,9 +103,11 @@ function verdictOf(check: Check, reply: Reply): Verdict {
   const { limit, cost } = check
   if (limit.algorithm === 'sliding-log') return logVerdict(check, reply)
   const answer = numberFrom(reply)
-  const state = { at: numberFrom(reply), used: numberFrom(reply), before: numberFrom(reply) }
+  const at = reply.now - numberFrom(reply)
+  const used = numberFrom(reply)
+  const before = limit.algorithm === 'sliding-window' ? numberFrom(reply) : 0
   const make = answer === LOOKED_AT ? peeked : taken
-  return make(algorithmOf(limit), limit, state, cost, reply.now, answer !== REFUSED)
+  return make(algorithmOf(limit), limit, { at, used, before }, cost, reply.now, answer !== REFUSED)
 }
 
 function logVerdict({ limit, cost }: Check, reply: Reply): Verdict {

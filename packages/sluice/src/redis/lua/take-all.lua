@@ -10,7 +10,8 @@
 --       then for each request the number of its shape
 -- Output: flat integers and texts. First the server's time; below 0, and alone, when the call came too late
 --       and did nothing. Then for each take or peek, check by check: the answer (0 refused, 1 taken, 2 would be
---       allowed), at, used, before; for the sliding log: the answer, used, full at, free at, available at.
+--       allowed), now - at, used, and for the sliding window before; for the sliding log: the answer, used,
+--       full at, free at, available at.
 --       Nothing for give and reset. A request that failed is one text instead, the server's error.
 --
 -- A request reads everything before it writes anything, so that one that cannot be decided changes nothing.
@@ -85,9 +86,10 @@ local function show(check, view, answer)
     put(sliding_log.free_at(view.log, check, remaining + 1))
     return
   end
-  put(view.at)
+  -- The age rather than the instant: it is mostly 0, and short numbers cost both sides less.
+  put(now - view.at)
   put(view.used)
-  put(view.before)
+  if algorithms[check.algorithm].words == 3 then put(view.before) end
 end
 
 -- `take_alone` for a count that is three numbers: nearly every request, and a view costs more than the decision.
@@ -107,8 +109,9 @@ local function take_numbers(check, key, counts)
       if err then return err end
     end
   end
-  out[size + 1], out[size + 2], out[size + 3], out[size + 4] = allowed and TAKEN or REFUSED, at, used, before
-  size = size + 4
+  out[size + 1], out[size + 2], out[size + 3] = allowed and TAKEN or REFUSED, now - at, used
+  size = size + 3
+  if algorithm.words == 3 then put(before) end
 end
 
 -- Decides a check by itself and shows it. `counts`: a refusal costs as much, as far as it goes. Returns the error, if any.
