@@ -16,7 +16,10 @@
 --
 -- A request reads everything before it writes anything, so that one that cannot be decided changes nothing.
 
-local algorithms = { bucket, bucket, bucket, fixed_window, sliding_window }
+-- Each is made for the first check that asks for it: making them all costs more than a decision.
+local makers = { make_bucket, make_bucket, make_bucket, make_fixed_window, make_sliding_window, make_sliding_log }
+local algorithms = {}
+local sliding_log
 local LOG = 6
 local TAKE, PEEK, GIVE = 1, 2, 3
 local REFUSED, TAKEN, LOOKED_AT = 0, 1, 2
@@ -254,9 +257,10 @@ for s = 1, tonumber(ARGV[3]) do
   local checks = tonumber(ARGV[arg + 1])
   arg = arg + 2
   for i = 1, checks do
-    local flags = tonumber(ARGV[arg + 5])
+    local algorithm, flags = tonumber(ARGV[arg]), tonumber(ARGV[arg + 5])
+    if not algorithms[algorithm] then algorithms[algorithm] = makers[algorithm]() end
     shape[i] = {
-      algorithm = tonumber(ARGV[arg]),
+      algorithm = algorithm,
       quota = tonumber(ARGV[arg + 1]),
       window = tonumber(ARGV[arg + 2]),
       burst = tonumber(ARGV[arg + 3]),
@@ -269,6 +273,7 @@ for s = 1, tonumber(ARGV[3]) do
   end
   shapes[s] = shape
 end
+sliding_log = algorithms[LOG]
 
 local first = 1
 for request = arg, #ARGV do
