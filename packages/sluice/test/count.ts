@@ -23,14 +23,15 @@ export class Count {
 
   peek(cost: number, now: Millis): Taken {
     const state = this.state ?? take(this.limit, undefined, 0, now).next
-    return peekBy(algorithmOf(this.limit), this.limit, state, cost, now)
+    return peekBy(algorithmOf(this.limit), this.limit, { ...state }, cost, now)
   }
 
   give(cost: number, now: Millis, takenAt: Millis = now): void {
     if (this.state === undefined) return
     const algorithm = algorithmOf(this.limit)
-    const advanced = algorithm.advance(this.limit, this.state, now)
-    const left = algorithm.give(this.limit, advanced, cost, now, takenAt)
+    const left = { ...this.state }
+    algorithm.take(this.limit, left, 0, now)
+    algorithm.give(this.limit, left, cost, now, takenAt)
     this.state = algorithm.fullAt(this.limit, left, now) <= now ? undefined : left
   }
 

@@ -1,19 +1,22 @@
-// What an algorithm is: a handful of pure functions over one small state. Nothing here reads a clock.
+// What an algorithm is: a handful of functions over one small state. Nothing here reads a clock.
 import type { AlgorithmName, Limit } from '../limit/limit.ts'
 import type { Millis } from '../time/clock.ts'
 
 /**
  * What is remembered of one count. Whole numbers only; what they mean is the algorithm's own affair:
- * `at` is an instant, `used` and `before` are amounts. Never changed in place.
+ * `at` is an instant, `used` and `before` are amounts.
+ *
+ * An algorithm changes the state it is given in place, since a new object for each step would cost more than
+ * the arithmetic. Whoever calls it owns the state: `take` works on a copy and is a pure function.
  */
 export interface State {
-  readonly at: Millis
-  readonly used: number
-  readonly before: number
+  at: Millis
+  used: number
+  before: number
 }
 
 /**
- * One algorithm. `advance` lets time pass and comes first; every other function takes its result, at
+ * One algorithm. `take` lets time pass and comes first; every other function takes the state it left, at
  * the same `now`. Instants are absolute, so that one subtraction gives every wait.
  *
  * Shared rules: `used` above what the limit
@@ -27,13 +30,12 @@ export interface Algorithm<S extends State = State> {
   readonly words: 0 | 2 | 3
   /** The state of a count that has none: the full quota. */
   fresh(limit: Limit, now: Millis): S
-  advance(limit: Limit, state: S, now: Millis): S
-  /** Whether a cost above 0 is allowed. */
-  fits(limit: Limit, state: S, cost: number, now: Millis): boolean
-  /** The state after a cost above 0 is taken whether it fits or not; never beyond full. */
-  spend(limit: Limit, state: S, cost: number, now: Millis): S
+  /** Lets time pass until `now`, then takes the cost if it fits and says whether it did. A cost of 0 always fits. */
+  take(limit: Limit, state: S, cost: number, now: Millis): boolean
+  /** Takes a cost above 0, whether it fits or not; never beyond full. */
+  spend(limit: Limit, state: S, cost: number, now: Millis): void
   /** Hands back a cost taken at `takenAt`: never above full, and nothing that time has already given back. */
-  give(limit: Limit, state: S, cost: number, now: Millis, takenAt: Millis): S
+  give(limit: Limit, state: S, cost: number, now: Millis, takenAt: Millis): void
   /** The largest cost that fits. */
   remaining(limit: Limit, state: S, now: Millis): number
   /** The first instant at which a cost that does not fit now will; only asked for a cost within the burst. */

@@ -14,24 +14,22 @@ export function fresh(_limit: Limit, now: Millis): State {
   return { at: now, used: 0, before: 0 }
 }
 
-/** The bucket's level at `now`. */
-export function advance(limit: Limit, state: State, now: Millis): State {
-  const { quota, window, burst } = limit
+/** Lets the bucket drain until `now`, then raises the level if the cost fits above it. */
+export function take(limit: Limit, state: State, cost: number, now: Millis): boolean {
+  const full = limit.burst * limit.window
   // Idle months make the product inexact, but then it is far above any level.
-  const used = Math.min(state.used, burst * window) - Math.max(0, now - state.at) * quota
-  const at = now > state.at || state.at - now > window ? now : state.at
-  return { at, used: Math.max(0, used), before: 0 }
-}
-
-/** Whether the cost fits above the level. */
-export function fits(limit: Limit, state: State, cost: number): boolean {
-  return state.used + cost * limit.window <= limit.burst * limit.window
+  const drained = Math.max(0, now - state.at) * limit.quota
+  const level = Math.max(0, Math.min(state.used, full) - drained)
+  if (now > state.at || state.at - now > limit.window) state.at = now
+  const wanted = level + cost * limit.window
+  const fits = wanted <= full
+  state.used = fits ? wanted : level
+  return fits
 }
 
 /** Raises the level, at most to the brim. */
-export function spend(limit: Limit, state: State, cost: number): State {
-  const used = Math.min(state.used + cost * limit.window, limit.burst * limit.window)
-  return { at: state.at, used, before: 0 }
+export function spend(limit: Limit, state: State, cost: number): void {
+  state.used = Math.min(state.used + cost * limit.window, limit.burst * limit.window)
 }
 
 /** Lowers the level by what has not drained since it was taken. */
@@ -41,11 +39,11 @@ export function give(
   cost: number,
   _now: Millis,
   takenAt: Millis,
-): State {
+): void {
   // Drained by the state's own time, which is ahead of a clock that went back.
   const drained = Math.max(0, state.at - takenAt) * limit.quota
   const back = Math.max(0, cost * limit.window - drained)
-  return { at: state.at, used: Math.max(0, state.used - back), before: 0 }
+  state.used = Math.max(0, state.used - back)
 }
 
 /** Whole units above the level. */

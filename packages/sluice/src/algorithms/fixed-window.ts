@@ -10,29 +10,26 @@ function fresh(limit: Limit, now: Millis): State {
   return { at: floorDiv(now, limit.window) * limit.window, used: 0, before: 0 }
 }
 
-function advance(limit: Limit, state: State, now: Millis): State {
+function take(limit: Limit, state: State, cost: number, now: Millis): boolean {
+  let used = Math.min(state.used, limit.quota)
   // Most requests come in the window that the state is of, and need no division.
-  if (now >= state.at && now - state.at < limit.window) {
-    return { at: state.at, used: Math.min(state.used, limit.quota), before: 0 }
+  if (now < state.at || now - state.at >= limit.window) {
+    const start = floorDiv(now, limit.window) * limit.window
+    if (start > state.at) used = 0
+    if (start > state.at || state.at - start > limit.window) state.at = start
   }
-  const start = floorDiv(now, limit.window) * limit.window
-  if (start > state.at) return { at: start, used: 0, before: 0 }
-  const at = state.at - start > limit.window ? start : state.at
-  return { at, used: Math.min(state.used, limit.quota), before: 0 }
+  const fits = used + cost <= limit.quota
+  state.used = fits ? used + cost : used
+  return fits
 }
 
-function fits(limit: Limit, state: State, cost: number): boolean {
-  return state.used + cost <= limit.quota
+function spend(limit: Limit, state: State, cost: number): void {
+  state.used = Math.min(state.used + cost, limit.quota)
 }
 
-function spend(limit: Limit, state: State, cost: number): State {
-  return { at: state.at, used: Math.min(state.used + cost, limit.quota), before: 0 }
-}
-
-function give(_limit: Limit, state: State, cost: number, _now: Millis, takenAt: Millis): State {
+function give(_limit: Limit, state: State, cost: number, _now: Millis, takenAt: Millis): void {
   // What was taken in an earlier window ended with it.
-  if (takenAt < state.at) return state
-  return { at: state.at, used: Math.max(0, state.used - cost), before: 0 }
+  if (takenAt >= state.at) state.used = Math.max(0, state.used - cost)
 }
 
 function remaining(limit: Limit, state: State): number {
@@ -51,8 +48,7 @@ export const fixedWindow: Algorithm = {
   name: 'fixed-window',
   words: 2,
   fresh,
-  advance,
-  fits,
+  take,
   spend,
   give,
   remaining,

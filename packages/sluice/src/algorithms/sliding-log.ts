@@ -7,16 +7,15 @@ import type { Algorithm, State } from './algorithm.ts'
 /**
  * The log: `entries` holds pairs of instant and running total, of which [head, tail) count.
  *
- * Running totals make every question a subtraction or a binary search. States share the array: an
- * append writes behind the tail, which no older state looks at, and copies when something already
- * stands there, so a state never changes although the array does. `used` is the sum of the costs
- * that count; `before` is the running total in front of them; `at` is the last instant at which units
- * were taken or handed back.
+ * Running totals make every question a subtraction or a binary search. Copies of a log share the array: an
+ * append writes behind the tail, which no older copy looks at, and takes a new array when something already
+ * stands there. `used` is the sum of the costs that count; `before` is the running total in front of them;
+ * `at` is the last instant at which units were taken or handed back.
  */
 interface Log extends State {
-  readonly entries: number[]
-  readonly head: number
-  readonly tail: number
+  entries: number[]
+  head: number
+  tail: number
 }
 
 /** Dead pairs that may stand in front of the log before it is copied without them. */
@@ -34,77 +33,75 @@ function search(log: Log, offset: 0 | 1, bound: number): number {
   return low
 }
 
-/** The log without its first units, up to the running total `before`, and without pairs in front of `head`. */
-function dropped(log: Log, head: number, before: number): Log {
-  const used = log.used - (before - log.before)
-  if (head - SLACK < log.tail - head) return { ...log, head, before, used }
-  const entries = log.entries.slice(2 * head, 2 * log.tail)
-  for (let i = 1; i < entries.length; i += 2) entries[i] = (entries[i] as number) - before
-  return { ...log, entries, head: 0, tail: log.tail - head, before: 0, used }
+/** Drops the first units, up to the running total `before`, and the pairs in front of `head`. */
+function drop(log: Log, head: number, before: number): void {
+  log.used -= before - log.before
+  log.before = before
+  log.head = head
+  if (head - SLACK < log.tail - head) return
+  log.entries = log.entries.slice(2 * head, 2 * log.tail)
+  log.tail -= head
+  log.head = 0
 }
 
 function fresh(_limit: Limit, now: Millis): Log {
   return { at: now, used: 0, before: 0, entries: [], head: 0, tail: 0 }
 }
 
-function advance(limit: Limit, state: Log, now: Millis): Log {
-  const ahead = state.at - now
+/** Drops what no longer counts at `now`. */
+function prune(limit: Limit, log: Log, now: Millis): void {
+  const ahead = log.at - now
   if (ahead > limit.window) {
-    const entries = state.entries.map((n, i) => (i % 2 === 0 ? n - ahead : n))
-    return { ...state, at: now, entries }
+    log.entries = log.entries.map((n, i) => (i % 2 === 0 ? n - ahead : n))
+    log.at = now
+    return
   }
   // An entry dies exactly one window after its instant.
-  const head = search(state, 0, Math.max(now, state.at) - limit.window + 1)
-  if (head === state.head) return state
-  return dropped(state, head, state.entries[2 * head - 1] as number)
+  const head = search(log, 0, Math.max(now, log.at) - limit.window + 1)
+  if (head > log.head) drop(log, head, log.entries[2 * head - 1] as number)
 }
 
-function fits(limit: Limit, state: Log, cost: number): boolean {
-  return state.used + cost <= limit.quota
+function take(limit: Limit, log: Log, cost: number, now: Millis): boolean {
+  prune(limit, log, now)
+  const fits = cost === 0 || log.used + cost <= limit.quota
+  if (fits && cost > 0) spend(limit, log, cost, now)
+  return fits
 }
 
-function spend(limit: Limit, state: Log, cost: number, now: Millis): Log {
+function spend(limit: Limit, log: Log, cost: number, now: Millis): void {
   const added = Math.min(cost, limit.quota)
-  if (added === 0) return state
-  const excess = Math.max(0, state.used + added - limit.quota)
+  if (added === 0) return
+  const excess = Math.max(0, log.used + added - limit.quota)
   // Beyond full, the oldest units make room for the newest.
-  const log =
-    excess === 0
-      ? state
-      : dropped(state, search(state, 1, state.before + excess + 1), state.before + excess)
-  const at = Math.max(now, log.at)
+  if (excess > 0) drop(log, search(log, 1, log.before + excess + 1), log.before + excess)
+  log.at = Math.max(now, log.at)
+  log.used += added
   const end = 2 * log.tail
-  const entries = log.entries.length === end ? log.entries : log.entries.slice(0, end)
-  entries.push(at, log.before + log.used + added)
-  return { ...log, at, entries, tail: log.tail + 1, used: log.used + added }
+  if (log.entries.length > end) log.entries = log.entries.slice(0, end)
+  log.entries.push(log.at, log.before + log.used)
+  log.tail += 1
 }
 
-function give(_limit: Limit, state: Log, cost: number, now: Millis, takenAt: Millis): Log {
+function give(_limit: Limit, log: Log, cost: number, now: Millis, takenAt: Millis): void {
   // From the entry of that instant, then from older ones: never from what came later.
   let left = cost
-  let total = state.before
-  const entries: number[] = []
   const kept: [Millis, number][] = []
-  for (let i = state.tail - 1; i >= state.head; i--) {
-    const before = i === state.head ? state.before : (state.entries[2 * i - 1] as number)
-    const units = (state.entries[2 * i + 1] as number) - before
-    const instant = state.entries[2 * i] as Millis
+  for (let i = log.tail - 1; i >= log.head; i--) {
+    const before = i === log.head ? log.before : (log.entries[2 * i - 1] as number)
+    const units = (log.entries[2 * i + 1] as number) - before
+    const instant = log.entries[2 * i] as Millis
     const back = instant <= takenAt ? Math.min(left, units) : 0
     left -= back
     if (units > back) kept.push([instant, units - back])
   }
-  for (const [instant, units] of kept.toReversed()) {
-    total += units
-    entries.push(instant, total)
-  }
-  return {
-    at: Math.max(now, state.at),
-    used: total - state.before,
-    before: state.before,
-    entries,
-    head: 0,
-    tail: kept.length,
-  }
+  log.used = 0
+  log.entries = kept.toReversed().flatMap(([instant, units]) => {
+    log.used += units
+    return [instant, log.before + log.used]
+  })
+  log.head = 0
+  log.tail = kept.length
+  log.at = Math.max(now, log.at)
 }
 
 function remaining(limit: Limit, state: Log): number {
@@ -125,8 +122,7 @@ export const slidingLog: Algorithm<Log> = {
   name: 'sliding-log',
   words: 0,
   fresh,
-  advance,
-  fits,
+  take,
   spend,
   give,
   remaining,

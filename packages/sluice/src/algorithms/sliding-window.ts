@@ -14,17 +14,21 @@ function fresh(limit: Limit, now: Millis): State {
   return { at: floorDiv(now, limit.window) * limit.window, used: 0, before: 0 }
 }
 
-function advance(limit: Limit, state: State, now: Millis): State {
-  const used = Math.min(state.used, limit.quota)
-  const before = Math.min(state.before, limit.quota)
+/** Moves on to the window of `now`. */
+function roll(limit: Limit, state: State, now: Millis): void {
+  state.used = Math.min(state.used, limit.quota)
+  state.before = Math.min(state.before, limit.quota)
   // Most requests come in the window that the state is of, and need no division.
-  if (now >= state.at && now - state.at < limit.window) return { at: state.at, used, before }
+  if (now >= state.at && now - state.at < limit.window) return
   const start = floorDiv(now, limit.window) * limit.window
-  // Several windows may have passed: only the very last one counts as the previous.
-  if (start > state.at)
-    return { at: start, used: 0, before: start - state.at === limit.window ? used : 0 }
-  const at = state.at - start > limit.window ? start : state.at
-  return { at, used, before }
+  if (start > state.at) {
+    // Several windows may have passed: only the very last one counts as the previous.
+    state.before = start - state.at === limit.window ? state.used : 0
+    state.used = 0
+    state.at = start
+  } else if (state.at - start > limit.window) {
+    state.at = start
+  }
 }
 
 /** Milliseconds since the current window began; 0 while the clock is behind it. */
@@ -37,19 +41,22 @@ function estimate(limit: Limit, state: State, now: Millis): number {
   return state.before * (limit.window - elapsed(state, now)) + state.used * limit.window
 }
 
-function fits(limit: Limit, state: State, cost: number, now: Millis): boolean {
-  return estimate(limit, state, now) + cost * limit.window <= limit.quota * limit.window
+function take(limit: Limit, state: State, cost: number, now: Millis): boolean {
+  roll(limit, state, now)
+  const wanted = estimate(limit, state, now) + cost * limit.window
+  // A lowered quota may leave the estimate above it; to look is always allowed.
+  const fits = wanted <= limit.quota * limit.window || cost === 0
+  if (fits) state.used += cost
+  return fits
 }
 
-function spend(limit: Limit, state: State, cost: number): State {
-  return { at: state.at, used: Math.min(state.used + cost, limit.quota), before: state.before }
+function spend(limit: Limit, state: State, cost: number): void {
+  state.used = Math.min(state.used + cost, limit.quota)
 }
 
-function give(limit: Limit, state: State, cost: number, _now: Millis, takenAt: Millis): State {
-  const { at, used, before } = state
-  if (takenAt >= at) return { at, used: Math.max(0, used - cost), before }
-  if (takenAt >= at - limit.window) return { at, used, before: Math.max(0, before - cost) }
-  return state
+function give(limit: Limit, state: State, cost: number, _now: Millis, takenAt: Millis): void {
+  if (takenAt >= state.at) state.used = Math.max(0, state.used - cost)
+  else if (takenAt >= state.at - limit.window) state.before = Math.max(0, state.before - cost)
 }
 
 function remaining(limit: Limit, state: State, now: Millis): number {
@@ -81,8 +88,7 @@ export const slidingWindow: Algorithm = {
   name: 'sliding-window',
   words: 3,
   fresh,
-  advance,
-  fits,
+  take,
   spend,
   give,
   remaining,

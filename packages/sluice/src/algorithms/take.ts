@@ -1,17 +1,18 @@
-// The one decision: let time pass, see whether the cost fits, spend it. Pure; every store calls this.
+// The one decision: let time pass, see whether the cost fits, spend it. Every store decides by this.
 import type { Limit } from '../limit/limit.ts'
 import type { Verdict } from '../limit/verdict.ts'
 import type { Millis } from '../time/clock.ts'
 import type { Algorithm, State } from './algorithm.ts'
 import { algorithmOf } from './index.ts'
 
-/** Decides one cost against one state at one instant. The result is the verdict and carries the next state. */
+/** Decides one cost against one state at one instant. Pure. The result is the verdict and carries the next state. */
 export function take(limit: Limit, state: State | undefined, cost: number, now: Millis): Taken {
   const algorithm = algorithmOf(limit)
-  return takeBy(algorithm, limit, state ?? algorithm.fresh(limit, now), cost, now)
+  const own = state === undefined ? algorithm.fresh(limit, now) : { ...state }
+  return takeBy(algorithm, limit, own, cost, now)
 }
 
-/** {@link take} for a caller that has looked up the algorithm and the state. */
+/** {@link take} for a caller that owns the state and wants it changed in place. */
 export function takeBy(
   algorithm: Algorithm,
   limit: Limit,
@@ -19,15 +20,11 @@ export function takeBy(
   cost: number,
   now: Millis,
 ): Taken {
-  const advanced = algorithm.advance(limit, state, now)
-  // Three returns rather than one, so that V8 need not make the state that is thrown away.
-  if (cost === 0) return new Taken(algorithm, limit, advanced, cost, now, true)
-  if (!algorithm.fits(limit, advanced, cost, now))
-    return new Taken(algorithm, limit, advanced, cost, now, false)
-  return new Taken(algorithm, limit, algorithm.spend(limit, advanced, cost, now), cost, now, true)
+  const allowed = algorithm.take(limit, state, cost, now)
+  return new (verdictClass(algorithm))(limit, state, cost, now, allowed, true)
 }
 
-/** What {@link takeBy} would say, with the state left as it is. */
+/** What {@link takeBy} would say; time passes for the state, but nothing is taken from it. */
 export function peekBy(
   algorithm: Algorithm,
   limit: Limit,
@@ -35,9 +32,9 @@ export function peekBy(
   cost: number,
   now: Millis,
 ): Taken {
-  const advanced = algorithm.advance(limit, state, now)
-  const allowed = cost === 0 || algorithm.fits(limit, advanced, cost, now)
-  return new Peeked(algorithm, limit, advanced, cost, now, allowed)
+  algorithm.take(limit, state, 0, now)
+  const allowed = cost === 0 || algorithm.take(limit, { ...state }, cost, now)
+  return new (verdictClass(algorithm))(limit, state, cost, now, allowed, false)
 }
 
 /**
@@ -47,53 +44,64 @@ export function peekBy(
  */
 export class Taken implements Verdict {
   readonly allowed: boolean
-  /** The state after the decision; when nothing was taken, the state as it is at this instant. */
-  readonly next: State
   readonly at: Millis
-  protected readonly algorithm: Algorithm
-  protected readonly limit: Limit
-  protected readonly cost: number
+  private readonly limit: Limit
+  private readonly cost: number
+  /** Whether the state is the one after the cost was taken; if not, nothing was. */
+  private readonly isSpent: boolean
+  private readonly stateAt: Millis
+  private readonly used: number
+  private readonly before: number
 
   constructor(
-    algorithm: Algorithm,
     limit: Limit,
-    next: State,
+    state: State,
     cost: number,
     now: Millis,
     allowed: boolean,
+    isSpent: boolean,
   ) {
     this.allowed = allowed
-    this.next = next
     this.at = now
-    this.algorithm = algorithm
     this.limit = limit
     this.cost = cost
+    this.isSpent = isSpent
+    this.stateAt = state.at
+    this.used = state.used
+    this.before = state.before
+  }
+
+  /** The state after the decision; when nothing was taken, the state as it is at this instant. */
+  get next(): State {
+    return { at: this.stateAt, used: this.used, before: this.before }
   }
 
   get remaining(): number {
-    return this.algorithm.remaining(this.limit, this.next, this.at)
+    return algorithmOf(this.limit).remaining(this.limit, this.next, this.at)
   }
 
   get retryAfter(): Millis | null {
     if (this.allowed) return 0
-    if (this.cost > this.limit.burst) return null
-    return this.algorithm.freeAt(this.limit, this.next, this.cost, this.at) - this.at
+    return this.cost > this.limit.burst ? null : this.freeAfter(this.cost)
   }
 
   get resetAfter(): Millis {
-    return this.algorithm.fullAt(this.limit, this.next, this.at) - this.at
+    return algorithmOf(this.limit).fullAt(this.limit, this.next, this.at) - this.at
   }
 
   get availableAfter(): Millis {
     const { remaining } = this
-    if (remaining >= this.limit.burst) return 0
-    return this.algorithm.freeAt(this.limit, this.next, remaining + 1, this.at) - this.at
+    return remaining >= this.limit.burst ? 0 : this.freeAfter(remaining + 1)
   }
 
   get delay(): Millis {
-    return this.allowed && this.cost > 0
-      ? this.algorithm.delay(this.limit, this.next, this.cost, this.at)
-      : 0
+    if (!this.allowed || this.cost === 0) return 0
+    return algorithmOf(this.limit).delay(
+      this.limit,
+      this.next,
+      this.isSpent ? this.cost : 0,
+      this.at,
+    )
   }
 
   /** The verdict as plain data, for JSON. */
@@ -101,23 +109,27 @@ export class Taken implements Verdict {
     const { allowed, remaining, retryAfter, resetAfter, availableAfter, delay, at } = this
     return { allowed, remaining, retryAfter, resetAfter, availableAfter, delay, at }
   }
-}
 
-/** A verdict of which nothing was spent. */
-class Peeked extends Taken {
-  override get delay(): Millis {
-    return this.allowed && this.cost > 0
-      ? this.algorithm.delay(this.limit, this.next, 0, this.at)
-      : 0
+  private freeAfter(cost: number): Millis {
+    return algorithmOf(this.limit).freeAt(this.limit, this.next, cost, this.at) - this.at
   }
 }
 
-/** A verdict over a state that somebody else decided on, with the cost taken from it. */
-export function taken(...parts: ConstructorParameters<typeof Taken>): Verdict {
-  return new Taken(...parts)
+/** A verdict over a state that is more than its numbers. */
+class TakenWhole extends Taken {
+  private readonly whole: State
+
+  constructor(...parts: ConstructorParameters<typeof Taken>) {
+    super(...parts)
+    this.whole = parts[1]
+  }
+
+  override get next(): State {
+    return this.whole
+  }
 }
 
-/** A verdict over a state that somebody else looked at, with nothing taken from it. */
-export function peeked(...parts: ConstructorParameters<typeof Taken>): Verdict {
-  return new Peeked(...parts)
+/** The verdicts of an algorithm. */
+export function verdictClass(algorithm: Algorithm): typeof Taken {
+  return algorithm.words === 0 ? TakenWhole : Taken
 }

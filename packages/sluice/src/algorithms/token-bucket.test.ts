@@ -46,7 +46,7 @@ describe('token bucket', () => {
     const made = limit('4/s', { burst: 8 })
     const count = new Count(made)
     count.take(5, 0)
-    count.state = algorithmOf(made).spend(made, count.state!, 2 ** 53 - 1, 0)
+    algorithmOf(made).spend(made, count.state!, 2 ** 53 - 1, 0)
     expect(count.peek(1, 0)).toMatchObject({ remaining: 0, retryAfter: 250, resetAfter: 2000 })
   })
 })

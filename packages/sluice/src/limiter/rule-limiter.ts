@@ -55,7 +55,7 @@ export class RuleLimiter {
   }
 
   give(attributes: Attributes | string, cost = 1, takenAt?: Millis): MaybePromise<void> {
-    if (takenAt !== undefined && !Number.isFinite(takenAt)) throw badInstant(takenAt)
+    if (takenAt !== undefined && !Number.isSafeInteger(takenAt)) throw badInstant(takenAt)
     return this.store.give(this.ask(attributes, cost, takenAt, []))
   }
 

@@ -1,6 +1,5 @@
 // Requests on the wire: what the script is told, and what its numbers mean.
-import { algorithmOf } from '../algorithms/index.ts'
-import { peeked, taken } from '../algorithms/take.ts'
+import { Taken } from '../algorithms/take.ts'
 import type { AlgorithmName } from '../limit/limit.ts'
 import type { Verdict } from '../limit/verdict.ts'
 import type { Check } from '../stores/store.ts'
@@ -106,8 +105,14 @@ function verdictOf(check: Check, reply: Reply): Verdict {
   const at = reply.now - numberFrom(reply)
   const used = numberFrom(reply)
   const before = limit.algorithm === 'sliding-window' ? numberFrom(reply) : 0
-  const make = answer === LOOKED_AT ? peeked : taken
-  return make(algorithmOf(limit), limit, { at, used, before }, cost, reply.now, answer !== REFUSED)
+  return new Taken(
+    limit,
+    { at, used, before },
+    cost,
+    reply.now,
+    answer !== REFUSED,
+    answer !== LOOKED_AT,
+  )
 }
 
 function logVerdict({ limit, cost }: Check, reply: Reply): Verdict {

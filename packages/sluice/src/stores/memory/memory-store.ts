@@ -96,10 +96,10 @@ class Memory implements MemoryStore {
 
   takeOne(check: Check): Verdict {
     const now = this.clock()
+    if (check.countRefused === true) return this.takeAlone(check, now, [check])
     // A key that is there, the commonest case by far, is decided in few and small steps, which V8 makes one.
     const taken = this.tableOf(check).take(check.key, check.limit, check.cost, now)
-    if (taken !== undefined && (taken.allowed || check.countRefused !== true)) return taken
-    return this.takeAlone(check, now, [check])
+    return taken ?? this.takeAlone(check, now, [check])
   }
 
   peek(checks: readonly Check[]): readonly Verdict[] {
@@ -117,13 +117,9 @@ class Memory implements MemoryStore {
       const slot = table?.find(key)
       if (table === undefined || slot === undefined) continue
       const { algorithm } = table
-      const state = algorithm.give(
-        limit,
-        algorithm.advance(limit, table.load(slot), now),
-        cost,
-        now,
-        takenAt,
-      )
+      const state = table.load(slot)
+      algorithm.take(limit, state, 0, now)
+      algorithm.give(limit, state, cost, now, takenAt)
       if (algorithm.fullAt(limit, state, now) <= now) this.remove(table, slot)
       else table.save(slot, state)
     }
@@ -250,11 +246,10 @@ class Memory implements MemoryStore {
       now,
     )
     if (check.cost === 0) return taken
-    const next = taken.allowed
-      ? taken.next
-      : algorithm.spend(check.limit, taken.next, check.cost, now)
+    const next = { ...taken.next }
+    if (!taken.allowed) algorithm.spend(check.limit, next, check.cost, now)
     this.save(table, check, slot, next, now)
-    return taken.allowed ? taken : takeBy(algorithm, check.limit, next, check.cost, now)
+    return taken.allowed ? taken : takeBy(algorithm, check.limit, { ...next }, check.cost, now)
   }
 
   private tableOf(check: Check): Table {
@@ -274,9 +269,8 @@ class Memory implements MemoryStore {
 
   private load(table: Table, slot: number, check: Check, now: Millis): State {
     if (slot >= 0) return table.load(slot)
-    return (
-      (slot === OVERFLOW ? table.overflow : undefined) ?? table.algorithm.fresh(check.limit, now)
-    )
+    if (slot === OVERFLOW && table.overflow !== undefined) return { ...table.overflow }
+    return table.algorithm.fresh(check.limit, now)
   }
 
   private save(table: Table, check: Check, slot: number, state: State, now: Millis): void {
@@ -339,7 +333,8 @@ function stateLeftBy(
   if (shadow === true) return undefined
   for (let j = i - 1; j >= 0; j--) {
     const other = checks[j]!
-    if (other.space === space && other.key === key && other.shadow !== true) return takens[j]!.next
+    if (other.space === space && other.key === key && other.shadow !== true)
+      return { ...takens[j]!.next }
   }
   return undefined
 }

@@ -28,6 +28,7 @@ export abstract class Slots {
   private open = 0
   private cursor = 0
 
+  /** The state in a slot, for the caller to change: its own until the next call of `load`. */
   abstract load(slot: number): State
   abstract save(slot: number, state: State): void
   /** Makes sure that a chunk has room for the state at this index. */
@@ -104,17 +105,23 @@ function hasRoom(chunk: Chunk | undefined): boolean {
 class PackedSlots extends Slots {
   private readonly packed: Float64Array[] = []
   private readonly words: number
+  /** One object for all loads; fractions, so that V8 keeps its numbers in place from the start. */
+  private readonly cell: State = { at: 0.5, used: 0.5, before: 0.5 }
 
   constructor(words: number) {
     super()
     this.words = words
+    this.cell.before = 0
   }
 
   load(slot: number): State {
+    const { cell } = this
     const packed = this.packed[slot >>> CHUNK_BITS]!
     const i = (slot & INDEX) * this.words
-    // With two words, the third is the next slot's and nobody looks at it.
-    return { at: packed[i]!, used: packed[i + 1]!, before: packed[i + 2]! }
+    cell.at = packed[i]!
+    cell.used = packed[i + 1]!
+    if (this.words === 3) cell.before = packed[i + 2]!
+    return cell
   }
 
   save(slot: number, state: State): void {
@@ -127,11 +134,11 @@ class PackedSlots extends Slots {
 
   protected reserve(chunk: number, index: number): void {
     const old = this.packed[chunk]
-    const needed = (index + 1) * this.words + 1
+    const needed = (index + 1) * this.words
     if (old !== undefined && needed <= old.length) return
     // Small tables stay small; once there is a second chunk, the table is large.
     const slots = chunk > 0 ? CHUNK : Math.max(SMALLEST, 2 * index)
-    const grown = new Float64Array(slots * this.words + 1)
+    const grown = new Float64Array(slots * this.words)
     if (old !== undefined) grown.set(old)
     this.packed[chunk] = grown
   }
@@ -149,7 +156,7 @@ class BoxedSlots extends Slots {
   private readonly boxes: (State | undefined)[][] = []
 
   load(slot: number): State {
-    return this.boxes[slot >>> CHUNK_BITS]![slot & INDEX]!
+    return { ...this.boxes[slot >>> CHUNK_BITS]![slot & INDEX]! }
   }
 
   save(slot: number, state: State): void {

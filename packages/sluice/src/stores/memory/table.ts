@@ -1,7 +1,7 @@
 // All counts of one space: keys to states, with expiry and eviction in small steps.
 import type { Algorithm, State } from '../../algorithms/algorithm.ts'
 import { algorithmOf } from '../../algorithms/index.ts'
-import { takeBy, type Taken } from '../../algorithms/take.ts'
+import { verdictClass, type Taken } from '../../algorithms/take.ts'
 import type { Limit } from '../../limit/limit.ts'
 import type { Millis } from '../../time/clock.ts'
 import { slotsFor, type Slots } from './slots.ts'
@@ -10,6 +10,9 @@ import { slotsFor, type Slots } from './slots.ts'
 const LOOKS = 128
 /** Keys that may go, among which the one soonest forgotten is chosen. */
 const CANDIDATES = 8
+
+/** Keys in the first Map, at most. */
+const LARGEST_MAP = 32_768
 
 /** The counts of one space. All its limits share one algorithm and one window. */
 export class Table {
@@ -21,16 +24,22 @@ export class Table {
    * the strictest expires none too early and takes none for free that is not.
    */
   private strictest: Limit
-  /** A power of two of them: V8 rehashes a whole Map when it grows or shrinks, and a huge one takes long. */
-  private readonly maps: readonly Map<string, number>[]
-  private readonly mask: number
+  private readonly Verdict: typeof Taken
   private readonly slots: Slots
+  /**
+   * One Map; many, a power of two, once there are many keys: V8 rehashes a whole Map when it grows or shrinks,
+   * and a huge one takes long. Keys of the first Map stay in it until they are forgotten.
+   */
+  private maps: readonly Map<string, number>[] = [new Map()]
+  private mask = 0
+  private first: Map<string, number> | undefined
+  private readonly shards: number
 
   constructor(limit: Limit, shards: number) {
     this.algorithm = algorithmOf(limit)
     this.strictest = limit
-    this.maps = Array.from({ length: shards }, () => new Map())
-    this.mask = shards - 1
+    this.Verdict = verdictClass(this.algorithm)
+    this.shards = shards
     this.slots = slotsFor(this.algorithm)
   }
 
@@ -40,25 +49,27 @@ export class Table {
 
   /** The key's slot, or undefined. */
   find(key: string): number | undefined {
-    return this.mapOf(key).get(key)
+    return this.mapOf(key).get(key) ?? this.first?.get(key)
   }
 
   /** Decides for a key that is there and charges it when allowed; undefined when it is not there. */
   take(key: string, limit: Limit, cost: number, now: Millis): Taken | undefined {
-    const slot = this.mapOf(key).get(key)
+    const slot = this.find(key)
     if (slot === undefined) return undefined
     const state = this.slots.load(slot)
-    const taken = takeBy(this.algorithm, limit, state, cost, now)
-    if (cost > 0 && (taken.allowed || isSetBack(state, taken.next)))
-      this.slots.save(slot, taken.next)
-    return taken
+    const { at } = state
+    const allowed = this.algorithm.take(limit, state, cost, now)
+    // A refusal keeps one thing: a state that moved back with the clock, since for it time must go on.
+    if (cost > 0 && (allowed || state.at < at)) this.slots.save(slot, state)
+    return new this.Verdict(limit, state, cost, now, allowed, true)
   }
 
   /** Keeps what a refusal does to a state: nothing, unless the clock was set back. */
   refuse(slot: number, limit: Limit, now: Millis): void {
     const state = this.slots.load(slot)
-    const advanced = this.algorithm.advance(limit, state, now)
-    if (isSetBack(state, advanced)) this.slots.save(slot, advanced)
+    const { at } = state
+    this.algorithm.take(limit, state, 0, now)
+    if (state.at < at) this.slots.save(slot, state)
   }
 
   load(slot: number): State {
@@ -79,12 +90,13 @@ export class Table {
         burst: least(burst, limit.burst),
       }
     }
+    if (this.mask === 0 && this.slots.size >= LARGEST_MAP) this.split()
     this.mapOf(key).set(key, this.slots.add(key, state))
   }
 
   remove(slot: number): void {
     const key = this.slots.keyAt(slot)!
-    this.mapOf(key).delete(key)
+    if (!this.mapOf(key).delete(key)) this.first?.delete(key)
     this.slots.remove(slot)
   }
 
@@ -115,11 +127,11 @@ export class Table {
     for (let i = Math.min(LOOKS, this.slots.span); i > 0 && candidates < CANDIDATES; i--) {
       const slot = this.slots.next()
       if (slot === undefined) continue
-      const state = this.load(slot)
-      if (!takeBy(this.algorithm, this.strictest, state, 1, now).allowed) continue
       if (keep.some(({ key }) => key === this.slots.keyAt(slot))) continue
-      candidates += 1
+      const state = this.load(slot)
       const fullAt = this.algorithm.fullAt(this.strictest, state, now)
+      if (!this.algorithm.take(this.strictest, state, 1, now)) continue
+      candidates += 1
       if (fullAt < soonest) {
         soonest = fullAt
         victim = slot
@@ -135,16 +147,15 @@ export class Table {
   }
 
   private mapOf(key: string): Map<string, number> {
-    return this.maps[spread(key) & this.mask]!
+    return this.mask === 0 ? this.maps[0]! : this.maps[spread(key) & this.mask]!
   }
-}
 
-/**
- * Whether the clock was set back and the state moved with it: the one thing that a refusal keeps, since for a
- * state ahead of its clock time would not go on.
- */
-function isSetBack(state: State, advanced: State): boolean {
-  return advanced.at < state.at
+  private split(): void {
+    if (this.shards === 1) return
+    this.first = this.maps[0]
+    this.maps = Array.from({ length: this.shards }, () => new Map())
+    this.mask = this.shards - 1
+  }
 }
 
 /** A number from a few characters: cheap, and an uneven spread costs nothing but longer rehashing. */
