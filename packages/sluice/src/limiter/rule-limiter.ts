@@ -27,6 +27,8 @@ export class RuleLimiter {
   private readonly hashKeys: boolean
   /** The check of the only rule, when that rule wants nothing but a key and the store answers at once. */
   private bare: Writable<Asked> | null
+  /** The only rule, when it wants nothing but a key and the store answers by promises. */
+  private only: CompiledRule | null
   private closed = false
 
   constructor(rules: readonly CompiledRule[], store: Store, ownsStore: boolean, hashKeys: boolean) {
@@ -34,9 +36,10 @@ export class RuleLimiter {
     this.store = store
     this.ownsStore = ownsStore
     this.hashKeys = hashKeys
-    const isFast = store.sync === true && store.takeOne !== undefined && !hashKeys
-    this.bare =
-      isFast && rules.length === 1 && isBare(rules[0]!) ? asked(rules[0]!, '', 1, undefined) : null
+    const only = rules.length === 1 && !hashKeys && isBare(rules[0]!) ? rules[0]! : null
+    const isFast = store.sync === true && store.takeOne !== undefined
+    this.bare = isFast && only !== null ? asked(only, '', 1, undefined) : null
+    this.only = store.sync === true ? null : only
   }
 
   check(attributes: Attributes | string, cost = 1): MaybePromise<Decision> {
@@ -45,6 +48,8 @@ export class RuleLimiter {
       this.bare.key = attributes
       return new DecidedByOne(this.bare, this.store.takeOne!(this.bare) as Verdict)
     }
+    if (this.only !== null && cost === 1 && typeof attributes === 'string' && isPlain(attributes))
+      return this.checkOnly(this.only, attributes)
     return this.checkRules(attributes, cost)
   }
 
@@ -66,7 +71,16 @@ export class RuleLimiter {
   close(): MaybePromise<void> {
     this.closed = true
     this.bare = null
+    this.only = null
     if (this.ownsStore) return this.store.close()
+  }
+
+  /** {@link checkRules} without its lists: many requests wait for a remote store, and what they hold is garbage later. */
+  private checkOnly(rule: CompiledRule, key: string): MaybePromise<Decision> {
+    const one = asked(rule, key, 1, undefined)
+    const verdicts = this.store.take([one])
+    if ('then' in verdicts) return verdicts.then(([verdict]) => new DecidedByOne(one, verdict!))
+    return new DecidedByOne(one, verdicts[0]!)
   }
 
   private checkRules(attributes: Attributes | string, cost: number): MaybePromise<Decision> {
