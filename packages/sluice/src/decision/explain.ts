@@ -1,10 +1,17 @@
 // Decisions in words, for the person on call.
+import { show, SluiceError } from '../errors.ts'
 import { limitText } from '../limit/limit.ts'
 import type { Millis } from '../time/clock.ts'
 import type { Decision, Outcome, Skipped } from './decision.ts'
 
 /** One sentence per rule, with the numbers, separated by line breaks. */
 export function explain(decision: Decision): string {
+  if (!Array.isArray(decision?.outcomes)) {
+    throw new SluiceError(
+      'invalid-option',
+      `explain: decision is ${show(decision)}; accepted: a decision, awaited if it is a promise`,
+    )
+  }
   const lines = [...decision.outcomes.map(outcomeText), ...decision.skipped.map(skippedText)]
   if (decision.reason === 'no-rule') lines.unshift('allowed: no rule limits this request')
   return lines.join('\n')

@@ -140,7 +140,7 @@ describe('options', () => {
 type Row = readonly [what: string, code: string, says: string, attributes: unknown, cost?: unknown]
 
 const costs = 'accepted: a whole number of units, from 0 to 2^53 - 1'
-const attributes = 'accepted: an object such as'
+const attributes = 'accepted: a'
 const rows: readonly Row[] = [
   ['an empty key', 'invalid-attributes', `attributes are ""; ${attributes}`, ''],
   ['no attributes', 'invalid-attributes', `attributes are undefined; ${attributes}`, undefined],

@@ -4,7 +4,7 @@ import type { Store } from '../stores/store.ts'
 import { createLimiter } from './create-limiter.ts'
 import type { SyncLimiter } from './limiter.ts'
 
-const rules = [{ name: 'rule', by: ['user'], limit: '1/min' }] as const
+const rules = [{ name: 'rule', by: ['key'], limit: '1/min' }] as const
 const calls: readonly [name: string, call: (limiter: SyncLimiter) => unknown][] = [
   ['check', (limiter) => limiter.check('a')],
   ['check by attributes', (limiter) => limiter.check({ user: 'a' })],

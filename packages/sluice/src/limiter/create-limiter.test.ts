@@ -30,8 +30,27 @@ describe('a limiter made from a bare limit', () => {
   it('has one rule, which it names default', () => {
     const limiter = createLimiter({ limit: { quota: 2, window: '1m', algorithm: 'gcra' } })
     expect(limiter.check('a')).toMatchObject({ rule: 'default', limit: { algorithm: 'gcra' } })
-    expect(limiter.check({ user: 'a' }).skipped).toEqual([{ rule: 'default', missing: 'key' }])
     limiter.close()
+  })
+
+  it('refuses to be asked about anything but a key, which no rule would limit', () => {
+    const limiter = createLimiter({ limit: '1/min' })
+    for (const attributes of [{}, { user: 'a' }, { key: '' }, { key: undefined }]) {
+      expect(() => limiter.check(attributes)).toThrow(/accepted: a key that is not empty, such as/)
+    }
+    expect(limiter.check({ key: 'a' }).allowed).toBe(true)
+    limiter.close()
+  })
+
+  it('refuses a text where no rule asks for a key', () => {
+    const rules = [{ name: 'rule', by: ['user'], limit: '1/min' }] as const
+    const limiter = createLimiter({ policy: { name: 'test', rules } })
+    expect(() => limiter.check('ann')).toThrow(/no rule of this policy asks for a key/)
+    limiter.close()
+    const everyone = [{ name: 'rule', by: [], limit: '1/min' }] as const
+    const other = createLimiter({ policy: { name: 'test', rules: everyone } })
+    expect(other.check('ann').allowed).toBe(true)
+    other.close()
   })
 
   // A text on the memory store is decided on a path of its own, which must not be told apart.

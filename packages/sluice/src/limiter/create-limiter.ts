@@ -32,7 +32,13 @@ export function createLimiter(options: LimiterOptions): Limiter | SyncLimiter {
   const rules = compilePolicy(parsePolicy(policy))
   const store = options.store ?? memoryStore()
   const own = options.store === undefined
-  const limiter = new RuleLimiter(rules, store, own, options.hashKeys ?? false)
+  const limiter = new RuleLimiter(
+    rules,
+    store,
+    own,
+    options.hashKeys ?? false,
+    options.limit !== undefined,
+  )
   return store.sync === true ? (limiter as unknown as SyncLimiter) : promising(limiter)
 }
 

@@ -27,12 +27,20 @@ export class RuleLimiter {
   private readonly hashKeys: boolean
   /** The check of the only rule, when that rule wants nothing but a key and the store answers at once. */
   private bare: Writable<Asked> | null
+  private readonly takes: Accepted
   /** The only rule, when it wants nothing but a key and the store answers by promises. */
   private only: CompiledRule | null
   private closed = false
 
-  constructor(rules: readonly CompiledRule[], store: Store, ownsStore: boolean, hashKeys: boolean) {
+  constructor(
+    rules: readonly CompiledRule[],
+    store: Store,
+    ownsStore: boolean,
+    hashKeys: boolean,
+    isBareLimit: boolean,
+  ) {
     this.rules = rules
+    this.takes = isBareLimit ? 'key' : rules.some(asksForKey) ? 'any' : 'attributes'
     this.store = store
     this.ownsStore = ownsStore
     this.hashKeys = hashKeys
@@ -102,7 +110,7 @@ export class RuleLimiter {
         'the limiter is closed; make a new one, or close it later',
       )
     if (!isCost(cost)) throw badCost('cost', cost)
-    return this.askRules(known(attributes), cost, takenAt, skipped)
+    return this.askRules(known(attributes, this.takes), cost, takenAt, skipped)
   }
 
   private askRules(
@@ -167,14 +175,37 @@ function isBare(rule: CompiledRule): boolean {
   )
 }
 
-function known(attributes: unknown): Attributes {
-  if (typeof attributes === 'string' && attributes !== '') return { key: attributes }
-  if (typeof attributes === 'object' && attributes !== null && !Array.isArray(attributes))
+/** What a limiter can be asked about. Anything else would be allowed for lack of a rule, and nobody would notice. */
+type Accepted = 'key' | 'attributes' | 'any'
+
+const ACCEPTED: Readonly<Record<Accepted, string>> = {
+  key: "a key that is not empty, such as 'user:42', or { key }",
+  attributes: "attributes such as { user: '42' }; no rule of this policy asks for a key",
+  any: "attributes such as { user: '42' }, or a key that is not empty",
+}
+
+function known(attributes: unknown, takes: Accepted): Attributes {
+  if (typeof attributes === 'string' && attributes !== '' && takes !== 'attributes')
+    return { key: attributes }
+  const isObject =
+    typeof attributes === 'object' && attributes !== null && !Array.isArray(attributes)
+  if (
+    isObject &&
+    (takes !== 'key' || attributeText(attributes as Attributes, 'key') !== undefined)
+  ) {
     return attributes as Attributes
+  }
   throw new SluiceError(
     'invalid-attributes',
-    `attributes are ${show(attributes)}; accepted: an object such as { user: '42' }, or a key that is not empty`,
+    `attributes are ${show(attributes)}; accepted: ${ACCEPTED[takes]}`,
   )
+}
+
+/** Whether a key given as text means anything to a rule. */
+function asksForKey({ rule, by }: CompiledRule): boolean {
+  const conditions = [rule.when ?? {}, ...(rule.overrides ?? []).map(({ when }) => when)]
+  const names = [...by, ...conditions.flatMap(Object.keys), rule.tiers?.attribute, rule.cost]
+  return by.length === 0 || names.includes('key')
 }
 
 function costFor(rule: CompiledRule, attributes: Attributes, cost: number): number {

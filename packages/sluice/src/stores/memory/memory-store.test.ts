@@ -87,6 +87,59 @@ describe('a full memory store', () => {
   })
 })
 
+describe('several checks of one space in one call', () => {
+  const of = (key: string, cost: number): Check => ({ ...check(key, '2/min'), cost })
+
+  it('are each charged although one was expired and swept in between', () => {
+    const clock = fakeClock(START)
+    const store = memoryStore({ clock })
+    store.take([check('old')])
+    clock.advance(60_000)
+    store.take([check('new'), check('old')])
+    expect(takes(store, check('old'))).toBe(false)
+    store.close()
+  })
+
+  it('on one key at the cap share that key', () => {
+    const store = memoryStore({ maxKeys: 1, clock: fakeClock(START) })
+    store.take([of('a', 1), of('a', 1)])
+    expect(takes(store, of('a', 1))).toBe(false)
+    expect(store.stats()).toEqual({ keys: 1, evicted: 0, overflowed: 0 })
+    store.close()
+  })
+
+  it('that all overflow see each other', () => {
+    const store = memoryStore({ maxKeys: 1, clock: fakeClock(START) })
+    store.take([of('spent', 2)])
+    const verdicts = store.take([of('a', 2), of('b', 2)])
+    expect(verdicts.map(({ allowed }) => allowed)).toEqual([true, false])
+    store.close()
+  })
+})
+
+it('frees nobody for a look, or for a cost that can never fit', () => {
+  const store = memoryStore({ maxKeys: 1, clock: fakeClock(START) })
+  store.take([check('a', '2/min')])
+  store.take([check('b', '2/min', { cost: 0 })])
+  store.take([check('c', '2/min', { cost: 3 })])
+  expect(store.peek([check('a', '2/min')])[0]!.remaining).toBe(1)
+  store.close()
+})
+
+it('keeps a count as long as the strictest limit that it was charged under needs', () => {
+  const clock = fakeClock(START)
+  const store = memoryStore({ clock })
+  const loose: Check = { space: 's', key: 'a', limit: limit('1000/min'), cost: 1 }
+  const strict: Check = { ...loose, limit: limit('2/min') }
+  store.take([loose])
+  clock.advance(60_000)
+  expect([takes(store, strict), takes(store, strict)]).toEqual([true, true])
+  clock.advance(1000)
+  for (let i = 0; i < 100; i++) takes(store, { ...loose, key: `other${i}` })
+  expect(takes(store, strict)).toBe(false)
+  store.close()
+})
+
 describe('expiry', () => {
   it('goes along with new keys, without a timer', () => {
     const clock = fakeClock(START)

@@ -72,6 +72,8 @@ class Memory implements MemoryStore {
   private readonly clock: Clock
   private readonly shards: number
   private readonly tables = new Map<string, Table>()
+  /** The same tables, for taking turns. */
+  private readonly turns: Table[] = []
   private readonly stopSweeping: () => void
   private lastSpace: string | undefined
   private lastTable: Table | undefined
@@ -136,6 +138,7 @@ class Memory implements MemoryStore {
   close(): void {
     this.stopSweeping()
     this.tables.clear()
+    this.turns.length = 0
     this.lastSpace = undefined
     this.lastTable = undefined
     this.keys = 0
@@ -155,7 +158,7 @@ class Memory implements MemoryStore {
       const table = this.nextTable()
       const removed = table.sweep(now, looks, removals)
       this.keys -= removed
-      looks -= table.size
+      looks -= table.size + 1
       removals -= removed
     }
     return removals <= 0
@@ -163,7 +166,7 @@ class Memory implements MemoryStore {
 
   private takeAlone(check: Check, now: Millis, checks: readonly Check[]): Taken {
     const table = this.tableOf(check)
-    const slot = table.find(check.key) ?? this.placeFor(table, 0, now, checks)
+    const slot = table.find(check.key) ?? this.placeFor(table, check, 0, now, checks)
     const taken = takeBy(
       table.algorithm,
       check.limit,
@@ -188,10 +191,12 @@ class Memory implements MemoryStore {
     for (let i = 0; i < checks.length; i++) {
       const check = checks[i]!
       const table = this.tableOf(check)
-      const slot = table.find(check.key) ?? this.placeFor(table, added, now, checks)
-      if (slot === NEW) added += 1
+      const twin = twinOf(checks, i)
+      const slot =
+        slots[twin] ?? table.find(check.key) ?? this.placeFor(table, check, added, now, checks)
+      if (slot === NEW && twin < 0) added += 1
       slots.push(slot)
-      const state = stateLeftBy(checks, takens, i) ?? this.load(table, slot, check, now)
+      const state = stateLeftBy(checks, takens, slots, i) ?? this.load(table, slot, check, now)
       const taken = takeBy(table.algorithm, check.limit, state, check.cost, now)
       takens.push(taken)
       if (!taken.allowed && check.shadow !== true) allowed = false
@@ -208,8 +213,11 @@ class Memory implements MemoryStore {
   ): readonly Verdict[] {
     for (let i = 0; i < checks.length; i++) {
       const check = checks[i]!
-      if (check.shadow !== true && check.cost > 0)
-        this.save(this.tableOf(check), check, slots[i]!, takens[i]!.next, now)
+      if (check.shadow === true || check.cost === 0) continue
+      const table = this.tableOf(check)
+      // Adding a key forgets expired ones, which may have moved or freed the slots of the others.
+      const slot = slots[i] === OVERFLOW ? OVERFLOW : (table.find(check.key) ?? NEW)
+      this.save(table, check, slot, takens[i]!.next, now)
     }
     for (let i = 0; i < checks.length; i++) {
       if (checks[i]!.shadow === true) takens[i] = this.takeAlone(checks[i]!, now, checks)
@@ -237,7 +245,7 @@ class Memory implements MemoryStore {
   private spend(check: Check, now: Millis, checks: readonly Check[]): Taken {
     const table = this.tableOf(check)
     const { algorithm } = table
-    const slot = table.find(check.key) ?? this.placeFor(table, 0, now, checks)
+    const slot = table.find(check.key) ?? this.placeFor(table, check, 0, now, checks)
     const taken = takeBy(
       algorithm,
       check.limit,
@@ -261,6 +269,7 @@ class Memory implements MemoryStore {
     if (table === undefined) {
       table = new Table(check.limit, this.shards)
       this.tables.set(check.space, table)
+      this.turns.push(table)
     }
     this.lastSpace = check.space
     this.lastTable = table
@@ -274,6 +283,7 @@ class Memory implements MemoryStore {
   }
 
   private save(table: Table, check: Check, slot: number, state: State, now: Millis): void {
+    table.learn(check.limit)
     if (slot >= 0) {
       table.save(slot, state)
     } else if (slot === OVERFLOW) {
@@ -289,7 +299,16 @@ class Memory implements MemoryStore {
   }
 
   /** Where a key without a slot goes, when `added` others are about to be added and those of `checks` must stay. */
-  private placeFor(table: Table, added: number, now: Millis, checks: readonly Check[]): number {
+  private placeFor(
+    table: Table,
+    check: Check,
+    added: number,
+    now: Millis,
+    checks: readonly Check[],
+  ): number {
+    // What will not be stored needs no room.
+    if (check.cost === 0 || (check.cost > check.limit.burst && check.countRefused !== true))
+      return NEW
     if (this.keys + added < this.maxKeys) return NEW
     if (this.evictFrom(table, now, checks)) return NEW
     for (const other of this.tables.values()) {
@@ -306,9 +325,8 @@ class Memory implements MemoryStore {
   }
 
   private nextTable(): Table {
-    const tables = [...this.tables.values()]
-    this.sweepTurn = (this.sweepTurn + 1) % tables.length
-    return tables[this.sweepTurn]!
+    this.sweepTurn = (this.sweepTurn + 1) % this.turns.length
+    return this.turns[this.sweepTurn]!
   }
 
   /** The state to show for a key, which need not be there. */
@@ -323,18 +341,27 @@ class Memory implements MemoryStore {
   }
 }
 
-/** The state that an earlier check of the same call leaves behind for the same count. */
+/** The earlier check of the same call on the same count, -1 when there is none. */
+function twinOf(checks: readonly Check[], i: number): number {
+  const { space, key } = checks[i]!
+  for (let j = i - 1; j >= 0; j--)
+    if (checks[j]!.space === space && checks[j]!.key === key) return j
+  return -1
+}
+
+/** The state that an earlier check of the same call leaves behind for the same count, or the same overflow. */
 function stateLeftBy(
   checks: readonly Check[],
   takens: readonly Taken[],
+  slots: readonly number[],
   i: number,
 ): State | undefined {
   const { space, key, shadow } = checks[i]!
   if (shadow === true) return undefined
   for (let j = i - 1; j >= 0; j--) {
     const other = checks[j]!
-    if (other.space === space && other.key === key && other.shadow !== true)
-      return { ...takens[j]!.next }
+    const isSame = other.key === key || (slots[i] === OVERFLOW && slots[j] === OVERFLOW)
+    if (other.space === space && isSame && other.shadow !== true) return { ...takens[j]!.next }
   }
   return undefined
 }

@@ -24,6 +24,7 @@ export class Table {
    * the strictest expires none too early and takes none for free that is not.
    */
   private strictest: Limit
+  private learnt: Limit
   private readonly Verdict: typeof Taken
   private readonly slots: Slots
   /**
@@ -38,6 +39,7 @@ export class Table {
   constructor(limit: Limit, shards: number) {
     this.algorithm = algorithmOf(limit)
     this.strictest = limit
+    this.learnt = limit
     this.Verdict = verdictClass(this.algorithm)
     this.shards = shards
     this.slots = slotsFor(this.algorithm)
@@ -56,6 +58,7 @@ export class Table {
   take(key: string, limit: Limit, cost: number, now: Millis): Taken | undefined {
     const slot = this.find(key)
     if (slot === undefined) return undefined
+    this.learn(limit)
     const state = this.slots.load(slot)
     const { at } = state
     const allowed = this.algorithm.take(limit, state, cost, now)
@@ -81,15 +84,7 @@ export class Table {
   }
 
   add(key: string, state: State, limit: Limit): void {
-    const { quota, burst } = this.strictest
-    if (limit.quota > 0 && (limit.quota < quota || limit.burst < burst || quota === 0)) {
-      const least = (a: number, b: number): number => (a === 0 ? b : Math.min(a, b))
-      this.strictest = {
-        ...limit,
-        quota: least(quota, limit.quota),
-        burst: least(burst, limit.burst),
-      }
-    }
+    this.learn(limit)
     if (this.mask === 0 && this.slots.size >= LARGEST_MAP) this.split()
     this.mapOf(key).set(key, this.slots.add(key, state))
   }
@@ -144,6 +139,21 @@ export class Table {
 
   private isExpired(slot: number, now: Millis): boolean {
     return this.algorithm.fullAt(this.strictest, this.load(slot), now) <= now
+  }
+
+  /** Takes note of a limit that is used here. */
+  learn(limit: Limit): void {
+    if (limit === this.learnt) return
+    this.learnt = limit
+    const { quota, burst } = this.strictest
+    if (limit.quota > 0 && (limit.quota < quota || limit.burst < burst || quota === 0)) {
+      const least = (a: number, b: number): number => (a === 0 ? b : Math.min(a, b))
+      this.strictest = {
+        ...limit,
+        quota: least(quota, limit.quota),
+        burst: least(burst, limit.burst),
+      }
+    }
   }
 
   private mapOf(key: string): Map<string, number> {
