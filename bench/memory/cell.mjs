@@ -12,7 +12,7 @@ const SLICE_DECISIONS = 2_000_000
 /** Enough for every key, hardly refilled: what is exhausted stays so. */
 const LIMIT = { burst: 50_000_000, quota: 1, window: 24 * 60 * 60 * 1000 }
 
-/** @typedef {{ contender: string, load: string, shares: import('./loads.mjs').Share[], slices: number }} CellInput */
+/** @typedef {{ contender: string, load: string, shares: readonly import('./loads.mjs').Share[], slices: number }} CellInput */
 /** @typedef {{ rate: number, best: number }} CellResult decisions per CPU-second: the median slice and the best */
 
 /** @param {CellInput} input */
@@ -58,7 +58,7 @@ async function warmUp(subject, keys) {
   const order = inTurn(keys.length)
   await subject.run(keys, order, 0, 10_000)
   for (const key of keys.slice(keys.length / 2)) await subject.exhaust(key)
-  for (let i = 0; i < 10; i++) await subject.run(keys, order, 0, 10_000)
+  for (let i = 0; i < 5; i++) await subject.run(keys, order, 0, 10_000)
 }
 
 /**

@@ -27,16 +27,16 @@
  * @property {'ours' | 'peer' | 'floor'} kind
  * @property {boolean} [promises] answers by promises
  * @property {boolean} [sharedClock] reads the clock once for many decisions, and nothing else besides
- * @property {boolean} [twin] runs the same code as another, so that a quick run leaves it out
+ * @property {boolean} [extra] says little that another does not, so that a quick run leaves it out
  * @property {boolean} [aside] does more than the others, so no ratio to them is formed
  * @property {() => Promise<(settings: Settings) => Subject>} load imports only what this contender needs
  */
 
-/** @param {string} algorithm @param {boolean} [twin] @returns {Contender} */
-const ours = (algorithm, twin = false) => ({
+/** @param {string} algorithm @param {boolean} [extra] @returns {Contender} */
+const ours = (algorithm, extra = false) => ({
   name: `sluice ${algorithm}`,
   kind: 'ours',
-  twin,
+  extra,
   load: async () => (await import('./ours.mjs')).oneLimit(/** @type {any} */ (algorithm)),
 })
 
@@ -99,6 +99,7 @@ export const contenders = [
   {
     name: 'floor map, clock/64',
     kind: 'floor',
+    extra: true,
     sharedClock: true,
     load: async () => (await import('./floors.mjs')).mapOfObjectsClock64,
   },

@@ -18,9 +18,9 @@ const full = {
 }
 const quick = {
   rounds: 2,
-  slices: 3,
+  slices: 2,
   shares: /** @type {const} */ (['allowed', 'refused 95 %']),
-  memory: { rounds: 1, keys: 1_000_000, window: 3000 },
+  memory: { rounds: 1, keys: 1_000_000, window: 2000 },
 }
 
 const { values: options } = parseArgs({
@@ -30,7 +30,7 @@ const plan = options.quick ? quick : full
 const names = options.only?.split(',') ?? ['']
 const chosen = contenders
   .filter(({ name }) => names.some((part) => name.includes(part)))
-  .filter(({ twin }) => !(options.quick && twin))
+  .filter(({ extra }) => !(options.quick && extra))
 const file =
   options.json ??
   fileURLToPath(new URL(`../results/memory${options.quick ? '-quick' : ''}.json`, import.meta.url))
