@@ -7,6 +7,8 @@ describe('rates as text', () => {
     expectTypeOf<'5/10s'>().toExtend<RateText>()
     expectTypeOf<'1000/1h'>().toExtend<RateText>()
     expectTypeOf<'1/40d'>().toExtend<RateText>()
+    expectTypeOf<'100/minute'>().toExtend<RateText>()
+    expectTypeOf<'100/15minutes'>().toExtend<RateText>()
     expectTypeOf(limit('100/min', { burst: 200, algorithm: 'gcra' })).toEqualTypeOf<Limit>()
   })
 

@@ -33,6 +33,8 @@ describe('limit', () => {
   it.each<[LimitInput, LimitOptions | undefined, Limit]>([
     ['100/min', undefined, bucket],
     ['100/1m', undefined, bucket],
+    ['100/minute', undefined, bucket],
+    ['100/60seconds', undefined, bucket],
     [' 100 / min ' as LimitInput, undefined, bucket],
     ['5/10s', undefined, { ...bucket, quota: 5, burst: 5, window: 10_000 }],
     ['1000/1h', undefined, { ...bucket, quota: 1000, burst: 1000, window: 3_600_000 }],
@@ -91,7 +93,7 @@ describe('limit', () => {
     [
       '100/fortnight',
       'window',
-      /window is "fortnight"; accepted: whole milliseconds above 0, or text such as/,
+      /window is "fortnight"; accepted: whole milliseconds above 0, or .* \(units: ms, s, .*, minute, .*\)$/,
     ],
     ['100/0s', 'window', /window is "0s"/],
     [

@@ -23,7 +23,7 @@ export function limitSchemas(): Schema {
           quota: units('Units per window; 0 refuses every cost above 0.', 0),
           window: {
             description:
-              "The period: whole milliseconds, or text such as '10s', '1min', '1h', '30d'.",
+              "The period: whole milliseconds, or text such as '10s', '1min', '2hours', '30d'.",
             anyOf: [
               { type: 'string', pattern: `^\\s*${DURATION}\\s*$` },
               units('Milliseconds.', 1),

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   duration,
+  DURATION_FORMS,
   DURATION_UNITS,
   durationText,
   periodText,
@@ -28,6 +29,14 @@ describe('duration', () => {
     ['40d', 3_456_000_000],
     ['2w', 1_209_600_000],
     ['week', 604_800_000],
+    ['minute', 60_000],
+    ['minutes', 60_000],
+    ['1minute', 60_000],
+    ['90seconds', 90_000],
+    ['15minutes', 900_000],
+    ['2hours', 7_200_000],
+    ['30days', 2_592_000_000],
+    ['2weeks', 1_209_600_000],
     ['010s' as Duration, 10_000],
     [' 10s ' as Duration, 10_000],
   ])('of %j is %i ms', (value, millis) => {
@@ -46,6 +55,8 @@ describe('duration', () => {
     ['10s!', '"10s!"'],
     ['1h30min', '"1h30min"'],
     ['1fortnight', '"1fortnight"'],
+    ['1minutess', '"1minutess"'],
+    ['5mins', '"5mins"'],
     ['constructor', '"constructor"'],
     ['9007199254740992ms', '"9007199254740992ms"'],
     ['99999999999999999ms', '"99999999999999999ms"'],
@@ -67,7 +78,7 @@ describe('duration', () => {
       expect.objectContaining({
         name: 'SluiceError',
         code: 'invalid-duration',
-        message: `duration is ${shown}; accepted: whole milliseconds above 0, or text such as '500ms', '10s', '1min', '1h', '30d'`,
+        message: `duration is ${shown}; accepted: whole milliseconds above 0, or a number and a unit such as '500ms', '10s', '1min' (units: ms, s, sec, second, m, min, minute, h, hour, d, day, w, week, or their plurals)`,
       }),
     )
   })
@@ -77,18 +88,27 @@ describe('duration', () => {
       ms: 1,
       s: 1000,
       sec: 1000,
+      second: 1000,
+      seconds: 1000,
       m: 60_000,
       min: 60_000,
+      minute: 60_000,
+      minutes: 60_000,
       h: 3_600_000,
       hour: 3_600_000,
+      hours: 3_600_000,
       d: 86_400_000,
       day: 86_400_000,
+      days: 86_400_000,
       w: 604_800_000,
       week: 604_800_000,
+      weeks: 604_800_000,
     }
     expect(DURATION_UNITS).toEqual(Object.keys(units))
     for (const [unit, millis] of Object.entries(units)) {
       expect(duration(`7${unit as DurationUnit}`)).toBe(7 * millis)
+      // The message leaves the plurals of words to its last words.
+      expect(DURATION_FORMS).toMatch(new RegExp(`\\b${unit.replace(/(?<=...)s$/, '')}\\b`))
     }
   })
 })

@@ -2,6 +2,9 @@
 import { show, SluiceError } from '../errors.ts'
 import type { Millis } from './clock.ts'
 
+/** A unit that is a word, with its plural. */
+type UnitWord = 'second' | 'minute' | 'hour' | 'day' | 'week'
+
 /** The unit of a duration: milliseconds, seconds, minutes, hours, days, weeks. */
 export type DurationUnit =
   | 'ms'
@@ -10,11 +13,10 @@ export type DurationUnit =
   | 'm'
   | 'min'
   | 'h'
-  | 'hour'
   | 'd'
-  | 'day'
   | 'w'
-  | 'week'
+  | UnitWord
+  | `${UnitWord}s`
 
 /** A duration as text: a whole number and a unit, such as `10s` or `1h`; a bare unit means one. */
 export type DurationText = DurationUnit | `${number}${DurationUnit}`
@@ -24,24 +26,24 @@ export type Duration = DurationText | Millis
 
 const UNITS: ReadonlyMap<string, Millis> = new Map([
   ['ms', 1],
-  ['s', 1000],
-  ['sec', 1000],
-  ['m', 60_000],
-  ['min', 60_000],
-  ['h', 3_600_000],
-  ['hour', 3_600_000],
-  ['d', 86_400_000],
-  ['day', 86_400_000],
-  ['w', 604_800_000],
-  ['week', 604_800_000],
+  ...alike(1000, 's', 'sec', 'second', 'seconds'),
+  ...alike(60_000, 'm', 'min', 'minute', 'minutes'),
+  ...alike(3_600_000, 'h', 'hour', 'hours'),
+  ...alike(86_400_000, 'd', 'day', 'days'),
+  ...alike(604_800_000, 'w', 'week', 'weeks'),
 ])
+
+function alike(millis: Millis, ...names: string[]): [string, Millis][] {
+  return names.map((name) => [name, millis])
+}
 
 /** Every unit that may stand in a duration. */
 export const DURATION_UNITS: readonly string[] = [...UNITS.keys()]
 
 /** What a duration may look like, for error messages. */
-export const DURATION_FORMS =
-  "whole milliseconds above 0, or text such as '500ms', '10s', '1min', '1h', '30d'"
+export const DURATION_FORMS: string =
+  "whole milliseconds above 0, or a number and a unit such as '500ms', '10s', '1min' " +
+  '(units: ms, s, sec, second, m, min, minute, h, hour, d, day, w, week, or their plurals)'
 
 /** The duration in milliseconds, or undefined when it is not one. */
 export function tryDuration(value: unknown): Millis | undefined {
