@@ -8,6 +8,7 @@ const source = (path: string) =>
 export default defineConfig({
   resolve: {
     alias: [
+      { find: /^@sluice\/server$/, replacement: source('../../server/src/index.ts') },
       { find: /^sluice$/, replacement: source('index.ts') },
       { find: /^sluice\/(.+)$/, replacement: source('$1/index.ts') },
     ],

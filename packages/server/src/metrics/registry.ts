@@ -1,0 +1,62 @@
+// The service's own figures and their text form for Prometheus; one addition costs a few nanoseconds.
+import { Family, type Series } from './family.ts'
+import { Histogram } from './histogram.ts'
+
+/** Something that only grows. */
+export class Counter implements Series {
+  value = 0
+
+  add(units = 1): void {
+    this.value += units
+  }
+
+  lines(name: string, labels: string): readonly string[] {
+    return [`${name}${labels} ${this.value}`]
+  }
+}
+
+/** Something that goes up and down: set, or read when somebody asks. */
+export class Gauge implements Series {
+  private value: () => number = () => 0
+
+  set(value: number): void {
+    this.value = () => value
+  }
+
+  readFrom(value: () => number): void {
+    this.value = value
+  }
+
+  lines(name: string, labels: string): readonly string[] {
+    return [`${name}${labels} ${this.value()}`]
+  }
+}
+
+/** All figures of one service, in the order in which they were made. */
+export class MetricRegistry {
+  private readonly families: Family<Series>[] = []
+
+  /** A counter; the name ends in `_total`. */
+  counter(name: string, help: string, labels: readonly string[] = []): Family<Counter> {
+    return this.family(new Family('counter', name, help, labels, () => new Counter()))
+  }
+
+  gauge(name: string, help: string, labels: readonly string[] = []): Family<Gauge> {
+    return this.family(new Family('gauge', name, help, labels, () => new Gauge()))
+  }
+
+  /** A histogram of seconds; the name ends in `_seconds`. */
+  histogram(name: string, help: string, labels: readonly string[] = []): Family<Histogram> {
+    return this.family(new Family('histogram', name, help, labels, () => new Histogram()))
+  }
+
+  /** The exposition in Prometheus' text format, version 0.0.4. */
+  text(): string {
+    return this.families.map((family) => family.text()).join('')
+  }
+
+  private family<S extends Series>(family: Family<S>): Family<S> {
+    this.families.push(family)
+    return family
+  }
+}
