@@ -165,9 +165,16 @@ describe('limit', () => {
       '',
       /unknown field "brust"; accepted: quota, window, algorithm, burst$/,
     ],
-    [null, 'quota window', /^limit null: quota is missing/],
-    [5, 'quota window', /^limit 5: quota is missing/],
-    [[], 'quota window', /^limit \[\]: quota is missing/],
+    [{}, 'quota window', /^limit {}: quota is missing/],
+    [
+      null,
+      '',
+      /^limit null: accepted: text such as '100\/min', '5\/10s', '1000\/1h', or { quota, window, algorithm, burst }$/,
+    ],
+    [undefined, '', /^limit undefined: accepted: text/],
+    [[], '', /^limit \[\]: accepted: text/],
+    [5, '', /^limit 5: a number has no window; write '5\/min', or { quota: 5, window: '1min' }$/],
+    [-1.5, '', /^limit -1.5: accepted: text/],
   ])('refuses %j, naming %j', (input, field, message) => {
     expect(() => limit(input as LimitInput)).toThrow(
       expect.objectContaining({

@@ -80,8 +80,7 @@ export interface LimitProblem {
 /** `limit('100/min', { burst: 200 })`: the limit as data. Throws `invalid-limit` naming every mistake. */
 export function limit(input: LimitInput, options: LimitOptions = {}): Limit {
   const problems: LimitProblem[] = []
-  const fields = typeof input === 'string' ? rateFields(input) : input
-  const made = readLimit({ ...fields, ...options }, problems)
+  const made = readLimit({ ...fieldsOf(input), ...options }, problems)
   if (made === undefined) {
     const list = problems.map((problem) => problem.message).join('; ')
     throw new SluiceError('invalid-limit', `limit ${show(input)}: ${list}`, {
@@ -89,6 +88,13 @@ export function limit(input: LimitInput, options: LimitOptions = {}): Limit {
     })
   }
   return made
+}
+
+/** The fields of what people write; `rate` holds what has none. */
+function fieldsOf(input: unknown): Readonly<Record<string, unknown>> {
+  if (typeof input === 'string') return rateFields(input)
+  const isTable = typeof input === 'object' && input !== null && !Array.isArray(input)
+  return isTable ? (input as Record<string, unknown>) : { rate: input }
 }
 
 const WHOLE_TEXT = /^\d+(?:_\d+)*$/
@@ -124,7 +130,7 @@ export function readLimit(
     })
   }
   if (Object.hasOwn(fields, 'rate')) {
-    wrong('', `rate is ${show(fields['rate'])}; accepted: ${RATE_FORMS}`)
+    wrong('', rateMistake(fields['rate']))
     return undefined
   }
   for (const name of Object.keys(fields)) {
@@ -172,6 +178,13 @@ export function readLimit(
   if (problems.length > before) return undefined
   // Adding 0 turns -0, which the checks let through, into 0.
   return { algorithm, quota: quota + 0, window, burst: burst + 0 }
+}
+
+function rateMistake(rate: unknown): string {
+  if (typeof rate === 'string') return `rate is ${show(rate)}; accepted: ${RATE_FORMS}`
+  return isWhole(rate)
+    ? `a number has no window; write '${rate}/min', or { quota: ${rate}, window: '1min' }`
+    : `accepted: ${RATE_FORMS}, or { ${LIMIT_FIELDS.join(', ')} }`
 }
 
 /** The limit as people write it: `token bucket 100/min, burst 20`. */

@@ -49,7 +49,14 @@ describe('limits', () => {
       { quota: 1_000_000_000_000, window: '40d' },
       'times a window of 3456000000 ms is above 2^52',
     ],
-    ['nothing at all', null, 'quota is missing'],
+    [
+      'a number alone',
+      100,
+      "limit 100: a number has no window; write '100/min', or { quota: 100, window: '1min' }",
+    ],
+    ['nothing at all', null, "limit null: accepted: text such as '100/min'"],
+    ['a list', ['100/min'], 'limit ["100/min"]: accepted: text such as'],
+    ['a switch', true, 'or { quota, window, algorithm, burst }'],
   ])('with %s', (_, limit, message) => {
     const alone = mistake(() => make({ limit }))
     expect(alone.code).toBe('invalid-limit')
@@ -120,12 +127,24 @@ describe('policies', () => {
 })
 
 describe('options', () => {
+  const write =
+    "write createLimiter({ limit: '100/min' }) or createLimiter({ policy: { name, rules } })"
   it.each<[what: string, options: unknown, message: string]>([
-    ['nothing', undefined, 'options are undefined; accepted: { limit } or { policy }'],
-    ['null', null, 'options are null; accepted'],
-    ['a limit alone', '5/min', 'options are "5/min"; accepted: { limit } or { policy }'],
-    ['neither limit nor policy', {}, 'give either limit or policy'],
-    ['both', { limit: '1/s', policy: { name: 'a', rules: [rule] } }, 'give either limit or policy'],
+    ['nothing', undefined, `options are undefined; ${write}`],
+    ['null', null, `options are null; ${write}`],
+    ['a limit alone', '5/min', `options are "5/min"; ${write}`],
+    ['a number alone', 5, `options are 5; ${write}`],
+    ['neither limit nor policy', {}, `neither limit nor policy is given; ${write}`],
+    [
+      'a limit that is undefined',
+      { limit: undefined },
+      `neither limit nor policy is given; ${write}`,
+    ],
+    [
+      'both',
+      { limit: '1/s', policy: { name: 'a', rules: [rule] } },
+      'both limit and policy are given; accepted: one of them, as a policy has its own limits',
+    ],
     ['an unknown one', { limit: '1/s', stroe: {} }, 'unknown option "stroe"; accepted: limit,'],
     ['a store that is none', { limit: '1/s', store: {} }, 'store is {}; accepted: memoryStore()'],
     ['a store that is null', { limit: '1/s', store: null }, 'store is null; accepted'],

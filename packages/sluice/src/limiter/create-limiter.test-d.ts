@@ -1,11 +1,20 @@
 import { describe, expectTypeOf, it } from 'vitest'
 import type { Decision } from '../decision/decision.ts'
 import { memoryStore } from '../stores/memory/memory-store.ts'
-import type { Store, SyncStore } from '../stores/store.ts'
+import { redisStore, type RedisClient } from '../redis/index.ts'
+import type { AsyncStore, MaybePromise, Store, SyncStore } from '../stores/store.ts'
 import { createLimiter } from './create-limiter.ts'
 import type { Limiter, SyncLimiter } from './limiter.ts'
 
-const remote = {} as Store & { readonly sync?: false }
+const remote = {} as AsyncStore
+
+class Elsewhere {
+  declare take: Store['take']
+  declare peek: Store['peek']
+  declare give: Store['give']
+  declare reset: Store['reset']
+  declare close: Store['close']
+}
 
 describe('a limiter', () => {
   it('without a store, or on one that answers at once, returns no promises', () => {
@@ -23,6 +32,23 @@ describe('a limiter', () => {
     expectTypeOf(limiter).toEqualTypeOf<Limiter>()
     expectTypeOf(limiter.check('a')).toEqualTypeOf<Promise<Decision>>()
     expectTypeOf(limiter.close()).toEqualTypeOf<Promise<void>>()
+  })
+
+  it('on Redis, or on a store that says nothing of being synchronous, returns promises', () => {
+    const redis = redisStore({} as RedisClient)
+    expectTypeOf(createLimiter({ limit: '1/s', store: redis })).toEqualTypeOf<Limiter>()
+    const elsewhere = new Elsewhere()
+    expectTypeOf(createLimiter({ limit: '1/s', store: elsewhere })).toEqualTypeOf<Limiter>()
+  })
+
+  it('on a store of which nothing is known may return either', () => {
+    const limiter = createLimiter({ limit: '1/s', store: {} as Store })
+    expectTypeOf(limiter).toEqualTypeOf<Limiter | SyncLimiter>()
+    expectTypeOf(limiter.check('a')).toEqualTypeOf<MaybePromise<Decision>>()
+    const either = createLimiter({ limit: '1/s', store: {} as AsyncStore | SyncStore })
+    expectTypeOf(either).toEqualTypeOf<Limiter | SyncLimiter>()
+    // @ts-expect-error there may be no promise
+    void limiter.check('a').then
   })
 
   it('takes a text or attributes, and a cost', () => {

@@ -5,7 +5,7 @@ import { compilePolicy } from '../policy/compile.ts'
 import { parsePolicy } from '../policy/parse.ts'
 import type { Policy } from '../policy/policy.ts'
 import { memoryStore } from '../stores/memory/memory-store.ts'
-import type { Store, SyncStore } from '../stores/store.ts'
+import type { AsyncStore, Store, SyncStore } from '../stores/store.ts'
 import type { Limiter, SyncLimiter } from './limiter.ts'
 import { RuleLimiter } from './rule-limiter.ts'
 
@@ -21,11 +21,17 @@ export interface LimiterOptions<S extends Store = Store> {
   readonly hashKeys?: boolean
 }
 
+const WRITE =
+  "write createLimiter({ limit: '100/min' }) or createLimiter({ policy: { name, rules } })"
 const OPTIONS = ['limit', 'policy', 'store', 'hashKeys']
 
-/** Makes a limiter. On the memory store it answers at once; on a remote store by promises. */
+/**
+ * Makes a limiter. On the memory store it answers at once, on a remote store by promises; on a store of which
+ * the types do not say which, `await` suits both.
+ */
 export function createLimiter(options: LimiterOptions<SyncStore>): SyncLimiter
-export function createLimiter(options: LimiterOptions): Limiter
+export function createLimiter(options: LimiterOptions<AsyncStore>): Limiter
+export function createLimiter(options: LimiterOptions): Limiter | SyncLimiter
 export function createLimiter(options: LimiterOptions): Limiter | SyncLimiter {
   checkOptions(options)
   const { policy = policyOf(options.limit as LimitInput) } = options
@@ -70,12 +76,14 @@ function checkOptions(options: LimiterOptions): void {
     throw new SluiceError('invalid-option', `createLimiter: ${message}`)
   }
   if (typeof options !== 'object' || options === null)
-    wrong(`options are ${show(options)}; accepted: { limit } or { policy }`)
+    wrong(`options are ${show(options)}; ${WRITE}`)
   const unknown = Object.keys(options).find((name) => !OPTIONS.includes(name))
   if (unknown !== undefined)
     wrong(`unknown option ${show(unknown)}; accepted: ${OPTIONS.join(', ')}`)
-  if ((options.limit === undefined) === (options.policy === undefined))
-    wrong('give either limit or policy')
+  if (options.limit === undefined && options.policy === undefined)
+    wrong(`neither limit nor policy is given; ${WRITE}`)
+  if (options.limit !== undefined && options.policy !== undefined)
+    wrong('both limit and policy are given; accepted: one of them, as a policy has its own limits')
   const { store, hashKeys } = options
   if (
     store !== undefined &&

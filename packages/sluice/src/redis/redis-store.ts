@@ -2,7 +2,7 @@
 import { show, SluiceError } from '../errors.ts'
 import type { Limit } from '../limit/limit.ts'
 import type { Verdict } from '../limit/verdict.ts'
-import type { Check, Store } from '../stores/store.ts'
+import type { AsyncStore, Check } from '../stores/store.ts'
 import { systemClock, type Clock, type Millis } from '../time/clock.ts'
 import { takeAcross, type Indexed } from './across-slots.ts'
 import { Batcher } from './batcher.ts'
@@ -33,7 +33,7 @@ export interface RedisStoreOptions {
  * one after the other; when one refuses, what the earlier ones took is handed back. Between the two, others
  * may see the units as taken.
  */
-export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): Store {
+export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): AsyncStore {
   const { prefix = 'sl:', timeout = 100, cluster, clock, onWarning = warnOnConsole } = options
   const wrong = (message: string): never => {
     throw new SluiceError('invalid-option', `redisStore: ${message}`)
@@ -61,7 +61,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
 /** Decides checks of one slot. */
 type Run = Batcher['run']
 
-class Redis implements Store {
+class Redis implements AsyncStore {
   private readonly batcher: Batcher
   private readonly nameOf: (space: string, key: string) => string
   private readonly cluster: boolean

@@ -53,6 +53,11 @@ export interface Store {
   readonly sync?: boolean
 }
 
+/** A store whose answers may take a while: a limiter on it returns promises. */
+export interface AsyncStore extends Store {
+  readonly sync?: false
+}
+
 /** A store that answers at once. */
 export interface SyncStore extends Store {
   readonly sync: true
