@@ -1,6 +1,7 @@
 // Builds packages/sluice: src becomes ESM, declarations and source maps in dist.
 import { existsSync, renameSync, rmSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
+import { ensureInstalled } from './install.mjs'
 import { root, run, tool } from './run.mjs'
 
 const folder = `${root}packages/sluice/`
@@ -21,4 +22,8 @@ export async function build() {
   return code
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) process.exitCode = await build()
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  // `npm pack` in a fresh clone comes here first.
+  if (!existsSync(tool('tsc'))) await ensureInstalled()
+  process.exitCode = await build()
+}

@@ -1,0 +1,57 @@
+// `npm pack -w sluice` in a fresh clone: the build finds no compiler, and installs everything, not one workspace.
+import { spawnSync } from 'node:child_process'
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+
+const scripts = fileURLToPath(new URL('.', import.meta.url))
+let folder: string
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'sluice-install-'))
+  for (const name of ['run.mjs', 'install.mjs', 'build.mjs']) {
+    cpSync(join(scripts, name), join(folder, 'scripts', name))
+  }
+  writeFileSync(join(folder, 'package-lock.json'), '{}')
+  program('bin/npm', 'echo "npm $* in $npm_config_workspace.$npm_config_dry_run"; exit 7')
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+test('builds install what is missing, whatever npm was told about workspaces', () => {
+  expect(build()).toEqual({
+    code: 7,
+    printed:
+      'Installing dependencies (npm ci) ...\nnpm ci --no-audit --no-fund --loglevel=error in .\n',
+    errors: 'npm ci failed; see the lines above.\n',
+  })
+})
+
+test('builds leave alone what is installed', () => {
+  program('node_modules/.bin/tsc', 'echo "tsc $1"; exit 3')
+  expect(build()).toEqual({ code: 3, printed: 'tsc -p\n', errors: '' })
+})
+
+function build(): { code: number | null; printed: string; errors: string } {
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [join(folder, 'scripts/build.mjs')],
+    {
+      encoding: 'utf8',
+      env: {
+        PATH: `${join(folder, 'bin')}:${process.env['PATH']}`,
+        npm_config_workspace: 'sluice',
+        npm_config_dry_run: 'true',
+      },
+    },
+  )
+  return { code: status, printed: stdout, errors: stderr }
+}
+
+function program(path: string, script: string): void {
+  const file = join(folder, path)
+  mkdirSync(join(file, '..'), { recursive: true })
+  writeFileSync(file, `#!/bin/sh\n${script}\n`)
+  chmodSync(file, 0o755)
+}
