@@ -1,0 +1,71 @@
+// The configuration of the service after reading: every default filled in, every policy parsed.
+import type { Millis, Policy } from 'sluice'
+import type { LogLevel } from '../service/log.ts'
+
+/** Counts in this process, lost when it ends. */
+export interface MemoryStoreConfig {
+  readonly kind: 'memory'
+  /** Most keys held at once. */
+  readonly maxKeys: number
+}
+
+/** Counts in Redis or Valkey, shared by every instance of the service. */
+export interface RedisStoreConfig {
+  readonly kind: 'redis'
+  /** `redis://` or `rediss://`, with user, password and database as usual. Never log it: it holds a secret. */
+  readonly url: string
+  /** What every key begins with. */
+  readonly prefix: string
+  /** When a call is given up. */
+  readonly timeout: Millis
+  /** Whether the URL names a node of a cluster. */
+  readonly cluster: boolean
+}
+
+/** Where counts live. */
+export type StoreConfig = MemoryStoreConfig | RedisStoreConfig
+
+/** Where a protocol listens. */
+export interface ListenerConfig {
+  readonly host: string
+  /** 0 lets the system choose. */
+  readonly port: number
+}
+
+/** The HTTP listener and what it takes from strangers. */
+export interface HttpListenerConfig extends ListenerConfig {
+  /** Most bytes of a request's body, and of its headers. */
+  readonly maxBody: number
+  readonly maxHeaders: number
+  /** How long a client may take to send the headers, and the whole request. */
+  readonly headersTimeout: Millis
+  readonly requestTimeout: Millis
+  /** How long a connection may stay open between two requests. */
+  readonly idleTimeout: Millis
+  readonly maxConnections: number
+}
+
+/** Which protocols are spoken, and where; one that is not there is off. */
+export interface ListenersConfig {
+  readonly http: HttpListenerConfig
+  readonly grpc?: ListenerConfig
+}
+
+/** How the service ends. */
+export interface ShutdownConfig {
+  /** After SIGTERM: how long to answer with "not ready" before the ports close, so that balancers can look away. */
+  readonly delay: Millis
+  /** How long work that has begun may take to finish. */
+  readonly patience: Millis
+}
+
+/** Everything that one file, and the environment on top of it, say. */
+export interface Config {
+  readonly policies: readonly Policy[]
+  readonly store: StoreConfig
+  readonly listeners: ListenersConfig
+  /** The networks of the proxies in front, whose word on the client's address is believed. */
+  readonly trustedProxies: readonly string[]
+  readonly shutdown: ShutdownConfig
+  readonly log: LogLevel
+}

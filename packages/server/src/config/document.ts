@@ -1,0 +1,92 @@
+// Reads YAML or JSON text into plain data that remembers where each part of it was written.
+import {
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parseDocument,
+  type Document,
+  type Node,
+  type YAMLMap,
+} from 'yaml'
+import type { ConfigProblem, Step } from './problem.ts'
+
+/** The largest file that is read, in characters. */
+const LONGEST = 1_048_576
+/** Few aliases are enough for any policy, and many make small files explode. */
+const MOST_ALIASES = 100
+
+/** A place in a file, both numbers from 1. */
+export interface Position {
+  readonly line: number
+  readonly column: number
+}
+
+/** Plain data and the way back to the text. */
+export interface SourceDocument {
+  readonly value: unknown
+  /** Where a member is written, or the nearest part around it; `key` asks for its name instead of its value. */
+  positionOf(steps: readonly Step[], part?: 'key' | 'value'): Position
+}
+
+/** The document, or what its syntax has wrong. JSON is YAML too. */
+export function readDocument(
+  text: string,
+  file: string,
+): { document: SourceDocument } | { problems: readonly ConfigProblem[] } {
+  const wrong = (message: string, position: Position = { line: 1, column: 1 }) => ({
+    problems: [{ file, ...position, path: '', message }],
+  })
+  if (text.length > LONGEST)
+    return wrong(`the file has ${text.length} characters; accepted: at most ${LONGEST}`)
+  const lines = new LineCounter()
+  const placed = (offset: number): Position => {
+    const { line, col } = lines.linePos(offset)
+    return { line: Math.max(line, 1), column: Math.max(col, 1) }
+  }
+  try {
+    const options = { lineCounter: lines, prettyErrors: false, logLevel: 'error' } as const
+    const parsed = parseDocument(text, options)
+    const faults = [...parsed.errors, ...parsed.warnings]
+    if (faults.length > 0) {
+      const problems = faults.map(({ message, pos }) => {
+        return { file, ...placed(pos[0]), path: '', message: `not valid YAML: ${message}` }
+      })
+      return { problems }
+    }
+    const value = parsed.toJS({ maxAliasCount: MOST_ALIASES }) as unknown
+    return { document: { value, positionOf: finder(parsed, placed) } }
+  } catch (error) {
+    // Aliases of nothing, too many of them, and lists nested beyond the stack.
+    return wrong(`not valid YAML: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+function finder(parsed: Document, placed: (offset: number) => Position) {
+  return (steps: readonly Step[], part: 'key' | 'value' = 'value'): Position => {
+    let node = parsed.contents as Node | null
+    let offset = node?.range?.[0] ?? 0
+    for (const [i, step] of steps.entries()) {
+      const inner = isAlias(node) ? node.resolve(parsed) : node
+      const isLast = i === steps.length - 1
+      if (isSeq(inner) && typeof step === 'number') {
+        node = (inner.items[step] ?? null) as Node | null
+      } else if (isMap(inner)) {
+        const pair = pairOf(inner, String(step))
+        if (pair === undefined) break
+        const value = (pair.value ?? null) as Node | null
+        offset = (pair.key as Node).range?.[0] ?? offset
+        if (isLast && part === 'key') break
+        node = value
+      } else break
+      if (node?.range === undefined || node.range === null) break
+      offset = node.range[0]
+    }
+    return placed(offset)
+  }
+}
+
+function pairOf(map: YAMLMap, name: string) {
+  return map.items.find(({ key }) => isScalar(key) && String(key.value) === name)
+}

@@ -1,0 +1,236 @@
+import { describe, expect, it } from 'vitest'
+import { problemText } from './problem.ts'
+import { readConfig } from './read-config.ts'
+
+const policy = `policies:
+  - name: api
+    rules:
+      - { name: per-user, by: [user], limit: 100/min }
+`
+
+/** The mistakes as they are printed. */
+const mistakes = (text: string, environment = {}) =>
+  readConfig(text, 'sluice.yaml', environment).problems.map(problemText)
+
+const configOf = (text: string, environment = {}) => {
+  const { config, problems } = readConfig(text, 'sluice.yaml', environment)
+  expect(problems).toEqual([])
+  return config!
+}
+
+describe('a file', () => {
+  it('needs nothing but policies', () => {
+    expect(configOf(policy)).toMatchObject({
+      policies: [{ name: 'api', rules: [{ limit: { quota: 100, window: 60_000 } }] }],
+      store: { kind: 'memory', maxKeys: 1_000_000 },
+      listeners: { http: { host: '127.0.0.1', port: 8080, maxBody: 262_144 } },
+      trustedProxies: [],
+      shutdown: { delay: 1000, patience: 10_000 },
+      log: 'info',
+    })
+    expect(configOf(policy).listeners.grpc).toBeUndefined()
+  })
+
+  it('may be JSON, also indented by tabs', () => {
+    const value = {
+      policies: [{ name: 'api', rules: [{ name: 'all', by: [], limit: '5/s' }] }],
+      listeners: { http: { port: 0 } },
+    }
+    for (const indent of ['', '  ', '\t']) {
+      const config = configOf(JSON.stringify(value, undefined, indent))
+      expect(config.listeners.http.port).toBe(0)
+      expect(config.policies[0]!.name).toBe('api')
+    }
+  })
+
+  it.each([
+    ['store: memory', { kind: 'memory' }],
+    ['store: { kind: memory, maxKeys: 5 }', { kind: 'memory', maxKeys: 5 }],
+    ['store: redis://u:p@h:1/2', { kind: 'redis', url: 'redis://u:p@h:1/2', prefix: 'sl:' }],
+    [
+      "store: { kind: redis, url: 'rediss://h', prefix: 'x:', timeout: 15ms, cluster: true }",
+      { kind: 'redis', url: 'rediss://h', prefix: 'x:', timeout: 15, cluster: true },
+    ],
+  ])('says where counts live: %s', (line, store) => {
+    expect(configOf(`${policy}${line}\n`).store).toMatchObject(store)
+  })
+
+  it('may use anchors', () => {
+    const text = `policies:
+  - name: a
+    rules: &rules
+      - { name: per-user, by: [user], limit: 1/s }
+  - name: b
+    rules: *rules
+`
+    expect(configOf(text).policies.map(({ rules }) => rules[0]!.name)).toEqual([
+      'per-user',
+      'per-user',
+    ])
+  })
+})
+
+describe('a mistake is shown where it was made', () => {
+  it.each([
+    ['', 'sluice.yaml:1:1: the file is null; accepted: an object with policies'],
+    ['hello', 'sluice.yaml:1:1: the file is "hello"; accepted: an object with policies'],
+    [
+      'store: memory\n',
+      'sluice.yaml:1:1: policies is missing; accepted: a list of at least one policy',
+    ],
+    ['policies: []\n', 'sluice.yaml:1:11: policies is []; accepted: a list of at least one policy'],
+    [
+      `${policy}port: 1\n`,
+      'sluice.yaml:5:1: port is not a known field; accepted: policies, store, listeners',
+    ],
+    [
+      `${policy}listeners:\n  http:\n    port: 70000\n`,
+      'sluice.yaml:7:11: listeners.http.port is 70000; accepted: a whole number from 0 to 65535',
+    ],
+    [
+      `${policy}listeners:\n  http:\n    prot: 1\n`,
+      'sluice.yaml:7:5: listeners.http.prot is not a known field; accepted: host, port',
+    ],
+    [
+      `${policy}listeners: { http: { headersTimeout: soon } }\n`,
+      `sluice.yaml:5:38: listeners.http.headersTimeout is "soon"; accepted: milliseconds, or text such as '500ms'`,
+    ],
+    [
+      `${policy}store: postgres://x\n`,
+      'sluice.yaml:5:8: store.url is not a URL; accepted: a URL such as',
+    ],
+    [
+      `${policy}store: { kind: file }\n`,
+      `sluice.yaml:5:16: store.kind is "file"; accepted: 'memory', a Redis URL, or an object`,
+    ],
+    [
+      `${policy}store: { kind: redis, url: 'redis://h', prefix: 'a{b' }\n`,
+      'sluice.yaml:5:49: store.prefix is "a{b"; accepted: text without { and }',
+    ],
+    [
+      `${policy}trustedProxies: 10.0.0.0/8\n`,
+      'sluice.yaml:5:17: trustedProxies is "10.0.0.0/8"; accepted: a list of networks',
+    ],
+    [
+      `${policy}log: loud\n`,
+      'sluice.yaml:5:6: log is "loud"; accepted: debug, info, warn, error, silent',
+    ],
+    [
+      policy.replace('limit: 100/min', 'limt: 100/min'),
+      'sluice.yaml:4:39: policies[0].rules[0].limt is not a known field; did you mean limit?',
+    ],
+    [
+      policy.replace('100/min', 'often'),
+      'sluice.yaml:4:46: policies[0].rules[0].limit is "often"; accepted: text such as',
+    ],
+    [
+      policy.replace('name: api', 'name: ""'),
+      'sluice.yaml:2:11: policies[0].name is ""; accepted: 1 to 128 printable',
+    ],
+    [
+      'policies:\n  - 5\n',
+      'sluice.yaml:2:5: policies[0] is 5; accepted: an object with name and rules',
+    ],
+    [
+      `${policy}  - name: api\n    rules: [{ name: all, by: [], limit: 1/s }]\n`,
+      'sluice.yaml:5:11: policies[1].name is "api", the name of policies[0]; accepted: a name of its own',
+    ],
+    [`${policy}store: [\n`, 'sluice.yaml:6:1: not valid YAML: '],
+    [
+      `${policy}store: memory\nstore: memory\n`,
+      'sluice.yaml:6:1: not valid YAML: Map keys must be unique',
+    ],
+    [`${policy}store: *nothing\n`, 'sluice.yaml:1:1: not valid YAML: Unresolved alias'],
+    [`${policy}store: !!js/function x\n`, 'sluice.yaml:5:8: not valid YAML: Unresolved tag'],
+  ])('%#', (text, sentence) => {
+    expect(mistakes(text).map((line) => line.slice(0, sentence.length))).toContain(sentence)
+  })
+
+  it('and all of them at once, in the order of the file', () => {
+    const text = `log: loud
+policies:
+  - name: api
+    rules:
+      - { name: a, by: [user], limit: often }
+      - { name: b, by: user, limit: 1/s }
+listeners: { http: { port: x } }
+`
+    expect(mistakes(text).map((line) => line.split(' ')[1])).toEqual([
+      'log',
+      'policies[0].rules[0].limit',
+      'policies[0].rules[1].by',
+      'listeners.http.port',
+    ])
+  })
+
+  it('also in a policy with names that need quotes', () => {
+    const text = `policies:
+  - name: api
+    rules:
+      - name: a
+        by: [user]
+        limit: 1/s
+        when:
+          x-plan: { equal: free }
+`
+    expect(mistakes(text)[0]).toMatch(
+      /^sluice\.yaml:8:\d+: policies\[0\]\.rules\[0\]\.when\["x-plan"\]/,
+    )
+  })
+})
+
+describe('a hostile file', () => {
+  const bomb = ['a0: &a0 [x, x]']
+  for (let i = 1; i < 30; i++) bomb.push(`a${i}: &a${i} [*a${i - 1}, *a${i - 1}]`)
+
+  it.each([
+    ['a list that doubles thirty times', bomb.join('\n')],
+    ['ten thousand open brackets', '['.repeat(10_000)],
+    ['more than a megabyte', `# ${'x'.repeat(2 ** 20)}\n${policy}`],
+    ['own prototypes', '__proto__: { policies: [] }\nconstructor: 5\n'],
+    ['a name that is a list', '? [a, b]\n: 5\n'],
+    ['bytes that are no text', '\u0000\u0001\uFFFD'],
+  ])('is refused like any other: %s', (_, text) => {
+    expect(mistakes(text).length).toBeGreaterThan(0)
+  })
+
+  it('never has its password shown', () => {
+    const texts = [
+      `${policy}store: { kind: redis, url: 'http://u:hunter2@h' }\n`,
+      `${policy}store: mysql://u:hunter2@h\n`,
+    ]
+    for (const text of texts) expect(mistakes(text).join()).not.toContain('hunter2')
+    expect(mistakes(policy, { REDIS_URL: 'http://u:hunter2@h' }).join()).not.toContain('hunter2')
+  })
+})
+
+describe('the environment', () => {
+  it.each([
+    [{ REDIS_URL: 'redis://h:1' }, { store: { kind: 'redis', url: 'redis://h:1', timeout: 100 } }],
+    [{ REDIS_URL: '' }, { store: { kind: 'memory' } }],
+    [{ SLUICE_REDIS_PREFIX: 'x:' }, { store: { kind: 'memory' } }],
+    [
+      { REDIS_URL: 'redis://h', SLUICE_REDIS_PREFIX: 'x:', SLUICE_REDIS_TIMEOUT: '15ms' },
+      { store: { prefix: 'x:', timeout: 15 } },
+    ],
+    [{ SLUICE_REDIS_TIMEOUT: '15' }, { store: { kind: 'memory' } }],
+    [{ SLUICE_HTTP_HOST: '0.0.0.0' }, { listeners: { http: { host: '0.0.0.0', port: 8080 } } }],
+    [{ SLUICE_HTTP_PORT: '9090' }, { listeners: { http: { host: '127.0.0.1', port: 9090 } } }],
+    [{ SLUICE_GRPC_PORT: '0' }, { listeners: { grpc: { host: '127.0.0.1', port: 0 } } }],
+    [{ SLUICE_SHUTDOWN_DELAY: '5s' }, { shutdown: { delay: 5000, patience: 10_000 } }],
+    [{ SLUICE_LOG: 'debug' }, { log: 'debug' }],
+  ])('has the last word: %o', (environment, expected) => {
+    expect(configOf(policy, environment)).toMatchObject(expected)
+  })
+
+  it.each([
+    [{ SLUICE_HTTP_PORT: '65536' }, 'environment: SLUICE_HTTP_PORT is "65536"; accepted: a whole'],
+    [{ SLUICE_REDIS_TIMEOUT: 'soon' }, 'environment: SLUICE_REDIS_TIMEOUT is "soon"; accepted: a'],
+    [{ SLUICE_LOG: 'loud' }, 'environment: SLUICE_LOG is "loud"; accepted: debug, info'],
+    [{ REDIS_URL: 'localhost' }, 'environment: REDIS_URL is not a Redis URL; accepted: a URL'],
+  ])('is checked: %o', (environment, sentence) => {
+    expect(mistakes(policy, environment).map((line) => line.slice(0, sentence.length))).toEqual([
+      sentence,
+    ])
+  })
+})

@@ -1,0 +1,79 @@
+// From the text of a file and the environment to a configuration, or to the list of all mistakes.
+import type { Config } from './config.ts'
+import { readDocument } from './document.ts'
+import { applyEnvironment, type Environment } from './environment.ts'
+import { readPolicies } from './policies.ts'
+import { pathText, shown, type ConfigProblem, type Step } from './problem.ts'
+import { readOutline, type OutlineIssue } from './schema.ts'
+
+/** A configuration, or what is wrong with it: everything at once. */
+export type ConfigResult =
+  | { readonly config: Config; readonly problems: readonly [] }
+  | { readonly config: undefined; readonly problems: readonly ConfigProblem[] }
+
+/** Reads YAML or JSON. `file` is only a name for messages. Never throws. */
+export function readConfig(
+  text: string,
+  file: string,
+  environment: Environment = {},
+): ConfigResult {
+  const read = readDocument(text, file)
+  if ('problems' in read) return failed(read.problems)
+  const { document } = read
+  const value = withLongStore(document.value)
+  const place = (steps: readonly Step[], message: string, isKey: boolean): ConfigProblem => {
+    const position = document.positionOf(steps, isKey ? 'key' : 'value')
+    return { file, ...position, path: pathText(steps), message }
+  }
+
+  const shape = readOutline(value)
+  const issues = 'issues' in shape ? shape.issues : []
+  const problems = issues.map((issue) => {
+    const steps = issue.path.map((step) => (typeof step === 'number' ? step : String(step)))
+    return place(steps, sentence(issue, steps, value), issue.unknownField)
+  })
+  // Policies are read even when something around them is wrong, so that all mistakes are told at once.
+  const written = memberOf(value, 'policies')
+  const policies = readPolicies(Array.isArray(written) ? (written as unknown[]) : [])
+  if ('problems' in policies) {
+    problems.push(
+      ...policies.problems.map(({ steps, message, unknownField }) =>
+        place(steps, message, unknownField),
+      ),
+    )
+  }
+  if ('issues' in shape || 'problems' in policies) return failed(problems)
+  const applied = applyEnvironment({ ...shape.outline, policies: policies.policies }, environment)
+  return applied.problems.length > 0
+    ? failed(applied.problems)
+    : { config: applied.config, problems: [] }
+}
+
+function failed(problems: readonly ConfigProblem[]): ConfigResult {
+  const sorted = problems.toSorted(
+    (a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0),
+  )
+  return { config: undefined, problems: sorted }
+}
+
+function sentence(issue: OutlineIssue, steps: readonly Step[], value: unknown): string {
+  const path = pathText(steps) || 'the file'
+  if (issue.unknownField) return `${path} is not a known field; accepted: ${issue.accepted}`
+  const found = steps.reduce(memberOf, value)
+  // A URL may hold a password.
+  const is = found === undefined ? 'missing' : path === 'store.url' ? 'not a URL' : shown(found)
+  return `${path} is ${is}; accepted: ${issue.accepted}`
+}
+
+/** `store: memory` and `store: redis://…` are short for objects. */
+function withLongStore(value: unknown): unknown {
+  const store = memberOf(value, 'store')
+  if (typeof store !== 'string') return value
+  const long = store === 'memory' ? { kind: 'memory' } : { kind: 'redis', url: store }
+  return { ...(value as object), store: long }
+}
+
+function memberOf(value: unknown, step: Step): unknown {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return undefined
+  return (value as Record<Step, unknown>)[step]
+}
