@@ -1,4 +1,5 @@
 // The answer to a request: what each rule said, and what follows from it.
+import type { ErrorCode } from '../errors.ts'
 import type { Limit } from '../limit/limit.ts'
 import type { Verdict } from '../limit/verdict.ts'
 import type { Millis } from '../time/clock.ts'
@@ -51,6 +52,8 @@ export interface Decision {
   readonly at: Millis
   /** True when a stand-in answered for the store. */
   readonly degraded: boolean
+  /** When degraded: why the store did not answer, such as `store-timeout`. */
+  readonly cause?: ErrorCode
   /** What every rule that spoke said, in the policy's order. */
   readonly outcomes: readonly Outcome[]
   readonly skipped: readonly Skipped[]

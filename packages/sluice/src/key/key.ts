@@ -28,9 +28,14 @@ export function joined(values: readonly string[]): string {
   return key
 }
 
+/** Whether a text could be mistaken for a hashed value. */
+export function beginsAsHash(text: string): boolean {
+  return text.charCodeAt(0) === HASHED_CODE
+}
+
 /** Whether a value that is not empty stands in a key as it is. */
 export function isPlain(value: string): boolean {
-  return value.length <= LONGEST_PLAIN && value.length > 0 && value.charCodeAt(0) !== HASHED_CODE
+  return value.length <= LONGEST_PLAIN && value.length > 0 && !beginsAsHash(value)
 }
 
 /** A value as it stands in a key. */

@@ -142,7 +142,7 @@ describe('a limiter on a store that answers at once', () => {
     ])
   })
 
-  it('works on a store without takeOne', () => {
+  it('works on a store without counts', () => {
     const whole = memoryStore({ clock: fakeClock(START) })
     const store: SyncStore = {
       sync: true,

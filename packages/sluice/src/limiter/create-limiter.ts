@@ -6,8 +6,9 @@ import { parsePolicy } from '../policy/parse.ts'
 import type { Policy } from '../policy/policy.ts'
 import { memoryStore } from '../stores/memory/memory-store.ts'
 import type { AsyncStore, Store, SyncStore } from '../stores/store.ts'
+import { ruleLimiter } from './bare-limiter.ts'
 import type { Limiter, SyncLimiter } from './limiter.ts'
-import { RuleLimiter } from './rule-limiter.ts'
+import type { RuleLimiter } from './rule-limiter.ts'
 
 /** What a limiter is made from. */
 export interface LimiterOptions<S extends Store = Store> {
@@ -38,7 +39,7 @@ export function createLimiter(options: LimiterOptions): Limiter | SyncLimiter {
   const rules = compilePolicy(parsePolicy(policy))
   const store = options.store ?? memoryStore()
   const own = options.store === undefined
-  const limiter = new RuleLimiter(
+  const limiter = ruleLimiter(
     rules,
     store,
     own,

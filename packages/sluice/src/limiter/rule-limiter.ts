@@ -1,10 +1,12 @@
 // The path of every request: attributes, rules, keys, store, decision.
-import { Decided, DecidedByOne, type Spoken } from '../decision/decided.ts'
+import { DecidedByOne } from '../decision/decided-by-one.ts'
+import { Decided } from '../decision/decided.ts'
+import type { Spoken } from '../decision/deciding.ts'
 import type { Decision, Skipped } from '../decision/decision.ts'
 import { show, SluiceError } from '../errors.ts'
 import { isPlain, keyOf } from '../key/key.ts'
 import type { Verdict } from '../limit/verdict.ts'
-import type { CompiledRule } from '../policy/compile.ts'
+import type { CompiledRule, PlacedLimit } from '../policy/compile.ts'
 import { attributeText } from '../policy/pattern.ts'
 import type { Attributes } from '../policy/policy.ts'
 import type { Check, MaybePromise, Store } from '../stores/store.ts'
@@ -13,11 +15,9 @@ import type { Millis } from '../time/clock.ts'
 const NOTHING: readonly never[] = []
 
 /** A check with the rule that asks it. */
-interface Asked extends Check, Spoken {
+export interface Asked extends Check, Spoken {
   readonly shadow: boolean
 }
-
-type Writable<T> = { -readonly [K in keyof T]: T[K] }
 
 /** Decides by compiled rules. Answers at once on a synchronous store, else by promises. */
 export class RuleLimiter {
@@ -25,8 +25,6 @@ export class RuleLimiter {
   private readonly store: Store
   private readonly ownsStore: boolean
   private readonly hashKeys: boolean
-  /** The check of the only rule, when that rule wants nothing but a key and the store answers at once. */
-  private bare: Writable<Asked> | null
   private readonly takes: Accepted
   /** The only rule, when it wants nothing but a key and the store answers by promises. */
   private only: CompiledRule | null
@@ -45,17 +43,10 @@ export class RuleLimiter {
     this.ownsStore = ownsStore
     this.hashKeys = hashKeys
     const only = rules.length === 1 && !hashKeys && isBare(rules[0]!) ? rules[0]! : null
-    const isFast = store.sync === true && store.takeOne !== undefined
-    this.bare = isFast && only !== null ? asked(only, '', 1, undefined) : null
     this.only = store.sync === true ? null : only
   }
 
   check(attributes: Attributes | string, cost = 1): MaybePromise<Decision> {
-    if (this.bare !== null && cost === 1 && typeof attributes === 'string' && isPlain(attributes)) {
-      // The store answers before the next call, so one check serves them all.
-      this.bare.key = attributes
-      return new DecidedByOne(this.bare, this.store.takeOne!(this.bare) as Verdict)
-    }
     if (this.only !== null && cost === 1 && typeof attributes === 'string' && isPlain(attributes))
       return this.checkOnly(this.only, attributes)
     return this.checkRules(attributes, cost)
@@ -78,7 +69,6 @@ export class RuleLimiter {
 
   close(): MaybePromise<void> {
     this.closed = true
-    this.bare = null
     this.only = null
     if (this.ownsStore) return this.store.close()
   }
@@ -151,12 +141,12 @@ function decided(
   return new Decided(asked, verdicts, skipped)
 }
 
-function asked(
+export function asked(
   rule: CompiledRule,
   key: string,
   cost: number,
   takenAt: Millis | undefined,
-  placed = rule.base,
+  placed: PlacedLimit = rule.base,
 ): Asked {
   const { space, limit } = placed
   const { shadow, countRefused } = rule
@@ -164,7 +154,7 @@ function asked(
   return takenAt === undefined ? check : { ...check, takenAt }
 }
 
-function isBare(rule: CompiledRule): boolean {
+export function isBare(rule: CompiledRule): boolean {
   return (
     rule.applies === null &&
     rule.choose === null &&

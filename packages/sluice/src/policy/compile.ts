@@ -8,7 +8,7 @@ import type { Attributes, LimitOrNone, Policy, Rule } from './policy.ts'
 const FORMAT = '1'
 
 /** A limit with the space its counts live in. */
-interface PlacedLimit {
+export interface PlacedLimit {
   readonly limit: Limit
   readonly space: string
 }

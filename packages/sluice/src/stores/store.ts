@@ -1,4 +1,5 @@
 // The seam between limiters and the places where counts live.
+import type { State } from '../algorithms/algorithm.ts'
 import type { Limit } from '../limit/limit.ts'
 import type { Verdict } from '../limit/verdict.ts'
 import type { Millis } from '../time/clock.ts'
@@ -39,8 +40,6 @@ export interface Store {
    * holds after the decision.
    */
   take(checks: readonly Check[]): MaybePromise<readonly Verdict[]>
-  /** `take` for a single check, for stores that can spare themselves the lists. */
-  takeOne?(check: Check): MaybePromise<Verdict>
   /** What `take` would say of each check alone. Changes nothing. */
   peek(checks: readonly Check[]): MaybePromise<readonly Verdict[]>
   /** Hands back what was taken; never above full. */
@@ -58,11 +57,26 @@ export interface AsyncStore extends Store {
   readonly sync?: false
 }
 
+/** The state that a decision left behind, and the instant of the decision. */
+export interface Left extends State {
+  now: Millis
+}
+
+/** The counts of one space under one limit, for a caller that asks about them again and again. */
+export interface Counts {
+  /**
+   * `take` of one unit for a key that the store knows, without a list or a verdict: what there is to say is
+   * written into `left`. Undefined, with nothing done, when it does not know the key.
+   */
+  takeKnown(key: string, left: Left): boolean | undefined
+}
+
 /** A store that answers at once. */
 export interface SyncStore extends Store {
   readonly sync: true
   take(checks: readonly Check[]): readonly Verdict[]
-  takeOne?(check: Check): Verdict
+  /** The counts of one space under one limit, for stores with a shorter way to them; undefined when there is none. */
+  counts?(space: string, limit: Limit): Counts | undefined
   peek(checks: readonly Check[]): readonly Verdict[]
   give(checks: readonly Check[]): void
   reset(checks: readonly Check[]): void

@@ -2,9 +2,10 @@
 import type { State } from '../../algorithms/algorithm.ts'
 import { peekBy, takeBy, type Taken } from '../../algorithms/take.ts'
 import { show, SluiceError } from '../../errors.ts'
+import type { Limit } from '../../limit/limit.ts'
 import type { Verdict } from '../../limit/verdict.ts'
 import { sharedClock, type Clock, type Millis } from '../../time/clock.ts'
-import type { Check, SyncStore } from '../store.ts'
+import type { Check, Counts, SyncStore } from '../store.ts'
 import { startSweeping } from './sweeper.ts'
 import { Table } from './table.ts'
 
@@ -96,12 +97,8 @@ class Memory implements MemoryStore {
       : this.takeTogether(checks, now)
   }
 
-  takeOne(check: Check): Verdict {
-    const now = this.clock()
-    if (check.countRefused === true) return this.takeAlone(check, now, [check])
-    // A key that is there, the commonest case by far, is decided in few and small steps, which V8 makes one.
-    const taken = this.tableOf(check).take(check.key, check.limit, check.cost, now)
-    return taken ?? this.takeAlone(check, now, [check])
+  counts(space: string, limit: Limit): Counts | undefined {
+    return this.tableFor(space, limit).counts(limit, this.clock)
   }
 
   peek(checks: readonly Check[]): readonly Verdict[] {
@@ -137,6 +134,7 @@ class Memory implements MemoryStore {
 
   close(): void {
     this.stopSweeping()
+    for (const table of this.turns) table.clear()
     this.tables.clear()
     this.turns.length = 0
     this.lastSpace = undefined
@@ -261,18 +259,19 @@ class Memory implements MemoryStore {
   }
 
   private tableOf(check: Check): Table {
-    return check.space === this.lastSpace ? this.lastTable! : this.lookUp(check)
+    if (check.space === this.lastSpace) return this.lastTable!
+    this.lastTable = this.tableFor(check.space, check.limit)
+    this.lastSpace = check.space
+    return this.lastTable
   }
 
-  private lookUp(check: Check): Table {
-    let table = this.tables.get(check.space)
+  private tableFor(space: string, limit: Limit): Table {
+    let table = this.tables.get(space)
     if (table === undefined) {
-      table = new Table(check.limit, this.shards)
-      this.tables.set(check.space, table)
+      table = new Table(limit, this.shards)
+      this.tables.set(space, table)
       this.turns.push(table)
     }
-    this.lastSpace = check.space
-    this.lastTable = table
     return table
   }
 

@@ -1,10 +1,10 @@
 // All counts of one space: keys to states, with expiry and eviction in small steps.
 import type { Algorithm, State } from '../../algorithms/algorithm.ts'
 import { algorithmOf } from '../../algorithms/index.ts'
-import { verdictClass, type Taken } from '../../algorithms/take.ts'
 import type { Limit } from '../../limit/limit.ts'
-import type { Millis } from '../../time/clock.ts'
-import { slotsFor, type Slots } from './slots.ts'
+import type { Clock, Millis } from '../../time/clock.ts'
+import type { Counts, Left } from '../store.ts'
+import { slotsFor, type PackedSlots, type Slots } from './slots.ts'
 
 /** Slots that one search for a victim looks at, at most. */
 const LOOKS = 128
@@ -25,22 +25,21 @@ export class Table {
    */
   private strictest: Limit
   private learnt: Limit
-  private readonly Verdict: typeof Taken
-  private readonly slots: Slots
+  slots: Slots
   /**
    * One Map; many, a power of two, once there are many keys: V8 rehashes a whole Map when it grows or shrinks,
    * and a huge one takes long. Keys of the first Map stay in it until they are forgotten.
    */
-  private maps: readonly Map<string, number>[] = [new Map()]
+  private first = new Map<string, number>()
+  private only: Map<string, number> | undefined = this.first
+  private maps: readonly Map<string, number>[] = []
   private mask = 0
-  private first: Map<string, number> | undefined
   private readonly shards: number
 
   constructor(limit: Limit, shards: number) {
     this.algorithm = algorithmOf(limit)
     this.strictest = limit
     this.learnt = limit
-    this.Verdict = verdictClass(this.algorithm)
     this.shards = shards
     this.slots = slotsFor(this.algorithm)
   }
@@ -51,20 +50,13 @@ export class Table {
 
   /** The key's slot, or undefined. */
   find(key: string): number | undefined {
-    return this.mapOf(key).get(key) ?? this.first?.get(key)
+    return this.only === undefined ? this.findInMaps(key) : this.only.get(key)
   }
 
-  /** Decides for a key that is there and charges it when allowed; undefined when it is not there. */
-  take(key: string, limit: Limit, cost: number, now: Millis): Taken | undefined {
-    const slot = this.find(key)
-    if (slot === undefined) return undefined
+  /** A short way to the counts of this table, unless their states are more than numbers. */
+  counts(limit: Limit, clock: Clock): Counts | undefined {
     this.learn(limit)
-    const state = this.slots.load(slot)
-    const { at } = state
-    const allowed = this.algorithm.take(limit, state, cost, now)
-    // A refusal keeps one thing: a state that moved back with the clock, since for it time must go on.
-    if (cost > 0 && (allowed || state.at < at)) this.slots.save(slot, state)
-    return new this.Verdict(limit, state, cost, now, allowed, true)
+    return this.algorithm.words === 0 ? undefined : new KnownCounts(this, limit, clock)
   }
 
   /** Keeps what a refusal does to a state: nothing, unless the clock was set back. */
@@ -85,14 +77,23 @@ export class Table {
 
   add(key: string, state: State, limit: Limit): void {
     this.learn(limit)
-    if (this.mask === 0 && this.slots.size >= LARGEST_MAP) this.split()
+    if (this.only !== undefined && this.slots.size >= LARGEST_MAP) this.split()
     this.mapOf(key).set(key, this.slots.add(key, state))
   }
 
   remove(slot: number): void {
     const key = this.slots.keyAt(slot)!
-    if (!this.mapOf(key).delete(key)) this.first?.delete(key)
+    if (!this.mapOf(key).delete(key)) this.first.delete(key)
     this.slots.remove(slot)
+  }
+
+  /** Forgets everything. */
+  clear(): void {
+    this.slots = slotsFor(this.algorithm)
+    this.first = new Map()
+    this.only = this.first
+    this.maps = []
+    this.overflow = undefined
   }
 
   /**
@@ -156,15 +157,40 @@ export class Table {
     }
   }
 
+  private findInMaps(key: string): number | undefined {
+    return this.mapOf(key).get(key) ?? this.first.get(key)
+  }
+
   private mapOf(key: string): Map<string, number> {
-    return this.mask === 0 ? this.maps[0]! : this.maps[spread(key) & this.mask]!
+    return this.only ?? this.maps[spread(key) & this.mask]!
   }
 
   private split(): void {
     if (this.shards === 1) return
-    this.first = this.maps[0]
+    this.only = undefined
     this.maps = Array.from({ length: this.shards }, () => new Map())
     this.mask = this.shards - 1
+  }
+}
+
+/** The path of most decisions, in few and small steps, which V8 makes one. */
+class KnownCounts implements Counts {
+  private readonly table: Table
+  private readonly limit: Limit
+  private readonly clock: Clock
+
+  constructor(table: Table, limit: Limit, clock: Clock) {
+    this.table = table
+    this.limit = limit
+    this.clock = clock
+  }
+
+  takeKnown(key: string, left: Left): boolean | undefined {
+    const { table } = this
+    const slot = table.find(key)
+    if (slot === undefined) return undefined
+    left.now = this.clock()
+    return (table.slots as PackedSlots).takeOne(slot, table.algorithm, this.limit, left)
   }
 }
 
