@@ -7,9 +7,9 @@ const limiter = createLimiter({ limit: '5/10s' }) // 2: five at once, then one e
 const server = createServer((request, response) => {
   const decision = limiter.check(request.socket.remoteAddress ?? 'no address') // 3
   if (!decision.allowed) {
-    const seconds = Math.ceil((decision.retryAfter ?? 0) / 1000) // 4: milliseconds to whole seconds
-    response.writeHead(429, { 'Retry-After': seconds }) // 5
-    response.end(`Refused. Try again in ${seconds} s.\n`)
+    const seconds = decision.retryAfter && Math.ceil(decision.retryAfter / 1000) // 4: null if no wait helps
+    response.writeHead(429, seconds ? { 'Retry-After': seconds } : {}) // 5
+    response.end(seconds ? `Refused. Try again in ${seconds} s.\n` : 'Refused.\n')
     return
   }
   response.end(`Hello. ${decision.remaining} more at once.\n`)

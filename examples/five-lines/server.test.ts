@@ -1,7 +1,9 @@
 // Runs the example as its readers do: the real file, in a process of its own, on the built library.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, expect, test } from 'vitest'
 
@@ -27,6 +29,22 @@ test('passes the quota, then answers 429 with the wait in whole seconds', async 
   const seconds = response.headers.get('retry-after')
   expect(seconds).toMatch(/^[12]$/)
   expect(await response.text()).toBe(`Refused. Try again in ${seconds} s.\n`)
+})
+
+test('promises nothing to a request that can never fit', async () => {
+  // The same file with another limit: a quota of 0 refuses everything for good.
+  const copy = mkdtempSync(join(folder, 'dist-copy-'))
+  const source = readFileSync(join(folder, 'server.js'), 'utf8')
+  expect(source).toContain("limit: '5/10s'")
+  writeFileSync(join(copy, 'server.js'), source.replace("limit: '5/10s'", "limit: '0/10s'"))
+  try {
+    const response = await fetch(await urlOf(start('0', join(copy, 'server.js'))))
+    expect(response.status).toBe(429)
+    expect(response.headers.get('retry-after')).toBeNull()
+    expect(await response.text()).toBe('Refused.\n')
+  } finally {
+    rmSync(copy, { recursive: true })
+  }
 })
 
 test('prints three commands that name its address', async () => {
@@ -68,8 +86,8 @@ interface Example {
   printed: string
 }
 
-function start(port: string): Example {
-  const child = spawn(process.execPath, ['server.js'], {
+function start(port: string, file = 'server.js'): Example {
+  const child = spawn(process.execPath, [file], {
     cwd: folder,
     env: { ...process.env, PORT: port },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -28,6 +28,10 @@ it('every page has code', () => {
   for (const page of pages) expect(blocks.map(({ name }) => name)).toContain(`${page} 1`)
 })
 
+it('no block turns a wait of null, which no time ends, into a wait of 0', () => {
+  for (const { name, code } of blocks) expect(code, name).not.toMatch(/retryAfter \?\? 0/)
+})
+
 it('every block compiles', { timeout: 60_000 }, () => {
   const source = (path: string): string[] => [join(root, 'packages/sluice/src', path)]
   const config = {
