@@ -1,5 +1,5 @@
 // Brings node_modules up to date with the lock file, and does nothing when it already is.
-import { statSync } from 'node:fs'
+import { lstatSync, statSync } from 'node:fs'
 import { root, run } from './run.mjs'
 
 /** Not what an outer npm was told, as in `npm pack -w sluice --dry-run`: everything is installed, and really. */
@@ -11,6 +11,8 @@ const plain = {
 
 /** Runs `npm ci` when nothing is installed or the lock file is newer than what is; ends the process if that fails. */
 export async function ensureInstalled() {
+  // `npm ci` would empty the folder that a link leads to.
+  if (lstatSync(`${root}node_modules`, { throwIfNoEntry: false })?.isSymbolicLink()) return
   const installed = modifiedAt('node_modules/.package-lock.json')
   if (installed >= modifiedAt('package-lock.json')) return
 

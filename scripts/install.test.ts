@@ -1,6 +1,14 @@
 // `npm pack -w sluice` in a fresh clone: the build finds no compiler, and installs everything, not one workspace.
 import { spawnSync } from 'node:child_process'
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -31,6 +39,16 @@ test('builds install what is missing, whatever npm was told about workspaces', (
 test('builds leave alone what is installed', () => {
   program('node_modules/.bin/tsc', 'echo "tsc $1"; exit 3')
   expect(build()).toEqual({ code: 3, printed: 'tsc -p\n', errors: '' })
+})
+
+test('a node_modules that is a link belongs to somebody else and is left alone', () => {
+  mkdirSync(join(folder, 'elsewhere'))
+  symlinkSync(join(folder, 'elsewhere'), join(folder, 'node_modules'))
+  expect(build()).toEqual({
+    code: 127,
+    printed: '',
+    errors: 'Cannot run tsc: it is not installed. Run npm ci in the root of the workspace.\n',
+  })
 })
 
 function build(): { code: number | null; printed: string; errors: string } {
