@@ -5,7 +5,17 @@ import { pathToFileURL } from 'node:url'
 import { root } from './run.mjs'
 
 const library = 'packages/sluice/src/'
-const outer = ['limiter', 'decision', 'stores/store', 'limit', 'policy', 'key', 'time', 'errors']
+const outer = [
+  'limiter',
+  'limiter/limiter',
+  'decision',
+  'stores/store',
+  'limit',
+  'policy',
+  'key',
+  'time',
+  'errors',
+]
 
 /**
  * A room is a folder of the library's src, or a single file with rules of its own. Each may import itself and
@@ -24,10 +34,22 @@ const mayImport = {
   'stores/store': ['algorithms', 'limit', 'time', 'errors'],
   stores: ['stores/store', 'algorithms', 'limit', 'time', 'errors'],
   redis: ['stores/store', 'algorithms', 'limit', 'key', 'time', 'errors'],
-  limiter: ['policy', 'key', 'decision', 'limit', 'stores', 'stores/store', 'time', 'errors'],
-  resilience: outer,
+  'limiter/limiter': ['decision', 'policy', 'time'],
+  resilience: ['limiter/limiter', 'decision', 'stores/store', 'policy', 'time', 'errors'],
+  limiter: [
+    'limiter/limiter',
+    'resilience',
+    'policy',
+    'key',
+    'decision',
+    'limit',
+    'stores',
+    'stores/store',
+    'time',
+    'errors',
+  ],
   http: outer,
-  client: outer,
+  client: [...outer, 'stores'],
   testing: 'any',
 }
 const mayImportNode = ['http']

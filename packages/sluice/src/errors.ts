@@ -21,6 +21,9 @@ export const ERROR_CODES = [
   'store-forbidden',
   'store-wrong-type',
   'store-failed',
+  'breaker-open',
+  'queue-full',
+  'wait-too-long',
 ] as const
 
 /** The code of an error, each with its heading in `docs/reference/errors.md`. */

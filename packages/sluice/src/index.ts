@@ -33,6 +33,15 @@ export {
   type MemoryStoreOptions,
   type MemoryStoreStats,
 } from './stores/memory/memory-store.ts'
-export type { AsyncStore, Check, MaybePromise, Store, SyncStore } from './stores/store.ts'
+export type {
+  AsyncStore,
+  Check,
+  MaybePromise,
+  Store,
+  StoreEvent,
+  SyncStore,
+} from './stores/store.ts'
 export { createLimiter, type LimiterOptions } from './limiter/create-limiter.ts'
+export type { ResilienceOptions } from './limiter/guarded.ts'
+export type { ResilienceEvent } from './resilience/events.ts'
 export type { Limiter, SyncLimiter } from './limiter/limiter.ts'

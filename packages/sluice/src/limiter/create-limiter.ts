@@ -4,10 +4,13 @@ import { limit as limitOf, type LimitInput } from '../limit/limit.ts'
 import { compilePolicy } from '../policy/compile.ts'
 import { parsePolicy } from '../policy/parse.ts'
 import type { Policy } from '../policy/policy.ts'
+import { abortable } from '../resilience/abortable.ts'
 import { memoryStore } from '../stores/memory/memory-store.ts'
 import type { AsyncStore, Store, SyncStore } from '../stores/store.ts'
 import { ruleLimiter } from './bare-limiter.ts'
+import { checkResilience, guarded, type ResilienceOptions } from './guarded.ts'
 import type { Limiter, SyncLimiter } from './limiter.ts'
+import { rememberPolicy } from './policy-behind.ts'
 import type { RuleLimiter } from './rule-limiter.ts'
 
 /** What a limiter is made from. */
@@ -20,11 +23,13 @@ export interface LimiterOptions<S extends Store = Store> {
   readonly store?: S
   /** Keys hold hashes instead of the attributes' values. */
   readonly hashKeys?: boolean
+  /** What happens when a remote store is slow, gone or wrong; false: its errors reject. Default: see the options. */
+  readonly resilience?: ResilienceOptions | false
 }
 
 const WRITE =
   "write createLimiter({ limit: '100/min' }) or createLimiter({ policy: { name, rules } })"
-const OPTIONS = ['limit', 'policy', 'store', 'hashKeys']
+const OPTIONS = ['limit', 'policy', 'store', 'hashKeys', 'resilience']
 
 /**
  * Makes a limiter. On the memory store it answers at once, on a remote store by promises; on a store of which
@@ -35,18 +40,22 @@ export function createLimiter(options: LimiterOptions<AsyncStore>): Limiter
 export function createLimiter(options: LimiterOptions): Limiter | SyncLimiter
 export function createLimiter(options: LimiterOptions): Limiter | SyncLimiter {
   checkOptions(options)
-  const { policy = policyOf(options.limit as LimitInput) } = options
-  const rules = compilePolicy(parsePolicy(policy))
+  const policy = parsePolicy(
+    options.policy === undefined ? policyOf(options.limit as LimitInput) : options.policy,
+  )
+  const { hashKeys = false, resilience = {} } = options
   const store = options.store ?? memoryStore()
   const own = options.store === undefined
-  const limiter = ruleLimiter(
-    rules,
-    store,
-    own,
-    options.hashKeys ?? false,
-    options.limit !== undefined,
-  )
-  return store.sync === true ? (limiter as unknown as SyncLimiter) : promising(limiter)
+  const isBareLimit = options.limit !== undefined
+  const limiter = ruleLimiter(compilePolicy(policy), store, own, hashKeys, isBareLimit)
+  const made =
+    store.sync === true
+      ? (limiter as unknown as SyncLimiter)
+      : resilience === false
+        ? promising(limiter)
+        : guarded(limiter, { policy, hashKeys, isBareLimit, store, resilience })
+  rememberPolicy(made, policy)
+  return made
 }
 
 /** The policy of a bare limit. */
@@ -57,10 +66,12 @@ function policyOf(input: LimitInput): Policy {
 /** Mistakes reject instead of throwing, like everything else that a promise stands for. */
 function promising(limiter: RuleLimiter): Limiter {
   return {
-    check(attributes, cost) {
+    check(attributes, cost, signal) {
       // Not an async function: that would make two promises more of the one that the store has given.
       try {
-        return Promise.resolve(limiter.check(attributes, cost))
+        if (signal?.aborted === true) throw signal.reason
+        const answer = Promise.resolve(limiter.check(attributes, cost))
+        return signal === undefined ? answer : abortable(answer, signal)
       } catch (error) {
         return Promise.reject(error as Error)
       }
@@ -94,4 +105,5 @@ function checkOptions(options: LimiterOptions): void {
   }
   if (hashKeys !== undefined && typeof hashKeys !== 'boolean')
     wrong(`hashKeys is ${show(hashKeys)}; accepted: true or false`)
+  checkResilience(options.resilience, store, wrong)
 }

@@ -5,8 +5,11 @@ import type { Millis } from '../time/clock.ts'
 
 /** Decides requests. `check('user:42')` is `check({ key: 'user:42' })`. */
 export interface Limiter {
-  /** May this request go on? Charges every rule that speaks, or none of them. */
-  check(attributes: Attributes | string, cost?: number): Promise<Decision>
+  /**
+   * May this request go on? Charges every rule that speaks, or none of them. An aborted signal ends the wait,
+   * not the call: what is charged stays charged.
+   */
+  check(attributes: Attributes | string, cost?: number, signal?: AbortSignal): Promise<Decision>
   /** What `check` would say of each rule, without charging anything. */
   peek(attributes: Attributes | string, cost?: number): Promise<Decision>
   /**

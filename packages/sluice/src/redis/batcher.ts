@@ -10,7 +10,7 @@ import { SCRIPT, SCRIPT_HASH } from './script.generated.ts'
 import { hasShape, shapeOf, verdictsOf, type Operation, type Reply, type Shape } from './shape.ts'
 import { grouped, slotOf } from './slot.ts'
 import { ANY_TIME, ServerTime } from './server-time.ts'
-import { Timeouts } from './timeouts.ts'
+import { Timeouts } from '../time/timeouts.ts'
 
 /** Checks in one script call at most: more gains nothing, and the server answers nobody else meanwhile. */
 const LARGEST_BATCH = 64

@@ -50,7 +50,19 @@ export interface Store {
   close(): MaybePromise<void>
   /** True when every method answers without a promise. */
   readonly sync?: boolean
+  /** Milliseconds after which the store gives a call up by itself, if it does. */
+  readonly timeout?: Millis
+  /** Tells a listener what happens between calls. Returns what ends that. */
+  watch?(listener: (event: StoreEvent) => void): () => void
 }
+
+/**
+ * What a store may tell between calls: that it seems to be reachable again, or that a call which it had given
+ * up was answered after all, and whether units it had taken are being handed back.
+ */
+export type StoreEvent =
+  | { readonly type: 'reachable' }
+  | { readonly type: 'late-answer'; readonly givenBack: boolean }
 
 /** A store whose answers may take a while: a limiter on it returns promises. */
 export interface AsyncStore extends Store {

@@ -1,0 +1,101 @@
+// The store of a stand-in: counts rules in this process, lets through, or refuses, as each rule says.
+import type { Verdict } from '../limit/verdict.ts'
+import type { OnStoreFailure } from '../policy/policy.ts'
+import type { Check, SyncStore } from '../stores/store.ts'
+import type { Clock, Millis } from '../time/clock.ts'
+
+/** A check as limiters make it: with the rule that asks it. */
+type Asked = Check & { readonly rule: { readonly name: string } }
+
+/** What a stand-in's store works with. */
+export interface StandInParts {
+  /** For the rules that are counted here. */
+  readonly counts: SyncStore
+  /** What a rule says, by its name. */
+  readonly modeOf: (rule: string) => OnStoreFailure
+  readonly clock: Clock
+}
+
+/** A {@link SyncStore} that decides each check by the mode of its rule. */
+export class StandInStore implements SyncStore {
+  readonly sync = true
+  /** What a rule that refuses says: until the store is asked again. */
+  retryAfter: Millis = 1
+  private readonly parts: StandInParts
+
+  constructor(parts: StandInParts) {
+    this.parts = parts
+  }
+
+  /** Local checks are taken all or none among themselves, and not at all when a closed rule refuses. */
+  take(checks: readonly Check[]): readonly Verdict[] {
+    const { counts } = this.parts
+    const refuses = checks.some((check) => check.shadow !== true && this.modeOf(check) === 'closed')
+    return this.each(checks, (local) => (refuses ? counts.peek(local) : counts.take(local)))
+  }
+
+  peek(checks: readonly Check[]): readonly Verdict[] {
+    return this.each(checks, (local) => this.parts.counts.peek(local))
+  }
+
+  give(checks: readonly Check[]): void {
+    this.parts.counts.give(this.localOf(checks))
+  }
+
+  reset(checks: readonly Check[]): void {
+    this.parts.counts.reset(this.localOf(checks))
+  }
+
+  close(): void {
+    this.parts.counts.close()
+  }
+
+  private each(
+    checks: readonly Check[],
+    decide: (local: readonly Check[]) => readonly Verdict[],
+  ): readonly Verdict[] {
+    const local = this.localOf(checks)
+    const verdicts = local.length === 0 ? [] : decide(local)
+    if (local.length === checks.length) return verdicts
+    const now = this.parts.clock()
+    let next = 0
+    return checks.map((check) => {
+      const mode = this.modeOf(check)
+      if (mode === 'local') return verdicts[next++]!
+      return mode === 'open' ? passed(check, now) : refused(this.retryAfter, now)
+    })
+  }
+
+  private localOf(checks: readonly Check[]): readonly Check[] {
+    return checks.filter((check) => this.modeOf(check) === 'local')
+  }
+
+  private modeOf(check: Check): OnStoreFailure {
+    return this.parts.modeOf((check as Asked).rule.name)
+  }
+}
+
+/** Nothing is counted, so everything is left. */
+function passed({ limit }: Check, at: Millis): Verdict {
+  return {
+    allowed: true,
+    remaining: limit.burst,
+    retryAfter: 0,
+    resetAfter: 0,
+    availableAfter: 0,
+    delay: 0,
+    at,
+  }
+}
+
+function refused(wait: Millis, at: Millis): Verdict {
+  return {
+    allowed: false,
+    remaining: 0,
+    retryAfter: wait,
+    resetAfter: wait,
+    availableAfter: wait,
+    delay: 0,
+    at,
+  }
+}

@@ -1,0 +1,58 @@
+// What happens when a store is slow, gone or back, for metrics and logs.
+import type { ErrorCode } from '../errors.ts'
+import type { Millis } from '../time/clock.ts'
+
+/** Why the store did not answer: the code of its error; `store-failed` for an error that is none of ours. */
+export type FailureCause = ErrorCode
+
+/** The breaker opened: the store is not asked until the first probe. */
+export interface OpenedEvent {
+  readonly type: 'opened'
+  readonly at: Millis
+  readonly cause: FailureCause
+  /** What the store said last. */
+  readonly error: unknown
+  /** Until the first probe. */
+  readonly nextProbe: Millis
+}
+
+/** A request goes to the store as a probe. */
+export interface HalfOpenEvent {
+  readonly type: 'half-open'
+  readonly at: Millis
+}
+
+/** The breaker closed: the store is asked again. */
+export interface ClosedEvent {
+  readonly type: 'closed'
+  readonly at: Millis
+  /** How long it was not closed. */
+  readonly openFor: Millis
+}
+
+/** One call was answered without the store. */
+export interface FallbackEvent {
+  readonly type: 'fallback'
+  readonly at: Millis
+  readonly operation: 'check' | 'peek' | 'give'
+  readonly cause: FailureCause
+}
+
+/** The store answered a check that had been given up and answered otherwise. */
+export interface LateAnswerEvent {
+  readonly type: 'late-answer'
+  readonly at: Millis
+  /** Whether it had charged units, which are now being handed back. */
+  readonly givenBack: boolean
+}
+
+/** Everything that {@link ResilienceOptions.onEvent} hears of. `at` is this process's monotonic clock. */
+export type ResilienceEvent =
+  | OpenedEvent
+  | HalfOpenEvent
+  | ClosedEvent
+  | FallbackEvent
+  | LateAnswerEvent
+
+/** Hears of events. What it throws is dropped: a broken listener must not refuse requests. */
+export type OnEvent = (event: ResilienceEvent) => void
