@@ -1,3 +1,21 @@
 // The public entry of the service.
+export type {
+  Config,
+  HttpListenerConfig,
+  ListenerConfig,
+  ListenersConfig,
+  MemoryStoreConfig,
+  RedisStoreConfig,
+  ShutdownConfig,
+  StoreConfig,
+} from './config/config.ts'
+export { VARIABLES, type Environment, type Variable } from './config/environment.ts'
+export { loadConfig, type LoadedConfig } from './config/load-config.ts'
+export { problemText, type ConfigProblem } from './config/problem.ts'
+export { readConfig, type ConfigResult } from './config/read-config.ts'
 export type { Limiters, LimiterSource, ServiceLimiter } from './limiters/limiters.ts'
+export type { ReloadResult } from './reload/reloader.ts'
+export type { WatchOptions } from './reload/watch-file.ts'
 export type { Listener, ServiceContext } from './service/listener.ts'
+export { createLog, type Log, type LogLevel } from './service/log.ts'
+export { startService, type Service, type ServiceOptions } from './service/service.ts'

@@ -8,7 +8,7 @@ import { shown, type ConfigProblem } from './problem.ts'
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /** One variable: the field it sets, what it accepts, and what it makes of a configuration. */
-interface Variable {
+export interface Variable {
   readonly name: string
   readonly field: string
   readonly accepted: string
@@ -17,7 +17,7 @@ interface Variable {
 }
 
 /** A configuration whose policies may not be read yet. */
-type Unread = Omit<Config, 'policies'>
+export type Unread = Omit<Config, 'policies'>
 
 const PORT = 'a whole number from 0 to 65535'
 

@@ -10,6 +10,11 @@ export class Counter implements Series {
     this.value += units
   }
 
+  /** Counted elsewhere: read when somebody asks. */
+  readFrom(value: () => number): void {
+    Object.defineProperty(this, 'value', { get: value })
+  }
+
   lines(name: string, labels: string): readonly string[] {
     return [`${name}${labels} ${this.value}`]
   }

@@ -1,0 +1,79 @@
+// Reads what callers ask: one request or a batch, each checked field by field before anything is counted.
+import type { Attributes } from 'sluice'
+import { shown } from '../config/problem.ts'
+import { RequestError } from './problem.ts'
+
+/** Most requests in one batch. */
+export const LARGEST_BATCH = 1000
+
+/** One question. */
+export interface CheckRequest {
+  readonly policy: string | undefined
+  readonly attributes: Attributes | string
+  readonly cost: number | undefined
+  readonly takenAt: number | undefined
+}
+
+/** The entries of a batch as they came, or undefined when the body is a single question. */
+export function batchOf(body: unknown): readonly unknown[] | undefined {
+  if (typeof body !== 'object' || body === null || !('checks' in body)) return undefined
+  const { checks } = body
+  const other = Object.keys(body).find((name) => name !== 'checks')
+  if (other !== undefined) throw wrong(other, 'not a known field beside checks')
+  if (!Array.isArray(checks)) throw wrong('checks', `${shown(checks)}; accepted: a list`)
+  if (checks.length > LARGEST_BATCH)
+    throw wrong('checks', `${checks.length} entries long; accepted: at most ${LARGEST_BATCH}`)
+  return checks
+}
+
+/** One question; `takes` says whether `takenAt` means anything. Values inside are the library's to judge. */
+export function readCheck(body: unknown, takesInstant: boolean): CheckRequest {
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    throw new RequestError(
+      400,
+      'invalid-body',
+      'the body is not an object; accepted: { attributes } or { key }, or { checks: [...] }',
+    )
+  let policy: unknown
+  let attributes: unknown
+  let key: unknown
+  let cost: unknown
+  let takenAt: unknown
+  for (const [name, value] of Object.entries(body)) {
+    if (name === 'policy') policy = value
+    else if (name === 'attributes') attributes = value
+    else if (name === 'key') key = value
+    else if (name === 'cost') cost = value
+    else if (name === 'takenAt' && takesInstant) takenAt = value
+    else
+      throw wrong(
+        name,
+        `not a known field; accepted: policy, attributes, key, cost${takesInstant ? ', takenAt' : ''}`,
+      )
+  }
+  if (policy !== undefined && typeof policy !== 'string')
+    throw wrong('policy', `${shown(policy)}; accepted: the name of a policy`)
+  if (cost !== undefined && typeof cost !== 'number')
+    throw wrong('cost', `${shown(cost)}; accepted: a whole number of units`)
+  if (takenAt !== undefined && typeof takenAt !== 'number')
+    throw wrong('takenAt', `${shown(takenAt)}; accepted: the decision's at, in milliseconds`)
+  return { policy, attributes: subjectOf(attributes, key), cost, takenAt }
+}
+
+function subjectOf(attributes: unknown, key: unknown): Attributes | string {
+  if (key !== undefined) {
+    if (attributes !== undefined)
+      throw wrong('key', 'given beside attributes; accepted: one of the two')
+    if (typeof key !== 'string') throw wrong('key', `${shown(key)}; accepted: a text`)
+    return key
+  }
+  if (attributes === undefined) throw wrong('attributes', 'missing; accepted: attributes or key')
+  if (typeof attributes !== 'object' || attributes === null || Array.isArray(attributes))
+    throw wrong('attributes', `${shown(attributes)}; accepted: an object such as {"user":"42"}`)
+  return attributes as Attributes
+}
+
+function wrong(field: string, is: string): RequestError {
+  const name = field.length > 60 ? `${field.slice(0, 57)}...` : field
+  return new RequestError(400, 'invalid-body', `${name} is ${is}`, name)
+}

@@ -1,0 +1,231 @@
+// The HTTP API as its callers see it, over real sockets.
+import { createLimiter } from 'sluice'
+import { describe, expect, it } from 'vitest'
+import { running, sample } from '../../test/running.ts'
+
+describe('POST /v1/check', () => {
+  it('answers as the library does', async () => {
+    const { post } = await running(sample)
+    const limiter = createLimiter({ policy: sample.policies[0] as never })
+    const asked = { user: 'ann', plan: null, beta: true }
+    const { status, body } = await post('/v1/check', { attributes: asked, cost: 2 })
+    const expected = JSON.parse(JSON.stringify(limiter.check(asked, 2))) as object
+    expect(status).toBe(200)
+    expect(Object.keys(body)).toEqual(Object.keys(expected))
+    expect(body).toMatchObject({
+      allowed: true,
+      reason: 'within-limit',
+      rule: 'per-user',
+      limit: { algorithm: 'token-bucket', quota: 5, window: 60_000, burst: 5 },
+      remaining: 3,
+      retryAfter: 0,
+      degraded: false,
+      outcomes: [{ rule: 'per-user', cost: 2, allowed: true }],
+      skipped: [],
+    })
+    limiter.close()
+  })
+
+  it('refuses with 200 as well, and says how long to wait', async () => {
+    const { post } = await running(sample)
+    const ask = () => post('/v1/check', { key: 'a', cost: 3 })
+    expect((await ask()).body.allowed).toBe(true)
+    const { status, body } = await ask()
+    expect(status).toBe(200)
+    expect(body).toMatchObject({ allowed: false, reason: 'over-limit', rule: 'per-key' })
+    expect(body.retryAfter).toBeGreaterThan(0)
+    expect(body.retryAfter).toBeLessThanOrEqual(60_000)
+  })
+
+  it('says null for what JSON has no number for', async () => {
+    const { post } = await running(sample)
+    const { body } = await post('/v1/check', { attributes: { ip: '192.0.2.1' } })
+    expect(body).toMatchObject({ allowed: true, reason: 'no-rule', rule: null, remaining: null })
+    const never = await post('/v1/check', { key: 'a', cost: 50 })
+    expect(never.body).toMatchObject({ allowed: false, retryAfter: null })
+  })
+
+  it('takes the name of a policy, which it needs when there are several', async () => {
+    const other = { name: 'other', rules: [{ name: 'all', by: [], limit: '1/h' }] }
+    const { post } = await running({ policies: [...sample.policies, other] })
+    const named = await post('/v1/check', { policy: 'other', attributes: {} })
+    expect(named.body.rule).toBe('all')
+    expect(await post('/v1/check', { attributes: {} })).toMatchObject({
+      status: 400,
+      body: { field: 'policy', detail: 'policy is missing; accepted: api, other' },
+    })
+    expect(await post('/v1/check', { policy: 'toString', attributes: {} })).toMatchObject({
+      status: 404,
+      body: { code: 'unknown-policy', field: 'policy' },
+    })
+  })
+})
+
+describe('a batch', () => {
+  it('is answered in order, entry by entry', async () => {
+    const { post } = await running(sample)
+    const { status, body } = await post('/v1/check', {
+      checks: [
+        { key: 'a', cost: 3 },
+        { key: 'a' },
+        { policy: 'none', key: 'a' },
+        { key: 'b', cost: -1 },
+        5,
+        { attributes: { user: 'ann', units: 2 } },
+      ],
+    })
+    expect(status).toBe(200)
+    expect(body.decisions).toMatchObject([
+      { allowed: true, rule: 'per-key' },
+      { allowed: false, rule: 'per-key' },
+      { error: { status: 404, code: 'unknown-policy' } },
+      { error: { status: 400, code: 'invalid-cost', field: 'cost' } },
+      { error: { status: 400, code: 'invalid-body' } },
+      { allowed: true, rule: 'per-user', remaining: 3 },
+    ])
+  })
+
+  it('may be empty, and may have a thousand entries but not one more', async () => {
+    const { post } = await running(sample)
+    expect((await post('/v1/check', { checks: [] })).body).toEqual({ decisions: [] })
+    const checks = Array.from({ length: 1000 }, (_, i) => ({ key: `k${i}` }))
+    expect((await post('/v1/check', { checks })).body.decisions).toHaveLength(1000)
+    const more = await post('/v1/check', { checks: [...checks, { key: 'x' }] })
+    expect(more).toMatchObject({ status: 400, body: { field: 'checks' } })
+    // Nothing of a batch that is refused as a whole was counted.
+    expect((await post('/v1/peek', { key: 'k0' })).body.remaining).toBe(2)
+  })
+})
+
+describe('the other questions', () => {
+  it('peek looks and charges nothing', async () => {
+    const { post } = await running(sample)
+    for (let i = 0; i < 3; i++)
+      expect((await post('/v1/peek', { key: 'a', cost: 3 })).body).toMatchObject({ allowed: true })
+    expect((await post('/v1/peek', { key: 'a', cost: 4 })).body.allowed).toBe(false)
+  })
+
+  it('give hands back, and reset forgets', async () => {
+    const { post } = await running(sample)
+    const { body } = await post('/v1/check', { key: 'a', cost: 3 })
+    expect(await post('/v1/give', { key: 'a', cost: 2, takenAt: body.at })).toEqual({
+      status: 200,
+      body: {},
+    })
+    expect((await post('/v1/peek', { key: 'a' })).body.remaining).toBe(2)
+    expect(await post('/v1/reset', { key: 'a' })).toEqual({ status: 200, body: {} })
+    expect((await post('/v1/peek', { key: 'a' })).body.remaining).toBe(3)
+    expect((await post('/v1/give', { checks: [{ key: 'a' }, {}] })).body.decisions).toMatchObject([
+      {},
+      { error: { status: 400, field: 'attributes' } },
+    ])
+  })
+})
+
+describe('a wrong request is told what is wrong', () => {
+  it.each([
+    ['/v1/check', '{', 400, 'invalid-body', undefined],
+    ['/v1/check', '', 400, 'invalid-body', undefined],
+    ['/v1/check', '[]', 400, 'invalid-body', undefined],
+    ['/v1/check', 'null', 400, 'invalid-body', undefined],
+    ['/v1/check', '{}', 400, 'invalid-body', 'attributes'],
+    ['/v1/check', '{"key":5}', 400, 'invalid-body', 'key'],
+    ['/v1/check', '{"key":""}', 400, 'invalid-attributes', 'attributes'],
+    ['/v1/check', '{"key":"a","attributes":{}}', 400, 'invalid-body', 'key'],
+    ['/v1/check', '{"attributes":[]}', 400, 'invalid-body', 'attributes'],
+    ['/v1/check', '{"attributes":{"user":{}}}', 400, 'invalid-attributes', 'attributes'],
+    ['/v1/check', '{"attributes":{"user":1e999}}', 400, 'invalid-attributes', 'attributes'],
+    ['/v1/check', '{"attributes":{"user":"a","units":-1}}', 400, 'invalid-cost', 'cost'],
+    ['/v1/check', '{"key":"a","cost":1.5}', 400, 'invalid-cost', 'cost'],
+    ['/v1/check', '{"key":"a","cost":"1"}', 400, 'invalid-body', 'cost'],
+    ['/v1/check', '{"key":"a","costs":1}', 400, 'invalid-body', 'costs'],
+    ['/v1/check', '{"key":"a","takenAt":1}', 400, 'invalid-body', 'takenAt'],
+    ['/v1/check', '{"key":"a","policy":1}', 400, 'invalid-body', 'policy'],
+    ['/v1/check', '{"__proto__":{"key":"a"}}', 400, 'invalid-body', '__proto__'],
+    ['/v1/check', '{"checks":{}}', 400, 'invalid-body', 'checks'],
+    ['/v1/check', '{"checks":[],"policy":"api"}', 400, 'invalid-body', 'policy'],
+    ['/v1/give', '{"key":"a","takenAt":"x"}', 400, 'invalid-body', 'takenAt'],
+    ['/v1/give', '{"key":"a","takenAt":0.5}', 400, 'invalid-option', 'takenAt'],
+    ['/v1/checks', '{"key":"a"}', 404, 'unknown-route', undefined],
+    ['/metrics', '{}', 405, 'method-not-allowed', undefined],
+  ])('%s %s → %i %s', async (path, text, status, code, field) => {
+    const { url } = await running(sample)
+    const response = await fetch(url + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json; charset=utf-8' },
+      body: text,
+    })
+    expect(response.status).toBe(status)
+    expect(response.headers.get('content-type')).toBe('application/problem+json')
+    const problem = (await response.json()) as Record<string, unknown>
+    expect(problem).toMatchObject({ type: 'about:blank', status, code })
+    expect(problem['field']).toBe(field)
+    expect(problem['title']).toBe(response.statusText)
+    expect(problem['detail']).toEqual(expect.any(String))
+  })
+
+  it.each([
+    ['no type', {}, 415],
+    ['a form', { 'content-type': 'application/x-www-form-urlencoded' }, 415],
+    ['a text', { 'content-type': 'text/plain' }, 415],
+    ['another JSON', { 'content-type': 'application/jsonx' }, 415],
+    ['packed', { 'content-type': 'application/json', 'content-encoding': 'gzip' }, 415],
+  ])('415: %s', async (_, headers: Record<string, string>, status) => {
+    const { url } = await running(sample)
+    const body = new Blob(['{"key":"a"}'])
+    const response = await fetch(`${url}/v1/check`, { method: 'POST', headers, body })
+    expect(response.status).toBe(status)
+  })
+
+  it('413 for a body that is too large, announced or not', async () => {
+    const { url } = await running({ ...sample, listeners: { http: { port: 0, maxBody: 1024 } } })
+    const headers = { 'content-type': 'application/json' }
+    const text = JSON.stringify({ key: 'x'.repeat(2000) })
+    const announced = await fetch(`${url}/v1/check`, { method: 'POST', headers, body: text })
+    expect(announced.status).toBe(413)
+    const stream = new Blob([text]).stream()
+    const init = { method: 'POST', headers, body: stream, duplex: 'half' } as RequestInit
+    expect((await fetch(`${url}/v1/check`, init)).status).toBe(413)
+  })
+
+  it('400 for bytes that are not UTF-8, which would otherwise share a key', async () => {
+    const { url } = await running(sample)
+    const body = Buffer.concat([Buffer.from('{"key":"'), Buffer.from([0xff]), Buffer.from('"}')])
+    const headers = { 'content-type': 'application/json' }
+    const response = await fetch(`${url}/v1/check`, { method: 'POST', headers, body })
+    expect(response.status).toBe(400)
+  })
+
+  it('405 with the methods that are allowed', async () => {
+    const { url } = await running(sample)
+    const response = await fetch(`${url}/v1/check`)
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST'])
+  })
+})
+
+describe('what can be read', () => {
+  it('policies, as they are in force', async () => {
+    const { get } = await running(sample)
+    const { status, body } = await get('/v1/policies')
+    expect(status).toBe(200)
+    expect(body.generation).toBe(1)
+    expect(body.policies[0]).toMatchObject({ name: 'api', rules: [{ limit: { quota: 5 } }, {}] })
+  })
+
+  it('health and readiness, also by HEAD and with a query', async () => {
+    const { get, url } = await running(sample)
+    expect(await get('/healthz')).toEqual({ status: 200, body: { status: 'ok' } })
+    expect(await get('/readyz?probe=1')).toEqual({
+      status: 200,
+      body: { status: 'serving', generation: 1 },
+    })
+    const head = await fetch(`${url}/healthz`, { method: 'HEAD' })
+    expect([head.status, await head.text()]).toEqual([200, ''])
+  })
+})
+
+it('no answer may be kept by a cache', async () => {
+  const { url } = await running(sample)
+  for (const path of ['/healthz', '/v1/check', '/nothing'])
+    expect((await fetch(url + path)).headers.get('cache-control')).toBe('no-store')
+})

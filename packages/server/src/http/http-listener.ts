@@ -1,0 +1,85 @@
+// Opens the HTTP port, within limits for what strangers may send and how long they may take.
+import { once } from 'node:events'
+import { createServer, STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import type { Millis } from 'sluice'
+import type { HttpListenerConfig } from '../config/config.ts'
+import type { Listener, ServiceContext } from '../service/listener.ts'
+
+/** How often connections are looked at for being too slow. */
+const LOOK_EVERY = 1000
+
+/** Listens; rejects when the port cannot be had. */
+export async function openHttp(
+  handle: (request: IncomingMessage, response: ServerResponse) => void,
+  config: HttpListenerConfig,
+  { metrics }: Pick<ServiceContext, 'metrics'>,
+): Promise<Listener> {
+  const server = createServer(
+    {
+      maxHeaderSize: config.maxHeaders,
+      headersTimeout: config.headersTimeout,
+      requestTimeout: Math.max(config.requestTimeout, config.headersTimeout),
+      keepAliveTimeout: config.idleTimeout,
+      connectionsCheckingInterval: LOOK_EVERY,
+    },
+    handle,
+  )
+  server.maxConnections = config.maxConnections
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  server.on('clientError', refuse)
+  const dropped = metrics.counter(
+    'sluice_http_connections_dropped_total',
+    'Connections refused because too many were open.',
+  )
+  dropped.with().add(0)
+  server.on('drop', () => dropped.with().add())
+  metrics
+    .gauge('sluice_http_connections', 'Open HTTP connections.')
+    .with()
+    .readFrom(() => sockets.size)
+
+  server.listen(config.port, config.host)
+  await once(server, 'listening')
+  return {
+    name: 'http',
+    url: urlOf(server.address() as AddressInfo),
+    close: (patience: Millis) =>
+      new Promise((resolve) => {
+        const cut = setTimeout(() => server.closeAllConnections(), patience)
+        server.close(() => {
+          clearTimeout(cut)
+          resolve()
+        })
+        // Node ends connections between two requests; those that have never sent one wait for nothing either.
+        for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
+      }),
+  }
+}
+
+/** Answers what is not HTTP, or came too slowly, as far as the other side can still hear it. */
+function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const status = STATUS_OF_ERROR[error.code ?? ''] ?? 400
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`,
+    () => socket.destroy(),
+  )
+}
+
+const STATUS_OF_ERROR: Readonly<Record<string, number>> = {
+  HPE_HEADER_OVERFLOW: 431,
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+}
+
+function urlOf({ address, family, port }: AddressInfo): string {
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+}

@@ -1,0 +1,41 @@
+// Writes answers: the whole text in one call, with the headers that every answer has.
+import type { ServerResponse } from 'node:http'
+import type { Problem } from './problem.ts'
+
+const JSON_TYPE = 'application/json'
+const PROBLEM_TYPE = 'application/problem+json'
+
+/** Sends a text with its length; `closing` tells the client to come back on another connection. */
+export function sendText(
+  response: ServerResponse,
+  status: number,
+  type: string,
+  text: string,
+  closing: boolean,
+): void {
+  const headers = {
+    'content-type': type,
+    'content-length': Buffer.byteLength(text),
+    'cache-control': 'no-store',
+  }
+  response.writeHead(status, closing ? { ...headers, connection: 'close' } : headers)
+  response.end(text)
+}
+
+/** Sends JSON that is already text. */
+export function sendJson(
+  response: ServerResponse,
+  status: number,
+  text: string,
+  closing: boolean,
+): void {
+  sendText(response, status, JSON_TYPE, text, closing)
+}
+
+/** Sends an error. Whoever may simply try again is told when. */
+export function sendProblem(response: ServerResponse, problem: Problem, closing: boolean): void {
+  const { status } = problem
+  if (status === 503) response.setHeader('retry-after', '1')
+  // What is left of a body that was not read must not be taken for the next request.
+  sendText(response, status, PROBLEM_TYPE, JSON.stringify(problem), closing || status === 413)
+}

@@ -1,0 +1,159 @@
+// The routes of the HTTP API: a fixed table, looked up by path.
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Config } from '../config/config.ts'
+import { isPromise } from '../limiters/measured.ts'
+import type { Limiters } from '../limiters/limiters.ts'
+import type { Counter } from '../metrics/registry.ts'
+import type { ServiceContext } from '../service/listener.ts'
+import { readJson } from './body.ts'
+import { answer, type OperationName } from './operations.ts'
+import { problemOf, problemOfError, type Problem } from './problem.ts'
+import { sendJson, sendProblem, sendText } from './reply.ts'
+import { RepeatedLog } from '../service/repeated-log.ts'
+
+/** Answers one request; it never throws. */
+type Handler = (request: IncomingMessage, response: ServerResponse) => void
+
+interface Shown {
+  readonly status: number
+  readonly text: string
+  readonly type?: string
+}
+
+/** What a route may need beyond the limiters. */
+export interface RoutesContext extends ServiceContext {
+  /** What `/readyz` adds to the state, such as a reload that failed. */
+  readonly detail: () => object
+}
+
+/** Makes the function that answers every request of the HTTP listener. */
+export function createHandler(
+  context: RoutesContext,
+  { maxBody }: Pick<Config['listeners']['http'], 'maxBody'>,
+): Handler {
+  const { limiters, health, metrics, log } = context
+  const requests = metrics.counter('sluice_http_requests_total', 'Answered HTTP requests.', [
+    'route',
+    'status',
+  ])
+  const counters = new Map<string, Counter>()
+  const warnings = new RepeatedLog(log)
+
+  const count = (route: string, status: number): void => {
+    const key = `${status}${route}`
+    let counter = counters.get(key)
+    if (counter === undefined) {
+      counter = requests.with(route, String(status))
+      counters.set(key, counter)
+    }
+    counter.add()
+  }
+  const closing = () => health.state === 'draining'
+  const fail = (route: string, response: ServerResponse, problem: Problem): void => {
+    count(route, problem.status)
+    sendProblem(response, problem, closing())
+  }
+  const onError = (error: unknown): void => {
+    const { status, code } = problemOfError(error)
+    if (status >= 500) warnings.warn(code, { error: String(error) }, 'a request failed')
+  }
+
+  const ask = (operation: OperationName): Handler => {
+    const route = `/v1/${operation}`
+    const succeed = (response: ServerResponse, text: string): void => {
+      count(route, 200)
+      sendJson(response, 200, text, closing())
+    }
+    return (request, response) => {
+      const failed = (error: unknown): void => {
+        onError(error)
+        fail(route, response, problemOfError(error))
+      }
+      const done = (body: unknown): void => {
+        try {
+          const text = answer(operation, limiters.current, body, onError)
+          if (isPromise(text)) text.then((all) => succeed(response, all), failed)
+          else succeed(response, text)
+        } catch (error) {
+          failed(error)
+        }
+      }
+      readJson(request, maxBody, done, failed)
+    }
+  }
+  const show = (route: string, read: () => Shown): Handler => {
+    return (_, response) => {
+      const { status, text, type = 'application/json' } = read()
+      count(route, status)
+      sendText(response, status, type, text, closing())
+    }
+  }
+
+  const policies = policiesText()
+  const handlers: Readonly<Record<Path, Handler>> = {
+    '/v1/check': ask('check'),
+    '/v1/peek': ask('peek'),
+    '/v1/give': ask('give'),
+    '/v1/reset': ask('reset'),
+    '/v1/policies': show('/v1/policies', () => ({ status: 200, text: policies(limiters.current) })),
+    '/healthz': show('/healthz', () => ({ status: 200, text: '{"status":"ok"}' })),
+    '/readyz': show('/readyz', () => {
+      const { state } = health
+      const text = JSON.stringify({ status: state, ...context.detail() })
+      return { status: state === 'serving' ? 200 : 503, text }
+    }),
+    '/metrics': show('/metrics', () => ({ status: 200, text: metrics.text(), type: METRICS_TYPE })),
+  }
+  // A map, since the paths that are looked up come from requests.
+  const routes = new Map(Object.entries(handlers))
+
+  return (request, response) => {
+    const { url = '/', method = 'GET' } = request
+    const query = url.indexOf('?')
+    const path = query < 0 ? url : url.slice(0, query)
+    const handle = routes.get(path)
+    if (handle === undefined) {
+      fail('other', response, problemOf(404, 'unknown-route', 'there is nothing at this path'))
+      return
+    }
+    const accepted = METHODS[path as Path]
+    if (accepted.includes(method)) {
+      handle(request, response)
+      return
+    }
+    response.setHeader('allow', accepted.join(', '))
+    fail(path, response, problemOf(405, 'method-not-allowed', `accepted: ${accepted.join(', ')}`))
+  }
+}
+
+const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
+const POST: readonly string[] = ['POST']
+const GET: readonly string[] = ['GET', 'HEAD']
+
+type Path = `/v1/${OperationName}` | '/v1/policies' | '/healthz' | '/readyz' | '/metrics'
+
+/** Every path of the API with the methods that it takes. */
+export const METHODS: Readonly<Record<Path, readonly string[]>> = {
+  '/v1/check': POST,
+  '/v1/peek': POST,
+  '/v1/give': POST,
+  '/v1/reset': POST,
+  '/v1/policies': GET,
+  '/healthz': GET,
+  '/readyz': GET,
+  '/metrics': GET,
+}
+
+/** The policies as text, written once for each state of the file. */
+function policiesText(): (limiters: Limiters) => string {
+  let written: Limiters | undefined
+  let text = ''
+  return (limiters) => {
+    if (written !== limiters) {
+      const { generation, policies } = limiters
+      text = JSON.stringify({ generation, policies })
+      written = limiters
+    }
+    return text
+  }
+}

@@ -1,0 +1,45 @@
+// Wraps a limiter so that each of its decisions is counted, whichever protocol asked for it.
+import { SluiceError, type Attributes, type Decision, type MaybePromise, type Millis } from 'sluice'
+import type { DecisionMetrics, PolicyMetrics } from '../metrics/decision-metrics.ts'
+import type { ServiceLimiter } from './limiters.ts'
+
+/** The same limiter, counted. What answered at once still does. */
+export function measured(
+  limiter: ServiceLimiter,
+  policy: PolicyMetrics,
+  metrics: DecisionMetrics,
+): ServiceLimiter {
+  const failed = (error: unknown): never => {
+    if (error instanceof SluiceError && error.code.startsWith('store-'))
+      metrics.storeFailed(error.code)
+    throw error
+  }
+  const watched = <T>(answer: MaybePromise<T>): MaybePromise<T> =>
+    isPromise(answer) ? answer.then(undefined, failed) : answer
+  const wrapped = {
+    check(attributes: Attributes | string, cost?: number): MaybePromise<Decision> {
+      const start = performance.now()
+      const answer = limiter.check(attributes, cost)
+      if (isPromise(answer)) {
+        return answer.then((decision) => {
+          policy.note(decision, performance.now() - start)
+          return decision
+        }, failed)
+      }
+      policy.note(answer, performance.now() - start)
+      return answer
+    },
+    peek: (attributes: Attributes | string, cost?: number) =>
+      watched(limiter.peek(attributes, cost)),
+    give: (attributes: Attributes | string, cost?: number, takenAt?: Millis) =>
+      watched<void>(limiter.give(attributes, cost, takenAt)),
+    reset: (attributes: Attributes | string) => watched<void>(limiter.reset(attributes)),
+    close: () => limiter.close(),
+  }
+  return wrapped as ServiceLimiter
+}
+
+/** Whether an answer is still to come. */
+export function isPromise<T>(answer: MaybePromise<T>): answer is Promise<T> {
+  return typeof answer === 'object' && answer !== null && 'then' in answer
+}

@@ -1,0 +1,112 @@
+// Counts what limiters decide. Labels come from policies and rules, never from requests.
+import type { Decision, Policy } from 'sluice'
+import type { Family } from './family.ts'
+import type { Histogram } from './histogram.ts'
+import type { Counter, MetricRegistry } from './registry.ts'
+
+/** The counters of one rule, ready to be added to. */
+interface RuleCounters {
+  readonly allowed: Counter
+  readonly refused: Counter
+  readonly unavailable: Counter
+}
+
+/** The figures of all decisions of a service, whatever protocol asked. */
+export class DecisionMetrics {
+  private readonly decisions: Family<Counter>
+  private readonly shadowRefusals: Family<Counter>
+  private readonly degraded: Family<Counter>
+  private readonly duration: Family<Histogram>
+  private readonly storeErrors: Family<Counter>
+
+  constructor(metrics: MetricRegistry) {
+    this.decisions = metrics.counter(
+      'sluice_decisions_total',
+      'Decisions by the binding rule; no rule spoke when it is empty.',
+      ['policy', 'rule', 'result'],
+    )
+    this.shadowRefusals = metrics.counter(
+      'sluice_shadow_refusals_total',
+      'Requests that a shadow rule would have refused.',
+      ['policy', 'rule'],
+    )
+    this.degraded = metrics.counter(
+      'sluice_degraded_decisions_total',
+      'Decisions that a stand-in made because the store could not.',
+      ['policy'],
+    )
+    this.duration = metrics.histogram(
+      'sluice_decision_duration_seconds',
+      'How long decisions took, the store included.',
+      ['policy'],
+    )
+    this.storeErrors = metrics.counter(
+      'sluice_store_errors_total',
+      'Calls to the store that failed and that nothing stood in for, by error code.',
+      ['code'],
+    )
+  }
+
+  /** The figures of one policy; every rule's counters are there from the start, at 0. */
+  of(policy: Policy): PolicyMetrics {
+    const rule = (name: string): RuleCounters => ({
+      allowed: this.decisions.with(policy.name, name, 'allowed'),
+      refused: this.decisions.with(policy.name, name, 'refused'),
+      unavailable: this.decisions.with(policy.name, name, 'unavailable'),
+    })
+    const shadows = policy.rules.filter(({ shadow }) => shadow === true)
+    return new PolicyMetrics(
+      new Map(policy.rules.map(({ name }) => [name, rule(name)])),
+      rule(''),
+      new Map(shadows.map(({ name }) => [name, this.shadowRefusals.with(policy.name, name)])),
+      this.degraded.with(policy.name),
+      this.duration.with(policy.name),
+    )
+  }
+
+  /** Notes a store that could not answer. */
+  storeFailed(code: string): void {
+    this.storeErrors.with(code).add()
+  }
+}
+
+/** The figures of one policy. */
+export class PolicyMetrics {
+  private readonly rules: ReadonlyMap<string, RuleCounters>
+  private readonly none: RuleCounters
+  private readonly shadows: ReadonlyMap<string, Counter>
+  private readonly degraded: Counter
+  private readonly duration: Histogram
+
+  constructor(
+    rules: ReadonlyMap<string, RuleCounters>,
+    none: RuleCounters,
+    shadows: ReadonlyMap<string, Counter>,
+    degraded: Counter,
+    duration: Histogram,
+  ) {
+    this.rules = rules
+    this.none = none
+    this.shadows = shadows
+    this.degraded = degraded
+    this.duration = duration
+  }
+
+  /** Notes a decision and how long it took, in milliseconds. */
+  note(decision: Decision, millis: number): void {
+    const { rule } = decision
+    const counters = rule === null ? this.none : (this.rules.get(rule) ?? this.none)
+    if (decision.allowed) counters.allowed.add()
+    else if (decision.reason === 'unavailable') counters.unavailable.add()
+    else counters.refused.add()
+    if (decision.degraded) this.degraded.add()
+    this.duration.observe(millis)
+    if (this.shadows.size > 0) this.noteShadows(decision)
+  }
+
+  private noteShadows({ outcomes }: Decision): void {
+    for (const { rule, allowed, shadow } of outcomes) {
+      if (shadow && !allowed) this.shadows.get(rule)?.add()
+    }
+  }
+}

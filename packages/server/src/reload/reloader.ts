@@ -1,0 +1,111 @@
+// Puts a changed file in force, or keeps what is in force and says why.
+import { isDeepStrictEqual } from 'node:util'
+import type { Config } from '../config/config.ts'
+import type { Environment } from '../config/environment.ts'
+import { loadConfig } from '../config/load-config.ts'
+import { problemText } from '../config/problem.ts'
+import type { LimiterRegistry } from '../limiters/registry.ts'
+import type { MetricRegistry } from '../metrics/registry.ts'
+import type { Log } from '../service/log.ts'
+
+/** How a reload ended. */
+export type ReloadResult = 'applied' | 'unchanged' | 'failed'
+
+/** What the last attempt left behind, for `/readyz`. */
+export interface ReloadStatus {
+  /** The generation of the policies in force. */
+  readonly generation: number
+  /** What is wrong with the file now; absent when nothing is. */
+  readonly reloadProblems?: readonly string[]
+}
+
+/** Where the configuration comes from, and what it was at the start. */
+export interface ConfigSource {
+  readonly file: string
+  readonly digest: string
+  readonly config: Config
+  readonly environment: Environment
+}
+
+/** Only policies change while the service runs; these parts take effect at the next start. */
+const FIXED = ['store', 'listeners', 'trustedProxies', 'shutdown', 'log'] as const
+
+/** Reads the file again, one attempt after the other. */
+export class Reloader {
+  private readonly source: ConfigSource
+  private readonly registry: LimiterRegistry
+  private readonly log: Log
+  private readonly count: (result: ReloadResult) => void
+  private digest: string
+  private problems: readonly string[] = []
+  private last: Promise<unknown> = Promise.resolve()
+
+  constructor(source: ConfigSource, registry: LimiterRegistry, metrics: MetricRegistry, log: Log) {
+    this.source = source
+    this.registry = registry
+    this.log = log
+    this.digest = source.digest
+    const reloads = metrics.counter(
+      'sluice_config_reloads_total',
+      'Attempts to put a changed configuration in force.',
+      ['result'],
+    )
+    for (const result of ['applied', 'failed'] as const) reloads.with(result)
+    this.count = (result) => reloads.with(result).add()
+    metrics
+      .gauge('sluice_config_valid', 'Whether the file, as it was last read, is in force.')
+      .with()
+      .readFrom(() => (this.problems.length === 0 ? 1 : 0))
+    metrics
+      .gauge('sluice_config_generation', 'How many states of the policies have been in force.')
+      .with()
+      .readFrom(() => registry.current.generation)
+  }
+
+  get status(): ReloadStatus {
+    const { generation } = this.registry.current
+    return this.problems.length === 0
+      ? { generation }
+      : { generation, reloadProblems: this.problems }
+  }
+
+  /** Reads the file and, when it is another one and valid, swaps all policies at once. Never rejects. */
+  reload(): Promise<ReloadResult> {
+    const next = this.last.then(() => this.attempt())
+    this.last = next
+    return next
+  }
+
+  private async attempt(): Promise<ReloadResult> {
+    const { file, environment, config: started } = this.source
+    const { config, problems, digest } = await loadConfig(file, environment)
+    if (digest !== '' && digest === this.digest) return 'unchanged'
+    this.digest = digest
+    const lines = config === undefined ? problems.map(problemText) : this.swap(config)
+    if (lines.length > 0) {
+      this.problems = lines
+      this.count('failed')
+      this.log.error({ file, problems: lines }, 'the changed file is not valid; the old one stays')
+      return 'failed'
+    }
+    this.problems = []
+    this.count('applied')
+    const later = FIXED.filter((name) => !isDeepStrictEqual(config?.[name], started[name]))
+    const { generation } = this.registry.current
+    this.log.info({ file, generation }, 'the changed policies are in force')
+    if (later.length > 0) {
+      this.log.warn({ file, fields: later }, 'these changes take effect at the next start')
+    }
+    return 'applied'
+  }
+
+  /** Puts the policies in force, or gives what kept them from it. */
+  private swap(config: Config): readonly string[] {
+    try {
+      this.registry.swap(config.policies)
+      return []
+    } catch (error) {
+      return [error instanceof Error ? error.message : String(error)]
+    }
+  }
+}

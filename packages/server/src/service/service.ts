@@ -1,0 +1,113 @@
+// Starts and ends the service: store, limiters, listeners and reloads, in that order and back.
+import { createLimiter, type Millis } from 'sluice'
+import type { Config } from '../config/config.ts'
+import type { Environment } from '../config/environment.ts'
+import { openHttp } from '../http/http-listener.ts'
+import { createHandler } from '../http/routes.ts'
+import { measured } from '../limiters/measured.ts'
+import { LimiterRegistry } from '../limiters/registry.ts'
+import { DecisionMetrics } from '../metrics/decision-metrics.ts'
+import { addProcessMetrics } from '../metrics/process-metrics.ts'
+import { MetricRegistry } from '../metrics/registry.ts'
+import { Reloader, type ReloadResult } from '../reload/reloader.ts'
+import { watchFile, type WatchOptions } from '../reload/watch-file.ts'
+import { Health } from './health.ts'
+import type { Listener, ServiceContext } from './listener.ts'
+import { createLog, type Log } from './log.ts'
+import { openStore } from './store.ts'
+
+/** What the service is started with. */
+export interface ServiceOptions {
+  readonly config: Config
+  /** Where the configuration was read from, to be read again when it changes; `digest` is of its text then. */
+  readonly source?: {
+    readonly file: string
+    readonly digest: string
+    readonly environment?: Environment
+    readonly watch?: WatchOptions | false
+  }
+  /** Default: JSON lines on standard error. */
+  readonly log?: Log
+}
+
+/** A running service. */
+export interface Service {
+  readonly listeners: readonly Pick<Listener, 'name' | 'url'>[]
+  /** Reads the file again now; nothing happens without one. */
+  reload(): Promise<ReloadResult>
+  /**
+   * Says "not ready", goes on answering for `delay`, then closes the ports, lets begun work finish and closes the
+   * store. The second call waits for the first.
+   */
+  stop(delay?: Millis): Promise<void>
+}
+
+/** Starts the service; rejects when a port cannot be had, with nothing left open. */
+export async function startService(options: ServiceOptions): Promise<Service> {
+  const { config, source } = options
+  const log = options.log ?? createLog(config.log)
+  const metrics = new MetricRegistry()
+  const health = new Health()
+  addProcessMetrics(metrics, health)
+  const decisions = new DecisionMetrics(metrics)
+  const opened = openStore(config.store, log)
+  addStoreMetrics(metrics, opened.memory)
+  const limiters = new LimiterRegistry(config.policies, (policy) =>
+    measured(createLimiter({ policy, store: opened.store }), decisions.of(policy), decisions),
+  )
+  const environment = source?.environment ?? {}
+  const reloader =
+    source && new Reloader({ ...source, config, environment }, limiters, metrics, log)
+  const context: ServiceContext = { limiters, health, metrics, log }
+
+  const listeners: Listener[] = []
+  const closeAll = async (patience: Millis): Promise<void> => {
+    await Promise.all(listeners.map((listener) => listener.close(patience)))
+    await opened.close()
+  }
+  try {
+    const detail = () => reloader?.status ?? { generation: limiters.current.generation }
+    const handle = createHandler({ ...context, detail }, config.listeners.http)
+    listeners.push(await openHttp(handle, config.listeners.http, context))
+  } catch (error) {
+    await closeAll(0)
+    throw error
+  }
+
+  const watcher =
+    source && reloader && source.watch !== false
+      ? watchFile(source.file, () => void reloader.reload(), source.watch)
+      : undefined
+  health.become('serving')
+  for (const { name, url } of listeners) log.info({ listener: name, url }, 'listening')
+
+  const stop = async (delay: Millis): Promise<void> => {
+    watcher?.close()
+    health.become('draining')
+    log.info({ delay }, 'draining')
+    await pause(delay)
+    await closeAll(config.shutdown.patience)
+    log.info({}, 'stopped')
+  }
+  let stopping: Promise<void> | undefined
+  return {
+    listeners: listeners.map(({ name, url }) => ({ name, url })),
+    reload: async () => (reloader ? reloader.reload() : 'unchanged'),
+    stop: (delay = 0) => (stopping ??= stop(delay)),
+  }
+}
+
+function addStoreMetrics(
+  metrics: MetricRegistry,
+  memory: ReturnType<typeof openStore>['memory'],
+): void {
+  if (memory === undefined) return
+  metrics
+    .gauge('sluice_store_keys', 'Keys in the memory store.')
+    .with()
+    .readFrom(() => memory.stats().keys)
+}
+
+function pause(millis: Millis): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, millis))
+}

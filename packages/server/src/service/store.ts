@@ -1,0 +1,64 @@
+// Opens the store that the configuration names. It outlives every reload, and with it the counts.
+import { Cluster, Redis } from 'ioredis'
+import { memoryStore, type MemoryStore, type Store } from 'sluice'
+import { redisStore } from 'sluice/redis'
+import type { RedisStoreConfig, StoreConfig } from '../config/config.ts'
+import type { Log } from './log.ts'
+import { RepeatedLog } from './repeated-log.ts'
+
+/** A store with what belongs to it. */
+export interface OpenStore {
+  readonly store: Store
+  /** The same store when it is in this process. */
+  readonly memory: MemoryStore | undefined
+  close(): Promise<void>
+}
+
+/** Opens the store without waiting for it: a Redis that is away must not keep the service from starting. */
+export function openStore(config: StoreConfig, log: Log): OpenStore {
+  if (config.kind === 'memory') {
+    const memory = memoryStore({ maxKeys: config.maxKeys })
+    return { store: memory, memory, close: async () => memory.close() }
+  }
+  return openRedis(config, log)
+}
+
+function openRedis(config: RedisStoreConfig, log: Log): OpenStore {
+  // No queue: a call that waits for a connection would be charged long after its caller was answered.
+  const client = config.cluster
+    ? new Cluster([config.url], {
+        enableOfflineQueue: false,
+        clusterRetryStrategy: reconnectAfter,
+        redisOptions: OPTIONS,
+      })
+    : new Redis(config.url, {
+        ...OPTIONS,
+        enableOfflineQueue: false,
+        retryStrategy: reconnectAfter,
+      })
+  const warnings = new RepeatedLog(log)
+  client.on('error', (error: Error) => {
+    warnings.warn('redis-connection', { error: error.message }, 'no connection to Redis')
+  })
+  client.on('ready', () => log.info({}, 'connected to Redis'))
+  const store = redisStore(client, {
+    prefix: config.prefix,
+    timeout: config.timeout,
+    onWarning: (warning) => log.warn({ ...warning }, 'a limit that Redis may not keep'),
+  })
+  return {
+    store,
+    memory: undefined,
+    close: async () => {
+      await store.close()
+      client.disconnect()
+    },
+  }
+}
+
+const OPTIONS = { maxRetriesPerRequest: 0, connectTimeout: 2000 }
+
+/** Milliseconds to the next attempt: within a second, and spread, since a whole fleet has lost the same server. */
+function reconnectAfter(attempt: number): number {
+  return Math.min(50 * 2 ** Math.min(attempt, 4), 500) * (0.5 + Math.random() / 2)
+}
