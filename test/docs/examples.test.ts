@@ -44,6 +44,8 @@ it('every block compiles', { timeout: 60_000 }, () => {
       useUnknownInCatchVariables: false,
       paths: {
         sluice: source('index.ts'),
+        'sluice/http': source('http/index.ts'),
+        'sluice/http/*': source('http/*.ts'),
         'sluice/redis': source('redis/index.ts'),
         'sluice/testing': source('testing/index.ts'),
       },

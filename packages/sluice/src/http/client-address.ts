@@ -1,0 +1,151 @@
+// The client's address: the peer's, or the one that trusted proxies name.
+import { show, SluiceError } from '../errors.ts'
+import { holds } from '../policy/network.ts'
+import { addressBytes, networkText } from './address-text.ts'
+import { forwardedEntries } from './forwarded.ts'
+import { isTooWide, trustOf, type Trust, type TrustedProxies } from './proxies.ts'
+import { recently } from './recent.ts'
+import { warnOnce, type HttpWarning, type Warn } from './warnings.ts'
+
+/** How the client's address is found. */
+export interface AddressOptions {
+  /** Default: nobody, so the address is the peer's. */
+  readonly trustedProxies?: TrustedProxies
+  /** The one field that the trusted proxies write. Default: `x-forwarded-for`. */
+  readonly header?: string
+  /** The bits of an IPv6 address that name a client, 32 to 128. Default: 56, what a site gets. */
+  readonly ipv6Prefix?: number
+  /** The bits of an IPv4 address that name a client, 8 to 32. Default: 32. */
+  readonly ipv4Prefix?: number
+}
+
+/** Where a request comes from. Both are first addresses of networks, so that policies can compare them. */
+export interface Address {
+  /** What names the client: an IPv4 address, or the /56 of an IPv6 address. Undefined when there is no address. */
+  readonly ip: string | undefined
+  /** The wider network for a second, looser rule: /24 or /48. */
+  readonly network: string | undefined
+}
+
+/** Finds the client's address. */
+export interface ClientAddress {
+  /** The field to hand to `of`, in lower case; null when no proxy is trusted. */
+  readonly header: string | null
+  /** The address for a peer and the value of the field. */
+  of(peer: string | undefined, forwarded?: string): Address
+}
+
+/** An address and whether it is a trusted proxy's. */
+interface Known extends Address {
+  readonly trusted: boolean
+}
+
+const UNKNOWN: Known = { ip: undefined, network: undefined, trusted: false }
+
+/** Makes a reader of addresses. Work on an address is done once, as long as it comes back. */
+export function clientAddress(
+  options: AddressOptions = {},
+  onWarning?: (warning: HttpWarning) => void,
+): ClientAddress {
+  return addressReader(options, warnOnce(onWarning))
+}
+
+/** {@link clientAddress} that shares its warnings with others. */
+export function addressReader(options: AddressOptions, warn: Warn): ClientAddress {
+  const trust = trustOf(options.trustedProxies)
+  const ipv6Bits = prefixOf('ipv6Prefix', options.ipv6Prefix ?? 56, 32, 128)
+  const ipv4Bits = prefixOf('ipv4Prefix', options.ipv4Prefix ?? 32, 8, 32)
+  const header = headerOf(options, trust)
+  if (trust !== null) warnOfTrust(trust, warn)
+
+  const known = recently((text: string): Known => {
+    const bytes = addressBytes(text)
+    if (bytes === undefined) return UNKNOWN
+    return {
+      ip: networkText(bytes, ipv4Bits, ipv6Bits),
+      network: networkText(bytes, Math.min(24, ipv4Bits), Math.min(48, ipv6Bits)),
+      trusted: trust !== null && trust.networks.some((network) => holds(network, bytes)),
+    }
+  })
+
+  /** The entry that the proxies vouch for; undefined when they name nobody. */
+  const named = (trust: Trust, field: string): Known | undefined => {
+    const entries = forwardedEntries(header as string, field)
+    if (trust.hops > 0) {
+      if (entries.length < trust.hops)
+        warn(
+          'fewer-hops',
+          () =>
+            `${header} names ${entries.length} of ${trust.hops} hops; somebody may reach this server past the proxies`,
+        )
+      const chosen = known(entries[Math.max(0, entries.length - trust.hops)] ?? '')
+      return chosen.ip === undefined ? undefined : chosen
+    }
+    for (let i = entries.length - 1; i >= 0; i--) {
+      const entry = known(entries[i] as string)
+      if (!entry.trusted || i === 0) return entry.ip === undefined ? undefined : entry
+    }
+    return undefined
+  }
+
+  return {
+    header,
+    of(peer, field) {
+      const direct = peer === undefined || peer === '' ? UNKNOWN : known(peer)
+      if (trust === null) return direct
+      const isProxy = direct.trusted || trust.hops > 0 || (direct.ip === undefined && trust.unix)
+      if (!isProxy) {
+        if (field !== undefined)
+          warn(
+            'peer-not-trusted',
+            () =>
+              `${show(peer)} sends ${header} but is not among trustedProxies; its own address is used`,
+          )
+        return direct
+      }
+      if (field === undefined) {
+        warn(
+          'proxy-header-missing',
+          () => `the trusted proxy ${show(peer)} sends no ${header}; all its clients count as one`,
+        )
+        return direct
+      }
+      return named(trust, field) ?? direct
+    },
+  }
+}
+
+function headerOf({ header }: AddressOptions, trust: Trust | null): string | null {
+  if (header !== undefined && (typeof header !== 'string' || !/^[\w-]+$/.test(header)))
+    throw wrong('header', header, 'the name of a request field, such as x-forwarded-for')
+  if (header !== undefined && trust === null)
+    throw wrong('header', header, 'none without trustedProxies, since anybody can send a field')
+  return trust === null ? null : (header ?? 'x-forwarded-for').toLowerCase()
+}
+
+function prefixOf(name: string, bits: number, least: number, most: number): number {
+  if (Number.isInteger(bits) && bits >= least && bits <= most) return bits
+  throw wrong(name, bits, `a whole number from ${least} to ${most}`)
+}
+
+function warnOfTrust(trust: Trust, warn: Warn): void {
+  if (trust.networks.some(isTooWide))
+    warn(
+      'trust-too-wide',
+      () =>
+        'trustedProxies holds a network that strangers are in; they can choose the address they are counted by',
+    )
+  if (trust.hops > 0)
+    warn(
+      'hop-count',
+      () =>
+        `trustedProxies counts ${trust.hops} hops; whoever reaches this server past the proxies chooses the address they are counted by`,
+    )
+}
+
+function wrong(name: string, value: unknown, accepted: string): SluiceError {
+  return new SluiceError(
+    'invalid-option',
+    `address: ${name} is ${show(value)}; accepted: ${accepted}`,
+  )
+}

@@ -1,0 +1,36 @@
+// Rate limiting for Express 5 and 4.
+import type { RateLimitOptions } from './create-guard.ts'
+import { middleware, type Middleware } from './node.ts'
+import { nodePort, type NodeRequest, type NodeResponse } from './node-port.ts'
+import type { AnyLimiter, HttpOptions } from './options.ts'
+import type { Port } from './port.ts'
+
+/** What is used of Express's `Request`. */
+export interface ExpressRequest extends NodeRequest {
+  readonly baseUrl: string
+  readonly originalUrl: string
+  readonly route?: { readonly path: unknown } | undefined
+}
+
+/**
+ * Limits requests: `app.use(rateLimit({ limit: '100/min' }))`. The route is known to middleware of the route
+ * itself, `app.get('/orders/:id', rateLimit(limiter), …)`; before that, declare routes.
+ */
+export function rateLimit<Q extends ExpressRequest, S extends NodeResponse>(
+  limiter: AnyLimiter | RateLimitOptions<Q, S>,
+  options?: HttpOptions<Q, S>,
+): Middleware<Q, S> {
+  return middleware(expressPort, limiter, options)
+}
+
+const expressPort: Port<ExpressRequest, NodeResponse> = {
+  ...nodePort,
+  path: (request) => request.originalUrl,
+  mount: (request) => request.baseUrl,
+  route: ({ route }) =>
+    route === undefined
+      ? undefined
+      : Array.isArray(route.path)
+        ? route.path.join('|')
+        : String(route.path),
+}

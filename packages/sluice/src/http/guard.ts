@@ -1,0 +1,243 @@
+// The one path of every adapter: whom the request counts as, the decision, the header fields, the reply.
+import { SluiceError, show } from '../errors.ts'
+import type { Decision } from '../decision/decision.ts'
+import { policyBehind } from '../limiter/policy-behind.ts'
+import type { Attributes } from '../policy/policy.ts'
+import type { MaybePromise } from '../stores/store.ts'
+import { dialectsOf, fieldWriter, type FieldWriter } from './fields.ts'
+import type { AnyLimiter, HttpOptions } from './options.ts'
+import { keepPassage, Passage, passageOf, type Keeper } from './passage.ts'
+import type { Port } from './port.ts'
+import type { Kind } from './problem.ts'
+import { refusals, type Refusals } from './refusal.ts'
+import { isPromise, subjects, type Subject } from './subject.ts'
+import { mayDelay } from './wanted.ts'
+import { warnOnce, type Warn } from './warnings.ts'
+
+/** Decides about requests of one framework. No method throws or rejects. */
+export class Guard<Q extends object, S> implements Keeper {
+  /** Whether somebody wants to hear of the response. */
+  readonly hasAfter: boolean
+  private readonly limiter: AnyLimiter
+  private readonly port: Port<Q, S>
+  private readonly options: HttpOptions<Q, S>
+  private readonly subjectOf: (request: Q) => MaybePromise<Subject>
+  private readonly writeFields: FieldWriter<S>
+  private readonly fieldNames: readonly string[]
+  private readonly refuse: Refusals<Q>
+  private readonly warn: Warn
+  private readonly mayDelay: boolean
+  private readonly mayFilter: boolean
+  private readonly isClosed: boolean
+  private readonly passed: Passage
+
+  constructor(limiter: AnyLimiter, port: Port<Q, S>, options: HttpOptions<Q, S>) {
+    const policy = policyBehind(limiter)
+    this.warn = warnOnce(options.onWarning)
+    this.limiter = limiter
+    this.port = port
+    this.options = options
+    this.subjectOf = subjects(port, options, policy, this.warn)
+    const dialects = dialectsOf(options.headers)
+    this.fieldNames = dialects.flatMap(({ fields }) => fields)
+    this.writeFields = fieldWriter(port, options, policy, dialects)
+    this.refuse = refusals(options)
+    this.mayDelay = policy === undefined || mayDelay(policy)
+    this.mayFilter = options.skip !== undefined || options.countPreflights !== true
+    const closed = policy?.rules.some(({ onStoreFailure }) => onStoreFailure === 'closed') ?? false
+    this.isClosed = options.onFailure === undefined ? closed : options.onFailure === 'closed'
+    this.hasAfter = options.after !== undefined
+    this.passed = new Passage(this, null, '', 0, undefined)
+  }
+
+  /**
+   * Decides, and writes the header fields into the response if there is one already; else `write` does. A
+   * request is counted once, however often it comes.
+   */
+  enter(request: Q, response: S | null): MaybePromise<Passage> {
+    const earlier = passageOf(request)
+    for (let one = earlier; one !== undefined; one = one.earlier)
+      if (one.keeper === this) return this.passed
+    let subject: MaybePromise<Subject>
+    let cost: number
+    try {
+      if (this.mayFilter && this.isSkipped(request)) return this.passed
+      const { cost: option } = this.options
+      cost = option === undefined ? 1 : typeof option === 'number' ? option : option(request)
+      subject = this.subjectOf(request)
+    } catch (error) {
+      return this.broken(request, error)
+    }
+    if (isPromise(subject)) {
+      return subject.then(
+        (subject) => this.check(request, response, subject, cost, earlier),
+        (error: unknown) => this.broken(request, error),
+      )
+    }
+    return this.check(request, response, subject, cost, earlier)
+  }
+
+  /** Writes the header fields. Throws what the response throws that takes no more. */
+  write(passage: Passage, response: S): void {
+    const { decision, subject } = passage
+    if (decision !== null) this.writeFields(response, decision, subject)
+  }
+
+  /** The header fields of ours that a response has. */
+  fieldsIn(response: S): Record<string, string> {
+    const fields: Record<string, string> = {}
+    for (const name of this.fieldNames) {
+      const value = this.port.get(response, name)
+      if (value !== undefined) fields[name] = value
+    }
+    return fields
+  }
+
+  /** What the response was, for those who charge by it. */
+  answered(passage: Passage, status: number, request: Q, response: S): void {
+    const { decision, cost } = passage
+    if (decision === null || passage.refusal !== null) return
+    try {
+      const final = this.options.after!({ status, request, response, decision, cost })
+      if (final !== undefined) void this.settle(passage, final)
+    } catch (error) {
+      this.failed('after', error)
+    }
+  }
+
+  settle(passage: Passage, cost: number): MaybePromise<void> {
+    const { decision, subject, cost: taken } = passage
+    if (decision === null || !decision.allowed || cost === taken) return
+    passage.cost = cost
+    const fail = (error: unknown): void => this.failed('settling', error)
+    try {
+      const done =
+        cost < taken
+          ? this.limiter.give(subject, taken - cost, decision.at)
+          : this.takeMore(subject, cost - taken)
+      if (isPromise(done)) return done.then(undefined, fail)
+    } catch (error) {
+      fail(error)
+    }
+  }
+
+  private check(
+    request: Q,
+    response: S | null,
+    subject: Subject,
+    cost: number,
+    earlier: Passage | undefined,
+  ): MaybePromise<Passage> {
+    if (subject === null) return this.passed
+    if (subject === undefined) return this.refused('uncountable', request, null)
+    try {
+      const decision = this.limiter.check(subject, cost)
+      if (isPromise(decision)) {
+        return decision.then(
+          (decision) => this.decided(request, response, decision, subject, cost, earlier),
+          (error: unknown) => this.undecided(request, error),
+        )
+      }
+      return this.decided(request, response, decision, subject, cost, earlier)
+    } catch (error) {
+      return this.undecided(request, error)
+    }
+  }
+
+  private decided(
+    request: Q,
+    response: S | null,
+    decision: Decision,
+    subject: Attributes | string,
+    cost: number,
+    earlier: Passage | undefined,
+  ): Passage {
+    const passage = new Passage(this, decision, subject, cost, earlier)
+    try {
+      keepPassage(request, passage)
+      if (response !== null) this.writeFields(response, decision, subject)
+    } catch (error) {
+      this.warn(
+        'headers-sent',
+        () => `the header fields could not be written: ${textOf(error)}`,
+        error,
+      )
+    }
+    if (!decision.allowed) {
+      const kind = decision.reason === 'unavailable' ? 'unavailable' : 'over-limit'
+      passage.refusal = this.replyOf(kind, request, decision)
+    } else if (this.mayDelay) passage.delay = decision.delay
+    return passage
+  }
+
+  /** The limiter could not answer: the request goes on or not, as the rules have it. */
+  private undecided(request: Q, error: unknown): Passage {
+    this.failed('the limiter', error)
+    // These are the request's doing, and must not be a way past the limit.
+    if (error instanceof SluiceError && REQUESTS_FAULT.has(error.code))
+      return this.refused('uncountable', request, null)
+    return this.isClosed ? this.refused('unavailable', request, null) : this.passed
+  }
+
+  /** A function of the application failed. Going on uncounted would be a way past the limit. */
+  private broken(request: Q, error: unknown): Passage {
+    this.failed('a function given to rateLimit', error)
+    return this.refused('broken', request, null)
+  }
+
+  private failed(what: string, error: unknown): void {
+    this.warn('limiter-failed', () => `${what} failed: ${textOf(error)}`, error)
+  }
+
+  private refused(kind: Kind, request: Q, decision: Decision | null): Passage {
+    const passage = new Passage(this, decision, '', 0, undefined)
+    passage.refusal = this.replyOf(kind, request, decision)
+    return passage
+  }
+
+  private replyOf(kind: Kind, request: Q, decision: Decision | null): Passage['refusal'] {
+    try {
+      return this.refuse(kind, request, decision)
+    } catch (error) {
+      this.failed('problem', error)
+      return {
+        status: kind === 'over-limit' ? 429 : 503,
+        fields: [['Cache-Control', 'no-store']],
+        body: '',
+      }
+    }
+  }
+
+  private isSkipped(request: Q): boolean {
+    const { skip, countPreflights } = this.options
+    if (skip !== undefined && skip(request)) return true
+    return (
+      countPreflights !== true &&
+      this.port.method(request) === 'OPTIONS' &&
+      this.port.header(request, 'origin') !== undefined &&
+      this.port.header(request, 'access-control-request-method') !== undefined
+    )
+  }
+
+  /** Charges what a request cost beyond what was known; as much as there is, when there is not enough. */
+  private takeMore(subject: Attributes | string, cost: number): MaybePromise<void> {
+    const rest = (decision: Decision): MaybePromise<unknown> =>
+      decision.allowed || decision.remaining === 0
+        ? undefined
+        : this.limiter.check(subject, decision.remaining)
+    const decision = this.limiter.check(subject, cost)
+    if (isPromise(decision)) return decision.then(rest).then(() => undefined)
+    void rest(decision)
+  }
+}
+
+/** Errors about what a request says of itself. */
+const REQUESTS_FAULT: ReadonlySet<string> = new Set([
+  'invalid-key',
+  'invalid-attributes',
+  'invalid-cost',
+])
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : show(error)
+}

@@ -1,0 +1,57 @@
+// The newest dialect: RateLimit-Policy and RateLimit as structured lists (draft-ietf-httpapi-ratelimit-headers-11).
+import type { Outcome } from '../../decision/decision.ts'
+import type { Limit } from '../../limit/limit.ts'
+import { quotaOf, windowOf, type Dialect } from './dialect.ts'
+import { integerItem, secondsItem, stringItem } from './structured-fields.ts'
+
+/** What does not change from one response to the next. */
+interface Fixed {
+  readonly limit: Limit
+  readonly rule: string
+  /** The whole item of RateLimit-Policy. */
+  readonly policy: string
+  /** The beginning of the item of RateLimit. */
+  readonly name: string
+}
+
+/** Makes the dialect, which remembers the fixed texts of each limit. */
+export function structured(): Dialect {
+  const known = new WeakMap<Limit, Fixed>()
+  // Nearly always the same limit as before.
+  let last: Fixed | null = null
+
+  const fixedOf = ({ limit, rule }: Outcome): Fixed => {
+    if (last !== null && last.limit === limit && last.rule === rule) return last
+    const before = known.get(limit)
+    if (before !== undefined && before.rule === rule) return (last = before)
+    const name = stringItem(rule)
+    const policy = `${name};q=${integerItem(quotaOf(limit))};w=${windowOf(limit)}`
+    last = { limit, rule, policy, name: `${name};r=` }
+    known.set(limit, last)
+    return last
+  }
+
+  return {
+    fields: ['RateLimit-Policy', 'RateLimit'],
+    write(port, response, { outcomes, partitionKey }) {
+      // A list may go on where another limiter, or an upstream service, has begun it.
+      const before = port.get(response, 'RateLimit')
+      let policies = before === undefined ? '' : (port.get(response, 'RateLimit-Policy') ?? '')
+      let limits = before ?? ''
+      for (const outcome of outcomes) {
+        const { policy, name } = fixedOf(outcome)
+        const key = partitionKey === null ? undefined : partitionKey(outcome)
+        const partition = key === undefined ? '' : `;pk=:${key}:`
+        const item = `${name}${integerItem(outcome.remaining)};t=${secondsItem(outcome.availableAfter)}`
+        policies = joined(policies, policy + partition)
+        limits = joined(limits, item + partition)
+      }
+      port.set(response, 'RateLimit-Policy', policies)
+      port.set(response, 'RateLimit', limits)
+    },
+  }
+}
+
+function joined(list: string, item: string): string {
+  return list === '' ? item : `${list}, ${item}`
+}

@@ -1,0 +1,18 @@
+// What all adapters share: client addresses, keys, the policy of tiers, and the guard for adapters of one's own.
+export {
+  clientAddress,
+  type Address,
+  type AddressOptions,
+  type ClientAddress,
+} from './client-address.ts'
+export type { ProxyPreset, TrustedProxies } from './proxies.ts'
+export { apiKeyHash } from './subject.ts'
+export { decisionOf, settle, Passage } from './passage.ts'
+export { createGuard, type RateLimitOptions } from './create-guard.ts'
+export type { Guard } from './guard.ts'
+export type { Port } from './port.ts'
+export type { Refusal } from './refusal.ts'
+export type { ProblemDetails } from './problem.ts'
+export type { AnyLimiter, Answered, HttpOptions, Identify } from './options.ts'
+export type { DialectName } from './headers/index.ts'
+export type { HttpWarning, HttpWarningCode } from './warnings.ts'

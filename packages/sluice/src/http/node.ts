@@ -1,0 +1,31 @@
+// Rate limiting for node:http, and for whatever takes functions of request, response and next.
+import { createGuard, type RateLimitOptions } from './create-guard.ts'
+import { nodePort, proceed, type NodeRequest, type NodeResponse } from './node-port.ts'
+import type { AnyLimiter, HttpOptions } from './options.ts'
+import type { Port } from './port.ts'
+import { isPromise } from './subject.ts'
+
+/** Goes on with `next`, or sends the refusal. */
+export type Middleware<Q, S> = (request: Q, response: S, next: () => void) => void
+
+/** Limits requests: `rateLimit({ limit: '100/min' })` by address, `rateLimit(limiter, options)` by a policy. */
+export function rateLimit<Q extends NodeRequest, S extends NodeResponse>(
+  limiter: AnyLimiter | RateLimitOptions<Q, S>,
+  options?: HttpOptions<Q, S>,
+): Middleware<Q, S> {
+  return middleware(nodePort, limiter, options)
+}
+
+/** The middleware over a port of one's own. */
+export function middleware<Q extends NodeRequest, S extends NodeResponse>(
+  port: Port<Q, S>,
+  limiter: AnyLimiter | RateLimitOptions<Q, S>,
+  options?: HttpOptions<Q, S>,
+): Middleware<Q, S> {
+  const guard = createGuard(port, limiter, options)
+  return (request, response, next) => {
+    const passage = guard.enter(request, response)
+    if (!isPromise(passage)) proceed(guard, passage, request, response, next)
+    else void passage.then((passage) => proceed(guard, passage, request, response, next))
+  }
+}

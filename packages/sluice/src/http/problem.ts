@@ -1,0 +1,57 @@
+// The body of a refusal: problem details (RFC 9457), of the types that the RateLimit draft registers.
+
+/** Why a request is not let through. */
+export type Kind = 'over-limit' | 'unavailable' | 'uncountable' | 'broken'
+
+/** Problem details of a refusal. `violated-policies` is spelled as the draft has it. */
+export interface ProblemDetails {
+  readonly type: string
+  readonly title: string
+  readonly status: number
+  readonly detail: string
+  /** The rules that refused, except the hidden ones. */
+  readonly 'violated-policies'?: readonly string[]
+}
+
+const TYPES = 'https://iana.org/assignments/http-problem-types#'
+
+const TEXTS: Readonly<Record<Kind, { type: string; title: string; detail: string }>> = {
+  'over-limit': {
+    type: `${TYPES}quota-exceeded`,
+    title: 'Quota Exceeded',
+    detail: 'The request costs more than its limit ever allows. Waiting does not help.',
+  },
+  unavailable: {
+    type: `${TYPES}temporary-reduced-capacity`,
+    title: 'Temporary Reduced Capacity',
+    detail: 'It cannot be decided now whether the request is within its limits.',
+  },
+  uncountable: {
+    type: 'about:blank',
+    title: 'Bad Request',
+    detail: 'The request names a caller that cannot be counted.',
+  },
+  broken: {
+    type: 'about:blank',
+    title: 'Internal Server Error',
+    detail: 'The request could not be counted.',
+  },
+}
+
+/** What a refused client is told; `seconds` is undefined when waiting does not help. */
+export function problemOf(
+  kind: Kind,
+  status: number,
+  seconds: number | undefined,
+  violated: readonly string[],
+): ProblemDetails {
+  const { type, title, detail } = TEXTS[kind]
+  const isOver = kind === 'over-limit'
+  return {
+    type,
+    title,
+    status,
+    detail: isOver && seconds !== undefined ? `Try again in ${seconds} s.` : detail,
+    ...(isOver ? { 'violated-policies': violated } : {}),
+  }
+}

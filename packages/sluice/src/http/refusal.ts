@@ -1,0 +1,56 @@
+// The reply to a request that is not let through.
+import type { Decision } from '../decision/decision.ts'
+import { duration } from '../time/duration.ts'
+import type { HttpOptions } from './options.ts'
+import { problemOf, type Kind } from './problem.ts'
+import { retryAfterSeconds } from './retry-after.ts'
+
+/** A reply that any framework can send. */
+export interface Refusal {
+  readonly status: number
+  readonly fields: readonly (readonly [name: string, value: string])[]
+  readonly body: string
+}
+
+/** Makes replies as the options have it. */
+export function refusals<Q>(options: HttpOptions<Q, never>): Refusals<Q> {
+  const { unavailableStatus = 503, problem: change } = options
+  const spread = options.spread === undefined ? 0 : duration(options.spread)
+  const statuses = {
+    'over-limit': 429,
+    unavailable: unavailableStatus,
+    uncountable: 400,
+    broken: 500,
+  }
+
+  return (kind, request, decision) => {
+    const status = statuses[kind]
+    const waits = kind === 'over-limit' || kind === 'unavailable'
+    // Nobody knows when a store is back; a second is soon, and never 0.
+    const wait =
+      kind === 'unavailable' ? (decision?.retryAfter ?? 0) : (decision?.retryAfter ?? null)
+    const seconds = waits ? retryAfterSeconds(wait, spread) : undefined
+    const problem = problemOf(kind, status, seconds, violatedBy(decision))
+    const fields: [string, string][] = [
+      ['Content-Type', 'application/problem+json'],
+      ['Cache-Control', 'no-store'],
+    ]
+    if (seconds !== undefined) fields.push(['Retry-After', String(seconds)])
+    return {
+      status,
+      fields,
+      body: JSON.stringify(change === undefined ? problem : change(problem, request)),
+    }
+  }
+}
+
+/** Makes the reply to one request. */
+export type Refusals<Q> = (kind: Kind, request: Q, decision: Decision | null) => Refusal
+
+/** The rules that refused, without those that must not be named. */
+function violatedBy(decision: Decision | null): readonly string[] {
+  if (decision === null) return []
+  return decision.outcomes
+    .filter(({ allowed, shadow, hidden }) => !allowed && !shadow && !hidden)
+    .map(({ rule }) => rule)
+}
