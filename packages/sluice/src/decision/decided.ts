@@ -16,7 +16,7 @@ export class Decided extends Deciding {
     skipped: readonly Skipped[],
   ) {
     super()
-    this.allowed = verdicts.every((verdict, i) => verdict.allowed || spoken[i]!.shadow)
+    this.allowed = isAllowed(spoken, verdicts)
     this.spoken = spoken
     this.verdicts = verdicts
     this.skipped = skipped
@@ -30,6 +30,14 @@ export class Decided extends Deciding {
     }
     return binding
   }
+}
+
+/** Whether nothing refuses but what has no say. */
+function isAllowed(spoken: readonly Spoken[], verdicts: readonly Verdict[]): boolean {
+  for (let i = 0; i < verdicts.length; i++) {
+    if (!verdicts[i]!.allowed && !spoken[i]!.shadow) return false
+  }
+  return true
 }
 
 /** Refusing before allowing; among refusals the longer wait, else the less remaining. */

@@ -18,14 +18,20 @@ const LIST = '~:'
 /** One key for a list of values: equal only for equal lists. A single short value is its own key. */
 export function keyOf(values: readonly string[], hash = false): string {
   if (values.length === 1) return part(values[0] as string, hash)
-  return LIST + joined(values.map((value) => part(value, hash)))
+  let key = LIST
+  for (const value of values) key += prefixed(part(value, hash))
+  return key
 }
 
 /** The values with their lengths in front, so that no choice of values can shift a border. */
 export function joined(values: readonly string[]): string {
   let key = ''
-  for (const value of values) key += `${value.length}:${value}`
+  for (const value of values) key += prefixed(value)
   return key
+}
+
+function prefixed(value: string): string {
+  return `${value.length}:${value}`
 }
 
 /** Whether a text could be mistaken for a hashed value. */

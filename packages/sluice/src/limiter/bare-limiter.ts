@@ -16,7 +16,7 @@ export function ruleLimiter(...parts: Parts): RuleLimiter {
   if (isOne && !hashKeys && store.sync === true) {
     const { space, limit } = only.base
     const counts = (store as SyncStore).counts?.(space, limit)
-    if (counts !== undefined) return new BareLimiter(asked(only, '', 1, undefined), counts, parts)
+    if (counts !== undefined) return new BareLimiter(asked(only, '', 1), counts, parts)
   }
   return new RuleLimiter(...parts)
 }

@@ -53,18 +53,19 @@ export class RuleLimiter {
   }
 
   peek(attributes: Attributes | string, cost = 1): MaybePromise<Decision> {
-    const skipped: Skipped[] = []
-    const asked = this.ask(attributes, cost, undefined, skipped)
-    return decided(asked, asked.length === 0 ? NOTHING : this.store.peek(asked), skipped)
+    const { checks, skipped } = this.ask(attributes, cost)
+    return decided(checks, checks.length === 0 ? NOTHING : this.store.peek(checks), skipped)
   }
 
   give(attributes: Attributes | string, cost = 1, takenAt?: Millis): MaybePromise<void> {
     if (takenAt !== undefined && !Number.isSafeInteger(takenAt)) throw badInstant(takenAt)
-    return this.store.give(this.ask(attributes, cost, takenAt, []))
+    const { checks } = this.ask(attributes, cost)
+    if (takenAt === undefined) return this.store.give(checks)
+    return this.store.give(checks.map((check) => ({ ...check, takenAt })))
   }
 
   reset(attributes: Attributes | string): MaybePromise<void> {
-    return this.store.reset(this.ask(attributes, 0, undefined, []))
+    return this.store.reset(this.ask(attributes, 0).checks)
   }
 
   close(): MaybePromise<void> {
@@ -75,60 +76,63 @@ export class RuleLimiter {
 
   /** {@link checkRules} without its lists: many requests wait for a remote store, and what they hold is garbage later. */
   private checkOnly(rule: CompiledRule, key: string): MaybePromise<Decision> {
-    const one = asked(rule, key, 1, undefined)
+    const one = asked(rule, key, 1)
     const verdicts = this.store.take([one])
     if ('then' in verdicts) return verdicts.then(([verdict]) => new DecidedByOne(one, verdict!))
     return new DecidedByOne(one, verdicts[0]!)
   }
 
   private checkRules(attributes: Attributes | string, cost: number): MaybePromise<Decision> {
-    const skipped: Skipped[] = []
-    const asked = this.ask(attributes, cost, undefined, skipped)
-    return decided(asked, asked.length === 0 ? NOTHING : this.store.take(asked), skipped)
+    const { checks, skipped } = this.ask(attributes, cost)
+    return decided(checks, checks.length === 0 ? NOTHING : this.store.take(checks), skipped)
   }
 
   /** One check for each rule that speaks. */
-  private ask(
-    attributes: Attributes | string,
-    cost: number,
-    takenAt: Millis | undefined,
-    skipped: Skipped[],
-  ): readonly Asked[] {
+  private ask(attributes: Attributes | string, cost: number): Question {
     if (this.closed)
       throw new SluiceError(
         'limiter-closed',
         'the limiter is closed; make a new one, or close it later',
       )
     if (!isCost(cost)) throw badCost('cost', cost)
-    return this.askRules(known(attributes, this.takes), cost, takenAt, skipped)
+    return this.askRules(known(attributes, this.takes), cost)
   }
 
-  private askRules(
-    attributes: Attributes,
-    cost: number,
-    takenAt: Millis | undefined,
-    skipped: Skipped[],
-  ): readonly Asked[] {
-    const all: Asked[] = []
+  private askRules(attributes: Attributes, cost: number): Question {
+    const checks: Asked[] = []
+    let skipped: Skipped[] | undefined
     for (const rule of this.rules) {
       if (rule.applies !== null && !rule.applies(attributes)) continue
-      const values: string[] = []
-      const missing = rule.by.find((name) => {
-        const value = attributeText(attributes, name)
-        if (value !== undefined) values.push(value)
-        return value === undefined
-      })
-      if (missing !== undefined) {
-        skipped.push({ rule: rule.rule.name, missing })
-        continue
-      }
-      const key = keyOf(values, this.hashKeys)
-      const chosen = rule.choose === null ? rule.base : rule.choose(attributes)
-      if (chosen === null) skipped.push({ rule: rule.rule.name })
-      else all.push(asked(rule, key, costFor(rule, attributes, cost), takenAt, chosen))
+      const key = this.keyFor(rule, attributes)
+      const chosen = key === undefined || rule.choose === null ? rule.base : rule.choose(attributes)
+      if (key !== undefined && chosen !== null)
+        checks.push(asked(rule, key, costFor(rule, attributes, cost), chosen))
+      else (skipped ??= []).push(skippedOf(rule, attributes))
     }
-    return all
+    return { checks, skipped: skipped ?? NOTHING }
   }
+
+  /** The key of a request; undefined when an attribute of it is not known. */
+  private keyFor({ by }: CompiledRule, attributes: Attributes): string | undefined {
+    const values: string[] = []
+    for (let i = 0; i < by.length; i++) {
+      const value = attributeText(attributes, by[i]!)
+      if (value === undefined) return undefined
+      values.push(value)
+    }
+    return keyOf(values, this.hashKeys)
+  }
+}
+
+/** What a request asks of the store, and which rules do not ask. */
+interface Question {
+  readonly checks: readonly Asked[]
+  readonly skipped: readonly Skipped[]
+}
+
+function skippedOf({ rule, by }: CompiledRule, attributes: Attributes): Skipped {
+  const missing = by.find((name) => attributeText(attributes, name) === undefined)
+  return missing === undefined ? { rule: rule.name } : { rule: rule.name, missing }
 }
 
 function decided(
@@ -145,13 +149,11 @@ export function asked(
   rule: CompiledRule,
   key: string,
   cost: number,
-  takenAt: Millis | undefined,
   placed: PlacedLimit = rule.base,
 ): Asked {
   const { space, limit } = placed
   const { shadow, countRefused } = rule
-  const check = { space, key, limit, cost, shadow, countRefused, rule: rule.rule }
-  return takenAt === undefined ? check : { ...check, takenAt }
+  return { space, key, limit, cost, shadow, countRefused, rule: rule.rule }
 }
 
 export function isBare(rule: CompiledRule): boolean {

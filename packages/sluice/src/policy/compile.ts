@@ -47,7 +47,8 @@ function compileRule(policyName: string, rule: Rule): CompiledRule {
   const base = place(rule.limit)
   return {
     rule,
-    by: rule.by,
+    // A copy: V8 is slow at reading a frozen array.
+    by: [...rule.by],
     applies: rule.when && Object.keys(rule.when).length > 0 ? compileCondition(rule.when) : null,
     base,
     choose: compileChoice(rule, base, (input) => (input === 'unlimited' ? null : place(input))),

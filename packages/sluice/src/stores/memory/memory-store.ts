@@ -182,45 +182,56 @@ class Memory implements MemoryStore {
   }
 
   private takeTogether(checks: readonly Check[], now: Millis): readonly Verdict[] {
+    const tables = checks.map((check) => this.tableOf(check))
     const takens: Taken[] = []
     const slots: number[] = []
     let added = 0
     let allowed = true
     for (let i = 0; i < checks.length; i++) {
       const check = checks[i]!
-      const table = this.tableOf(check)
-      const twin = twinOf(checks, i)
+      const table = tables[i]!
+      const twin = twinOf(checks, tables, i)
       const slot =
         slots[twin] ?? table.find(check.key) ?? this.placeFor(table, check, added, now, checks)
       if (slot === NEW && twin < 0) added += 1
       slots.push(slot)
-      const state = stateLeftBy(checks, takens, slots, i) ?? this.load(table, slot, check, now)
-      const taken = takeBy(table.algorithm, check.limit, state, check.cost, now)
+      const state = stateLeftBy(checks, tables, takens, slots, i)
+      const taken = takeBy(
+        table.algorithm,
+        check.limit,
+        state ?? this.load(table, slot, check, now),
+        check.cost,
+        now,
+      )
       takens.push(taken)
       if (!taken.allowed && check.shadow !== true) allowed = false
     }
-    return allowed ? this.commit(checks, takens, slots, now) : this.refuse(checks, takens, now)
+    if (!allowed) return this.refuse(checks, takens, now)
+    this.commit(checks, tables, takens, slots, now)
+    return takens
   }
 
   /** Every check that is not shadow was allowed: charge them, then each shadow check by itself. */
   private commit(
     checks: readonly Check[],
+    tables: readonly Table[],
     takens: Taken[],
     slots: readonly number[],
     now: Millis,
-  ): readonly Verdict[] {
+  ): void {
+    // Adding a key forgets expired ones, which may move or free the slots of the others.
+    const isMoving = slots.includes(NEW)
     for (let i = 0; i < checks.length; i++) {
       const check = checks[i]!
       if (check.shadow === true || check.cost === 0) continue
-      const table = this.tableOf(check)
-      // Adding a key forgets expired ones, which may have moved or freed the slots of the others.
-      const slot = slots[i] === OVERFLOW ? OVERFLOW : (table.find(check.key) ?? NEW)
-      this.save(table, check, slot, takens[i]!.next, now)
+      const table = tables[i]!
+      const slot = slots[i]!
+      const stays = slot === OVERFLOW || !isMoving
+      this.save(table, check, stays ? slot : (table.find(check.key) ?? NEW), takens[i]!.next, now)
     }
     for (let i = 0; i < checks.length; i++) {
       if (checks[i]!.shadow === true) takens[i] = this.takeAlone(checks[i]!, now, checks)
     }
-    return takens
   }
 
   /** One was refused: none is charged but those that count refusals; the others show what they hold. */
@@ -341,26 +352,26 @@ class Memory implements MemoryStore {
 }
 
 /** The earlier check of the same call on the same count, -1 when there is none. */
-function twinOf(checks: readonly Check[], i: number): number {
-  const { space, key } = checks[i]!
+function twinOf(checks: readonly Check[], tables: readonly Table[], i: number): number {
   for (let j = i - 1; j >= 0; j--)
-    if (checks[j]!.space === space && checks[j]!.key === key) return j
+    if (tables[j] === tables[i] && checks[j]!.key === checks[i]!.key) return j
   return -1
 }
 
 /** The state that an earlier check of the same call leaves behind for the same count, or the same overflow. */
 function stateLeftBy(
   checks: readonly Check[],
+  tables: readonly Table[],
   takens: readonly Taken[],
   slots: readonly number[],
   i: number,
 ): State | undefined {
-  const { space, key, shadow } = checks[i]!
+  const { key, shadow } = checks[i]!
   if (shadow === true) return undefined
   for (let j = i - 1; j >= 0; j--) {
-    const other = checks[j]!
-    const isSame = other.key === key || (slots[i] === OVERFLOW && slots[j] === OVERFLOW)
-    if (other.space === space && isSame && other.shadow !== true) return { ...takens[j]!.next }
+    if (tables[j] !== tables[i] || checks[j]!.shadow === true) continue
+    const isSame = checks[j]!.key === key || (slots[i] === OVERFLOW && slots[j] === OVERFLOW)
+    if (isSame) return { ...takens[j]!.next }
   }
   return undefined
 }
