@@ -16,13 +16,13 @@ export interface State {
 }
 
 /**
- * One algorithm. `take` lets time pass and comes first; every other function takes the state it left, at
- * the same `now`. Instants are absolute, so that one subtraction gives every wait.
+ * One algorithm. `take` comes first; every other function takes the state it left, at the same `now`.
+ * Instants are absolute, so that one subtraction gives every wait.
  *
- * Shared rules: `used` above what the limit
- * holds (the limit was lowered) reads as full. A clock that went back by up to one window stands
- * still until it catches up, so that it never grants more; one that went back further was set, and
- * the state moves to the new time with its units unchanged, so that no key stays shut.
+ * Shared rules: `used` may be above what the limit holds, counted under a larger limit. It then reads as full
+ * and stays as it is, so that no limit hands out what another has counted. A clock that went back by up to one
+ * window stands still until it catches up, so that it never grants more; one that went back further was set,
+ * and the state moves to the new time with its units unchanged, so that no key stays shut.
  */
 export interface Algorithm<S extends State = State> {
   readonly name: AlgorithmName
@@ -30,9 +30,9 @@ export interface Algorithm<S extends State = State> {
   readonly words: 0 | 2 | 3
   /** The state of a count that has none: the full quota. */
   fresh(limit: Limit, now: Millis): S
-  /** Lets time pass until `now`, then takes the cost if it fits and says whether it did. A cost of 0 always fits. */
+  /** Takes the cost if it fits at `now` and says whether it did. A cost of 0 always fits. */
   take(limit: Limit, state: S, cost: number, now: Millis): boolean
-  /** Takes a cost above 0, whether it fits or not; never beyond full. */
+  /** Takes a cost above 0, whether it fits or not; never beyond full, and never lowering what is there. */
   spend(limit: Limit, state: S, cost: number, now: Millis): void
   /** Hands back a cost taken at `takenAt`: never above full, and nothing that time has already given back. */
   give(limit: Limit, state: S, cost: number, now: Millis, takenAt: Millis): void

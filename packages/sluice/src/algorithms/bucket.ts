@@ -14,51 +14,67 @@ export function fresh(_limit: Limit, now: Millis): State {
   return { at: now, used: 0, before: 0 }
 }
 
-/** Lets the bucket drain until `now`, then raises the level if the cost fits above it. */
+/**
+ * Raises the level if the cost fits above what has not drained at `now`.
+ *
+ * The level may be above the brim, counted under a larger limit. For the decision it then reads as just full
+ * at its instant; what is kept is the whole of it, which only time drains. It never grows further: what fits
+ * has drained before.
+ */
 export function take(limit: Limit, state: State, cost: number, now: Millis): boolean {
+  const { used } = state
   const full = limit.burst * limit.window
   // Idle months make the product inexact, but then it is far above any level.
   const drained = Math.max(0, now - state.at) * limit.quota
-  const level = Math.max(0, Math.min(state.used, full) - drained)
-  if (now > state.at || state.at - now > limit.window) state.at = now
-  const wanted = level + cost * limit.window
-  const fits = wanted <= full
-  state.used = fits ? wanted : level
+  if (state.at - now > limit.window) state.at = now
+  const more = cost * limit.window
+  const fits = Math.max(0, Math.min(used, full) - drained) + more <= full
+  if (fits && cost > 0) {
+    state.used = Math.max(0, used - drained) + more
+    if (now > state.at) state.at = now
+  }
   return fits
 }
 
+/** Lets the whole level drain until `now`. */
+function drain(limit: Limit, state: State, now: Millis): void {
+  state.used = Math.max(0, state.used - Math.max(0, now - state.at) * limit.quota)
+  state.at = Math.max(state.at, now)
+}
+
 /** Raises the level, at most to the brim. */
-export function spend(limit: Limit, state: State, cost: number): void {
-  state.used = Math.min(state.used + cost * limit.window, limit.burst * limit.window)
+export function spend(limit: Limit, state: State, cost: number, now: Millis): void {
+  drain(limit, state, now)
+  const { used } = state
+  state.used = Math.max(used, Math.min(used + cost * limit.window, limit.burst * limit.window))
 }
 
 /** Lowers the level by what has not drained since it was taken. */
-export function give(
-  limit: Limit,
-  state: State,
-  cost: number,
-  _now: Millis,
-  takenAt: Millis,
-): void {
+export function give(limit: Limit, state: State, cost: number, now: Millis, takenAt: Millis): void {
   // Drained by the state's own time, which is ahead of a clock that went back.
-  const drained = Math.max(0, state.at - takenAt) * limit.quota
+  const drained = Math.max(0, Math.max(state.at, now) - takenAt) * limit.quota
   const back = Math.max(0, cost * limit.window - drained)
+  // A level above the brim keeps its instant, from which it reads as full: handing back must not make a wait longer.
+  if (state.used <= limit.burst * limit.window) drain(limit, state, now)
   state.used = Math.max(0, state.used - back)
 }
 
 /** Whole units above the level. */
-export function remaining(limit: Limit, state: State): number {
-  return floorDiv(limit.burst * limit.window - state.used, limit.window)
+export function remaining(limit: Limit, state: State, now: Millis): number {
+  const full = limit.burst * limit.window
+  const drained = Math.max(0, now - state.at) * limit.quota
+  return floorDiv(full - Math.max(0, Math.min(state.used, full) - drained), limit.window)
 }
 
 /** When enough has drained for the cost. */
 export function freeAt(limit: Limit, state: State, cost: number): Millis {
-  return (
-    state.at + ceilDiv(state.used + cost * limit.window - limit.burst * limit.window, limit.quota)
-  )
+  const full = limit.burst * limit.window
+  const excess = Math.min(state.used, full) + cost * limit.window - full
+  return state.at + ceilDiv(excess, limit.quota)
 }
 
-/** When the bucket is empty of use again. */
+/** When the whole level has drained; under a quota of 0, when one of 1 would have drained it. */
 export function fullAt(limit: Limit, state: State, now: Millis): Millis {
-  return state.used === 0 ? now : state.at + ceilDiv(state.used, limit.quota)
+  if (state.used === 0) return now
+  return Math.max(now, state.at + ceilDiv(state.used, Math.max(1, limit.quota)))
 }

@@ -11,20 +11,20 @@ function fresh(limit: Limit, now: Millis): State {
 }
 
 function take(limit: Limit, state: State, cost: number, now: Millis): boolean {
-  let used = Math.min(state.used, limit.quota)
   // Most requests come in the window that the state is of, and need no division.
   if (now < state.at || now - state.at >= limit.window) {
     const start = floorDiv(now, limit.window) * limit.window
-    if (start > state.at) used = 0
+    if (start > state.at) state.used = 0
     if (start > state.at || state.at - start > limit.window) state.at = start
   }
-  const fits = used + cost <= limit.quota
-  state.used = fits ? used + cost : used
+  // What a larger limit counted may be above the quota; to look is always allowed.
+  const fits = state.used + cost <= limit.quota || cost === 0
+  if (fits) state.used += cost
   return fits
 }
 
 function spend(limit: Limit, state: State, cost: number): void {
-  state.used = Math.min(state.used + cost, limit.quota)
+  state.used = Math.max(state.used, Math.min(state.used + cost, limit.quota))
 }
 
 function give(_limit: Limit, state: State, cost: number, _now: Millis, takenAt: Millis): void {
@@ -33,7 +33,7 @@ function give(_limit: Limit, state: State, cost: number, _now: Millis, takenAt: 
 }
 
 function remaining(limit: Limit, state: State): number {
-  return limit.quota - state.used
+  return Math.max(0, limit.quota - state.used)
 }
 
 function freeAt(limit: Limit, state: State): Millis {

@@ -8,8 +8,8 @@ import { ceilDiv } from './arithmetic.ts'
 import * as bucket from './bucket.ts'
 
 function delay(limit: Limit, state: State, cost: number, now: Millis): Millis {
-  const ahead = state.used - cost * limit.window
-  return ahead > 0 ? state.at - now + ceilDiv(ahead, limit.quota) : 0
+  const ahead = Math.min(state.used, limit.burst * limit.window) - cost * limit.window
+  return ahead > 0 ? Math.max(0, state.at - now + ceilDiv(ahead, limit.quota)) : 0
 }
 
 export const leakyBucket: Algorithm = { name: 'leaky-bucket', words: 2, ...bucket, delay }

@@ -71,8 +71,8 @@ function take(limit: Limit, log: Log, cost: number, now: Millis): boolean {
 function spend(limit: Limit, log: Log, cost: number, now: Millis): void {
   const added = Math.min(cost, limit.quota)
   if (added === 0) return
-  const excess = Math.max(0, log.used + added - limit.quota)
-  // Beyond full, the oldest units make room for the newest.
+  // Beyond full, the oldest units make room for the newest; what a larger limit counted stays as many.
+  const excess = Math.max(0, log.used + added - Math.max(limit.quota, log.used))
   if (excess > 0) drop(log, search(log, 1, log.before + excess + 1), log.before + excess)
   log.at = Math.max(now, log.at)
   log.used += added

@@ -16,8 +16,6 @@ function fresh(limit: Limit, now: Millis): State {
 
 /** Moves on to the window of `now`. */
 function roll(limit: Limit, state: State, now: Millis): void {
-  state.used = Math.min(state.used, limit.quota)
-  state.before = Math.min(state.before, limit.quota)
   // Most requests come in the window that the state is of, and need no division.
   if (now >= state.at && now - state.at < limit.window) return
   const start = floorDiv(now, limit.window) * limit.window
@@ -44,14 +42,14 @@ function estimate(limit: Limit, state: State, now: Millis): number {
 function take(limit: Limit, state: State, cost: number, now: Millis): boolean {
   roll(limit, state, now)
   const wanted = estimate(limit, state, now) + cost * limit.window
-  // A lowered quota may leave the estimate above it; to look is always allowed.
+  // What a larger limit counted may be above the quota; to look is always allowed.
   const fits = wanted <= limit.quota * limit.window || cost === 0
   if (fits) state.used += cost
   return fits
 }
 
 function spend(limit: Limit, state: State, cost: number): void {
-  state.used = Math.min(state.used + cost, limit.quota)
+  state.used = Math.max(state.used, Math.min(state.used + cost, limit.quota))
 }
 
 function give(limit: Limit, state: State, cost: number, _now: Millis, takenAt: Millis): void {

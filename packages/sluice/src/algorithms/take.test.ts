@@ -55,7 +55,9 @@ describe('take', () => {
       const { next } = take(limit('10/s', { algorithm }), undefined, 10, 5000)
       const lowered = take(limit('4/s', { algorithm }), next, 1, 5000)
       expect(lowered).toMatchObject({ allowed: false, remaining: 0 })
-      expect(lowered.resetAfter).toBeLessThanOrEqual(2000)
+      expect(lowered.retryAfter).toBeLessThanOrEqual(2000)
+      // All ten units have to go: at four a second, for a bucket.
+      expect(lowered.resetAfter).toBeLessThanOrEqual(2500)
       expect(take(limit('15/s', { algorithm }), next, 1, 5000)).toMatchObject({
         allowed: true,
         remaining: 4,

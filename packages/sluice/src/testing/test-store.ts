@@ -61,10 +61,9 @@ function on(key: string, rate: RateText, more: Partial<Check> & LimitOptions = {
   return { space: `test-${made.algorithm}-${made.window}`, key, limit: made, cost: 1, ...rest }
 }
 
+const BUCKETS: readonly AlgorithmName[] = ['token-bucket', 'gcra', 'leaky-bucket']
 const EVERY: readonly AlgorithmName[] = [
-  'token-bucket',
-  'gcra',
-  'leaky-bucket',
+  ...BUCKETS,
   'fixed-window',
   'sliding-window',
   'sliding-log',
@@ -312,7 +311,7 @@ const cases: readonly (readonly [string, (bench: Bench) => Promise<void>])[] = [
     },
   ],
   [
-    'keeps the count when quota and burst change, clamped to the new limit',
+    'keeps the count when quota and burst change, and reads one above the new limit as full',
     async ({ take, peek }) => {
       for (const algorithm of EVERY) {
         await take(on('a', '10/min', { algorithm, cost: 6 }))
@@ -326,6 +325,27 @@ const cases: readonly (readonly [string, (bench: Bench) => Promise<void>])[] = [
           [0],
           `${algorithm} lowered`,
         )
+      }
+    },
+  ],
+  [
+    'loses nothing that a larger limit counted when a smaller one charges or gives back',
+    async ({ store, take, peek, advance }) => {
+      for (const algorithm of EVERY) {
+        const [large, small] = [on('a', '100/min', { algorithm }), on('a', '5/min', { algorithm })]
+        await take({ ...large, cost: 95 })
+        expectEqual(allowedOf(await take({ ...small, countRefused: true })), [false], algorithm)
+        expectEqual(remainingOf(await peek(large)), [5], `${algorithm} after a counted refusal`)
+        await store.give([small])
+        expectEqual(remainingOf(await peek(large)), [6], `${algorithm} after giving back one`)
+      }
+      // 12 seconds give the smaller limit one unit of its own, which it takes.
+      await advance(12_000)
+      for (const algorithm of BUCKETS) {
+        const [large, small] = [on('a', '100/min', { algorithm }), on('a', '5/min', { algorithm })]
+        expectEqual(allowedOf(await take({ ...small, cost: 2 })), [false], `${algorithm} for two`)
+        expectEqual(allowedOf(await take(small)), [true], `${algorithm} for one`)
+        expectEqual(remainingOf(await peek(large)), [6], `${algorithm} after a charge`)
       }
     },
   ],

@@ -106,11 +106,44 @@ describe.each(ALGORITHMS)('%s', (algorithm) => {
 
 function sane(verdict: Verdict, what: string): void {
   const { remaining, retryAfter, resetAfter, availableAfter, delay } = verdict
-  const waits = [retryAfter ?? 0, availableAfter, delay, resetAfter]
+  const waits = [retryAfter ?? 0, availableAfter, delay]
   const isSane =
     Number.isInteger(remaining) &&
     remaining >= 0 &&
     remaining <= 5 &&
-    waits.every((wait) => wait >= 0 && wait <= 3 * WINDOW)
+    waits.every((wait) => wait >= 0 && wait <= 3 * WINDOW) &&
+    // What is above the brim of a bucket has to drain: no level is above 2^52, and five go in each millisecond.
+    resetAfter >= 0 &&
+    resetAfter <= Math.max(3 * WINDOW, 2 ** 52 / 5 + 2 * WINDOW)
   expect([what, isSane ? 'sane' : JSON.stringify(verdict)]).toEqual([what, 'sane'])
 }
+
+describe('a level that nobody can have counted', () => {
+  const check = on('forged', { quota: 5, window: WINDOW, algorithm: 'token-bucket' })
+  const forge = (level: number): Promise<unknown> =>
+    client.set(redisKeys('forged:')(check.space, check.key), doubles(START, level), 'PX', 9_000_000)
+
+  it('above 2^52 is no state of ours', async () => {
+    const store = patientStore(client, { clock: fakeClock(START), prefix: 'forged:' })
+    await forge(2 ** 52 + 1)
+    expect(await left(store, check)).toEqual([5])
+  })
+
+  it('up to 2^52 shuts its key for as long as a full bucket, then lets it go on at its pace', async () => {
+    const clock = fakeClock(START)
+    const store = patientStore(client, { clock, prefix: 'forged:' })
+    await forge(2 ** 52)
+    // One unit comes back in 12 seconds, of which there are five: never more than one until the level is gone.
+    for (let unit = 0; unit < 10; unit++) {
+      const refused = await takeOne(store, check)
+      expect(refused).toMatchObject({ allowed: false, remaining: 0, retryAfter: 12_000 })
+      clock.advance(12_000)
+      expect(await takeOne(store, check)).toMatchObject({ allowed: true, remaining: 0 })
+    }
+    // Idle for a window, the whole burst is there at once, as with any bucket.
+    clock.advance(WINDOW)
+    expect(await takeOne(store, { ...check, cost: 5 })).toMatchObject({ allowed: true })
+    await store.reset([check])
+    expect(await left(store, check)).toEqual([5])
+  })
+})

@@ -47,12 +47,9 @@ export function walkOf(algorithm: AlgorithmName, steps: number, random: Random):
   const turns: Turn[] = []
   let now = random.chance(0.2) ? random.whole(0, 5000) : 1_800_000_000_000 + random.whole(0, DAY)
   for (let done = 0; done < steps;) {
-    const moved = movedBy(random.pick(counts), now, random)
-    now = Math.min(LATEST, Math.max(0, now + moved))
+    now = Math.min(LATEST, Math.max(0, now + movedBy(random.pick(counts), now, random)))
     clock.set(now)
     const requests: Omit<Request, 'verdicts'>[] = []
-    // A refusal keeps the move of a clock that was set back; the memory store need not do it at the same moment.
-    if (moved < 0) requests.push(settling(counts))
     for (let left = sizeOfTurn(random); left > 0; left--) requests.push(requestOn(counts, random))
     const answered = requests.map((request) => answeredBy(store, request))
     for (const request of answered) remember(counts, request)
@@ -146,17 +143,6 @@ function costOf({ last }: Count, { burst }: Limit, random: Random): number {
   if (draw < 90) return left + 1
   if (draw < 95) return burst
   return draw < 98 ? burst + 1 : Number.MAX_SAFE_INTEGER
-}
-
-/** A request that makes every count keep what time has done to it. */
-function settling(counts: readonly Count[]): Omit<Request, 'verdicts'> {
-  const checks = counts.map(({ space, limits }) => ({
-    space,
-    key: 'k',
-    limit: limits[0]!,
-    cost: 0,
-  }))
-  return { do: 'give', checks }
 }
 
 function answeredBy(

@@ -232,18 +232,21 @@ describe('trap: keys joined without care, or as long as somebody likes', () => {
 })
 
 describe('trap: old state read with new parameters after a change of configuration', () => {
-  it.each(ALGORITHMS)('%s: quota and burst clamp, and come back', async (algorithm) => {
-    const clock = fakeClock(START)
-    const store = patientStore(client, { clock, prefix: 'reload:' })
-    const at = (quota: number): Check => on('a', { quota, window: MINUTE, algorithm })
-    await takeOne(store, { ...at(10), cost: 8 })
-    const seen: number[] = []
-    for (const quota of [10, 4, 20, 10]) seen.push(...(await left(store, at(quota))))
-    expect(seen).toEqual([2, 0, 12, 2])
-    // Charged under the smaller limit, what was above it is forgotten.
-    await takeOne(store, { ...at(4), countRefused: true })
-    expect(await left(store, at(10))).toEqual([6])
-  })
+  it.each(ALGORITHMS)(
+    '%s: quota and burst bound what is left, and come back',
+    async (algorithm) => {
+      const clock = fakeClock(START)
+      const store = patientStore(client, { clock, prefix: 'reload:' })
+      const at = (quota: number): Check => on('a', { quota, window: MINUTE, algorithm })
+      await takeOne(store, { ...at(10), cost: 8 })
+      const seen: number[] = []
+      for (const quota of [10, 4, 20, 10]) seen.push(...(await left(store, at(quota))))
+      expect(seen).toEqual([2, 0, 12, 2])
+      // Charged under the smaller limit, what was above it is still counted.
+      await takeOne(store, { ...at(4), countRefused: true })
+      expect(await left(store, at(10))).toEqual([2])
+    },
+  )
 
   it('a value of another algorithm under the same name is read within the new limit', async () => {
     const clock = fakeClock(START)
@@ -263,5 +266,28 @@ describe('trap: old state read with new parameters after a change of configurati
         expect(verdict.resetAfter).toBeLessThanOrEqual(2 * MINUTE)
       }
     }
+  })
+})
+
+describe('trap: a clock set back, and a state read before another check of the request wrote it', () => {
+  it.each(ALGORITHMS)('%s: what one check counted, its twin does not undo', async (algorithm) => {
+    const clock = fakeClock(START)
+    const stores = [memoryStore({ clock }), patientStore(client, { clock, prefix: 'twins:' })]
+    const check = on('a', { quota: 5, window: MINUTE, algorithm }, { cost: 3 })
+    const twins = [
+      { ...check, shadow: true, countRefused: true },
+      { ...check, cost: 6 },
+    ]
+    const seen: [string, number[]][] = []
+    for (const store of stores) {
+      clock.set(START)
+      await store.take([{ ...check, cost: 2 }])
+      clock.set(START - 5 * MINUTE)
+      const verdicts = JSON.stringify(await store.take(twins))
+      seen.push([verdicts, await left(store, check)])
+    }
+    expect(seen[1]).toEqual(seen[0])
+    // Two units were there, three were counted for the first check, and its twin can never fit.
+    expect(seen[0]![1]).toEqual([0])
   })
 })

@@ -2,10 +2,12 @@
 --
 -- An algorithm is a table of the functions that algorithms/algorithm.ts describes, line for line as in its
 -- TypeScript file, over three plain numbers (at, used, before) instead of an object:
---   fresh(limit, now), advance(limit, at, used, before, now), spend(limit, at, used, before, cost),
---   give(limit, at, used, before, cost, taken_at)  return at, used, before
---   fits(limit, at, used, before, cost, now)       returns a boolean
---   full_at(limit, at, used, before, now)          returns an instant
+--   fresh(limit, now), advance(limit, at, used, before, now), charge and spend(limit, at, used, before, cost, now),
+--   give(limit, at, used, before, cost, now, taken_at)  return at, used, before
+--   fits(limit, at, used, before, cost, now)            returns a boolean
+--   full_at(limit, at, used, before, now)               returns an instant
+--   largest(limit)                                      returns the most that any limit with this window counts
+-- `take` there is advance, fits and charge here: what follows the clock, the decision, and what an allowed cost does.
 -- Numbers never pass through tostring or `..`, which keep 14 digits.
 
 local floor, max, min = math.floor, math.max, math.min
@@ -46,8 +48,11 @@ local function load(algorithm, limit, key, now)
   else
     at, used, before = unpack('<ddd', raw)
   end
-  if not (is_whole(at) and is_whole(used) and is_whole(before)) then return algorithm.fresh(limit, now) end
-  return at, used, before
+  local largest = algorithm.largest(limit)
+  if is_whole(at) and is_whole(used) and is_whole(before) and used <= largest and before <= largest then
+    return at, used, before
+  end
+  return algorithm.fresh(limit, now)
 end
 
 -- Writes a state, to live until it says nothing any more. Returns the server's error, if any.

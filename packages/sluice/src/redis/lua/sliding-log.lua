@@ -6,6 +6,8 @@
 
 local sliding_log = {}
 local HEADER, ENTRY, SHORT, SLACK = 24, 16, 4096, 32
+-- The most that a log counts: no limit may have a larger quota.
+local LARGEST = 10000
 
 -- The log under a key, or an empty one; nil and the error when the key cannot be read.
 -- `added` holds instants and totals behind the `stored` entries that nobody has written yet.
@@ -20,7 +22,7 @@ function sliding_log.open(key, limit, now)
   local at, before, head = unpack('<ddd', raw)
   if not (is_whole(at) and is_whole(before) and is_whole(head) and head < tail) then return log end
   local last = unpack('<d', length == #raw and string.sub(raw, -8) or redis.call('GETRANGE', key, -8, -1))
-  if not is_whole(last) or last <= before then return log end
+  if not is_whole(last) or last <= before or last - before > LARGEST then return log end
   log.raw = length == #raw and raw or nil
   log.at, log.before, log.head, log.tail, log.stored, log.used = at, before, head, tail, tail, last - before
   sliding_log.bound(log, limit)
@@ -89,7 +91,7 @@ end
 function sliding_log.spend(log, limit, cost, now)
   local units = min(cost, limit.quota)
   if units == 0 then return end
-  local excess = max(0, log.used + units - limit.quota)
+  local excess = max(0, log.used + units - max(limit.quota, log.used))
   if excess > 0 then
     sliding_log.drop(log, sliding_log.search(log, 1, log.before + excess + 1), log.before + excess)
   end

@@ -7,9 +7,11 @@ function sliding_window.fresh(limit, now)
   return floor_div(now, limit.window) * limit.window, 0, 0
 end
 
+function sliding_window.largest(limit)
+  return 4503599627370496 / limit.window
+end
+
 function sliding_window.advance(limit, at, used, before, now)
-  used = min(used, limit.quota)
-  before = min(before, limit.quota)
   if now >= at and now - at < limit.window then return at, used, before end
   local start = floor_div(now, limit.window) * limit.window
   if start > at then
@@ -26,10 +28,12 @@ function sliding_window.fits(limit, at, used, before, cost, now)
 end
 
 function sliding_window.spend(limit, at, used, before, cost)
-  return at, min(used + cost, limit.quota), before
+  return at, max(used, min(used + cost, limit.quota)), before
 end
 
-function sliding_window.give(limit, at, used, before, cost, taken_at)
+sliding_window.charge = sliding_window.spend
+
+function sliding_window.give(limit, at, used, before, cost, now, taken_at)
   if taken_at >= at then return at, max(0, used - cost), before end
   if taken_at >= at - limit.window then return at, used, max(0, before - cost) end
   return at, used, before

@@ -60,15 +60,17 @@ local function fits(check, view)
   return algorithms[check.algorithm].fits(check, view.at, view.used, view.before, check.cost, now)
 end
 
--- The view after the cost is taken, whether it fits or not. Writes nothing.
-local function spent(check, view)
+-- The view after the cost is taken, which fits or is taken all the same. Writes nothing.
+local function spent(check, view, allowed)
   if check.cost == 0 then return view end
   if view.log then
     local log = sliding_log.copy(view.log)
     sliding_log.spend(log, check, check.cost, now)
     return { key = view.key, log = log }
   end
-  local at, used, before = algorithms[check.algorithm].spend(check, view.at, view.used, view.before, check.cost)
+  local algorithm = algorithms[check.algorithm]
+  local spend = allowed and algorithm.charge or algorithm.spend
+  local at, used, before = spend(check, view.at, view.used, view.before, check.cost, now)
   return { key = view.key, at = at, used = used, before = before }
 end
 
@@ -105,9 +107,12 @@ local function take_numbers(check, key, counts)
   local is_set_back = at < stored_at
   local allowed = cost == 0 or algorithm.fits(check, at, used, before, cost, now)
   if cost > 0 then
-    local is_spent = allowed or counts
-    if is_spent then at, used, before = algorithm.spend(check, at, used, before, cost) end
-    if is_spent or is_set_back then
+    if allowed then
+      at, used, before = algorithm.charge(check, at, used, before, cost, now)
+    elseif counts then
+      at, used, before = algorithm.spend(check, at, used, before, cost, now)
+    end
+    if allowed or counts or is_set_back then
       local err = save(algorithm, check, key, at, used, before, now)
       if err then return err end
     end
@@ -125,7 +130,7 @@ local function take_alone(check, key, counts)
   local allowed = fits(check, view)
   if check.cost > 0 then
     if allowed or counts then
-      view = spent(check, view)
+      view = spent(check, view, allowed)
       err = keep(check, view)
     elseif view.is_set_back then
       -- The clock was set back and the state moved with it: the one thing that a refusal keeps, since time must go on.
@@ -157,7 +162,7 @@ local function commit(shape, first, views, nexts)
     if check.cost > 0 and not check.is_shadow then
       -- A log is written by parts, and an earlier check has just written some: this one goes on from there.
       if views[i].is_second and views[i].log then
-        nexts[i] = spent(check, (view_of(check, KEYS[first + i - 1])))
+        nexts[i] = spent(check, (view_of(check, KEYS[first + i - 1])), true)
       end
       local err = keep(check, nexts[i])
       if err then return err end
@@ -181,13 +186,11 @@ local function refuse(shape, first, views, allowed)
     if check.counts_refused then
       err = take_alone(check, key, true)
     else
-      local view, answer = views[i], allowed[i] and LOOKED_AT or REFUSED
+      -- Read again: an earlier check of this request may have counted its refusal on the same key.
+      local view = view_of(check, key)
       if check.cost > 0 and view.is_set_back then err = keep(check, view) end
-      if allowed[i] then
-        view = view_of(check, key)
-        answer = fits(check, view) and LOOKED_AT or REFUSED
-      end
-      if not err then show(check, view, answer) end
+      if not allowed[i] then view = views[i] end
+      if not err then show(check, view, allowed[i] and fits(check, view) and LOOKED_AT or REFUSED) end
     end
     if err then return err end
   end
@@ -204,7 +207,7 @@ local function take_together(shape, first)
     end
     views[i] = view
     allowed[i] = fits(check, view)
-    nexts[i] = allowed[i] and spent(check, view) or view
+    nexts[i] = allowed[i] and spent(check, view, true) or view
     if not allowed[i] and not check.is_shadow then all = false end
   end
   if all then return commit(shape, first, views, nexts) end
@@ -236,7 +239,7 @@ local function give(shape, first)
       local at, used, before = load(algorithm, check, key, now)
       if not at then return used end
       at, used, before = algorithm.advance(check, at, used, before, now)
-      at, used, before = algorithm.give(check, at, used, before, check.cost, taken_at)
+      at, used, before = algorithm.give(check, at, used, before, check.cost, now, taken_at)
       err = save(algorithm, check, key, at, used, before, now)
     end
     if err then return err end
