@@ -50,6 +50,36 @@ describe('waits', () => {
   )
 })
 
+describe('units of waits', () => {
+  it.each(ALGORITHMS)('trap: a refusal with a wait of 0 is retried at once (%s)', (algorithm) => {
+    // A third of a millisecond for the buckets, which cut would be 0.
+    const key = inMemory('3000/s', { algorithm })
+    key.take(NOW, 3000)
+    const { allowed, retryAfter } = key.take(NOW)
+    expect(allowed).toBe(false)
+    expect(retryAfter).toBeGreaterThanOrEqual(1)
+    expect(key.take(NOW + retryAfter!).allowed).toBe(true)
+  })
+
+  it.each(ALGORITHMS)(
+    'trap: seconds where milliseconds are due, or an instant where a wait is (%s)',
+    (algorithm) => {
+      const key = inMemory('1/10s', { algorithm })
+      const instant = Math.ceil(NOW / 10_000) * 10_000
+      key.take(instant, 1)
+      const { retryAfter, resetAfter, availableAfter, at } = key.take(instant + 1)
+      // One window, but for the window counter: it weighs the last window to the end of the next.
+      const wait = algorithm === 'sliding-window' ? 19_999 : 9999
+      expect({ retryAfter, resetAfter, availableAfter, at }).toEqual({
+        retryAfter: wait,
+        resetAfter: wait,
+        availableAfter: wait,
+        at: instant + 1,
+      })
+    },
+  )
+})
+
 describe('clocks', () => {
   it.each(ALGORITHMS)('trap: a clock that steps back mints units (%s)', (algorithm) => {
     const key = inMemory('10/min', { algorithm })
