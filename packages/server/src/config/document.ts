@@ -27,7 +27,7 @@ export interface Position {
 export interface SourceDocument {
   readonly value: unknown
   /** Where a member is written, or the nearest part around it; `key` asks for its name instead of its value. */
-  positionOf(steps: readonly Step[], part?: 'key' | 'value'): Position
+  readonly positionOf: (steps: readonly Step[], part?: 'key' | 'value') => Position
 }
 
 /** The document, or what its syntax has wrong. JSON is YAML too. */

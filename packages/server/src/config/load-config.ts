@@ -2,23 +2,31 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { Environment } from './environment.ts'
+import type { ConfigProblem } from './problem.ts'
 import { readConfig, type ConfigResult } from './read-config.ts'
 
 /** What a file says, and what tells its text from another. */
-export type LoadedConfig = ConfigResult & { readonly digest: string }
+export type LoadedConfig = Omit<ConfigResult, 'positionOf'> & { readonly digest: string }
 
 /** The configuration in a file; a file that cannot be read is a mistake like any other. Never rejects. */
 export async function loadConfig(
   file: string,
   environment: Environment = {},
 ): Promise<LoadedConfig> {
-  let text: string
+  const read = await readText(file)
+  if ('problem' in read) return { config: undefined, problems: [read.problem], digest: '' }
+  const digest = createHash('sha256').update(read.text).digest('hex')
+  return { ...readConfig(read.text, file, environment), digest }
+}
+
+/** The text of a file, or why it cannot be read. */
+export async function readText(
+  file: string,
+): Promise<{ readonly text: string } | { readonly problem: ConfigProblem }> {
   try {
-    text = await readFile(file, 'utf8')
+    return { text: await readFile(file, 'utf8') }
   } catch (error) {
     const message = `cannot be read: ${error instanceof Error ? error.message : String(error)}`
-    return { config: undefined, problems: [{ file, path: '', message }], digest: '' }
+    return { problem: { file, path: '', message } }
   }
-  const digest = createHash('sha256').update(text).digest('hex')
-  return { ...readConfig(text, file, environment), digest }
 }

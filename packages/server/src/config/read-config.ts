@@ -1,15 +1,19 @@
 // From the text of a file and the environment to a configuration, or to the list of all mistakes.
 import type { Config } from './config.ts'
-import { readDocument } from './document.ts'
+import { readDocument, type SourceDocument } from './document.ts'
 import { applyEnvironment, type Environment } from './environment.ts'
 import { readPolicies } from './policies.ts'
 import { pathText, shown, type ConfigProblem, type Step } from './problem.ts'
 import { readOutline, type OutlineIssue } from './schema.ts'
 
 /** A configuration, or what is wrong with it: everything at once. */
-export type ConfigResult =
-  | { readonly config: Config; readonly problems: readonly [] }
-  | { readonly config: undefined; readonly problems: readonly ConfigProblem[] }
+export interface ConfigResult {
+  /** Undefined when there are problems. */
+  readonly config: Config | undefined
+  readonly problems: readonly ConfigProblem[]
+  /** Where a part of the configuration is written, for whoever has more to say about it. */
+  readonly positionOf: SourceDocument['positionOf']
+}
 
 /** Reads YAML or JSON. `file` is only a name for messages. Never throws. */
 export function readConfig(
@@ -46,14 +50,14 @@ export function readConfig(
   const applied = applyEnvironment({ ...shape.outline, policies: policies.policies }, environment)
   return applied.problems.length > 0
     ? failed(applied.problems)
-    : { config: applied.config, problems: [] }
+    : { config: applied.config, problems: [], positionOf: document.positionOf }
 }
 
 function failed(problems: readonly ConfigProblem[]): ConfigResult {
   const sorted = problems.toSorted(
     (a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0),
   )
-  return { config: undefined, problems: sorted }
+  return { config: undefined, problems: sorted, positionOf: () => ({ line: 1, column: 1 }) }
 }
 
 function sentence(issue: OutlineIssue, steps: readonly Step[], value: unknown): string {

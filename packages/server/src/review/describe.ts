@@ -1,0 +1,83 @@
+// Policies in words, for people: what is limited and how.
+import {
+  limit,
+  type Condition,
+  type Limit,
+  type LimitOrNone,
+  type Pattern,
+  type Policy,
+  type Rule,
+} from 'sluice'
+
+/** One line for the policy, and for every rule one or more below it. */
+export function describePolicy(policy: Policy): readonly string[] {
+  const width = Math.max(...policy.rules.map(({ name }) => name.length))
+  return [
+    `policy ${policy.name}`,
+    ...policy.rules.flatMap((rule) => {
+      const [first, ...more] = describeRule(rule)
+      const indent = ' '.repeat(width + 4)
+      return [`  ${rule.name.padEnd(width)}  ${first}`, ...more.map((line) => indent + line)]
+    }),
+  ]
+}
+
+function describeRule(rule: Rule): readonly string[] {
+  const { when = {}, by, tiers, overrides = [] } = rule
+  const whom = by.length === 0 ? 'for all together' : `for each ${by.join(' + ')}`
+  const condition = Object.keys(when).length === 0 ? '' : `, when ${conditionText(when)}`
+  const lines = [`${limitText(rule.limit)} ${whom}${condition}`]
+  for (const override of overrides)
+    lines.push(`${limitText(override.limit)} when ${conditionText(override.when)}`)
+  for (const [value, tier] of Object.entries(tiers?.limits ?? {}))
+    lines.push(`${limitText(tier)} when ${tiers?.attribute} is ${value}`)
+  const notes = notesOf(rule)
+  return notes.length === 0 ? lines : [...lines, notes.join('; ')]
+}
+
+function notesOf({ cost, shadow, countRefused, hidden, onStoreFailure }: Rule): readonly string[] {
+  const notes: string[] = []
+  if (typeof cost === 'number') notes.push(`each request costs ${cost}`)
+  if (typeof cost === 'string') notes.push(`a request costs what ${cost} says`)
+  if (shadow === true) notes.push('shadow: counted, never enforced')
+  if (countRefused === true) notes.push('refused requests count too')
+  if (hidden === true) notes.push('not shown in headers')
+  if (onStoreFailure === 'open') notes.push('without the store: lets through')
+  if (onStoreFailure === 'closed') notes.push('without the store: refuses')
+  return notes
+}
+
+/** A limit as people say it: `100/min, at most 20 at once (token bucket)`. */
+export function limitText(input: LimitOrNone): string {
+  if (input === 'unlimited') return 'unlimited'
+  const { algorithm, quota, window, burst }: Limit = limit(input)
+  const most = burst === quota ? '' : `, at most ${burst} at once`
+  return `${quota}/${windowText(window)}${most} (${algorithm.replace('-', ' ')})`
+}
+
+const UNITS = [
+  [604_800_000, 'w'],
+  [86_400_000, 'd'],
+  [3_600_000, 'h'],
+  [60_000, 'min'],
+  [1000, 's'],
+  [1, 'ms'],
+] as const
+
+function windowText(window: number): string {
+  const [size, unit] = UNITS.find(([size]) => window % size === 0) ?? [1, 'ms']
+  return window === size ? unit : `${window / size}${unit}`
+}
+
+function conditionText(condition: Condition): string {
+  return Object.entries(condition)
+    .map(([attribute, pattern]) => `${attribute} is ${patternText(pattern)}`)
+    .join(' and ')
+}
+
+function patternText(pattern: Pattern): string {
+  if (Array.isArray(pattern)) return (pattern as readonly Pattern[]).map(patternText).join(' or ')
+  if (typeof pattern !== 'object') return String(pattern)
+  if ('equals' in pattern) return JSON.stringify(pattern.equals)
+  return 'network' in pattern ? `in ${pattern.network}` : ''
+}

@@ -1,0 +1,59 @@
+// Whether two conditions can hold together, as far as their texts tell.
+import type { Condition, Pattern } from 'sluice'
+
+/** Whether some request could meet both conditions. True when in doubt. */
+export function canHoldTogether(a: Condition, b: Condition): boolean {
+  return Object.entries(a).every(([attribute, pattern]) => {
+    const other = Object.hasOwn(b, attribute) ? b[attribute] : undefined
+    return other === undefined || overlap(alternatives(pattern), alternatives(other))
+  })
+}
+
+/** Whether a condition asks for an attribute not to be known. */
+export function requiresAbsence(condition: Condition, attribute: string): boolean {
+  const pattern = Object.hasOwn(condition, attribute) ? condition[attribute] : undefined
+  return pattern !== undefined && alternatives(pattern).every(({ kind }) => kind === 'absent')
+}
+
+/** The texts that a condition names for an attribute; undefined when it does not limit them to a list. */
+export function textsFor(condition: Condition, attribute: string): readonly string[] | undefined {
+  const pattern = Object.hasOwn(condition, attribute) ? condition[attribute] : undefined
+  if (pattern === undefined) return undefined
+  const all = alternatives(pattern)
+  return all.every(({ kind }) => kind === 'text') ? all.map(({ text }) => text) : undefined
+}
+
+type Kind = 'absent' | 'present' | 'text' | 'prefix' | 'network'
+
+interface Alternative {
+  readonly kind: Kind
+  readonly text: string
+}
+
+function alternatives(pattern: Pattern): readonly Alternative[] {
+  if (Array.isArray(pattern)) return (pattern as readonly Pattern[]).flatMap(alternatives)
+  if (typeof pattern === 'object') {
+    if ('network' in pattern) return [{ kind: 'network', text: pattern.network }]
+    return [{ kind: 'text', text: String('equals' in pattern ? pattern.equals : '') }]
+  }
+  const text = String(pattern)
+  if (text === 'absent') return [{ kind: 'absent', text: '' }]
+  if (text === 'present' || text === '*') return [{ kind: 'present', text: '' }]
+  if (text.endsWith('*')) return [{ kind: 'prefix', text: text.slice(0, -1) }]
+  return [{ kind: 'text', text }]
+}
+
+function overlap(some: readonly Alternative[], others: readonly Alternative[]): boolean {
+  return some.some((a) => others.some((b) => meet(a, b)))
+}
+
+function meet(a: Alternative, b: Alternative): boolean {
+  if (a.kind === 'absent' || b.kind === 'absent') return a.kind === b.kind
+  if (a.kind === 'present' || b.kind === 'present') return true
+  // Addresses have many spellings, so nothing is said of them.
+  if (a.kind === 'network' || b.kind === 'network') return true
+  if (a.kind === 'text' && b.kind === 'text') return a.text === b.text
+  if (a.kind === 'text') return a.text.startsWith(b.text)
+  if (b.kind === 'text') return b.text.startsWith(a.text)
+  return a.text.startsWith(b.text) || b.text.startsWith(a.text)
+}

@@ -1,0 +1,198 @@
+import { parsePolicy, type Rule } from 'sluice'
+import { describe, expect, it } from 'vitest'
+import { describePolicy } from './describe.ts'
+import { reviewText } from './review.ts'
+
+const rule = (fields: object): object => ({
+  name: 'rule',
+  by: ['user'],
+  limit: '10/min',
+  ...fields,
+})
+const fileOf = (rules: readonly object[], more: object = {}) =>
+  JSON.stringify({ policies: [{ name: 'api', rules }], ...more })
+
+/** The codes and paths of what a file warns of. */
+function warnings(rules: readonly object[], more: object = {}) {
+  const review = reviewText(fileOf(rules, more), 'sluice.json')
+  expect(review.problems).toEqual([])
+  return review.warnings.map(({ code, path }) => `${code} ${path}`)
+}
+
+describe('a trap is found', () => {
+  const first = 'policies[0].rules[0]'
+  it.each<[string, object[], string]>([
+    ['by what must be absent', [rule({ when: { user: 'absent' } })], `never-speaks ${first}.by`],
+    [
+      'an override against its rule',
+      [rule({ when: { plan: 'free' }, overrides: [{ when: { plan: 'pro' }, limit: '1/s' }] })],
+      `never-chosen ${first}.overrides[0]`,
+    ],
+    [
+      'an override for an absent attribute that must be present',
+      [
+        rule({
+          when: { plan: 'present' },
+          overrides: [{ when: { plan: 'absent' }, limit: '1/s' }],
+        }),
+      ],
+      `never-chosen ${first}.overrides[0]`,
+    ],
+    [
+      'an override behind the same one',
+      [
+        rule({
+          overrides: [
+            { when: { plan: 'pro' }, limit: '1/s' },
+            { when: { plan: 'pro' }, limit: '2/s' },
+          ],
+        }),
+      ],
+      `never-chosen ${first}.overrides[1]`,
+    ],
+    [
+      'a tier for which the rule does not speak',
+      [
+        rule({
+          when: { plan: ['free', 'pro'] },
+          tiers: { attribute: 'plan', limits: { pro: '5/s', gold: '9/s' } },
+        }),
+      ],
+      `never-chosen ${first}.tiers.limits.gold`,
+    ],
+    ['a raw path', [rule({ by: ['user', 'path'] })], `raw-path ${first}.by[1]`],
+    ['a raw path by another name', [rule({ by: ['request_uri'] })], `raw-path ${first}.by[0]`],
+    [
+      'two rules on one key',
+      [rule({ limit: '10/min' }), rule({ name: 'b', limit: '100/min' })],
+      'same-key policies[0].rules[1]',
+    ],
+    [
+      'two rules on one key, the stricter one second',
+      [
+        rule({ when: { a: '1', b: '2' }, by: ['x', 'y'], limit: '100/min' }),
+        rule({ name: 'b', when: { b: '2', a: '1' }, by: ['y', 'x'], limit: '100/h' }),
+      ],
+      'same-key policies[0].rules[1]',
+    ],
+    [
+      'a fixed window on a login route',
+      [
+        rule({
+          when: { route: '/login' },
+          limit: { quota: 5, window: '1min', algorithm: 'fixed-window' },
+        }),
+      ],
+      `login-window ${first}.limit`,
+    ],
+    [
+      'a fixed window on a tier of a login rule',
+      [
+        rule({
+          name: 'sign-in',
+          tiers: {
+            attribute: 'plan',
+            limits: { pro: { quota: 5, window: '1min', algorithm: 'fixed-window' } },
+          },
+        }),
+      ],
+      `login-window ${first}.tiers.limits.pro`,
+    ],
+    ['addresses without proxies', [rule({ by: ['ip'] })], `untrusted-address ${first}.by[0]`],
+  ])('%s', (_, rules, expected) => {
+    expect(warnings(rules)).toEqual([expected])
+  })
+
+  it('a port that is open to others', () => {
+    const listeners = { http: { host: '0.0.0.0' }, grpc: { host: '::' } }
+    expect(warnings([rule({})], { listeners })).toEqual([
+      'open-listener listeners.http.host',
+      'open-listener listeners.grpc.host',
+    ])
+  })
+})
+
+describe('what is meant is not warned of', () => {
+  it.each<[string, object[]]>([
+    ['one rule', [rule({})]],
+    ['a rule for the anonymous', [rule({ when: { user: 'absent' }, by: ['device'] })]],
+    [
+      'an override for some of the requests',
+      [
+        rule({
+          when: { plan: ['free', 'pro'], route: '/a/*' },
+          overrides: [
+            { when: { plan: 'pro' }, limit: '1/s' },
+            { when: { route: '/a/b' }, limit: '1/s' },
+          ],
+        }),
+      ],
+    ],
+    ['a tier that may be chosen', [rule({ tiers: { attribute: 'plan', limits: { pro: '5/s' } } })]],
+    ['a short and a long limit', [rule({ limit: '10/s' }), rule({ name: 'b', limit: '100/h' })]],
+    ['another key', [rule({}), rule({ name: 'b', by: ['tenant'] })]],
+    ['another condition', [rule({}), rule({ name: 'b', when: { route: '/x' } })]],
+    ['a shadow', [rule({}), rule({ name: 'b', limit: '5/min', shadow: true })]],
+    ['a route', [rule({ by: ['route'] })]],
+    [
+      'a sliding log on a login route',
+      [
+        rule({
+          when: { route: '/login' },
+          limit: { quota: 5, window: '1min', algorithm: 'sliding-log' },
+        }),
+      ],
+    ],
+  ])('%s', (_, rules) => {
+    expect(warnings(rules)).toEqual([])
+  })
+
+  it('addresses behind trusted proxies', () => {
+    expect(warnings([rule({ by: ['ip'] })], { trustedProxies: ['10.0.0.0/8'] })).toEqual([])
+  })
+})
+
+it('a warning is shown where it was written', () => {
+  const text = `policies:
+  - name: api
+    rules:
+      - name: per-path
+        by:
+          - user
+          - path
+        limit: 10/min
+`
+  expect(reviewText(text, 'sluice.yaml').warnings).toMatchObject([
+    { file: 'sluice.yaml', line: 7, column: 13, code: 'raw-path' },
+  ])
+})
+
+it('policies are told in words', () => {
+  const rules = [
+    {
+      name: 'per-user',
+      by: ['user'],
+      limit: { quota: 100, window: '1min', burst: 20 },
+      tiers: { attribute: 'plan', limits: { pro: '1000/min', staff: 'unlimited' } },
+      overrides: [{ when: { user: ['ann', 'bob'] }, limit: '5/10s' }],
+    },
+    {
+      name: 'all',
+      when: { route: '/api/*', peer: { network: '10.0.0.0/8' } },
+      by: [],
+      limit: { quota: 7, window: '1d', algorithm: 'fixed-window' },
+      cost: 'tokens',
+      shadow: true,
+      onStoreFailure: 'open',
+    },
+  ] as unknown as Rule[]
+  expect(describePolicy(parsePolicy({ name: 'api', rules }))).toEqual([
+    'policy api',
+    '  per-user  100/min, at most 20 at once (token bucket) for each user',
+    '            5/10s (token bucket) when user is ann or bob',
+    '            1000/min (token bucket) when plan is pro',
+    '            unlimited when plan is staff',
+    '  all       7/d (fixed window) for all together, when route is /api/* and peer is in 10.0.0.0/8',
+    '            a request costs what tokens says; shadow: counted, never enforced; without the store: lets through',
+  ])
+})

@@ -1,0 +1,81 @@
+// Traps within one rule: it can never speak, it counts raw paths, or it guards a login by a fixed window.
+import { limit, type LimitOrNone, type Rule } from 'sluice'
+import type { Step } from '../config/problem.ts'
+import { canHoldTogether, requiresAbsence, textsFor } from './patterns.ts'
+import type { Trap } from './warning.ts'
+
+/** The traps of one rule, which stands at `steps` in the file. */
+export function trapsOfRule(rule: Rule, steps: readonly Step[]): readonly Trap[] {
+  return [
+    ...neverSpeaks(rule, steps),
+    ...neverChosen(rule, steps),
+    ...rawPath(rule, steps),
+    ...loginWindow(rule, steps),
+  ]
+}
+
+function neverSpeaks({ name, when = {}, by }: Rule, steps: readonly Step[]): readonly Trap[] {
+  const missing = by.find((attribute) => requiresAbsence(when, attribute))
+  if (missing === undefined) return []
+  const message = `rule ${name} can never speak: it counts by ${missing}, and only when ${missing} is absent; take ${missing} out of by, or out of when`
+  return [{ code: 'never-speaks', steps: [...steps, 'by'], message }]
+}
+
+function neverChosen(rule: Rule, steps: readonly Step[]): readonly Trap[] {
+  const { name, when = {}, overrides = [], tiers } = rule
+  const traps: Trap[] = []
+  for (const [i, override] of overrides.entries()) {
+    const place = [...steps, 'overrides', i]
+    const earlier = overrides.findIndex(
+      (other, j) => j < i && JSON.stringify(other.when) === JSON.stringify(override.when),
+    )
+    if (!canHoldTogether(when, override.when)) {
+      const message = `override ${i + 1} of rule ${name} is never chosen: its condition contradicts the rule's own`
+      traps.push({ code: 'never-chosen', steps: place, message })
+    } else if (earlier >= 0) {
+      const message = `override ${i + 1} of rule ${name} is never chosen: override ${earlier + 1} has the same condition and comes first`
+      traps.push({ code: 'never-chosen', steps: place, message })
+    }
+  }
+  if (tiers === undefined) return traps
+  const texts = requiresAbsence(when, tiers.attribute) ? [] : textsFor(when, tiers.attribute)
+  for (const value of Object.keys(tiers.limits)) {
+    if (texts === undefined || texts.includes(value)) continue
+    const message = `tier ${value} of rule ${name} is never chosen: the rule does not speak when ${tiers.attribute} is ${value}`
+    traps.push({ code: 'never-chosen', steps: [...steps, 'tiers', 'limits', value], message })
+  }
+  return traps
+}
+
+const RAW_PATHS = ['path', 'rawpath', 'uri', 'url', 'originalurl', 'requesturi', 'requestpath']
+
+function rawPath({ name, by }: Rule, steps: readonly Step[]): readonly Trap[] {
+  return by.flatMap((attribute, i) => {
+    if (!RAW_PATHS.includes(attribute.toLowerCase().replaceAll(/[^a-z]/g, ''))) return []
+    const message = `rule ${name} counts by ${attribute}: every different path gets a count of its own, and a client escapes by changing it; count by route, the template such as /orders/{id}`
+    return [{ code: 'raw-path' as const, steps: [...steps, 'by', i], message }]
+  })
+}
+
+const LOGIN = /log-?in|sign-?in|auth|passw|otp|2fa|mfa|token|session/i
+
+function loginWindow(rule: Rule, steps: readonly Step[]): readonly Trap[] {
+  const { name, when = {}, tiers, overrides = [] } = rule
+  const routes = ['route', 'path', 'operation'].flatMap((attribute) =>
+    Object.hasOwn(when, attribute) ? [JSON.stringify(when[attribute])] : [],
+  )
+  if (![name, ...routes].some((text) => LOGIN.test(text))) return []
+  const limits: readonly (readonly [LimitOrNone, readonly Step[]])[] = [
+    [rule.limit, ['limit']],
+    ...overrides.map(({ limit }, i) => [limit, ['overrides', i, 'limit']] as const),
+    ...Object.entries(tiers?.limits ?? {}).map(
+      ([tier, limit]) => [limit, ['tiers', 'limits', tier]] as const,
+    ),
+  ]
+  return limits.flatMap(([input, place]) => {
+    if (input === 'unlimited' || limit(input).algorithm !== 'fixed-window') return []
+    const { quota } = limit(input)
+    const message = `rule ${name} guards a login by a fixed window: around the window's edge ${2 * quota} attempts pass at once; use sliding-log, which lets ${quota} pass in any window`
+    return [{ code: 'login-window' as const, steps: [...steps, ...place], message }]
+  })
+}

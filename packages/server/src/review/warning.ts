@@ -1,0 +1,20 @@
+// What is allowed but probably not meant.
+import type { Step } from '../config/problem.ts'
+
+/** The traps that are looked for, each with its heading in `docs/reference/service/config.md`. */
+export type WarningCode =
+  | 'never-speaks'
+  | 'never-chosen'
+  | 'raw-path'
+  | 'same-key'
+  | 'login-window'
+  | 'untrusted-address'
+  | 'open-listener'
+
+/** One trap, with the way to it in the file. */
+export interface Trap {
+  readonly code: WarningCode
+  readonly steps: readonly Step[]
+  /** A sentence that names the rule, what happens, and what to write instead. */
+  readonly message: string
+}
