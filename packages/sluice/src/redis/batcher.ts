@@ -3,14 +3,15 @@ import { SluiceError } from '../errors.ts'
 import type { Verdict } from '../limit/verdict.ts'
 import type { Check } from '../stores/store.ts'
 import type { Clock, Millis } from '../time/clock.ts'
-import { afterTurn } from '../time/turn.ts'
 import type { RedisConnection } from './client.ts'
+import { chargedOf } from './late.ts'
 import { isNoScript, storeError } from './redis-errors.ts'
 import { SCRIPT, SCRIPT_HASH } from './script.generated.ts'
 import { hasShape, shapeOf, verdictsOf, type Operation, type Reply, type Shape } from './shape.ts'
 import { grouped, slotOf } from './slot.ts'
 import { ANY_TIME, ServerTime } from './server-time.ts'
 import { Timeouts } from '../time/timeouts.ts'
+import { systemTimers, type Timers } from '../time/timers.ts'
 
 /** Checks in one script call at most: more gains nothing, and the server answers nobody else meanwhile. */
 const LARGEST_BATCH = 64
@@ -43,6 +44,10 @@ export interface BatcherOptions {
   readonly clock: Clock
   /** Tests only: the time that the script sees instead of the server's. */
   readonly serverClock: Clock | undefined
+  /** Default: the runtime's own. */
+  readonly timers?: Timers
+  /** Hears of each take that was answered after it had been given up, and whether it had charged anything. */
+  readonly onLate?: (isCharged: boolean) => void
 }
 
 /** Sends requests in batches, in the order in which they came. */
@@ -55,7 +60,7 @@ export class Batcher {
 
   constructor(options: BatcherOptions) {
     this.options = options
-    this.timeouts = new Timeouts(options.clock, (batch) => this.giveUp(batch))
+    this.timeouts = new Timeouts(options.clock, (batch) => this.giveUp(batch), options.timers)
   }
 
   /** Runs one request; rejects with a {@link SluiceError}. */
@@ -74,7 +79,7 @@ export class Batcher {
   private schedule(): void {
     const flush = (): void => this.flush()
     if (this.inFlight === 0) queueMicrotask(flush)
-    else afterTurn(flush)
+    else (this.options.timers ?? systemTimers).afterTurn(flush)
   }
 
   private flush(): void {
@@ -143,13 +148,29 @@ export class Batcher {
   }
 
   private answer(batch: Batch, reply: Reply): void {
-    if (!this.settle(batch)) return
+    const isInTime = this.settle(batch)
     for (let i = 0; i < batch.waiting.length; i++) {
-      const { resolve, reject } = batch.waiting[i]!
+      const waiting = batch.waiting[i]!
       const verdicts = verdictsOf(batch.shapes[batch.numbers[i]! - 1]!, reply)
-      if (typeof verdicts === 'string') reject(storeError(verdicts))
-      else resolve(verdicts)
+      if (!isInTime) this.giveBack(waiting, verdicts)
+      else if (typeof verdicts === 'string') waiting.reject(storeError(verdicts))
+      else waiting.resolve(verdicts)
     }
+  }
+
+  /** The server acted in time, but we had given up by the time we heard of it: whoever asked was told otherwise. */
+  private giveBack(
+    { operation, checks, names }: Waiting,
+    verdicts: readonly Verdict[] | string,
+  ): void {
+    if (operation !== 'take' || typeof verdicts === 'string') return
+    const charged = chargedOf(checks, verdicts)
+    this.options.onLate?.(charged.length > 0)
+    if (charged.length === 0) return
+    const own = charged.map(({ index }) => names[index]!)
+    const taken = charged.map(({ check }) => check)
+    // When this fails too, the units stay charged until time gives them back.
+    this.run('give', taken, own).catch(() => {})
   }
 
   private fail(batch: Batch, error: SluiceError): void {

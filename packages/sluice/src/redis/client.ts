@@ -1,4 +1,5 @@
 // What the store needs of a Redis client, and how the known clients give it. No client is imported.
+import { onReady } from './ready.ts'
 
 /** The one thing the store does: run a script by its hash, or by its text. */
 export interface RedisConnection {
@@ -6,6 +7,8 @@ export interface RedisConnection {
   readonly cluster: boolean
   evalsha(hash: string, keys: readonly string[], args: readonly string[]): Promise<unknown>
   eval(script: string, keys: readonly string[], args: readonly string[]): Promise<unknown>
+  /** Calls a function whenever the client has connected. Returns what ends that. */
+  onReachable(run: () => void): () => void
 }
 
 /** The shape of ioredis and iovalkey, standalone, Sentinel or Cluster. */
@@ -50,6 +53,7 @@ export function connectionOf(
 function ioredis(client: IoredisLike, cluster: boolean): RedisConnection {
   return {
     cluster,
+    onReachable: (run) => onReady(client, run),
     evalsha: (hash, keys, args) => client.evalsha(hash, keys.length, ...keys, ...args),
     eval: (script, keys, args) => client.eval(script, keys.length, ...keys, ...args),
   }
@@ -62,6 +66,7 @@ function nodeRedis(client: NodeRedisLike, cluster: boolean): RedisConnection {
   })
   return {
     cluster,
+    onReachable: (run) => onReady(client, run),
     evalsha: (hash, keys, args) => client.evalSha(hash, options(keys, args)),
     eval: (script, keys, args) => client.eval(script, options(keys, args)),
   }
@@ -72,6 +77,8 @@ function glide(client: GlideLike, cluster: boolean): RedisConnection {
     client.customCommand([verb, script, String(keys.length), ...keys, ...args])
   return {
     cluster,
+    // It tells nobody when it has connected.
+    onReachable: () => () => {},
     evalsha: (hash, keys, args) => run('EVALSHA', hash, keys, args),
     eval: (script, keys, args) => run('EVAL', script, keys, args),
   }

@@ -2,7 +2,7 @@
 import { show, SluiceError } from '../errors.ts'
 import type { Limit } from '../limit/limit.ts'
 import type { Verdict } from '../limit/verdict.ts'
-import type { AsyncStore, Check } from '../stores/store.ts'
+import type { AsyncStore, Check, Store, StoreEvent } from '../stores/store.ts'
 import { systemClock, type Clock, type Millis } from '../time/clock.ts'
 import { takeAcross, type Indexed } from './across-slots.ts'
 import { Batcher } from './batcher.ts'
@@ -54,8 +54,27 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
     wrong(
       `client is ${show(client)}; accepted: a client of ioredis, iovalkey, node-redis or valkey-glide`,
     )
-  const batcher = new Batcher({ connection, timeout, clock: systemClock, serverClock: clock })
-  return new Redis(batcher, redisKeys(prefix), connection.cluster, warnings(onWarning))
+  const watchers = new Set<(event: StoreEvent) => void>()
+  const onLate = (givenBack: boolean): void => {
+    for (const watcher of watchers) watcher({ type: 'late-answer', givenBack })
+  }
+  const batcher = new Batcher({
+    connection,
+    timeout,
+    clock: systemClock,
+    serverClock: clock,
+    onLate,
+  })
+  const store = new Redis(batcher, redisKeys(prefix), connection.cluster, warnings(onWarning))
+  const watch: Store['watch'] = (watcher) => {
+    watchers.add(watcher)
+    const stop = connection.onReachable(() => watcher({ type: 'reachable' }))
+    return () => {
+      watchers.delete(watcher)
+      stop()
+    }
+  }
+  return Object.assign(store, { timeout, watch })
 }
 
 /** Decides checks of one slot. */

@@ -1,0 +1,25 @@
+// What a call that was given up has charged after all.
+import type { Verdict } from '../limit/verdict.ts'
+import type { Check } from '../stores/store.ts'
+
+/** A check whose units are to be handed back, and its place in the request. */
+interface Charged {
+  readonly check: Check
+  readonly index: number
+}
+
+/**
+ * The checks of a take that were charged because the whole was allowed, each with the instant of its charge.
+ * What a refusal charged stays: a refusal it was.
+ */
+export function chargedOf(
+  checks: readonly Check[],
+  verdicts: readonly Verdict[],
+): readonly Charged[] {
+  const isAllowed = checks.every(({ shadow }, i) => shadow === true || verdicts[i]!.allowed)
+  if (!isAllowed) return []
+  return checks.flatMap((check, index) => {
+    const { allowed, at } = verdicts[index]!
+    return allowed && check.cost > 0 ? [{ check: { ...check, takenAt: at }, index }] : []
+  })
+}
