@@ -51,6 +51,14 @@ export interface ListenersConfig {
   readonly grpc?: ListenerConfig
 }
 
+/** What happens while a remote store cannot answer; each rule's `onStoreFailure` says whether it is used. */
+export interface FailureConfig {
+  /** The part of every quota and burst that this instance grants by itself. */
+  readonly fallbackShare?: number
+  /** Or how many instances share the limits; each grants its part. */
+  readonly replicas?: number
+}
+
 /** How the service ends. */
 export interface ShutdownConfig {
   /** After SIGTERM: how long to answer with "not ready" before the ports close, so that balancers can look away. */
@@ -64,6 +72,7 @@ export interface Config {
   readonly policies: readonly Policy[]
   readonly store: StoreConfig
   readonly listeners: ListenersConfig
+  readonly failure: FailureConfig
   /** The networks of the proxies in front, whose word on the client's address is believed. */
   readonly trustedProxies: readonly string[]
   readonly shutdown: ShutdownConfig

@@ -25,6 +25,8 @@ const text = (what: string) => z.string({ error: what }).min(1, { error: what })
 const host = text("an address to listen on, such as '127.0.0.1'")
 const port = whole(0, 65_535)
 
+const SHARE = 'a number above 0, at most 1'
+
 const memory = z.strictObject({
   kind: z.literal('memory'),
   maxKeys: whole(1, 2 ** 24)
@@ -99,6 +101,29 @@ const file = z.strictObject(
         { error: 'an object with http and grpc' },
       )
       .prefault({}),
+    failure: z
+      .strictObject(
+        {
+          fallbackShare: z
+            .number({ error: SHARE })
+            .positive({ error: SHARE })
+            .max(1, { error: SHARE })
+            .describe('The part of every quota that one instance grants without the store.')
+            .optional(),
+          replicas: whole(1, 100_000)
+            .describe('Or how many instances share the limits; each then grants its part.')
+            .optional(),
+        },
+        { error: 'an object with fallbackShare or replicas' },
+      )
+      .refine(
+        ({ fallbackShare, replicas }) => fallbackShare === undefined || replicas === undefined,
+        {
+          error: 'fallbackShare or replicas, not both',
+        },
+      )
+      .describe('What happens while a remote store cannot answer.')
+      .prefault({}),
     trustedProxies: z
       .array(text("a network such as '10.0.0.0/8'"), { error: 'a list of networks' })
       .describe('The proxies whose word on the client’s address is believed.')
@@ -156,6 +181,7 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
   listeners: ['http', 'grpc'],
   'listeners.http': Object.keys(http.shape),
   'listeners.grpc': Object.keys(grpc.shape),
+  failure: ['fallbackShare', 'replicas'],
   shutdown: ['delay', 'patience'],
   store: [...new Set([...Object.keys(memory.shape), ...Object.keys(redis.shape)])],
 }

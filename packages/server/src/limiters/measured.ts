@@ -1,17 +1,16 @@
 // Wraps a limiter so that each of its decisions is counted, whichever protocol asked for it.
 import { SluiceError, type Attributes, type Decision, type MaybePromise, type Millis } from 'sluice'
-import type { DecisionMetrics, PolicyMetrics } from '../metrics/decision-metrics.ts'
+import type { PolicyMetrics } from '../metrics/decision-metrics.ts'
 import type { ServiceLimiter } from './limiters.ts'
 
 /** The same limiter, counted. What answered at once still does. */
 export function measured(
   limiter: ServiceLimiter,
   policy: PolicyMetrics,
-  metrics: DecisionMetrics,
+  onStoreError: (code: string) => void,
 ): ServiceLimiter {
   const failed = (error: unknown): never => {
-    if (error instanceof SluiceError && error.code.startsWith('store-'))
-      metrics.storeFailed(error.code)
+    if (error instanceof SluiceError && error.code.startsWith('store-')) onStoreError(error.code)
     throw error
   }
   const watched = <T>(answer: MaybePromise<T>): MaybePromise<T> =>

@@ -1,17 +1,24 @@
 // Holds the limiters in force and swaps them all at once.
+import { isDeepStrictEqual } from 'node:util'
 import type { Policy } from 'sluice'
 import type { Limiters, LimiterSource, ServiceLimiter } from './limiters.ts'
 
 /** Makes the limiter of one policy; all of them share one store, so that counts outlive a reload. */
 export type MakeLimiter = (policy: Policy) => ServiceLimiter
 
+/** How long a limiter that was replaced stays open for requests that have begun with it, in milliseconds. */
+const AFTERLIFE = 10_000
+
 /**
  * The one place where limiters change. `swap` makes every new limiter before any of them is seen: when one cannot
- * be made it throws and nothing has changed.
+ * be made it throws and nothing has changed. A policy that is the same as before keeps its limiter, and with it
+ * what that knows of a store that is away.
  */
 export class LimiterRegistry implements LimiterSource {
   private readonly make: MakeLimiter
   private limiters: Limiters
+  /** Limiters that were replaced and are not closed yet, each with the timer that will close it. */
+  private readonly replaced = new Map<ServiceLimiter, NodeJS.Timeout>()
 
   constructor(policies: readonly Policy[], make: MakeLimiter) {
     this.make = make
@@ -24,8 +31,39 @@ export class LimiterRegistry implements LimiterSource {
 
   /** Puts other policies in force. Requests that have begun finish under the old ones. */
   swap(policies: readonly Policy[]): Limiters {
-    this.limiters = limitersOf(policies, this.make, this.limiters.generation + 1)
+    const old = this.limiters
+    const makeOrKeep = (policy: Policy): ServiceLimiter => {
+      const same = old.policies.find(({ name }) => name === policy.name)
+      const kept = isDeepStrictEqual(same, policy) ? old.get(policy.name) : undefined
+      return kept ?? this.make(policy)
+    }
+    this.limiters = limitersOf(policies, makeOrKeep, old.generation + 1)
+    for (const name of old.names()) {
+      const limiter = old.get(name)
+      if (limiter !== undefined && limiter !== this.limiters.get(name)) this.closeLater(limiter)
+    }
     return this.limiters
+  }
+
+  /** Closes every limiter, old and new. The store is not theirs and stays open. */
+  async close(): Promise<void> {
+    const open = [...this.replaced.keys()]
+    for (const name of this.limiters.names()) {
+      const limiter = this.limiters.get(name)
+      if (limiter !== undefined) open.push(limiter)
+    }
+    for (const timer of this.replaced.values()) clearTimeout(timer)
+    this.replaced.clear()
+    await Promise.all(open.map(async (limiter) => limiter.close()))
+  }
+
+  private closeLater(limiter: ServiceLimiter): void {
+    const timer = setTimeout(() => {
+      this.replaced.delete(limiter)
+      void limiter.close()
+    }, AFTERLIFE)
+    timer.unref()
+    this.replaced.set(limiter, timer)
   }
 }
 

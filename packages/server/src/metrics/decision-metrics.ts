@@ -17,7 +17,6 @@ export class DecisionMetrics {
   private readonly shadowRefusals: Family<Counter>
   private readonly degraded: Family<Counter>
   private readonly duration: Family<Histogram>
-  private readonly storeErrors: Family<Counter>
 
   constructor(metrics: MetricRegistry) {
     this.decisions = metrics.counter(
@@ -40,11 +39,6 @@ export class DecisionMetrics {
       'How long decisions took, the store included.',
       ['policy'],
     )
-    this.storeErrors = metrics.counter(
-      'sluice_store_errors_total',
-      'Calls to the store that failed and that nothing stood in for, by error code.',
-      ['code'],
-    )
   }
 
   /** The figures of one policy; every rule's counters are there from the start, at 0. */
@@ -62,11 +56,6 @@ export class DecisionMetrics {
       this.degraded.with(policy.name),
       this.duration.with(policy.name),
     )
-  }
-
-  /** Notes a store that could not answer. */
-  storeFailed(code: string): void {
-    this.storeErrors.with(code).add()
   }
 }
 

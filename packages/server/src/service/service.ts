@@ -1,14 +1,14 @@
 // Starts and ends the service: store, limiters, listeners and reloads, in that order and back.
-import { createLimiter, type Millis } from 'sluice'
+import type { Millis } from 'sluice'
 import type { Config } from '../config/config.ts'
 import type { Environment } from '../config/environment.ts'
 import { openHttp } from '../http/http-listener.ts'
 import { createHandler } from '../http/routes.ts'
-import { measured } from '../limiters/measured.ts'
+import { limiterMaker } from '../limiters/make-limiter.ts'
 import { LimiterRegistry } from '../limiters/registry.ts'
-import { DecisionMetrics } from '../metrics/decision-metrics.ts'
 import { addProcessMetrics } from '../metrics/process-metrics.ts'
 import { MetricRegistry } from '../metrics/registry.ts'
+import { addMemoryMetrics, StoreMetrics } from '../metrics/store-metrics.ts'
 import { Reloader, type ReloadResult } from '../reload/reloader.ts'
 import { watchFile, type WatchOptions } from '../reload/watch-file.ts'
 import { Health } from './health.ts'
@@ -49,11 +49,12 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const metrics = new MetricRegistry()
   const health = new Health()
   addProcessMetrics(metrics, health)
-  const decisions = new DecisionMetrics(metrics)
   const opened = openStore(config.store, log)
-  addStoreMetrics(metrics, opened.memory)
-  const limiters = new LimiterRegistry(config.policies, (policy) =>
-    measured(createLimiter({ policy, store: opened.store }), decisions.of(policy), decisions),
+  if (opened.memory !== undefined) addMemoryMetrics(metrics, opened.memory)
+  const storeMetrics = new StoreMetrics(metrics, log)
+  const limiters = new LimiterRegistry(
+    config.policies,
+    limiterMaker(opened, config.failure, metrics, storeMetrics),
   )
   const environment = source?.environment ?? {}
   const reloader =
@@ -63,10 +64,14 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const listeners: Listener[] = []
   const closeAll = async (patience: Millis): Promise<void> => {
     await Promise.all(listeners.map((listener) => listener.close(patience)))
+    await limiters.close()
     await opened.close()
   }
   try {
-    const detail = () => reloader?.status ?? { generation: limiters.current.generation }
+    const detail = () => ({
+      ...(reloader?.status ?? { generation: limiters.current.generation }),
+      ...(storeMetrics.isDegraded ? { degraded: true } : {}),
+    })
     const handle = createHandler({ ...context, detail }, config.listeners.http)
     listeners.push(await openHttp(handle, config.listeners.http, context))
   } catch (error) {
@@ -95,17 +100,6 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     reload: async () => (reloader ? reloader.reload() : 'unchanged'),
     stop: (delay = 0) => (stopping ??= stop(delay)),
   }
-}
-
-function addStoreMetrics(
-  metrics: MetricRegistry,
-  memory: ReturnType<typeof openStore>['memory'],
-): void {
-  if (memory === undefined) return
-  metrics
-    .gauge('sluice_store_keys', 'Keys in the memory store.')
-    .with()
-    .readFrom(() => memory.stats().keys)
 }
 
 function pause(millis: Millis): Promise<void> {

@@ -1,0 +1,30 @@
+// Makes the limiter of a policy: on the store of the service, counted, and with a stand-in when the store can fail.
+import { createLimiter, type Policy } from 'sluice'
+import type { FailureConfig } from '../config/config.ts'
+import { DecisionMetrics } from '../metrics/decision-metrics.ts'
+import type { MetricRegistry } from '../metrics/registry.ts'
+import type { StoreMetrics } from '../metrics/store-metrics.ts'
+import type { OpenStore } from '../service/store.ts'
+import { measured } from './measured.ts'
+import type { MakeLimiter } from './registry.ts'
+
+/** How limiters are made for as long as the service runs. */
+export function limiterMaker(
+  { store }: OpenStore,
+  failure: FailureConfig,
+  metrics: MetricRegistry,
+  storeMetrics: StoreMetrics,
+): MakeLimiter {
+  const decisions = new DecisionMetrics(metrics)
+  return (policy: Policy) => {
+    const limiter =
+      store.sync === true
+        ? createLimiter({ policy, store })
+        : createLimiter({
+            policy,
+            store,
+            resilience: { ...failure, onEvent: storeMetrics.listenerFor(policy.name) },
+          })
+    return measured(limiter, decisions.of(policy), (code) => storeMetrics.failed(code))
+  }
+}
