@@ -1,0 +1,46 @@
+// What the server has charged when all is over, read through the store by a client that was not there.
+import { setTimeout as pause } from 'node:timers/promises'
+import { createLimiter } from '../../packages/sluice/src/index.ts'
+import { redisStore } from '../../packages/sluice/src/redis/index.ts'
+import { onceKey, type Orders, type Target } from './orders.ts'
+import { connectTo } from './pod-clients.ts'
+
+/** What is charged to a one-shot key. */
+export interface Charge {
+  readonly units: number
+  /** When the first unit was charged, in ms since the epoch by the server's clock. Means nothing without units. */
+  readonly at: number
+}
+
+const TOGETHER = 200
+
+/** What is charged to each of a pod's one-shot keys. */
+export async function chargesOf(orders: Orders, target: Target, count: number): Promise<Charge[]> {
+  const { client, close } = connectTo('ioredis', target)
+  const { quota, window, prefix, name } = orders
+  const store = redisStore(client, { prefix, timeout: 20_000 })
+  const limiter = createLimiter({ limit: { quota, window }, store, resilience: false })
+  const look = async (number: number): Promise<Charge> => {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const { at, remaining, resetAfter } = await limiter.peek(onceKey(name, number))
+        const units = quota - remaining
+        return { units, at: at + resetAfter - (units * window) / quota }
+      } catch (error) {
+        if (attempt === 100) throw error
+        await pause(50)
+      }
+    }
+  }
+  try {
+    const charges: Charge[] = []
+    for (let first = 0; first < count; first += TOGETHER) {
+      const numbers = Array.from({ length: Math.min(TOGETHER, count - first) }, (_, i) => first + i)
+      charges.push(...(await Promise.all(numbers.map(look))))
+    }
+    return charges
+  } finally {
+    await limiter.close()
+    close()
+  }
+}

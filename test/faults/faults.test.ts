@@ -1,0 +1,35 @@
+// Every fault of the lab, through every client, at the length that its figures need.
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { clientKinds } from './orders.ts'
+import { broken, type Slack } from './judge.ts'
+import { type Outcome, runScenario } from './lab.ts'
+import { compilePods, type Pods } from './pods.ts'
+import { type Row, tableOf } from './report.ts'
+import type { Scenario } from './scenario.ts'
+import { scenarios } from './scenarios/index.ts'
+
+// The scenarios mostly wait. Two tests, one for each client, share a scenario.
+vi.setConfig({ maxConcurrency: 12 })
+const slack: Slack = { wait: 5, recovery: 2 }
+const seed = 1
+const rows: Row[] = []
+let pods: Pods
+beforeAll(async () => {
+  pods = await compilePods()
+}, 60_000)
+afterAll(() => {
+  pods.remove()
+  console.log(tableOf(rows))
+})
+
+describe.concurrent.each(Object.entries(scenarios))('%s', (_, all) => {
+  describe.each(all as readonly Scenario[])('$name', (scenario) => {
+    let outcome: Promise<Outcome> | undefined
+    test.each(clientKinds)('through %s', { timeout: 170_000 }, async (client) => {
+      outcome ??= runScenario(scenario, pods, { length: 'test', seed })
+      const figures = (await outcome)[client]
+      rows.push({ scenario: scenario.name, client, figures })
+      expect([broken(scenario, figures, slack), figures.errorTexts]).toEqual([[], []])
+    })
+  })
+})

@@ -1,0 +1,150 @@
+// What became of the requests of one scenario through one client, as numbers.
+import type { Charge } from './charges.ts'
+import { ABORTED, ALLOWED, DEGRADED, FAILED, type PodRecord } from './orders.ts'
+
+/** When the fault began and ended, by the lab's clock, and how far the epoch is from it. */
+export interface Times {
+  readonly begin: number
+  readonly back: number
+  /** Milliseconds since the epoch minus the lab's clock. */
+  readonly epoch: number
+  readonly others: readonly Held[]
+}
+
+export interface Figures {
+  readonly requests: number
+  /** Rejected checks, rejections and exceptions that nobody handled, and requests that were never answered. */
+  readonly errors: number
+  readonly errorTexts: readonly string[]
+  /** Requests that the fallback answered. */
+  readonly fallback: number
+  readonly longestWait: number
+  /** The median wait from 300 ms after the beginning of the fault to its end. */
+  readonly medianWait: number
+  /** The longest standstill of the pod's own event loop. */
+  readonly lag: number
+  /** Units of the hot key that were admitted. */
+  readonly admittedBefore: number
+  readonly admittedInFault: number
+  readonly admittedAfter: number
+  /** One-shot keys charged when their caller had been answered by the fallback and the call's deadline had passed. */
+  readonly stale: number
+  /** Units charged to one-shot keys beyond the one that was asked for. */
+  readonly double: number
+  /** One-shot keys charged in time, the answer of which did not arrive in time. */
+  readonly unheard: number
+  /** One-shot keys that the store admitted and that are not charged. */
+  readonly lost: number
+  /** One-shot keys admitted by the fallback. */
+  readonly uncharged: number
+  /** From the store's return until it answers again, or null when it never did. */
+  readonly recovery: number | null
+  readonly others: readonly Held[]
+}
+
+/** A figure that one scenario alone has. */
+export interface Held {
+  readonly what: string
+  readonly value: number
+  readonly most: number
+}
+
+/** The deadline of a call at default settings. */
+export const TIMEOUT = 100
+const OPENING = 300
+/** Answers in a row by which the store counts as back. */
+const STEADY = 20
+/** Milliseconds by which instants of two clocks, both rounded, may differ. */
+const ROUNDING = 3
+
+/** The figures of one pod. */
+export function figuresOf(record: PodRecord, charges: readonly Charge[], times: Times): Figures {
+  const { at, wait, answer, key } = record
+  const { begin, back, epoch } = times
+  const tally = { errors: 0, fallback: 0, before: 0, inFault: 0, after: 0 }
+  const shots = { stale: 0, double: 0, unheard: 0, lost: 0, uncharged: 0 }
+  let longestWait = 0
+  const waits: number[] = []
+  for (let i = 0; i < at.length; i++) {
+    const is = (bit: number): boolean => (answer[i]! & bit) !== 0
+    if (is(FAILED)) tally.errors += 1
+    if (is(DEGRADED)) tally.fallback += 1
+    longestWait = Math.max(longestWait, wait[i]!)
+    if (at[i]! >= begin + OPENING && at[i]! < back) waits.push(wait[i]!)
+    if (key[i]! < 0) {
+      if (!is(ALLOWED)) continue
+      if (at[i]! < begin) tally.before += 1
+      else if (at[i]! < back || is(DEGRADED)) tally.inFault += 1
+      else tally.after += 1
+      continue
+    }
+    const charge = charges[key[i]!]!
+    shots.double += Math.max(0, charge.units - 1)
+    if (is(DEGRADED) || is(FAILED)) {
+      const over = at[i]! + Math.max(wait[i]!, TIMEOUT) + epoch
+      if (charge.units > 0 && charge.at > over + ROUNDING) shots.stale += 1
+      else if (charge.units > 0) shots.unheard += 1
+      else if (is(ALLOWED)) shots.uncharged += 1
+    } else if (is(ALLOWED) && charge.units === 0) shots.lost += 1
+  }
+  return {
+    requests: at.length,
+    errors: tally.errors + record.unhandled.length,
+    errorTexts: [...record.errors, ...record.unhandled].slice(0, 5),
+    fallback: tally.fallback,
+    longestWait,
+    medianWait: median(waits),
+    lag: record.lag,
+    admittedBefore: tally.before,
+    admittedInFault: tally.inFault,
+    admittedAfter: tally.after,
+    ...shots,
+    recovery: recoveryOf(record, back),
+    others: times.others,
+  }
+}
+
+function recoveryOf({ at, wait, answer }: PodRecord, back: number): number | null {
+  let run = 0
+  let since = 0
+  for (let i = 0; i < at.length; i++) {
+    if (at[i]! < back) continue
+    if ((answer[i]! & (DEGRADED | FAILED | ABORTED)) !== 0) {
+      run = 0
+      continue
+    }
+    if (run++ === 0) since = at[i]! + wait[i]! - back
+    if (run === STEADY) return since
+  }
+  return null
+}
+
+function median(numbers: number[]): number {
+  numbers.sort((a, b) => a - b)
+  return numbers[numbers.length >> 1] ?? 0
+}
+
+/** The figures of several pods of one scenario as one. */
+export function together(all: readonly Figures[]): Figures {
+  const sum = (pick: (one: Figures) => number): number => all.reduce((n, one) => n + pick(one), 0)
+  const most = (pick: (one: Figures) => number): number => Math.max(...all.map(pick))
+  return {
+    requests: sum((one) => one.requests),
+    errors: sum((one) => one.errors),
+    errorTexts: all.flatMap((one) => one.errorTexts).slice(0, 5),
+    fallback: sum((one) => one.fallback),
+    longestWait: most((one) => one.longestWait),
+    medianWait: most((one) => one.medianWait),
+    lag: most((one) => one.lag),
+    admittedBefore: sum((one) => one.admittedBefore),
+    admittedInFault: sum((one) => one.admittedInFault),
+    admittedAfter: sum((one) => one.admittedAfter),
+    stale: sum((one) => one.stale),
+    double: sum((one) => one.double),
+    unheard: sum((one) => one.unheard),
+    lost: sum((one) => one.lost),
+    uncharged: sum((one) => one.uncharged),
+    recovery: all.some((one) => one.recovery === null) ? null : most((one) => one.recovery ?? 0),
+    others: all[0]?.others ?? [],
+  }
+}

@@ -1,0 +1,114 @@
+// Runs a scenario: servers, pods under load, the fault, and what came of it.
+import { setTimeout as pause } from 'node:timers/promises'
+import { chargesOf } from './charges.ts'
+import { type Figures, figuresOf, type Held, type Times, together } from './figures.ts'
+import { now } from './instant.ts'
+import { type ClientKind, clientKinds, type Orders } from './orders.ts'
+import type { Pod, Pods } from './pods.ts'
+import { type Place, QUOTA, type Scenario, WINDOW } from './scenario.ts'
+
+/** The figures of a scenario through each client. */
+export type Outcome = Readonly<Record<ClientKind, Figures>>
+
+export interface RunOptions {
+  /** 'test' shortens the faults whose figures do not depend on their length. */
+  readonly length: 'test' | 'full'
+  readonly seed: number
+}
+
+const SETTLE = 400
+const AFTER = 2000
+const SPENT_WITHIN = 20_000
+
+/** Runs a scenario through all clients: side by side on the same servers, unless it must be alone. */
+export async function runScenario(
+  scenario: Scenario,
+  pods: Pods,
+  options: RunOptions,
+): Promise<Outcome> {
+  const groups = scenario.isAlone === true ? clientKinds.map((kind) => [kind]) : [clientKinds]
+  const figures: Partial<Record<ClientKind, Figures>> = {}
+  for (const kinds of groups) Object.assign(figures, await runOnce(scenario, pods, options, kinds))
+  return figures as Outcome
+}
+
+async function runOnce(
+  scenario: Scenario,
+  pods: Pods,
+  { length, seed }: RunOptions,
+  kinds: readonly ClientKind[],
+): Promise<Partial<Record<ClientKind, Figures>>> {
+  const place = await scenario.open(seed)
+  try {
+    const env = scenario.env?.(place)
+    const orders = kinds.flatMap((kind) => ordersOf(scenario, place, kind))
+    const started = await Promise.all(orders.map((order) => pods.start(order, env)))
+    if (scenario.isCold !== true) {
+      await Promise.all(started.map((pod) => pod.warm()))
+      for (const pod of started) pod.load()
+      await Promise.all(started.map(({ spent }) => within(spent, SPENT_WITHIN)))
+      await pause(SETTLE)
+    }
+    const times = await occur(scenario, place, started, scenario.length[length])
+    await pause(scenario.after ?? AFTER)
+    const figures = await Promise.all(started.map((pod) => account(pod, place, times)))
+    const perKind = kinds.map((kind) => [
+      kind,
+      together(figures.filter((_, i) => orders[i]!.client === kind)),
+    ])
+    return Object.fromEntries(perKind) as Partial<Record<ClientKind, Figures>>
+  } finally {
+    await place.stop()
+  }
+}
+
+function ordersOf(scenario: Scenario, place: Place, client: ClientKind): Orders[] {
+  return Array.from({ length: scenario.pods ?? 1 }, (_, number) => ({
+    client,
+    target: place.target,
+    prefix: `${client}:`,
+    name: `once-${number}`,
+    quota: QUOTA,
+    window: WINDOW,
+    hotPerSecond: 400,
+    hotCost: 1,
+    oncePerSecond: 100,
+    connections: 1,
+    ...scenario.load,
+  }))
+}
+
+async function occur(
+  scenario: Scenario,
+  place: Place,
+  pods: readonly Pod[],
+  length: number,
+): Promise<Times> {
+  let begin: number | undefined
+  let back: number | undefined
+  const others: Held[] = []
+  await place.fault({
+    length,
+    pods,
+    begin: () => (begin ??= now()),
+    back: () => (back ??= now()),
+    last: (milliseconds = length) => pause(milliseconds),
+    hold: (what, value, most) => void others.push({ what, value, most }),
+  })
+  if (begin === undefined || back === undefined)
+    throw new Error(`${scenario.name} must say when it begins and when the store is back`)
+  return { begin, back, epoch: Date.now() - now(), others }
+}
+
+async function account(pod: Pod, place: Place, times: Times): Promise<Figures> {
+  const record = await pod.end()
+  const shots = record.key.reduce((most, key) => Math.max(most, key + 1), 0)
+  const charges = await chargesOf(pod.orders, await place.truth(), shots)
+  return figuresOf(record, charges, times)
+}
+
+async function within(promise: Promise<unknown>, milliseconds: number): Promise<void> {
+  const late = Symbol('late')
+  const first = await Promise.race([promise, pause(milliseconds, late, { ref: false })])
+  if (first === late) throw new Error(`the hot key was not spent within ${milliseconds} ms`)
+}

@@ -1,0 +1,78 @@
+// The servers of scenarios: one, one behind the fault proxy, a cluster, a primary with sentinels.
+import { type RedisCluster, startCluster, type ClusterOptions } from '../servers/redis-cluster.ts'
+import { type RedisSentinel, startSentinel } from '../servers/redis-sentinel.ts'
+import { type RedisOptions, type RedisServer, startRedis } from '../servers/redis-server.ts'
+import { type FaultProxy, startProxy } from './fault-proxy.ts'
+import type { Target } from './orders.ts'
+import { randomFrom } from './random.ts'
+import type { Occasion, Scenario } from './scenario.ts'
+
+type Open = Scenario['open']
+type FaultOn<Servers> = (servers: Servers, occasion: Occasion) => Promise<void>
+
+/** One server, reached directly. */
+export function onServer(fault: FaultOn<RedisServer>, options: RedisOptions = {}): Open {
+  return async () => {
+    const server = await startRedis(options)
+    const target: Target = { kind: 'one', address: { host: server.host, port: server.port } }
+    return {
+      target,
+      truth: async () => target,
+      fault: (occasion) => fault(server, occasion),
+      stop: server.stop,
+    }
+  }
+}
+
+/** One server behind the fault proxy; `prepare` runs before any pod is there. */
+export function throughProxy(
+  fault: FaultOn<{ server: RedisServer; proxy: FaultProxy; random: () => number }>,
+  prepare: (proxy: FaultProxy) => Promise<void> = async () => {},
+): Open {
+  return async (seed) => {
+    const random = randomFrom(seed)
+    const server = await startRedis()
+    const proxy = await startProxy(server, random)
+    await prepare(proxy)
+    return {
+      target: { kind: 'one', address: { host: proxy.host, port: proxy.port } },
+      truth: async () => ({ kind: 'one', address: { host: server.host, port: server.port } }),
+      fault: (occasion) => fault({ server, proxy, random }, occasion),
+      async stop() {
+        await proxy.stop()
+        await server.stop()
+      },
+    }
+  }
+}
+
+/** A cluster. */
+export function onCluster(options: ClusterOptions, fault: FaultOn<RedisCluster>): Open {
+  return async () => {
+    const cluster = await startCluster(options)
+    const nodes = cluster.nodes.map(({ host, port }) => ({ host, port }))
+    return {
+      target: { kind: 'cluster', nodes },
+      truth: async () => ({ kind: 'cluster', nodes }),
+      fault: (occasion) => fault(cluster, occasion),
+      stop: cluster.stop,
+    }
+  }
+}
+
+/** A primary, a replica and three sentinels. */
+export function onSentinel(fault: FaultOn<RedisSentinel>): Open {
+  return async () => {
+    const group = await startSentinel()
+    const sentinels = group.sentinels.map(({ host, port }) => ({ host, port }))
+    return {
+      target: { kind: 'sentinel', name: group.name, sentinels },
+      async truth() {
+        const { host, port } = await group.primary()
+        return { kind: 'one', address: { host, port } }
+      },
+      fault: (occasion) => fault(group, occasion),
+      stop: group.stop,
+    }
+  }
+}

@@ -1,0 +1,63 @@
+// One process of an application under load, as the lab starts many: `node pod.js <orders>`, then by messages.
+import { createLimiter, type Limiter } from '../../packages/sluice/src/index.ts'
+import { redisStore } from '../../packages/sluice/src/redis/index.ts'
+import { Load } from './load.ts'
+import type { Message, Orders, Request } from './orders.ts'
+import { connectTo } from './pod-clients.ts'
+
+function main(orders: Orders): void {
+  const say = (message: Message): Promise<void> =>
+    new Promise((resolve) => void process.send!(message, undefined, undefined, () => resolve()))
+  const { client, target, prefix, quota, window, connections } = orders
+  const connected = Array.from({ length: connections }, () => connectTo(client, target))
+  const limiters = connected.map((one): Limiter =>
+    createLimiter({ limit: { quota, window }, store: redisStore(one.client, { prefix }) }),
+  )
+  const load = new Load(orders, limiters, () => void say({ is: 'spent' }))
+
+  const end = async (): Promise<void> => {
+    await say({ is: 'end', record: await load.end() })
+    await Promise.all(limiters.map((limiter) => limiter.close()))
+    for (const { close } of connected) close()
+    process.disconnect()
+  }
+
+  const warm = async (): Promise<void> => {
+    await Promise.all(limiters.map(answered))
+    await say({ is: 'warm' })
+  }
+
+  process.on('message', (request: Request) => {
+    if (request.is === 'warm') void warm()
+    if (request.is === 'load') load.start()
+    if (request.is === 'block') block(request.milliseconds)
+    if (request.is === 'heap') void say({ is: 'heap', live: liveHeap() })
+    if (request.is === 'end') void end()
+  })
+  // Without a lab there is nobody to work for.
+  process.on('disconnect', () => process.exit())
+  void say({ is: 'ready' })
+}
+
+/** Resolves when the store, and not the fallback, has answered a few times. */
+async function answered(limiter: Limiter): Promise<void> {
+  for (let good = 0; good < 3;) {
+    const decision = await limiter.check('warm', 0).catch(() => undefined)
+    good = decision !== undefined && !decision.degraded ? good + 1 : 0
+    await new Promise((resolve) => void setTimeout(resolve, 20))
+  }
+}
+
+function block(milliseconds: number): void {
+  const end = performance.now() + milliseconds
+  while (performance.now() < end);
+}
+
+/** What is in use when the garbage is gone; needs `--expose-gc`. */
+function liveHeap(): number {
+  ;(globalThis as { gc?: () => void }).gc?.()
+  return process.memoryUsage().heapUsed
+}
+
+const [, , orders] = process.argv
+if (orders !== undefined) main(JSON.parse(orders) as Orders)

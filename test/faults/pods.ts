@@ -1,0 +1,114 @@
+// Compiles the pod and starts processes of it.
+import { execFile, fork, type ChildProcess } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import type { Message, Orders, PodRecord, Request } from './orders.ts'
+
+const execute = promisify(execFile)
+const compilerOptions =
+  '--ignoreConfig --noCheck --allowJs --module nodenext --target es2023 --rewriteRelativeImportExtensions'
+
+/** A running pod. */
+export interface Pod {
+  readonly orders: Orders
+  readonly pid: number
+  /** Resolves when the store answers the pod. */
+  warm(): Promise<void>
+  /** Begins the load. */
+  load(): void
+  /** Resolves when the hot key is spent. */
+  readonly spent: Promise<void>
+  /** Keeps the event loop busy for so long. */
+  block(milliseconds: number): void
+  /** SIGSTOP suspends it, SIGCONT lets it go on. */
+  kill(signal: 'SIGSTOP' | 'SIGCONT'): void
+  /** The bytes of heap in use after a collection. */
+  heap(): Promise<number>
+  /** Ends the load and the process; gives what was recorded. Rejects when the process has died before. */
+  end(): Promise<PodRecord>
+}
+
+/** The compiled pod. */
+export interface Pods {
+  start(orders: Orders, env?: Record<string, string>): Promise<Pod>
+  /** Ends what still runs, and removes what was compiled. */
+  remove(): void
+}
+
+/** Compiles the pod into a folder from which it finds its clients. */
+export async function compilePods(): Promise<Pods> {
+  const root = process.env['SLUICE_ROOT'] ?? fileURLToPath(new URL('../..', import.meta.url))
+  const cache = join(root, 'node_modules/.cache/sluice')
+  mkdirSync(cache, { recursive: true })
+  const folder = mkdtempSync(join(cache, 'pods-'))
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
+  const options = [...compilerOptions.split(' '), '--rootDir', root, '--outDir', folder]
+  const source = join(root, 'test/faults/pod.ts')
+  await execute(join(root, 'node_modules/.bin/tsc'), [...options, source])
+  const script = join(folder, 'test/faults/pod.js')
+  const running = new Set<ChildProcess>()
+  return {
+    async start(orders, env = {}) {
+      const child = fork(script, [JSON.stringify(orders)], {
+        serialization: 'advanced',
+        execArgv: ['--expose-gc'],
+        env: { ...process.env, ...env },
+        stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      })
+      running.add(child)
+      child.once('exit', () => running.delete(child))
+      const pod = control(child, orders)
+      await pod.ready
+      return pod
+    },
+    remove() {
+      for (const child of running) child.kill('SIGKILL')
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+function control(child: ChildProcess, orders: Orders): Pod & { readonly ready: Promise<unknown> } {
+  const tell = (request: Request): void => void child.send(request)
+  const heard = <K extends Message['is']>(kind: K): Promise<Extract<Message, { is: K }>> =>
+    new Promise((resolve, reject) => {
+      const listen = (message: Message): void => {
+        if (message.is !== kind) return
+        child.off('message', listen)
+        resolve(message as Extract<Message, { is: K }>)
+      }
+      child.on('message', listen)
+      child.once('exit', (code, signal) =>
+        reject(new Error(`the pod of ${orders.client} ended: ${signal ?? code}`)),
+      )
+    })
+  const spent = heard('spent').then(() => {})
+  // Not every scenario waits for it.
+  spent.catch(() => {})
+  return {
+    orders,
+    pid: child.pid ?? 0,
+    ready: heard('ready'),
+    spent,
+    async warm() {
+      const answer = heard('warm')
+      tell({ is: 'warm' })
+      await answer
+    },
+    load: () => tell({ is: 'load' }),
+    block: (milliseconds) => tell({ is: 'block', milliseconds }),
+    kill: (signal) => void child.kill(signal),
+    async heap() {
+      const answer = heard('heap')
+      tell({ is: 'heap' })
+      return (await answer).live
+    },
+    async end() {
+      const answer = heard('end')
+      tell({ is: 'end' })
+      return (await answer).record
+    },
+  }
+}

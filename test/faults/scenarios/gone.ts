@@ -1,0 +1,68 @@
+// Stores that are not there: refused, killed, stopped.
+import { onServer, throughProxy } from '../places.ts'
+import { QUOTA, type Scenario } from '../scenario.ts'
+
+const kept = { args: ['--appendonly', 'yes'] }
+const refuse = throughProxy(
+  async ({ proxy }, { begin, back, last, pods }) => {
+    begin()
+    for (const pod of pods) pod.load()
+    await last()
+    await proxy.accept()
+    back()
+  },
+  (proxy) => proxy.refuse(),
+)
+
+export const gone: readonly Scenario[] = [
+  {
+    name: 'refused at start, 5 s',
+    length: { test: 2000, full: 5000 },
+    open: refuse,
+    isCold: true,
+    bounds: { admittedAfter: QUOTA },
+  },
+  {
+    name: 'refused at start, 10 s',
+    length: { test: 5000, full: 10_000 },
+    open: refuse,
+    isCold: true,
+    bounds: { admittedAfter: QUOTA },
+  },
+  {
+    name: 'killed, restarted with its data',
+    length: { test: 2000, full: 5000 },
+    open: onServer(async (server, { begin, back, last }) => {
+      begin()
+      server.kill('SIGKILL')
+      await last()
+      await server.restart()
+      back()
+    }, kept),
+    bounds: {},
+  },
+  {
+    name: 'killed, restarted empty',
+    length: { test: 2000, full: 5000 },
+    open: onServer(async (server, { begin, back, last }) => {
+      begin()
+      server.kill('SIGKILL')
+      await last()
+      await server.restart()
+      back()
+    }),
+    bounds: { admittedAfter: QUOTA },
+  },
+  {
+    name: 'stopped (SIGSTOP) 10 s',
+    length: { test: 3000, full: 10_000 },
+    open: onServer(async (server, { begin, back, last }) => {
+      begin()
+      server.kill('SIGSTOP')
+      await last()
+      server.kill('SIGCONT')
+      back()
+    }),
+    bounds: {},
+  },
+]

@@ -1,0 +1,17 @@
+// All scenarios of the fault lab.
+import type { Scenario } from '../scenario.ts'
+import { damaged } from './damaged.ts'
+import { gone } from './gone.ts'
+import { processes } from './process.ts'
+import { slow } from './slow.ts'
+import { topology } from './topology.ts'
+import { unable } from './unable.ts'
+
+export const scenarios = {
+  gone,
+  slow,
+  unable,
+  damaged,
+  topology,
+  processes,
+} as const satisfies Record<string, readonly Scenario[]>

@@ -1,0 +1,73 @@
+// Networks that are slow or lose what they carry.
+import type { ProxyFaults } from '../fault-proxy.ts'
+import { throughProxy } from '../places.ts'
+import { type Bounds, QUOTA, type Scenario, SHARE } from '../scenario.ts'
+
+/** A fault of the network while it lasts. */
+function network(name: string, faults: ProxyFaults, bounds: Bounds = {}): Scenario {
+  return {
+    name,
+    length: { test: 3000, full: 5000 },
+    open: throughProxy(async ({ proxy }, { begin, back, last }) => {
+      begin()
+      proxy.set(faults)
+      await last()
+      proxy.set({})
+      back()
+    }),
+    bounds,
+  }
+}
+
+/** Once a second a reply is broken off, and the connection with it. */
+function broken(name: string, how: 'cut' | 'lose'): Scenario {
+  return {
+    name,
+    length: { test: 4000, full: 8000 },
+    open: throughProxy(async ({ proxy }, { begin, back, last, length }) => {
+      begin()
+      for (let second = 0; second < length / 1000; second++) {
+        proxy.breakReplies(how)
+        await last(1000)
+      }
+      back()
+    }),
+    // A reply holds up to 64 answers; under this load it holds a few.
+    bounds: { unheard: 64 },
+  }
+}
+
+const everyByte = (latency: number): ProxyFaults => ({
+  toServer: { latency: latency / 2 },
+  toClient: { latency: latency / 2 },
+})
+
+export const slow: readonly Scenario[] = [
+  network('+100 ms', everyByte(100), { unheard: QUOTA }),
+  network('+100 ms on the way back', { toClient: { latency: 100 } }, { unheard: QUOTA }),
+  network('+2 s', everyByte(2000)),
+  network(
+    '2 % stalls of 200 ms',
+    { toClient: { stall: { share: 0.02, delay: 200 } } },
+    { unheard: QUOTA, median: 200 },
+  ),
+  network(
+    '4 kB/s in pieces of 7 bytes',
+    { toClient: { bandwidth: 4000, piece: 7 } },
+    { unheard: QUOTA },
+  ),
+  broken('cut replies', 'cut'),
+  broken('lost replies', 'lose'),
+  {
+    name: 'connection half open',
+    length: { test: 3000, full: 5000 },
+    open: throughProxy(async ({ proxy }, { begin, back, last }) => {
+      begin()
+      proxy.forsake()
+      await last()
+      proxy.reset()
+      back()
+    }),
+    bounds: { admittedInFault: SHARE },
+  },
+]

@@ -1,0 +1,72 @@
+// Clusters and primaries that change while they are used.
+import { slotOf } from '../../servers/slots.ts'
+import { until } from '../../servers/until.ts'
+import { hotKey } from '../orders.ts'
+import { onCluster, onSentinel } from '../places.ts'
+import { QUOTA, type Scenario } from '../scenario.ts'
+
+export const topology: readonly Scenario[] = [
+  {
+    name: 'live resharding',
+    length: { test: 40, full: 201 },
+    open: onCluster({ masters: 3 }, async (cluster, { begin, back, length }) => {
+      const hot = slotOf(hotKey)
+      const from = await cluster.nodeFor(hot)
+      const to = cluster.nodes.find((node) => node !== from)!
+      begin()
+      // The hot key's slot first, then its neighbours as far as they belong to the same node.
+      const slots = [hot]
+      for (let slot = hot - 1; slots.length < length && slot >= 0; slot--) slots.push(slot)
+      const owned = await Promise.all(
+        slots.map(async (slot) => (await cluster.nodeFor(slot)) === from),
+      )
+      await cluster.moveSlots(
+        slots.filter((_, i) => owned[i]),
+        from,
+        to,
+      )
+      back()
+    }),
+    bounds: { admittedInFault: 0, fallback: 'none' },
+  },
+  {
+    name: 'cluster: a master lost',
+    length: { test: 0, full: 0 },
+    open: onCluster({ masters: 3, replicas: 1 }, async (cluster, { begin, back }) => {
+      const master = await cluster.nodeFor(slotOf(hotKey))
+      begin()
+      master.kill('SIGKILL')
+      await until('a replica has taken over', 20_000, async () => {
+        const owner = await cluster.nodeFor(slotOf(hotKey))
+        return owner !== master && (await owner.cli('CLUSTER', 'INFO')).includes('cluster_state:ok')
+      })
+      back()
+    }),
+    after: 4000,
+    bounds: {},
+  },
+  {
+    name: 'Sentinel failover with lost writes',
+    length: { test: 0, full: 0 },
+    // The replica is cut off before the hot key is spent: all of that is lost.
+    isCold: true,
+    open: onSentinel(async (group, { begin, back, pods, last }) => {
+      const [primary, replica] = group.servers
+      await replica!.cli('CONFIG', 'SET', 'masteruser', 'nobody')
+      await replica!.cli('CONFIG', 'SET', 'masterauth', 'nothing')
+      await primary!.cli('CLIENT', 'KILL', 'TYPE', 'replica')
+      await until('the replica is cut off', 5000, async () =>
+        (await replica!.cli('INFO', 'replication')).includes('master_link_status:down'),
+      )
+      await Promise.all(pods.map((pod) => pod.warm()))
+      for (const pod of pods) pod.load()
+      await Promise.all(pods.map(({ spent }) => spent))
+      await last(300)
+      begin()
+      await group.failover()
+      back()
+    }),
+    after: 4000,
+    bounds: { admittedAfter: QUOTA, recovery: 1500 },
+  },
+]
