@@ -1,5 +1,6 @@
 // The list of generated files: each names its output and makes its content from the sources of truth.
 import { makePolicySchema } from './policy-schema.mjs'
+import { makeProtoDescriptors } from './proto-descriptors.mjs'
 import { makeRedisScript } from './redis-script.mjs'
 
 /**
@@ -12,4 +13,8 @@ import { makeRedisScript } from './redis-script.mjs'
 export const generators = [
   { output: 'spec/policy.schema.json', make: makePolicySchema },
   { output: 'packages/sluice/src/redis/script.generated.ts', make: makeRedisScript },
+  {
+    output: 'packages/server/src/envoy/grpc/descriptors.generated.ts',
+    make: makeProtoDescriptors,
+  },
 ]

@@ -68,8 +68,8 @@ export class WireReader {
         break
       }
     }
-    if (isAscii) return bytes.latin1Slice(position, stop)
-    const text = bytes.utf8Slice(position, stop)
+    if (isAscii) return bytes.toString('latin1', position, stop)
+    const text = bytes.toString('utf8', position, stop)
     // Bytes that are not UTF-8 all become one character, and different keys would share a count.
     if (text.includes('\ufffd') && Buffer.from(text).compare(bytes, position, stop) !== 0)
       throw new WireError('text is not valid UTF-8')
@@ -130,8 +130,7 @@ export class WireReader {
   }
 
   private move(count: number): void {
-    if (this.position + count > this.end)
-      throw new WireError('a field is longer than its message')
+    if (this.position + count > this.end) throw new WireError('a field is longer than its message')
     this.position += count
   }
 }

@@ -1,8 +1,8 @@
 // Writes protobuf into one buffer that grows and is used again for every message.
 
-/** Messages come and go, one at a time. */
+/** Writes one message at a time. Fields that hold what a reader assumes anyway (0, '') are left out. */
 export class WireWriter {
-  private bytes: Buffer = Buffer.allocUnsafe(4096)
+  private buffer: Buffer = Buffer.allocUnsafe(4096)
   private position = 0
 
   /** Starts over, leaving room in front for somebody else's header. */
@@ -12,10 +12,10 @@ export class WireWriter {
 
   /** A copy of what was written, the room in front included. */
   finish(): Buffer {
-    return Buffer.from(this.bytes.subarray(0, this.position))
+    return Buffer.from(this.buffer.subarray(0, this.position))
   }
 
-  /** A number field; 0 is what a reader assumes when there is none. */
+  /** A whole number, 0 to 2^53 - 1. */
   number(field: number, value: number): void {
     if (value === 0) return
     this.reserve(20)
@@ -23,32 +23,43 @@ export class WireWriter {
     this.varint(value)
   }
 
-  /** A text field; '' is what a reader assumes when there is none. */
-  text(field: number, value: string): void {
-    if (value === '') return
-    const { length } = value
-    // Three bytes for each UTF-16 unit are always enough.
-    this.reserve(length * 3 + 16)
-    this.varint(field * 8 + 2)
-    if (length < 128 && this.asciiAfter(value, length)) return
-    const written = this.bytes.write(value, this.position + 5, 'utf8')
-    this.varint(written)
-    this.bytes.copyWithin(this.position, this.fiveAfter, this.fiveAfter + written)
-    this.position += written
-  }
-
-  /** Bytes that hold a whole field, tag included. */
-  raw(bytes: Uint8Array): void {
-    this.reserve(bytes.length)
-    this.bytes.set(bytes, this.position)
-    this.position += bytes.length
-  }
-
-  /** A double. */
   double(field: number, value: number): void {
-    this.reserve(16)
+    this.reserve(20)
     this.varint(field * 8 + 1)
-    this.position = this.bytes.writeDoubleLE(value, this.position)
+    this.position = this.buffer.writeDoubleLE(value, this.position)
+  }
+
+  /** True or false, both of them written. */
+  flag(field: number, value: boolean): void {
+    this.reserve(20)
+    this.varint(field * 8)
+    this.varint(value ? 1 : 0)
+  }
+
+  text(field: number, value: string): void {
+    if (value !== '') this.textEvenEmpty(field, value)
+  }
+
+  /** Text, written even when it is '': what a choice between fields needs. */
+  textEvenEmpty(field: number, value: string): void {
+    const start = this.open(field)
+    // Three bytes for each UTF-16 unit are always enough.
+    this.reserve(value.length * 3)
+    this.position += this.buffer.write(value, this.position, 'utf8')
+    this.close(start)
+  }
+
+  bytes(field: number, value: Uint8Array): void {
+    const start = this.open(field)
+    this.raw(value)
+    this.close(start)
+  }
+
+  /** Bytes that hold whole fields, tags included. */
+  raw(fields: Uint8Array): void {
+    this.reserve(fields.length)
+    this.buffer.set(fields, this.position)
+    this.position += fields.length
   }
 
   /** Begins a message within this one; what it gives is for {@link close}. */
@@ -59,17 +70,36 @@ export class WireWriter {
     return this.position
   }
 
-  /** Ends it. Most are short and have a length of one byte; for others the content moves. */
+  /** Ends it. Most are short, with a length of one byte; in front of others room is made. */
   close(start: number): void {
     const length = this.position - start
     if (length < 128) {
-      this.bytes[start - 1] = length
+      this.buffer[start - 1] = length
       return
     }
-    this.reserve(16)
+    this.reserve(8)
+    let size = 1
+    for (let rest = length; rest >= 128; rest = Math.floor(rest / 128)) size += 1
+    this.buffer.copyWithin(start - 1 + size, start, start + length)
     this.position = start - 1
     this.varint(length)
-    this.bytes.copyWithin(this.position, start, start + length)
     this.position += length
+  }
+
+  private varint(value: number): void {
+    let rest = value
+    while (rest >= 128) {
+      this.buffer[this.position++] = (rest % 128) | 128
+      rest = Math.floor(rest / 128)
+    }
+    this.buffer[this.position++] = rest
+  }
+
+  private reserve(count: number): void {
+    const needed = this.position + count
+    if (needed <= this.buffer.length) return
+    const larger = Buffer.allocUnsafe(Math.max(needed, this.buffer.length * 2))
+    this.buffer.copy(larger, 0, 0, this.position)
+    this.buffer = larger
   }
 }

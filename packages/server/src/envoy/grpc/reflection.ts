@@ -1,0 +1,101 @@
+// gRPC reflection: tells tools such as grpcurl which services there are and how their messages look.
+import type { ServerHttp2Stream } from 'node:http2'
+import { WireReader } from '../wire/reader.ts'
+import { WireWriter } from '../wire/writer.ts'
+import { FILE_DESCRIPTORS } from './descriptors.generated.ts'
+import { FRAME_HEADER, FrameReader, sealed } from './frames.ts'
+import { openReply } from './reply.ts'
+import type { StreamMethod } from './server.ts'
+import { STATUS, statusErrorOf, type StatusError } from './status.ts'
+
+/** The service's own names: the same messages under two versions. */
+const SERVICES = ['grpc.reflection.v1.ServerReflection', 'grpc.reflection.v1alpha.ServerReflection']
+const LARGEST = 4096
+
+/** The paths of the reflection service. `services` are the names that it lists. */
+export function reflectionMethods(services: readonly string[]): [string, StreamMethod][] {
+  const reply = answers(services)
+  const method: StreamMethod = (stream) => serve(stream, reply)
+  return SERVICES.map((service) => [`/${service}/ServerReflectionInfo`, method])
+}
+
+function serve(stream: ServerHttp2Stream, reply: (question: Buffer) => Buffer): void {
+  const frames = new FrameReader(LARGEST)
+  let failure: StatusError | undefined
+  openReply(stream, () => failure)
+  stream.on('data', (chunk: Buffer) => {
+    if (failure !== undefined) return
+    try {
+      for (const question of frames.push(chunk)) stream.write(reply(question))
+    } catch (error) {
+      failure = statusErrorOf(error)
+      stream.end()
+    }
+  })
+  stream.on('end', () => stream.end())
+}
+
+/** Fields of ServerReflectionRequest, each a text. */
+const BY_FILE_NAME = 3
+const BY_SYMBOL = 4
+const LIST_SERVICES = 7
+
+function answers(services: readonly string[]): (question: Buffer) => Buffer {
+  const writer = new WireWriter()
+  const files = FILE_DESCRIPTORS.map((text) => readFile(Buffer.from(text, 'base64')))
+  return (question) => {
+    const { field, text } = readQuestion(question)
+    writer.start(FRAME_HEADER)
+    writer.bytes(2, question)
+    const found =
+      field === BY_FILE_NAME
+        ? files.find(({ name }) => name === text)
+        : files.find(({ packageName }) => text.startsWith(`${packageName}.`))
+    if (field === LIST_SERVICES) {
+      const list = writer.open(6)
+      for (const service of services) {
+        const one = writer.open(1)
+        writer.text(1, service)
+        writer.close(one)
+      }
+      writer.close(list)
+    } else if (found !== undefined && (field === BY_FILE_NAME || field === BY_SYMBOL)) {
+      const response = writer.open(4)
+      writer.bytes(1, found.bytes)
+      writer.close(response)
+    } else {
+      const error = writer.open(7)
+      writer.number(1, STATUS.NOT_FOUND)
+      writer.text(2, `there is nothing named ${text}`)
+      writer.close(error)
+    }
+    return sealed(writer.finish())
+  }
+}
+
+function readQuestion(question: Buffer): { field: number; text: string } {
+  const reader = new WireReader(question)
+  let field = 0
+  let text = ''
+  for (let tag = reader.tag(); tag !== 0; tag = reader.tag()) {
+    const number = tag >>> 3
+    if (number === BY_FILE_NAME || number === BY_SYMBOL || number === LIST_SERVICES) {
+      field = number
+      text = reader.text()
+    } else reader.skip(tag)
+  }
+  return { field, text }
+}
+
+/** The name and the package of a FileDescriptorProto. */
+function readFile(bytes: Buffer): { name: string; packageName: string; bytes: Buffer } {
+  const reader = new WireReader(bytes)
+  let name = ''
+  let packageName = ''
+  for (let tag = reader.tag(); tag !== 0; tag = reader.tag()) {
+    if (tag === 10) name = reader.text()
+    else if (tag === 18) packageName = reader.text()
+    else reader.skip(tag)
+  }
+  return { name, packageName, bytes }
+}

@@ -1,0 +1,234 @@
+// A gRPC server on node:http2, lean because it knows that calls are small: read a message, decide, answer.
+import {
+  createSecureServer,
+  createServer,
+  type Http2Server,
+  type IncomingHttpHeaders,
+  type SecureServerOptions,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from 'node:http2'
+import type { AddressInfo } from 'node:net'
+import type { MaybePromise, Millis } from 'sluice'
+import { isPromise } from '../decide/domain.ts'
+import { onlyMessage } from './frames.ts'
+import { replyHttp, replyMessage, replyStatus } from './reply.ts'
+import { StatusError, statusErrorOf, type StatusName } from './status.ts'
+import { timeoutOf } from './timeout.ts'
+import { WaitingStreams } from './waiting-streams.ts'
+
+/** A call of one message and one answer: takes the message, gives the answer in its frame. */
+export type UnaryMethod = (message: Buffer) => MaybePromise<Buffer>
+/** A call of many messages; it owns the stream, whose errors have been taken care of. */
+export type StreamMethod = (stream: ServerHttp2Stream) => void
+
+/** What a server answers to, by path. */
+export interface GrpcMethods {
+  readonly unary: ReadonlyMap<string, UnaryMethod>
+  readonly streams: ReadonlyMap<string, StreamMethod>
+}
+
+/** How a server listens, and what it takes from strangers. */
+export interface GrpcServerOptions {
+  readonly host: string
+  /** 0 lets the system choose. */
+  readonly port: number
+  /** Most bytes of one message. Default 1 MiB. */
+  readonly maxMessage?: number
+  /** Most calls at once on one connection. Default 1024. */
+  readonly maxCalls?: number
+  readonly maxConnections?: number
+  /** How long a caller may take to send its message. Default 10 s. */
+  readonly requestTimeout?: Millis
+  /** Keys and certificates; for mutual TLS also `ca`, `requestCert` and `rejectUnauthorized`. */
+  readonly tls?: SecureServerOptions
+  /** Hears how each call of one message ended and how long it took, in milliseconds. */
+  readonly onCall?: (status: StatusName, took: Millis) => void
+  /** Hears of errors that are nobody's but ours. */
+  readonly onBug?: (error: unknown) => void
+}
+
+/** An open port. */
+export interface GrpcServer {
+  readonly port: number
+  /** Takes no new calls, lets those that have begun finish for `patience` milliseconds, then cuts them off. */
+  close(patience: Millis): Promise<void>
+}
+
+/** Opens a port. */
+export async function startGrpcServer(
+  methods: GrpcMethods,
+  options: GrpcServerOptions,
+): Promise<GrpcServer> {
+  const running = new Running(methods, options)
+  await running.listen(options.host, options.port)
+  return running
+}
+
+class Running implements GrpcServer {
+  private readonly server: Http2Server
+  private readonly methods: GrpcMethods
+  private readonly options: GrpcServerOptions
+  private readonly largest: number
+  private readonly sessions = new Set<ServerHttp2Session>()
+  private readonly waiting: WaitingStreams
+  private readonly streaming = new Set<ServerHttp2Stream>()
+
+  constructor(methods: GrpcMethods, options: GrpcServerOptions) {
+    this.methods = methods
+    this.options = options
+    this.largest = options.maxMessage ?? 1_048_576
+    this.waiting = new WaitingStreams(options.requestTimeout ?? 10_000)
+    const settings = { settings: { maxConcurrentStreams: options.maxCalls ?? 1024 } }
+    this.server =
+      options.tls === undefined
+        ? createServer(settings)
+        : createSecureServer({ ...options.tls, ...settings })
+    if (options.maxConnections !== undefined) this.server.maxConnections = options.maxConnections
+    this.server.on('session', (session) => this.keep(session))
+    this.server.on('stream', (stream, headers) => this.accept(stream, headers))
+    // Connections that fail, and bytes that are no HTTP/2, end with themselves.
+    this.server.on('sessionError', () => {})
+    this.server.on('tlsClientError', () => {})
+  }
+
+  get port(): number {
+    return (this.server.address() as AddressInfo).port
+  }
+
+  listen(host: string, port: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.server.once('error', reject)
+      this.server.listen(port, host, () => {
+        this.server.off('error', reject)
+        this.server.on('error', (error) => this.options.onBug?.(error))
+        resolve()
+      })
+    })
+  }
+
+  async close(patience: Millis): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.server.close(() => resolve()))
+    // Calls of many messages have no end of their own.
+    for (const stream of this.streaming) stream.end()
+    for (const session of this.sessions) session.close()
+    const cut = setTimeout(() => {
+      for (const session of this.sessions) session.destroy()
+    }, patience)
+    await closed
+    clearTimeout(cut)
+    this.waiting.stop()
+  }
+
+  private keep(session: ServerHttp2Session): void {
+    this.sessions.add(session)
+    session.once('close', () => this.sessions.delete(session))
+    session.on('error', () => {})
+  }
+
+  private accept(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
+    stream.on('error', () => {})
+    const { ':method': method, ':path': path = '', 'content-type': type } = headers
+    if (method !== 'POST') return replyHttp(stream, 405)
+    if (type === undefined || !/^application\/grpc(?:\+proto)?(?:;|$)/.test(type))
+      return replyHttp(stream, 415)
+    const unary = this.methods.unary.get(path)
+    if (unary !== undefined) return this.readCall(stream, headers, unary)
+    const streaming = this.methods.streams.get(path)
+    if (streaming !== undefined) {
+      this.streaming.add(stream)
+      stream.on('close', () => this.streaming.delete(stream))
+      return streaming(stream)
+    }
+    replyStatus(stream, new StatusError('UNIMPLEMENTED', `there is no method ${path}`))
+  }
+
+  private readCall(
+    stream: ServerHttp2Stream,
+    headers: IncomingHttpHeaders,
+    method: UnaryMethod,
+  ): void {
+    const arrived = performance.now()
+    let bytes: Buffer | undefined
+    this.waiting.add(stream, arrived)
+    stream.on('data', (chunk: Buffer) => {
+      bytes = bytes === undefined ? chunk : Buffer.concat([bytes, chunk])
+      if (bytes.length <= this.largest + 5) return
+      stream.removeAllListeners('data')
+      this.fail(
+        stream,
+        new StatusError('RESOURCE_EXHAUSTED', `a message has more than ${this.largest} bytes`),
+        arrived,
+      )
+    })
+    stream.on('end', () => {
+      this.waiting.delete(stream)
+      // A caller that went away before its message was complete has asked nothing.
+      if (stream.aborted || stream.destroyed || stream.headersSent) return
+      this.answer(stream, headers, method, bytes, arrived)
+    })
+    stream.on('close', () => this.waiting.delete(stream))
+  }
+
+  private answer(
+    stream: ServerHttp2Stream,
+    headers: IncomingHttpHeaders,
+    method: UnaryMethod,
+    bytes: Buffer | undefined,
+    arrived: Millis,
+  ): void {
+    try {
+      const timeout = timeoutOf(headers['grpc-timeout'] as string | undefined)
+      if (timeout !== undefined && performance.now() - arrived >= timeout) throw tooLate()
+      const reply = method(onlyMessage(bytes ?? Buffer.alloc(0), this.largest))
+      if (isPromise(reply)) this.answerLater(stream, reply, timeout, arrived)
+      else this.succeed(stream, reply, arrived)
+    } catch (error) {
+      this.fail(stream, error, arrived)
+    }
+  }
+
+  /** Waits for an answer, but not longer than the caller does. */
+  private answerLater(
+    stream: ServerHttp2Stream,
+    reply: Promise<Buffer>,
+    timeout: Millis | undefined,
+    arrived: Millis,
+  ): void {
+    const left = timeout === undefined ? undefined : timeout - (performance.now() - arrived)
+    const timer =
+      left === undefined || left > LONGEST_TIMER
+        ? undefined
+        : setTimeout(() => this.fail(stream, tooLate(), arrived), left)
+    reply.then(
+      (frame) => {
+        clearTimeout(timer)
+        this.succeed(stream, frame, arrived)
+      },
+      (error: unknown) => {
+        clearTimeout(timer)
+        this.fail(stream, error, arrived)
+      },
+    )
+  }
+
+  private succeed(stream: ServerHttp2Stream, frame: Buffer, arrived: Millis): void {
+    if (stream.destroyed || stream.headersSent) return
+    replyMessage(stream, frame)
+    this.options.onCall?.('OK', performance.now() - arrived)
+  }
+
+  private fail(stream: ServerHttp2Stream, error: unknown, arrived: Millis): void {
+    const failure = statusErrorOf(error)
+    if (failure.status === 'INTERNAL') this.options.onBug?.(error)
+    if (stream.destroyed || stream.headersSent) return
+    replyStatus(stream, failure)
+    this.options.onCall?.(failure.status, performance.now() - arrived)
+  }
+}
+
+const LONGEST_TIMER = 2 ** 31 - 1
+
+function tooLate(): StatusError {
+  return new StatusError('DEADLINE_EXCEEDED', 'the time that the caller gives is over')
+}

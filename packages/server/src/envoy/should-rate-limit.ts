@@ -1,0 +1,60 @@
+// The method ShouldRateLimit: from the bytes of a request, through a domain, to the bytes of a response.
+import type { MaybePromise } from 'sluice'
+import { NO_LIMIT, responseOf } from './decide/answer.ts'
+import { BadRequest, isPromise, type Domains } from './decide/domain.ts'
+import { FRAME_HEADER, sealed } from './grpc/frames.ts'
+import type { UnaryMethod } from './grpc/server.ts'
+import { decodeRequest, type RateLimitRequest } from './wire/request.ts'
+import { encodeResponse, type RateLimitResponse } from './wire/response.ts'
+
+/** The service's name, and its only method. */
+export const RATE_LIMIT_SERVICE = 'envoy.service.ratelimit.v3.RateLimitService'
+export const SHOULD_RATE_LIMIT: string = `/${RATE_LIMIT_SERVICE}/ShouldRateLimit`
+
+/** Hears every response; `known` is false when no domain has the name. */
+export type OnResponse = (
+  request: RateLimitRequest,
+  response: RateLimitResponse,
+  known: boolean,
+) => void
+
+/** The method. A domain that nobody knows is not limited. */
+export function shouldRateLimit(domains: () => Domains, onResponse?: OnResponse): UnaryMethod {
+  const finish = (
+    request: RateLimitRequest,
+    response: RateLimitResponse,
+    known: boolean,
+  ): Buffer => {
+    onResponse?.(request, response, known)
+    return sealed(encodeResponse(response, FRAME_HEADER))
+  }
+  return (message) => {
+    const request = decodeRequest(message)
+    checkRequest(request)
+    const domain = domains().get(request.domain)
+    const response: MaybePromise<RateLimitResponse> =
+      domain === undefined ? unlimited(request) : domain.decide(request)
+    if (!isPromise(response)) return finish(request, response, domain !== undefined)
+    return response.then((response) => finish(request, response, true))
+  }
+}
+
+function unlimited({ descriptors }: RateLimitRequest): RateLimitResponse {
+  return responseOf(
+    descriptors.map(() => NO_LIMIT),
+    [],
+  )
+}
+
+/** What the definitions of the protocol demand of a request. */
+function checkRequest({ domain, descriptors }: RateLimitRequest): void {
+  if (domain === '') throw new BadRequest('domain is empty; accepted: the name of a domain')
+  if (descriptors.length === 0)
+    throw new BadRequest('there are no descriptors; accepted: one or more')
+  for (const { entries } of descriptors) {
+    if (entries.length === 0)
+      throw new BadRequest('a descriptor has no entries; accepted: one or more')
+    for (const { key } of entries)
+      if (key === '') throw new BadRequest('an entry has an empty key; accepted: any other text')
+  }
+}
