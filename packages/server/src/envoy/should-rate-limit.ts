@@ -19,7 +19,7 @@ export type OnResponse = (
 ) => void
 
 /** The method. A domain that nobody knows is not limited. */
-export function shouldRateLimit(domains: () => Domains, onResponse?: OnResponse): UnaryMethod {
+export function shouldRateLimit(domains: Domains, onResponse?: OnResponse): UnaryMethod {
   const finish = (
     request: RateLimitRequest,
     response: RateLimitResponse,
@@ -31,7 +31,7 @@ export function shouldRateLimit(domains: () => Domains, onResponse?: OnResponse)
   return (message) => {
     const request = decodeRequest(message)
     checkRequest(request)
-    const domain = domains().get(request.domain)
+    const domain = domains.get(request.domain)
     const response: MaybePromise<RateLimitResponse> =
       domain === undefined ? unlimited(request) : domain.decide(request)
     if (!isPromise(response)) return finish(request, response, domain !== undefined)

@@ -64,11 +64,16 @@ export function responseOf(
   dialects: readonly HeaderDialect[],
 ): RateLimitResponse {
   let overallCode: Code = OK
-  for (const { code } of answers) if (code === OVER_LIMIT) overallCode = OVER_LIMIT
+  let unenforced = 0
+  for (const { code, over } of answers) {
+    if (code === OVER_LIMIT) overallCode = OVER_LIMIT
+    else if (over) unenforced += 1
+  }
   return {
     overallCode,
     statuses: answers,
     responseHeaders: headersFor(answers, overallCode, dialects),
     dynamicMetadata: undefined,
+    unenforced,
   }
 }

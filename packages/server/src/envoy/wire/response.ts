@@ -39,6 +39,8 @@ export interface RateLimitResponse {
   readonly statuses: readonly DescriptorStatus[]
   readonly responseHeaders: readonly HeaderValue[]
   readonly dynamicMetadata: { readonly [name: string]: Json } | undefined
+  /** Descriptors without room whose limit is not enforced; for figures, not sent. */
+  readonly unenforced: number
 }
 
 /** The largest number of `uint32` fields, and what is left where there is no limit. */

@@ -28,6 +28,7 @@ function messages(includeDirs: string[]) {
 
 const RESPONSE = {
   overallCode: OVER_LIMIT,
+  unenforced: 0,
   statuses: [
     {
       code: OVER_LIMIT,
