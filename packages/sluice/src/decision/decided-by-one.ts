@@ -4,7 +4,7 @@ import type { Verdict } from '../limit/verdict.ts'
 import type { Left } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
 import type { Skipped } from './decision.ts'
-import { Deciding, type Spoken } from './deciding.ts'
+import { Deciding, Told, type Spoken } from './deciding.ts'
 
 const NOTHING: readonly never[] = []
 
@@ -27,6 +27,10 @@ abstract class ByOne extends Deciding {
 
   protected get binding(): number {
     return 0
+  }
+
+  override get told(): readonly Told[] {
+    return [new Told(this.one, this.verdict)]
   }
 }
 

@@ -65,6 +65,14 @@ export abstract class Deciding implements Decision {
     return this.spoken.map((spoken, i) => outcomeOf(spoken, this.verdicts[i]!))
   }
 
+  /** The outcomes, each of which works out its numbers when asked. */
+  get told(): readonly Told[] {
+    const { spoken, verdicts } = this
+    const told: Told[] = []
+    for (let i = 0; i < spoken.length; i++) told.push(new Told(spoken[i]!, verdicts[i]!))
+    return told
+  }
+
   /** The decision as plain data. */
   toJSON(): Decision {
     const { allowed, reason, rule, limit, remaining, retryAfter, resetAfter, delay, at } = this
@@ -80,6 +88,72 @@ Object.defineProperty(Deciding.prototype, Symbol.for('nodejs.util.inspect.custom
     return this.toJSON()
   },
 })
+
+/** What those who tell clients need of an outcome. */
+export type Tellable = Pick<
+  Outcome,
+  | 'rule'
+  | 'limit'
+  | 'allowed'
+  | 'remaining'
+  | 'retryAfter'
+  | 'resetAfter'
+  | 'availableAfter'
+  | 'shadow'
+  | 'hidden'
+>
+
+/** The outcomes of any decision, for those who read only some of their numbers: quicker than `outcomes`. */
+export function toldBy(decision: Decision): readonly Tellable[] {
+  return decision instanceof Deciding ? decision.told : decision.outcomes
+}
+
+/** An outcome that works out its numbers when asked. */
+export class Told implements Tellable {
+  private readonly spoken: Spoken
+  private readonly verdict: Verdict
+
+  constructor(spoken: Spoken, verdict: Verdict) {
+    this.spoken = spoken
+    this.verdict = verdict
+  }
+
+  get rule(): string {
+    return this.spoken.rule.name
+  }
+
+  get limit(): Limit {
+    return this.spoken.limit
+  }
+
+  get allowed(): boolean {
+    return this.verdict.allowed
+  }
+
+  get remaining(): number {
+    return this.verdict.remaining
+  }
+
+  get retryAfter(): Millis | null {
+    return this.verdict.retryAfter
+  }
+
+  get resetAfter(): Millis {
+    return this.verdict.resetAfter
+  }
+
+  get availableAfter(): Millis {
+    return this.verdict.availableAfter
+  }
+
+  get shadow(): boolean {
+    return this.spoken.shadow
+  }
+
+  get hidden(): boolean {
+    return this.spoken.rule.hidden ?? false
+  }
+}
 
 function outcomeOf({ rule, limit, cost, shadow }: Spoken, verdict: Verdict): Outcome {
   const { allowed, remaining, retryAfter, resetAfter, availableAfter, delay, at } = verdict

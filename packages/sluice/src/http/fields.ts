@@ -1,5 +1,6 @@
 // Which header fields a response gets, and from which outcomes.
-import type { Decision, Outcome } from '../decision/decision.ts'
+import { toldBy, type Tellable } from '../decision/deciding.ts'
+import type { Decision } from '../decision/decision.ts'
 import { joined } from '../key/key.ts'
 import { sha256 } from '../key/sha256.ts'
 import { attributeText } from '../policy/pattern.ts'
@@ -29,7 +30,7 @@ export function fieldWriter<Q, S>(
       : null
 
   return (response, decision, subject) => {
-    const outcomes = visible(decision.outcomes)
+    const outcomes = visible(toldBy(decision))
     if (outcomes.length === 0) return
     const shown: Shown = {
       outcomes,
@@ -47,7 +48,7 @@ export function fieldWriter<Q, S>(
 const EXPOSE = 'Access-Control-Expose-Headers'
 
 /** The outcomes that a client may see: those that count and are not hidden. */
-function visible(outcomes: readonly Outcome[]): readonly Outcome[] {
+function visible(outcomes: readonly Tellable[]): readonly Tellable[] {
   for (const { hidden, shadow } of outcomes) {
     if (hidden || shadow) return outcomes.filter((outcome) => !outcome.hidden && !outcome.shadow)
   }
@@ -80,7 +81,7 @@ const KEY_LENGTH = 12
 function partitionKeys(
   option: HttpOptions<unknown>['partitionKeys'],
   policy: Policy | undefined,
-): ((outcome: Outcome, subject: Attributes | string) => string | undefined) | null {
+): ((outcome: Tellable, subject: Attributes | string) => string | undefined) | null {
   if (option === undefined) return null
   const { secret } = option
   if (typeof secret !== 'string' || secret.length < 16)

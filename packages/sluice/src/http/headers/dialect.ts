@@ -1,14 +1,14 @@
 // What a header dialect is: a way to tell clients about the limits that they met.
-import type { Outcome } from '../../decision/decision.ts'
+import type { Tellable } from '../../decision/deciding.ts'
 import type { Limit } from '../../limit/limit.ts'
 import type { Port } from '../port.ts'
 import { secondsItem } from './structured-fields.ts'
 
 /** The outcomes that may be shown, at least one, and how to tell them apart. */
 export interface Shown {
-  readonly outcomes: readonly Outcome[]
+  readonly outcomes: readonly Tellable[]
   /** The partition key of an outcome as base64, when keys are to be shown. */
-  readonly partitionKey: ((outcome: Outcome) => string | undefined) | null
+  readonly partitionKey: ((outcome: Tellable) => string | undefined) | null
 }
 
 /** Writes its fields into a response. Fields that others have written are joined, or kept when they are stricter. */
@@ -33,24 +33,24 @@ export function windowOf({ quota, window, burst }: Limit): number {
 }
 
 /** The outcome that a client should mind first: a refusal with the longest wait, else the least remaining. */
-export function tightest(outcomes: readonly Outcome[]): Outcome {
-  let tight = outcomes[0] as Outcome
+export function tightest(outcomes: readonly Tellable[]): Tellable {
+  let tight = outcomes[0] as Tellable
   for (const outcome of outcomes) if (isTighter(outcome, tight)) tight = outcome
   return tight
 }
 
-function isTighter(a: Outcome, b: Outcome): boolean {
+function isTighter(a: Tellable, b: Tellable): boolean {
   if (a.allowed !== b.allowed) return b.allowed
   if (a.allowed) return a.remaining < b.remaining
   return (a.retryAfter ?? Infinity) > (b.retryAfter ?? Infinity)
 }
 
 /** Milliseconds until the reset that the older dialects speak of: on a refusal the wait, else until all is free. */
-export function resetOf({ allowed, retryAfter, resetAfter }: Outcome): number {
+export function resetOf({ allowed, retryAfter, resetAfter }: Tellable): number {
   return allowed ? resetAfter : (retryAfter ?? resetAfter)
 }
 
 /** Whether a response already says that less is left than this outcome does. */
-export function saysLess(existing: string | undefined, { remaining }: Outcome): boolean {
+export function saysLess(existing: string | undefined, { remaining }: Tellable): boolean {
   return existing !== undefined && /^\d+$/.test(existing) && Number(existing) < remaining
 }

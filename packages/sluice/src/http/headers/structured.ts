@@ -1,5 +1,5 @@
 // The newest dialect: RateLimit-Policy and RateLimit as structured lists (draft-ietf-httpapi-ratelimit-headers-11).
-import type { Outcome } from '../../decision/decision.ts'
+import type { Tellable } from '../../decision/deciding.ts'
 import type { Limit } from '../../limit/limit.ts'
 import { quotaOf, windowOf, type Dialect } from './dialect.ts'
 import { integerItem, secondsItem, stringItem } from './structured-fields.ts'
@@ -12,7 +12,19 @@ interface Fixed {
   readonly policy: string
   /** The beginning of the item of RateLimit. */
   readonly name: string
+  /** Items of RateLimit that were written lately, by the last bits of what they say remains. */
+  readonly items: (Item | undefined)[]
 }
+
+/** An item of RateLimit and what it says. */
+interface Item {
+  readonly remaining: number
+  readonly seconds: number
+  readonly text: string
+}
+
+/** A text that is sent again costs half as much as a new one, which has to be made, flattened and looked through. */
+const ITEMS = 64
 
 /** Makes the dialect, which remembers the fixed texts of each limit. */
 export function structured(): Dialect {
@@ -20,13 +32,13 @@ export function structured(): Dialect {
   // Nearly always the same limit as before.
   let last: Fixed | null = null
 
-  const fixedOf = ({ limit, rule }: Outcome): Fixed => {
+  const fixedOf = ({ limit, rule }: Tellable): Fixed => {
     if (last !== null && last.limit === limit && last.rule === rule) return last
     const before = known.get(limit)
     if (before !== undefined && before.rule === rule) return (last = before)
     const name = stringItem(rule)
     const policy = `${name};q=${integerItem(quotaOf(limit))};w=${windowOf(limit)}`
-    last = { limit, rule, policy, name: `${name};r=` }
+    last = { limit, rule, policy, name: `${name};r=`, items: Array.from({ length: ITEMS }) }
     known.set(limit, last)
     return last
   }
@@ -39,17 +51,31 @@ export function structured(): Dialect {
       let policies = before === undefined ? '' : (port.get(response, 'RateLimit-Policy') ?? '')
       let limits = before ?? ''
       for (const outcome of outcomes) {
-        const { policy, name } = fixedOf(outcome)
+        const fixed = fixedOf(outcome)
+        const item = itemOf(
+          fixed,
+          integerItem(outcome.remaining),
+          secondsItem(outcome.availableAfter),
+        )
         const key = partitionKey === null ? undefined : partitionKey(outcome)
         const partition = key === undefined ? '' : `;pk=:${key}:`
-        const item = `${name}${integerItem(outcome.remaining)};t=${secondsItem(outcome.availableAfter)}`
-        policies = joined(policies, policy + partition)
+        policies = joined(policies, fixed.policy + partition)
         limits = joined(limits, item + partition)
       }
       port.set(response, 'RateLimit-Policy', policies)
       port.set(response, 'RateLimit', limits)
     },
   }
+}
+
+function itemOf({ name, items }: Fixed, remaining: number, seconds: number): string {
+  const slot = remaining % ITEMS
+  const known = items[slot]
+  if (known !== undefined && known.remaining === remaining && known.seconds === seconds)
+    return known.text
+  const text = `${name}${remaining};t=${seconds}`
+  items[slot] = { remaining, seconds, text }
+  return text
 }
 
 function joined(list: string, item: string): string {
