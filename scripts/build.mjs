@@ -1,16 +1,36 @@
-// Builds packages/sluice: src becomes ESM, declarations and source maps in dist.
-import { existsSync, renameSync, rmSync } from 'node:fs'
+// Builds the packages: the sources of each become ESM, declarations and source maps in its dist.
+import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { ensureInstalled } from './install.mjs'
 import { root, run, tool } from './run.mjs'
 
-const folder = `${root}packages/sluice/`
+/** In an order in which each finds the declarations of those that it imports. */
+const packages = ['sluice', 'server', 'nest', 'cli']
+
+/**
+ * Builds every package that has sources; with `onlyChanged`, those whose build is older than they are. Goes on
+ * after a failure, and gives the first exit code that is not 0.
+ * @param {{ onlyChanged?: boolean }} [options]
+ */
+export async function build({ onlyChanged = false } = {}) {
+  let failure = 0
+  for (const name of packages) {
+    const folder = `${root}packages/${name}/`
+    if (!existsSync(`${folder}tsconfig.json`) || !existsSync(`${folder}src`)) continue
+    if (onlyChanged && isBuilt(folder)) continue
+    const code = await compile(folder)
+    failure = failure || code
+  }
+  return failure
+}
 
 /**
  * Compiles into a folder beside dist and then swaps the two, so that removed sources leave nothing behind
- * and a reader never sees half a build. Gives the compiler's exit code; a failed build leaves dist as it was.
+ * and a reader never sees half a build. A failed build leaves dist as it was.
+ * @param {string} folder
  */
-export async function build() {
+async function compile(folder) {
   const next = `${folder}dist-next-${process.pid}`
   const last = `${folder}dist-last-${process.pid}`
   const code = await run(tool('tsc'), ['-p', folder, '--outDir', next])
@@ -20,6 +40,14 @@ export async function build() {
   }
   for (const path of [next, last]) rmSync(path, { recursive: true, force: true })
   return code
+}
+
+/** Whether nothing in a package is newer than its build; a folder is as new as its last addition or removal. @param {string} folder */
+function isBuilt(folder) {
+  const builtAt = statSync(`${folder}dist`, { throwIfNoEntry: false })?.mtimeMs ?? 0
+  const sources = readdirSync(`${folder}src`, { recursive: true, encoding: 'utf8' })
+  const inputs = ['package.json', 'tsconfig.json', 'src', ...sources.map((path) => `src/${path}`)]
+  return inputs.every((path) => statSync(join(folder, path)).mtimeMs < builtAt)
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {

@@ -1,9 +1,13 @@
-// `npm start`: from a fresh clone to a running example; installs, builds and serves examples/five-lines.
+// `npm start`: from a fresh clone to a running service; installs, builds what has changed, and serves examples/service.
 import { build } from './build.mjs'
 import { ensureInstalled } from './install.mjs'
 import { root } from './run.mjs'
 
 await ensureInstalled()
-process.exitCode = await build()
-// In this process, so that a signal to it ends the server.
-if (process.exitCode === 0) await import(`${root}examples/five-lines/server.js`)
+process.exitCode = await build({ onlyChanged: true })
+if (process.exitCode === 0) {
+  const main = `${root}packages/cli/dist/main.js`
+  process.argv = [process.execPath, main, 'serve', `${root}examples/service/sluice.yaml`]
+  // In this process, so that a signal to it ends the service.
+  await import(main)
+}

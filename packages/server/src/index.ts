@@ -1,6 +1,7 @@
 // The public entry of the service.
 export type {
   Config,
+  FailureConfig,
   HttpListenerConfig,
   ListenerConfig,
   ListenersConfig,
@@ -16,6 +17,10 @@ export { readConfig, type ConfigResult } from './config/read-config.ts'
 export type { Limiters, LimiterSource, ServiceLimiter } from './limiters/limiters.ts'
 export type { ReloadResult } from './reload/reloader.ts'
 export type { WatchOptions } from './reload/watch-file.ts'
+export { describePolicy } from './review/describe.ts'
+export { reviewFile, reviewText, type ConfigWarning, type Review } from './review/review.ts'
+export type { WarningCode } from './review/warning.ts'
+export { bannerText } from './service/banner.ts'
 export type { Listener, ServiceContext } from './service/listener.ts'
 export { createLog, type Log, type LogLevel } from './service/log.ts'
 export { startService, type Service, type ServiceOptions } from './service/service.ts'

@@ -1,0 +1,57 @@
+// `sluice check`: reviews a file and prints what it means, for people or as JSON.
+import { styleText } from 'node:util'
+import { describePolicy, problemText, reviewFile, type Review } from '@sluice/server'
+
+/** How the review is shown. */
+export interface CheckOptions {
+  readonly json?: boolean
+  readonly strict?: boolean
+}
+
+/** Reviews the file and gives the exit code: 0 fine, 1 mistakes, 2 cannot be read. */
+export async function check(
+  file: string,
+  { json = false, strict = false }: CheckOptions,
+): Promise<number> {
+  const review = await reviewFile(file, process.env)
+  const { config, problems, warnings } = review
+  const unreadable = problems.some(({ message }) => message.startsWith('cannot be read'))
+  const code = unreadable ? 2 : problems.length > 0 || (strict && warnings.length > 0) ? 1 : 0
+  if (json) {
+    const { policies } = config ?? {}
+    print(JSON.stringify({ ok: code === 0, file, problems, warnings, policies }, undefined, 2))
+  } else if (config === undefined) {
+    for (const problem of problems) complain('red', 'error', problemText(problem))
+    complain('red', 'error', countOf(problems.length, 'mistake'))
+  } else {
+    for (const line of meaningOf(config)) print(line)
+    for (const warning of warnings)
+      complain('yellow', 'warning', `${problemText(warning)} [${warning.code}]`)
+    print(`${file} is valid, with ${countOf(warnings.length, 'warning')}.`)
+  }
+  return code
+}
+
+function meaningOf({ policies, store, listeners }: NonNullable<Review['config']>): string[] {
+  const { http, grpc } = listeners
+  return [
+    ...policies.flatMap((policy) => [...describePolicy(policy), '']),
+    `counts   ${store.kind === 'memory' ? 'in the memory of the process' : 'in Redis'}`,
+    `http     ${http.host}:${http.port}`,
+    ...(grpc === undefined ? [] : [`grpc     ${grpc.host}:${grpc.port}`]),
+    '',
+  ]
+}
+
+function countOf(count: number, what: string): string {
+  return `${count === 0 ? 'no' : count} ${what}${count === 1 ? '' : 's'}`
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`)
+}
+
+function complain(colour: 'red' | 'yellow', kind: string, line: string): void {
+  const word = process.stderr.isTTY ? styleText(colour, kind) : kind
+  process.stderr.write(`${word}: ${line}\n`)
+}

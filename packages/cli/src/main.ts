@@ -1,0 +1,35 @@
+#!/usr/bin/env node
+// The `sluice` command: parses the arguments and hands over to one file for each command.
+import { program } from 'commander'
+import { check } from './check.ts'
+import { serve } from './serve.ts'
+import { version } from './version.ts'
+
+program
+  .name('sluice')
+  .description('Rate limits from one policy file: serve decisions, and check what a file means.')
+  .version(version)
+  .showHelpAfterError('Try sluice --help.')
+
+program
+  .command('serve')
+  .description('serve the decisions of a policy file over HTTP; the file may change meanwhile')
+  .argument('<file>', 'the configuration, YAML or JSON')
+  .option('--no-banner', 'say nothing on standard output')
+  .option('--no-watch', 'read the file again on SIGHUP only')
+  .action(async (file: string, options: { banner: boolean; watch: boolean }) => {
+    process.exitCode = await serve(file, options)
+  })
+
+program
+  .command('check')
+  .description('say what a policy file means, and what is wrong with it')
+  .argument('<file>', 'the configuration, YAML or JSON')
+  .option('--json', 'print the result as JSON')
+  .option('--strict', 'end with 1 on warnings too')
+  .addHelpText('after', '\nEnds with 0, with 1 for a mistake, with 2 when the file cannot be read.')
+  .action(async (file: string, options: { json?: boolean; strict?: boolean }) => {
+    process.exitCode = await check(file, options)
+  })
+
+await program.parseAsync()
