@@ -1,0 +1,274 @@
+import { describe, expect, it } from 'vitest'
+import { partsOf, World, type Answer } from '../../test/guarded-world.ts'
+import type { Decision } from '../decision/decision.ts'
+import { SluiceError } from '../errors.ts'
+import { createLimiter } from '../limiter/create-limiter.ts'
+import { memoryStore } from '../stores/memory/memory-store.ts'
+import { fallbackOf } from './fallback.ts'
+import { Guard, type Guarded } from './guard.ts'
+
+describe('a guard around a store that is well', () => {
+  it('passes on what it says', async () => {
+    const world = new World()
+    const decision = await world.check()
+    expect(decision).toMatchObject({ allowed: true, remaining: 9, degraded: false, took: 1 })
+    expect(decision.cause).toBeUndefined()
+    expect(world.events).toEqual([])
+  })
+
+  it('leaves no timer behind', async () => {
+    const world = new World()
+    await world.checks(3)
+    expect(await world.time.step()).toBe(false)
+  })
+})
+
+describe('a guard around a store that is slow', () => {
+  it('answers by the fallback when the time is up, and says why', async () => {
+    const world = new World()
+    world.answer = 'never'
+    const decision = await world.check()
+    expect(decision).toMatchObject({
+      allowed: true,
+      degraded: true,
+      cause: 'store-timeout',
+      took: 100,
+      remaining: 4,
+    })
+    expect(decision.outcomes[0]).toMatchObject({ source: 'fallback' })
+    expect(world.events).toEqual([
+      { type: 'fallback', at: world.time.now, operation: 'check', cause: 'store-timeout' },
+    ])
+  })
+
+  it('accepts an answer within the time, however slow the store has become', async () => {
+    const world = new World()
+    world.answer = 99
+    for (const decision of await world.checks(10)) expect(decision.degraded).toBe(false)
+    expect(world.events).toEqual([])
+  })
+
+  it('opens after five timeouts, then asks no more and answers at once', async () => {
+    const world = new World()
+    world.answer = 'never'
+    await world.checks(5)
+    expect(world.types()).toEqual([
+      'fallback',
+      'fallback',
+      'fallback',
+      'fallback',
+      'opened',
+      'fallback',
+    ])
+    const { asked } = world
+    const quick = await world.check()
+    expect(quick).toMatchObject({ degraded: true, took: 0, cause: 'store-timeout' })
+    expect(world.asked).toBe(asked)
+  })
+
+  it('hands back what was charged after it gave up, and says so', async () => {
+    const world = new World()
+    world.answer = 150
+    expect((await world.check()).degraded).toBe(true)
+    world.answer = 1
+    expect(world.inner.peek('a').remaining).toBe(9)
+    await world.time.pass(60)
+    expect(world.inner.peek('a').remaining).toBe(10)
+    expect(world.events.at(-1)).toMatchObject({ type: 'late-answer', givenBack: true })
+  })
+
+  it('hands back nothing for a late refusal', async () => {
+    const world = new World()
+    world.inner.check('a', 10)
+    world.answer = 150
+    await world.check()
+    await world.time.pass(200)
+    expect(world.events.at(-1)).toMatchObject({ type: 'late-answer', givenBack: false })
+    expect(world.inner.peek('a').remaining).toBe(0)
+  })
+
+  it('hears nothing of late errors', async () => {
+    const world = new World({ timeout: 1 })
+    world.answer = 'never'
+    await world.check()
+    expect(world.types()).toEqual(['fallback'])
+  })
+})
+
+describe('a guard around a store that fails', () => {
+  it.each<Answer>(['store-unreachable', 'store-busy', 'store-readonly', 'store-full', 'throws'])(
+    'answers by the fallback: %s',
+    async (answer) => {
+      const world = new World()
+      world.answer = answer
+      const decisions = await world.checks(8)
+      expect(decisions.map(({ allowed }) => allowed)).toEqual([
+        ...Array.from({ length: 5 }, () => true),
+        ...Array.from({ length: 3 }, () => false),
+      ])
+      for (const decision of decisions) expect(decision.degraded).toBe(true)
+      expect(world.types()).toContain('opened')
+      expect(world.asked).toBe(5)
+    },
+  )
+
+  it('is closed again two good probes after the store is back', async () => {
+    const world = new World()
+    world.answer = 'store-unreachable'
+    await world.checks(6)
+    world.answer = 1
+    await world.time.pass(100)
+    const decisions = await world.checks(4)
+    expect(decisions.map(({ degraded }) => degraded)).toEqual([false, false, false, false])
+    expect(world.types().filter((type) => type !== 'fallback')).toEqual([
+      'opened',
+      'half-open',
+      'closed',
+    ])
+    expect(world.events.at(-1)).toMatchObject({ type: 'closed', openFor: expect.any(Number) })
+  })
+
+  it('lets one request wait for a probe, and the others not', async () => {
+    const world = new World()
+    world.answer = 'never'
+    await world.checks(5)
+    await world.time.pass(100)
+    const probe = world.guard.check('a')
+    const others = await Promise.all([world.check('b'), world.check('c')])
+    expect(others.map(({ took }) => took)).toEqual([0, 0])
+    expect(world.asked).toBe(6)
+    await world.time.pass(100)
+    expect((await probe).degraded).toBe(true)
+  })
+
+  it('asks at once when it hears that the store is back', async () => {
+    const world = new World()
+    world.answer = 'store-unreachable'
+    await world.checks(6)
+    world.answer = 0
+    world.guard.hint()
+    expect((await world.check()).degraded).toBe(false)
+  })
+
+  it('takes trouble with one key for no more than that', async () => {
+    const world = new World()
+    world.answer = 'store-wrong-type'
+    for (const decision of await world.checks(20)) {
+      expect(decision).toMatchObject({ degraded: true, cause: 'store-wrong-type' })
+    }
+    expect(world.types()).not.toContain('opened')
+    expect(world.asked).toBe(20)
+  })
+
+  it('takes errors that are none of ours for failures', async () => {
+    const world = new World()
+    const guard = new Guard(
+      { ...world.inner, check: () => Promise.reject(new TypeError('a bug')) },
+      { ...partsOf(world), fallback: fallbackOf(world.spare) },
+    )
+    expect(await guard.check('a')).toMatchObject({ degraded: true, cause: 'store-failed' })
+  })
+
+  it('survives a listener that throws', async () => {
+    const world = new World({
+      onEvent: () => {
+        throw new Error('a broken listener')
+      },
+    })
+    world.answer = 'store-unreachable'
+    for (const decision of await world.checks(7)) expect(decision.degraded).toBe(true)
+  })
+})
+
+describe('mistakes of the caller', () => {
+  it.each([-1, 0.5, Number.NaN])('reject, whatever the store does: cost %d', async (cost) => {
+    const world = new World()
+    const wrong = expect.objectContaining({ code: 'invalid-cost' })
+    const guard = new Guard(world.inner, partsOf(world))
+    await expect(guard.check('a', cost)).rejects.toEqual(wrong)
+    world.answer = 'store-unreachable'
+    await world.checks(6)
+    await expect(world.guard.check('a', cost)).rejects.toEqual(wrong)
+    await world.time.pass(500)
+    world.answer = 'invalid-cost'
+    await expect(world.guard.check('a', cost)).rejects.toEqual(wrong)
+    world.answer = 1
+    expect((await world.check()).degraded).toBe(false)
+  })
+
+  it('never open the breaker', async () => {
+    const world = new World()
+    world.answer = 'invalid-attributes'
+    for (let i = 0; i < 20; i++) {
+      await world.time.pass(1)
+      await expect(world.guard.check('a')).rejects.toThrow('cannot')
+    }
+    expect(world.events).toEqual([])
+  })
+})
+
+describe('a request that nobody limits', () => {
+  it('is answered at once and says nothing about the store', async () => {
+    const world = new World()
+    const policy = { name: 'p', rules: [{ name: 'r', by: ['user'], limit: '1/s' }] } as const
+    const free = createLimiter({ policy, store: memoryStore({ clock: world.time.clock }) })
+    let isFree = false
+    const inner: Guarded = {
+      ...world.inner,
+      check: () =>
+        isFree ? free.check({}) : Promise.reject(new SluiceError('store-busy', 'cannot')),
+    }
+    const guard = new Guard(inner, partsOf(world))
+    for (let i = 0; i < 5; i++) {
+      isFree = true
+      expect((await guard.check('a')).reason).toBe('no-rule')
+      isFree = false
+      await world.time.pass(1)
+      await guard.check('a')
+    }
+    expect(world.types()).toContain('opened')
+    await world.time.pass(500)
+    isFree = true
+    expect((await guard.check('a')).reason).toBe('no-rule')
+    expect((await guard.check('a')).reason).toBe('no-rule')
+    expect(world.types()).not.toContain('closed')
+  })
+})
+
+describe('a process that was stopped or busy', () => {
+  /** A guard whose timer fires late; the answer, if any, is read after it and before the turn ends. */
+  async function wake(isAnswered: boolean): Promise<World & { decision: Decision }> {
+    const world = new World()
+    let timer = (): void => {}
+    let endOfTurn = (): void => {}
+    let answer: (decision: Decision) => void = () => {}
+    const guard = new Guard(
+      { ...world.inner, check: () => new Promise((resolve) => (answer = resolve)) },
+      {
+        ...partsOf(world),
+        timers: {
+          start: (run) => (timer = run),
+          stop: () => {},
+          afterTurn: (run) => (endOfTurn = run),
+        },
+      },
+    )
+    const decision = guard.check('a')
+    world.time.now += 5000
+    timer()
+    if (isAnswered) answer(world.inner.check('a'))
+    await world.time.pass(0)
+    endOfTurn()
+    return Object.assign(world, { decision: await decision })
+  }
+
+  it('takes an answer that has arrived meanwhile', async () => {
+    const { decision, events } = await wake(true)
+    expect(decision.degraded).toBe(false)
+    expect(events).toEqual([])
+  })
+
+  it('gives up when none has', async () => {
+    expect((await wake(false)).decision).toMatchObject({ degraded: true, cause: 'store-timeout' })
+  })
+})

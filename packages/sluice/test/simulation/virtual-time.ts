@@ -1,0 +1,96 @@
+// Time that passes when it is told to: a clock, timers, and everything that happens later, in one order.
+import type { Clock, Millis } from '../../src/time/clock.ts'
+import type { Timers } from '../../src/time/timers.ts'
+
+interface Event {
+  readonly at: Millis
+  /** Events of one instant happen in the order in which they were made. */
+  readonly order: number
+  run: (() => void) | null
+}
+
+/** A world with its own time. Nothing in it happens by itself. */
+export class VirtualTime {
+  now: Millis
+  private readonly heap: Event[] = []
+  private made = 0
+
+  constructor(now: Millis = 1_800_000_000_000) {
+    this.now = now
+  }
+
+  readonly clock: Clock = () => this.now
+
+  readonly timers: Timers = {
+    start: (run, after) => this.at(this.now + Math.max(0, after), run),
+    stop: (timer) => {
+      if (timer !== undefined) (timer as Event).run = null
+    },
+    afterTurn: (run) => void this.at(this.now, run),
+  }
+
+  /** Makes something happen at an instant. */
+  at(at: Millis, run: () => void): unknown {
+    const event = { at, order: this.made++, run }
+    push(this.heap, event)
+    return event
+  }
+
+  /** Lets the next thing happen; false when there is none, or none until `limit`. Promises settle afterwards. */
+  async step(limit: Millis = Infinity): Promise<boolean> {
+    for (;;) {
+      const next = this.heap[0]
+      if (next === undefined || next.at > limit) return false
+      pop(this.heap)
+      if (next.run === null) continue
+      this.now = Math.max(this.now, next.at)
+      next.run()
+      await settled()
+      return true
+    }
+  }
+
+  /** Lets everything happen that happens within a time. */
+  async pass(millis: Millis): Promise<void> {
+    const end = this.now + millis
+    await settled()
+    while (await this.step(end)) continue
+    this.now = end
+  }
+}
+
+/** Ends when every promise that could settle has. */
+export async function settled(): Promise<void> {
+  // More than the longest chain of promises between a store's answer and a decision.
+  for (let i = 0; i < 12; i++) await Promise.resolve()
+}
+
+function isBefore(a: Event, b: Event): boolean {
+  return a.at < b.at || (a.at === b.at && a.order < b.order)
+}
+
+function push(heap: Event[], event: Event): void {
+  let i = heap.push(event) - 1
+  while (i > 0) {
+    const parent = (i - 1) >> 1
+    if (!isBefore(event, heap[parent]!)) break
+    heap[i] = heap[parent]!
+    i = parent
+  }
+  heap[i] = event
+}
+
+function pop(heap: Event[]): void {
+  const last = heap.pop()!
+  if (heap.length === 0) return
+  let i = 0
+  for (;;) {
+    let child = 2 * i + 1
+    if (child >= heap.length) break
+    if (child + 1 < heap.length && isBefore(heap[child + 1]!, heap[child]!)) child += 1
+    if (!isBefore(heap[child]!, last)) break
+    heap[i] = heap[child]!
+    i = child
+  }
+  heap[i] = last
+}
