@@ -99,26 +99,29 @@ export class RuleLimiter {
   }
 
   private askRules(attributes: Attributes, cost: number): Question {
-    const checks: Asked[] = []
+    // Of the right length from the start: V8 makes room for seventeen on a first push.
+    const checks = new Array<Asked>(this.rules.length)
+    let asking = 0
     let skipped: Skipped[] | undefined
     for (const rule of this.rules) {
       if (rule.applies !== null && !rule.applies(attributes)) continue
       const key = this.keyFor(rule, attributes)
       const chosen = key === undefined || rule.choose === null ? rule.base : rule.choose(attributes)
       if (key !== undefined && chosen !== null)
-        checks.push(asked(rule, key, costFor(rule, attributes, cost), chosen))
+        checks[asking++] = asked(rule, key, costFor(rule, attributes, cost), chosen)
       else (skipped ??= []).push(skippedOf(rule, attributes))
     }
+    checks.length = asking
     return { checks, skipped: skipped ?? NOTHING }
   }
 
   /** The key of a request; undefined when an attribute of it is not known. */
   private keyFor({ by }: CompiledRule, attributes: Attributes): string | undefined {
-    const values: string[] = []
+    const values = new Array<string>(by.length)
     for (let i = 0; i < by.length; i++) {
       const value = attributeText(attributes, by[i]!)
       if (value === undefined) return undefined
-      values.push(value)
+      values[i] = value
     }
     return keyOf(values, this.hashKeys)
   }

@@ -183,18 +183,19 @@ class Memory implements MemoryStore {
 
   private takeTogether(checks: readonly Check[], now: Millis): readonly Verdict[] {
     const tables = checks.map((check) => this.tableOf(check))
-    const takens: Taken[] = []
-    const slots: number[] = []
+    // Of the right length from the start: V8 makes room for seventeen on a first push.
+    const takens = new Array<Taken>(checks.length)
+    const slots = new Array<number>(checks.length)
     let added = 0
     let allowed = true
     for (let i = 0; i < checks.length; i++) {
       const check = checks[i]!
       const table = tables[i]!
       const twin = twinOf(checks, tables, i)
-      const slot =
-        slots[twin] ?? table.find(check.key) ?? this.placeFor(table, check, added, now, checks)
+      const known = twin < 0 ? table.find(check.key) : slots[twin]
+      const slot = known ?? this.placeFor(table, check, added, now, checks)
       if (slot === NEW && twin < 0) added += 1
-      slots.push(slot)
+      slots[i] = slot
       const state = stateLeftBy(checks, tables, takens, slots, i)
       const taken = takeBy(
         table.algorithm,
@@ -203,7 +204,7 @@ class Memory implements MemoryStore {
         check.cost,
         now,
       )
-      takens.push(taken)
+      takens[i] = taken
       if (!taken.allowed && check.shadow !== true) allowed = false
     }
     if (!allowed) return this.refuse(checks, takens, now)
