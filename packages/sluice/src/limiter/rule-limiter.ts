@@ -111,7 +111,7 @@ export class RuleLimiter {
         checks[asking++] = asked(rule, key, costFor(rule, attributes, cost), chosen)
       else (skipped ??= []).push(skippedOf(rule, attributes))
     }
-    checks.length = asking
+    if (asking < checks.length) checks.length = asking
     return { checks, skipped: skipped ?? NOTHING }
   }
 
