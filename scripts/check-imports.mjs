@@ -72,14 +72,14 @@ function roomOf(path) {
  * Says what is wrong with one import, or nothing.
  * @param {string} file path from the workspace root
  * @param {string} specifier
- * @param {string[]} publicEntries what `sluice` exports, e.g. `sluice/redis`
+ * @param {string[]} publicEntries what the packages export, e.g. `sluice/redis`
  * @returns {string | undefined}
  */
 export function problemOf(file, specifier, publicEntries) {
   const target = specifier.startsWith('.') ? posix.join(posix.dirname(file), specifier) : undefined
   return file.startsWith(library)
     ? problemInside(file.slice(library.length), specifier, target)
-    : problemOutside(specifier, target, publicEntries)
+    : problemOutside(file, specifier, target, publicEntries)
 }
 
 /** @param {string} path @param {string} specifier @param {string | undefined} target */
@@ -99,17 +99,18 @@ function problemInside(path, specifier, target) {
   return `${room} may import ${allowed.join(', ') || 'nothing'}`
 }
 
-/** @param {string} specifier @param {string | undefined} target @param {string[]} publicEntries */
-function problemOutside(specifier, target, publicEntries) {
-  const reachesIn = target?.startsWith('packages/sluice/') || specifier.startsWith('sluice/')
-  if (!reachesIn || publicEntries.includes(specifier)) return undefined
+/** @param {string} file @param {string} specifier @param {string | undefined} target @param {string[]} publicEntries */
+function problemOutside(file, specifier, target, publicEntries) {
+  const entered = /^packages\/[^/]+\//.exec(target ?? '')?.[0]
+  const reachesIn = entered !== undefined && !file.startsWith(entered)
+  const isOurs = specifier.startsWith('sluice/') || specifier.startsWith('@sluice/')
+  if ((!reachesIn && !isOurs) || publicEntries.includes(specifier)) return undefined
   return `only the public entries may be imported: ${publicEntries.join(', ')}`
 }
 
 /** All broken rules, as `file: imports 'x': why`. */
 export function checkImports() {
-  const manifest = JSON.parse(readFileSync(`${root}packages/sluice/package.json`, 'utf8'))
-  const publicEntries = Object.keys(manifest.exports).map((entry) => posix.join('sluice', entry))
+  const publicEntries = readdirSync(`${root}packages`).flatMap(entriesOf)
   const problems = []
   for (const file of filesUnder(['packages', 'bench', 'examples'])) {
     const specifiers = importsOf(readFileSync(root + file, 'utf8'))
@@ -119,6 +120,12 @@ export function checkImports() {
     }
   }
   return problems
+}
+
+/** What a package exports, as others import it. @param {string} name */
+function entriesOf(name) {
+  const manifest = JSON.parse(readFileSync(`${root}packages/${name}/package.json`, 'utf8'))
+  return Object.keys(manifest.exports ?? {}).map((entry) => posix.join(manifest.name, entry))
 }
 
 /** Source files below some folders; the library's tests are exempt. @param {string[]} folders */

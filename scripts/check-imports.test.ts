@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { checkImports, importsOf, problemOf } from './check-imports.mjs'
 
-const publicEntries = ['sluice', 'sluice/redis', 'sluice/testing', 'sluice/package.json']
+const publicEntries = ['sluice', 'sluice/redis', 'sluice/testing', '@sluice/server']
 const src = 'packages/sluice/src'
 
 test('finds every form of import', () => {
@@ -58,6 +58,9 @@ describe('a forbidden import is reported', () => {
     ['bench/memory/run.mjs', 'sluice/limit/limit', 'only the public entries'],
     ['bench/memory/run.mjs', '../../packages/sluice/src/index.ts', 'only the public entries'],
     ['packages/server/src/main.ts', '../../sluice/src/index.ts', 'only the public entries'],
+    ['packages/cli/src/main.ts', '../../server/src/index.ts', 'only the public entries'],
+    ['packages/cli/src/main.ts', '@sluice/server/dist/index.js', 'only the public entries'],
+    ['examples/five-lines/server.js', '../../packages/server/src/index.ts', 'only the public'],
   ])('%s → %s', (file, specifier, reason) => {
     expect(problemOf(file, specifier, publicEntries)).toContain(reason)
   })
@@ -78,6 +81,9 @@ describe('an allowed import passes', () => {
     ['bench/memory/run.mjs', 'sluice/testing'],
     ['bench/memory/run.mjs', './report.mjs'],
     ['bench/memory/run.mjs', 'limiter'],
+    ['packages/cli/src/main.ts', '@sluice/server'],
+    ['packages/server/test/running.ts', '../src/service/service.ts'],
+    ['packages/server/test/drain.test.ts', '../../../test/servers/until.ts'],
   ])('%s → %s', (file, specifier) => {
     expect(problemOf(file, specifier, publicEntries)).toBeUndefined()
   })

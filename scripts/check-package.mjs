@@ -1,24 +1,37 @@
-// Checks the package as users get it: packs packages/sluice and runs publint and attw on the tarball.
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+// Checks the packages as users get them: packs each and runs publint and, where it has types, attw on the tarball.
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { root, run, tool } from './run.mjs'
 
-const folder = mkdtempSync(join(tmpdir(), 'sluice-pack-'))
-const packed = await run('npm', ['pack', '--silent', '--pack-destination', folder], {
-  cwd: `${root}packages/sluice`,
-})
-const tarball = join(folder, readdirSync(folder)[0] ?? 'no-tarball')
-const publint = packed || (await run(tool('publint'), ['run', tarball, '--strict']))
-const attw =
-  packed ||
-  (await run(tool('attw'), [
-    tarball,
-    '--profile',
-    'esm-only',
-    '--no-emoji',
-    '--format',
-    'table-flipped',
-  ]))
-rmSync(folder, { recursive: true, force: true })
-process.exitCode = packed || publint || attw
+/** The packages, and whether somebody imports them. */
+const packages = /** @type {const} */ ([
+  ['sluice', true],
+  ['server', true],
+  ['nest', true],
+  ['cli', false],
+])
+
+for (const [name, isImported] of packages) {
+  const folder = `${root}packages/${name}`
+  if (!existsSync(`${folder}/tsconfig.json`)) continue
+  console.log(`packages/${name}`)
+  process.exitCode = (await check(folder, isImported)) || (process.exitCode ?? 0)
+}
+
+/** @param {string} folder @param {boolean} isImported */
+async function check(folder, isImported) {
+  const scratch = mkdtempSync(join(tmpdir(), 'sluice-pack-'))
+  try {
+    const args = ['pack', '--silent', '--pack-destination', scratch]
+    const packed = await run('npm', args, { cwd: folder })
+    if (packed !== 0) return packed
+    const tarball = join(scratch, readdirSync(scratch)[0] ?? 'no-tarball')
+    const publint = await run(tool('publint'), ['run', tarball, '--strict'])
+    if (!isImported) return publint
+    const options = ['--profile', 'esm-only', '--no-emoji', '--format', 'table-flipped']
+    return publint || (await run(tool('attw'), [tarball, ...options]))
+  } finally {
+    rmSync(scratch, { recursive: true, force: true })
+  }
+}

@@ -21,8 +21,8 @@ export async function makePolicySchema() {
   }
 }
 
-/** @param {string} name @param {string[]} args @param {string} [input] */
-function execute(name, args, input = '') {
+/** What a tool of the workspace prints; throws when it fails. @param {string} name @param {string[]} args @param {string} [input] */
+export function execute(name, args, input = '') {
   const { error, status, stdout, stderr } = spawnSync(tool(name), args, {
     cwd: root,
     input,

@@ -1,5 +1,7 @@
 // The configuration of the service after reading: every default filled in, every policy parsed.
-import type { Millis, Policy } from 'sluice'
+import type { AlgorithmName, Millis, OnStoreFailure, Policy } from 'sluice'
+import type { Charging } from '../envoy/decide/descriptor-domain.ts'
+import type { HeaderDialect } from '../envoy/decide/headers.ts'
 import type { LogLevel } from '../service/log.ts'
 
 /** Counts in this process, lost when it ends. */
@@ -51,6 +53,21 @@ export interface ListenersConfig {
   readonly grpc?: ListenerConfig
 }
 
+/** The rate limit service of Envoy: its own files of descriptors, and how their limits are kept. */
+export interface EnvoyConfig {
+  /** Files and folders in the format of Envoy's own service; beside the configuration when they are relative. */
+  readonly files: readonly string[]
+  /** Whether several files may speak of one domain. */
+  readonly mergeDomains: boolean
+  readonly algorithm: AlgorithmName
+  readonly charging: Charging
+  /** Headers for the client, beside what Envoy adds itself. */
+  readonly headers: readonly HeaderDialect[]
+  readonly onStoreFailure: OnStoreFailure
+  /** Whether tools may ask which services there are. */
+  readonly reflection: boolean
+}
+
 /** What happens while a remote store cannot answer; each rule's `onStoreFailure` says whether it is used. */
 export interface FailureConfig {
   /** The part of every quota and burst that this instance grants by itself. */
@@ -72,6 +89,7 @@ export interface Config {
   readonly policies: readonly Policy[]
   readonly store: StoreConfig
   readonly listeners: ListenersConfig
+  readonly envoy?: EnvoyConfig
   readonly failure: FailureConfig
   /** The networks of the proxies in front, whose word on the client's address is believed. */
   readonly trustedProxies: readonly string[]

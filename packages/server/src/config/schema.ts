@@ -1,6 +1,7 @@
 // The shape of the file around the policies; each part says in its error what is accepted there.
 import { duration } from 'sluice'
 import { z } from 'zod'
+import { HEADER_DIALECTS } from '../envoy/decide/headers.ts'
 import { LOG_LEVELS } from '../service/log.ts'
 import type { Config } from './config.ts'
 
@@ -79,12 +80,57 @@ const grpc = z.strictObject({
   port: port.describe('0 lets the system choose.').default(8081),
 })
 
+const FLAG = 'true or false'
+const oneOf = <const T extends readonly string[]>(values: T) =>
+  z.enum(values, { error: values.join(', ') })
+const algorithms = [
+  'token-bucket',
+  'gcra',
+  'leaky-bucket',
+  'fixed-window',
+  'sliding-window',
+  'sliding-log',
+] as const
+
+const envoy = z.strictObject(
+  {
+    files: z
+      .array(text('a file or a folder'), { error: 'a list of files and folders' })
+      .describe("Files and folders in the format of Envoy's own rate limit service.")
+      .default([]),
+    mergeDomains: z
+      .boolean({ error: FLAG })
+      .describe('Whether several files may speak of one domain.')
+      .default(false),
+    algorithm: oneOf(algorithms)
+      .describe('How the limits of those files are kept.')
+      .default('fixed-window'),
+    charging: oneOf(['all-or-none', 'each'])
+      .describe('Whether a refused request costs nothing, or each descriptor pays for itself.')
+      .default('all-or-none'),
+    headers: z
+      .array(oneOf(HEADER_DIALECTS), { error: 'a list of header dialects' })
+      .describe('Headers for the client, beside what Envoy adds itself.')
+      .default(['retry-after']),
+    onStoreFailure: oneOf(['local', 'open', 'closed'])
+      .describe('What the limits of those files do while a remote store cannot answer.')
+      .default('local'),
+    reflection: z
+      .boolean({ error: FLAG })
+      .describe('Whether tools may ask which services there are.')
+      .default(false),
+  },
+  { error: 'an object with files' },
+)
+
+const POLICIES = 'a list of at least one policy'
+
 /** The whole file, with `store` in its long form and policies still as they were written. */
 const file = z.strictObject(
   {
     policies: z
-      .array(z.unknown(), { error: 'a list of at least one policy' })
-      .min(1, { error: 'a list of at least one policy' })
+      .array(z.unknown(), { error: POLICIES })
+      .min(1, { error: POLICIES })
       .describe('Each with a name of its own.'),
     store: z
       .discriminatedUnion('kind', [memory, redis], {
@@ -101,6 +147,7 @@ const file = z.strictObject(
         { error: 'an object with http and grpc' },
       )
       .prefault({}),
+    envoy: envoy.describe('The rate limit service of Envoy, on the gRPC listener.').optional(),
     failure: z
       .strictObject(
         {
@@ -144,6 +191,11 @@ const file = z.strictObject(
   { error: 'an object with policies' },
 )
 
+/** The same for a service whose limits stand in files of their own: it needs no policy. */
+const fileBesideOthers = file.extend({
+  policies: z.array(z.unknown(), { error: 'a list of policies' }).default([]),
+})
+
 /** What the shape gives: everything in place except the policies. */
 export type Outline = Omit<Config, 'policies'> & { readonly policies: readonly unknown[] }
 
@@ -159,7 +211,8 @@ export interface OutlineIssue {
 export function readOutline(
   value: unknown,
 ): { outline: Outline } | { issues: readonly OutlineIssue[] } {
-  const { success, data, error } = file.safeParse(value, { reportInput: false })
+  const shape = hasEnvoyFiles(value) ? fileBesideOthers : file
+  const { success, data, error } = shape.safeParse(value, { reportInput: false })
   if (success) return { outline: data as Outline }
   const issues = error.issues.flatMap((issue): OutlineIssue[] => {
     const { path } = issue
@@ -176,11 +229,17 @@ export function outlineSchema(): Record<string, unknown> {
   return z.toJSONSchema(file, { io: 'input', unrepresentable: 'any' })
 }
 
+function hasEnvoyFiles(value: unknown): boolean {
+  const { envoy } = (value ?? {}) as { envoy?: { files?: unknown } | null }
+  return Array.isArray(envoy?.files) && envoy.files.length > 0
+}
+
 const FIELDS: Readonly<Record<string, readonly string[]>> = {
   '': Object.keys(file.shape),
   listeners: ['http', 'grpc'],
   'listeners.http': Object.keys(http.shape),
   'listeners.grpc': Object.keys(grpc.shape),
+  envoy: Object.keys(envoy.shape),
   failure: ['fallbackShare', 'replicas'],
   shutdown: ['delay', 'patience'],
   store: [...new Set([...Object.keys(memory.shape), ...Object.keys(redis.shape)])],

@@ -1,0 +1,56 @@
+// The published schema agrees with the reader: editors and the service accept the same files.
+import { readFileSync } from 'node:fs'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { readConfig } from './read-config.ts'
+
+const root = new URL('../../../../', import.meta.url)
+const schema = JSON.parse(readFileSync(new URL('spec/config.schema.json', root), 'utf8')) as object
+const isValid = new Ajv2020({ strict: false }).compile(schema)
+const policies = [{ name: 'api', rules: [{ name: 'all', by: [], limit: '1/s' }] }]
+
+const good: readonly object[] = [
+  { policies },
+  { policies, store: 'memory' },
+  { policies, store: 'redis://h' },
+  { policies, store: { kind: 'memory', maxKeys: 5 } },
+  { policies, store: { kind: 'redis', url: 'rediss://h', timeout: '15ms', cluster: true } },
+  { policies, listeners: { http: { host: '::', port: 0 }, grpc: {} } },
+  { policies, failure: { fallbackShare: 0.25 }, trustedProxies: ['10.0.0.0/8'] },
+  { policies, failure: { replicas: 4 }, shutdown: { delay: 5000, patience: '30s' }, log: 'warn' },
+]
+const bad: readonly unknown[] = [
+  null,
+  [],
+  {},
+  { policies: [] },
+  { policies: [{ name: 'api' }] },
+  { policies, store: 'file' },
+  { policies, store: { kind: 'redis' } },
+  { policies, store: { kind: 'memory', prefix: 'x' } },
+  { policies, listeners: { http: { port: -1 } } },
+  { policies, listeners: { htpp: {} } },
+  { policies, failure: { fallbackShare: 0 } },
+  { policies, failure: { fallbackShare: 2 } },
+  { policies, log: 'loud' },
+  { policies, extra: 1 },
+]
+
+describe('the schema and the reader', () => {
+  it.each(good)('both accept %o', (value) => {
+    expect(isValid(value)).toBe(true)
+    expect(readConfig(JSON.stringify(value), 'x').problems).toEqual([])
+  })
+
+  it.each(bad)('both refuse %o', (value) => {
+    expect(isValid(value)).toBe(false)
+    expect(readConfig(JSON.stringify(value), 'x').problems).not.toEqual([])
+  })
+
+  it('both accept the sample', () => {
+    const text = readFileSync(new URL('examples/service/sluice.yaml', root), 'utf8')
+    expect(isValid(parse(text))).toBe(true)
+    expect(readConfig(text, 'sluice.yaml').problems).toEqual([])
+  })
+})
