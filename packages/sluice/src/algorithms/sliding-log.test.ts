@@ -39,6 +39,13 @@ describe('sliding log', () => {
     expect(most).toBeLessThan(60)
   })
 
+  it('lets go of entries that died all at once, however long it goes on from there', () => {
+    const count = new Count(limit('200/s', { algorithm: 'sliding-log' }))
+    for (let now = 0; now < 150; now++) count.take(1, now)
+    for (let now = 1148; now < 500_000; now += 100) count.take(1, now)
+    expect(entriesOf(count.state)).toBeLessThan(60)
+  })
+
   it.each([0, 1, 5])(
     'keeps no more of refused requests that count than its quota of %i',
     (quota) => {
