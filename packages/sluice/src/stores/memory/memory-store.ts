@@ -7,7 +7,8 @@ import type { Verdict } from '../../limit/verdict.ts'
 import { sharedClock, type Clock, type Millis } from '../../time/clock.ts'
 import type { Check, Counts, SyncStore } from '../store.ts'
 import { startSweeping } from './sweeper.ts'
-import { Table } from './table.ts'
+import type { Table } from './table.ts'
+import { NEW, OVERFLOW, Tables } from './tables.ts'
 
 /** How the memory store may differ from its defaults. */
 export interface MemoryStoreOptions {
@@ -55,38 +56,15 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   return new Memory(maxKeys, clock)
 }
 
-/** Keys per Map at which V8 rehashes it in about a millisecond. */
-const KEYS_PER_SHARD = 65_536
-/** Slots looked at for expired keys whenever a key is added. */
-const LOOKS_PER_ADD = 4
-/** Most slots that one tick of the sweeper looks at, and most keys that it forgets: well under 5 ms. */
-const LOOKS_PER_TICK = 32_768
-const REMOVALS_PER_TICK = 4096
-
-/** Where a key that has no slot goes. */
-const NEW = -1
-const OVERFLOW = -2
-
 class Memory implements MemoryStore {
   readonly sync = true
-  private readonly maxKeys: number
   private readonly clock: Clock
-  private readonly shards: number
-  private readonly tables = new Map<string, Table>()
-  /** The same tables, for taking turns. */
-  private readonly turns: Table[] = []
+  private readonly tables: Tables
   private readonly stopSweeping: () => void
-  private lastSpace: string | undefined
-  private lastTable: Table | undefined
-  private sweepTurn = 0
-  private keys = 0
-  private evicted = 0
-  private overflowed = 0
 
   constructor(maxKeys: number, clock: Clock) {
-    this.maxKeys = maxKeys
     this.clock = clock
-    this.shards = 2 ** Math.ceil(Math.log2(Math.max(1, maxKeys / KEYS_PER_SHARD)))
+    this.tables = new Tables(maxKeys)
     this.stopSweeping = startSweeping(this)
   }
 
@@ -98,14 +76,20 @@ class Memory implements MemoryStore {
   }
 
   counts(space: string, limit: Limit): Counts | undefined {
-    return this.tableFor(space, limit).counts(limit, this.clock)
+    return this.tables.make(space, limit).counts(limit, this.clock)
   }
 
   peek(checks: readonly Check[]): readonly Verdict[] {
     const now = this.clock()
     return checks.map((check) => {
-      const table = this.tableOf(check)
-      return peekBy(table.algorithm, check.limit, this.show(table, check, now), check.cost, now)
+      const table = this.tables.of(check)
+      return peekBy(
+        table.algorithm,
+        check.limit,
+        this.tables.show(table, check, now),
+        check.cost,
+        now,
+      )
     })
   }
 
@@ -119,7 +103,7 @@ class Memory implements MemoryStore {
       const state = table.load(slot)
       algorithm.take(limit, state, 0, now)
       algorithm.give(limit, state, cost, now, takenAt)
-      if (algorithm.fullAt(limit, state, now) <= now) this.remove(table, slot)
+      if (algorithm.fullAt(limit, state, now) <= now) this.tables.remove(table, slot)
       else table.save(slot, state)
     }
   }
@@ -128,61 +112,45 @@ class Memory implements MemoryStore {
     for (const { space, key } of checks) {
       const table = this.tables.get(space)
       const slot = table?.find(key)
-      if (table !== undefined && slot !== undefined) this.remove(table, slot)
+      if (table !== undefined && slot !== undefined) this.tables.remove(table, slot)
     }
   }
 
   close(): void {
     this.stopSweeping()
-    for (const table of this.turns) table.clear()
     this.tables.clear()
-    this.turns.length = 0
-    this.lastSpace = undefined
-    this.lastTable = undefined
-    this.keys = 0
   }
 
   stats(): MemoryStoreStats {
-    return { keys: this.keys, evicted: this.evicted, overflowed: this.overflowed }
+    const { keys, evicted, overflowed } = this.tables
+    return { keys, evicted, overflowed }
   }
 
-  /** Forgets some expired keys; true when there is reason to go on at once. */
   sweep(): boolean {
-    const now = this.clock()
-    let looks = LOOKS_PER_TICK
-    let removals = REMOVALS_PER_TICK
-    // Round robin over the tables, each of which goes on where it stopped.
-    for (let i = this.tables.size; i > 0 && looks > 0 && removals > 0; i--) {
-      const table = this.nextTable()
-      const removed = table.sweep(now, looks, removals)
-      this.keys -= removed
-      looks -= table.size + 1
-      removals -= removed
-    }
-    return removals <= 0
+    return this.tables.sweep(this.clock())
   }
 
   private takeAlone(check: Check, now: Millis, checks: readonly Check[]): Taken {
-    const table = this.tableOf(check)
-    const slot = table.find(check.key) ?? this.placeFor(table, check, 0, now, checks)
+    const table = this.tables.of(check)
+    const slot = table.find(check.key) ?? this.tables.placeFor(table, check, 0, now, checks)
     const taken = takeBy(
       table.algorithm,
       check.limit,
-      this.load(table, slot, check, now),
+      this.tables.load(table, slot, check, now),
       check.cost,
       now,
     )
     if (taken.allowed) {
-      if (check.cost > 0) this.save(table, check, slot, taken.next, now)
+      if (check.cost > 0) this.tables.save(table, check, slot, taken.next, now)
       return taken
     }
     if (check.countRefused === true) return this.spend(check, now, checks)
-    if (slot >= 0) table.refuse(slot, check.limit, now)
+    table.refuse(slot, check.limit, now)
     return taken
   }
 
   private takeTogether(checks: readonly Check[], now: Millis): readonly Verdict[] {
-    const tables = checks.map((check) => this.tableOf(check))
+    const tables = checks.map((check) => this.tables.of(check))
     // Of the right length from the start: V8 makes room for seventeen on a first push.
     const takens = new Array<Taken>(checks.length)
     const slots = new Array<number>(checks.length)
@@ -193,14 +161,14 @@ class Memory implements MemoryStore {
       const table = tables[i]!
       const twin = twinOf(checks, tables, i)
       const known = twin < 0 ? table.find(check.key) : slots[twin]
-      const slot = known ?? this.placeFor(table, check, added, now, checks)
+      const slot = known ?? this.tables.placeFor(table, check, added, now, checks)
       if (slot === NEW && twin < 0) added += 1
       slots[i] = slot
       const state = stateLeftBy(checks, tables, takens, slots, i)
       const taken = takeBy(
         table.algorithm,
         check.limit,
-        state ?? this.load(table, slot, check, now),
+        state ?? this.tables.load(table, slot, check, now),
         check.cost,
         now,
       )
@@ -228,7 +196,13 @@ class Memory implements MemoryStore {
       const table = tables[i]!
       const slot = slots[i]!
       const stays = slot === OVERFLOW || !isMoving
-      this.save(table, check, stays ? slot : (table.find(check.key) ?? NEW), takens[i]!.next, now)
+      this.tables.save(
+        table,
+        check,
+        stays ? slot : (table.find(check.key) ?? NEW),
+        takens[i]!.next,
+        now,
+      )
     }
     for (let i = 0; i < checks.length; i++) {
       if (checks[i]!.shadow === true) takens[i] = this.takeAlone(checks[i]!, now, checks)
@@ -243,112 +217,37 @@ class Memory implements MemoryStore {
   ): readonly Verdict[] {
     return checks.map((check, i) => {
       if (check.countRefused === true) return this.spend(check, now, checks)
-      const table = this.tableOf(check)
+      const table = this.tables.of(check)
       const slot = table.find(check.key)
-      if (slot !== undefined && check.cost > 0) table.refuse(slot, check.limit, now)
+      if (check.cost > 0) table.refuse(slot ?? OVERFLOW, check.limit, now)
       if (!takens[i]!.allowed) return takens[i]!
-      return peekBy(table.algorithm, check.limit, this.show(table, check, now), check.cost, now)
+      return peekBy(
+        table.algorithm,
+        check.limit,
+        this.tables.show(table, check, now),
+        check.cost,
+        now,
+      )
     })
   }
 
   /** Takes the cost of a request that was refused, as far as it goes. */
   private spend(check: Check, now: Millis, checks: readonly Check[]): Taken {
-    const table = this.tableOf(check)
+    const table = this.tables.of(check)
     const { algorithm } = table
-    const slot = table.find(check.key) ?? this.placeFor(table, check, 0, now, checks)
+    const slot = table.find(check.key) ?? this.tables.placeFor(table, check, 0, now, checks)
     const taken = takeBy(
       algorithm,
       check.limit,
-      this.load(table, slot, check, now),
+      this.tables.load(table, slot, check, now),
       check.cost,
       now,
     )
     if (check.cost === 0) return taken
     const next = { ...taken.next }
     if (!taken.allowed) algorithm.spend(check.limit, next, check.cost, now)
-    this.save(table, check, slot, next, now)
+    this.tables.save(table, check, slot, next, now)
     return taken.allowed ? taken : takeBy(algorithm, check.limit, { ...next }, check.cost, now)
-  }
-
-  private tableOf(check: Check): Table {
-    if (check.space === this.lastSpace) return this.lastTable!
-    this.lastTable = this.tableFor(check.space, check.limit)
-    this.lastSpace = check.space
-    return this.lastTable
-  }
-
-  private tableFor(space: string, limit: Limit): Table {
-    let table = this.tables.get(space)
-    if (table === undefined) {
-      table = new Table(limit, this.shards)
-      this.tables.set(space, table)
-      this.turns.push(table)
-    }
-    return table
-  }
-
-  private load(table: Table, slot: number, check: Check, now: Millis): State {
-    if (slot >= 0) return table.load(slot)
-    if (slot === OVERFLOW && table.overflow !== undefined) return { ...table.overflow }
-    return table.algorithm.fresh(check.limit, now)
-  }
-
-  private save(table: Table, check: Check, slot: number, state: State, now: Millis): void {
-    table.learn(check.limit)
-    if (slot >= 0) {
-      table.save(slot, state)
-    } else if (slot === OVERFLOW) {
-      this.overflowed += 1
-      table.overflow = state
-    } else {
-      const found = table.find(check.key)
-      if (found !== undefined) return table.save(found, state)
-      this.keys += 1
-      table.add(check.key, state, check.limit)
-      this.keys -= table.sweep(now, LOOKS_PER_ADD, LOOKS_PER_ADD)
-    }
-  }
-
-  /** Where a key without a slot goes, when `added` others are about to be added and those of `checks` must stay. */
-  private placeFor(
-    table: Table,
-    check: Check,
-    added: number,
-    now: Millis,
-    checks: readonly Check[],
-  ): number {
-    // What will not be stored needs no room.
-    if (check.cost === 0 || (check.cost > check.limit.burst && check.countRefused !== true))
-      return NEW
-    if (this.keys + added < this.maxKeys) return NEW
-    if (this.evictFrom(table, now, checks)) return NEW
-    for (const other of this.tables.values()) {
-      if (other !== table && this.evictFrom(other, now, checks)) return NEW
-    }
-    return OVERFLOW
-  }
-
-  private evictFrom(table: Table, now: Millis, checks: readonly Check[]): boolean {
-    if (!table.evict(now, checks)) return false
-    this.keys -= 1
-    this.evicted += 1
-    return true
-  }
-
-  private nextTable(): Table {
-    this.sweepTurn = (this.sweepTurn + 1) % this.turns.length
-    return this.turns[this.sweepTurn]!
-  }
-
-  /** The state to show for a key, which need not be there. */
-  private show(table: Table, check: Check, now: Millis): State {
-    const slot = table.find(check.key) ?? (this.keys < this.maxKeys ? NEW : OVERFLOW)
-    return this.load(table, slot, check, now)
-  }
-
-  private remove(table: Table, slot: number): void {
-    table.remove(slot)
-    this.keys -= 1
   }
 }
 

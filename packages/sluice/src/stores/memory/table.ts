@@ -16,6 +16,7 @@ const LARGEST_MAP = 32_768
 
 /** The counts of one space. All its limits share one algorithm and one window. */
 export class Table {
+  readonly space: string
   readonly algorithm: Algorithm
   /** What new keys share when there is no room for them. */
   overflow: State | undefined
@@ -24,6 +25,8 @@ export class Table {
    * the strictest expires none too early and takes none for free that is not.
    */
   private strictest: Limit
+  /** Somebody has the short way to these counts. */
+  private isHeld = false
   private learnt: Limit
   slots: Slots
   /**
@@ -36,7 +39,8 @@ export class Table {
   private mask = 0
   private readonly shards: number
 
-  constructor(limit: Limit, shards: number) {
+  constructor(space: string, limit: Limit, shards: number) {
+    this.space = space
     this.algorithm = algorithmOf(limit)
     this.strictest = limit
     this.learnt = limit
@@ -56,15 +60,17 @@ export class Table {
   /** A short way to the counts of this table, unless their states are more than numbers. */
   counts(limit: Limit, clock: Clock): Counts | undefined {
     this.learn(limit)
+    this.isHeld = true
     return this.algorithm.words === 0 ? undefined : new KnownCounts(this, limit, clock)
   }
 
   /** Keeps what a refusal does to a state: nothing, unless the clock was set back. */
   refuse(slot: number, limit: Limit, now: Millis): void {
-    const state = this.slots.load(slot)
+    const state = slot >= 0 ? this.slots.load(slot) : this.overflow
+    if (state === undefined) return
     const { at } = state
     this.algorithm.take(limit, state, 0, now)
-    if (state.at < at) this.slots.save(slot, state)
+    if (slot >= 0 && state.at < at) this.slots.save(slot, state)
   }
 
   load(slot: number): State {
@@ -136,6 +142,15 @@ export class Table {
     if (victim === undefined) return false
     this.remove(victim)
     return true
+  }
+
+  /** Whether nothing would be lost without this table. */
+  isIdle(now: Millis): boolean {
+    if (this.size > 0 || this.isHeld) return false
+    return (
+      this.overflow === undefined ||
+      this.algorithm.fullAt(this.strictest, this.overflow, now) <= now
+    )
   }
 
   private isExpired(slot: number, now: Millis): boolean {
