@@ -28,7 +28,15 @@ export interface ConfigSource {
 }
 
 /** Only policies change while the service runs; these parts take effect at the next start. */
-const FIXED = ['store', 'listeners', 'failure', 'trustedProxies', 'shutdown', 'log'] as const
+const FIXED = [
+  'store',
+  'listeners',
+  'envoy',
+  'failure',
+  'trustedProxies',
+  'shutdown',
+  'log',
+] as const
 
 /** Reads the file again, one attempt after the other. */
 export class Reloader {

@@ -4,12 +4,15 @@ import type { Environment } from '../config/environment.ts'
 import { readText } from '../config/load-config.ts'
 import { pathText, type ConfigProblem } from '../config/problem.ts'
 import { readConfig } from '../config/read-config.ts'
+import { InvalidFiles, loadDomains } from '../envoy/files/load.ts'
+import type { Trap as FileTrap } from '../envoy/files/notes.ts'
+import { pathsOf } from '../envoy/start-envoy.ts'
 import { trapsOf } from './traps.ts'
 import type { WarningCode } from './warning.ts'
 
 /** A trap, shown where it was written. */
 export interface ConfigWarning extends ConfigProblem {
-  readonly code: WarningCode
+  readonly code: WarningCode | FileTrap
 }
 
 /** The review of one file. Without a configuration there are problems, and no warnings are looked for. */
@@ -23,7 +26,20 @@ export interface Review {
 export async function reviewFile(file: string, environment: Environment = {}): Promise<Review> {
   const read = await readText(file)
   if ('problem' in read) return { config: undefined, problems: [read.problem], warnings: [] }
-  return reviewText(read.text, file, environment)
+  return withDescriptorFiles(reviewText(read.text, file, environment), file)
+}
+
+/** The review with what the descriptor files of the configuration have to say. */
+function withDescriptorFiles(review: Review, file: string): Review {
+  const { envoy } = review.config ?? {}
+  if (envoy === undefined) return review
+  try {
+    const { warnings } = loadDomains(pathsOf(envoy.files, file), envoy)
+    return { ...review, warnings: [...review.warnings, ...warnings] }
+  } catch (error) {
+    if (!(error instanceof InvalidFiles)) throw error
+    return { config: undefined, problems: error.problems, warnings: [] }
+  }
 }
 
 /** Reviews the text of a file; `file` is only a name for messages. */

@@ -2,6 +2,7 @@
 import type { Millis } from 'sluice'
 import type { Config } from '../config/config.ts'
 import type { Environment } from '../config/environment.ts'
+import { startEnvoy, type StartedEnvoy } from '../envoy/start-envoy.ts'
 import { openHttp } from '../http/http-listener.ts'
 import { createHandler } from '../http/routes.ts'
 import { limiterMaker } from '../limiters/make-limiter.ts'
@@ -62,6 +63,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const context: ServiceContext = { limiters, health, metrics, log }
 
   const listeners: Listener[] = []
+  let envoy: StartedEnvoy | undefined
   const closeAll = async (patience: Millis): Promise<void> => {
     await Promise.all(listeners.map((listener) => listener.close(patience)))
     await limiters.close()
@@ -74,6 +76,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     })
     const handle = createHandler({ ...context, detail }, config.listeners.http)
     listeners.push(await openHttp(handle, config.listeners.http, context))
+    const { file, watch } = source ?? {}
+    const listenerFor = (name: string) => storeMetrics.listenerFor(name)
+    envoy = await startEnvoy(config, { context, store: opened.store, file, watch, listenerFor })
+    if (envoy !== undefined) listeners.push(envoy.listener)
   } catch (error) {
     await closeAll(0)
     throw error
@@ -97,9 +103,15 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   let stopping: Promise<void> | undefined
   return {
     listeners: listeners.map(({ name, url }) => ({ name, url })),
-    reload: async () => (reloader ? reloader.reload() : 'unchanged'),
+    reload: async () => worse(envoy?.reload(), await reloader?.reload()),
     stop: (delay = 0) => (stopping ??= stop(delay)),
   }
+}
+
+/** Of two reloads the one to tell of. */
+function worse(...results: readonly (ReloadResult | undefined)[]): ReloadResult {
+  if (results.includes('failed')) return 'failed'
+  return results.includes('applied') ? 'applied' : 'unchanged'
 }
 
 function pause(millis: Millis): Promise<void> {

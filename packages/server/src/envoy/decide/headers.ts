@@ -7,15 +7,15 @@ import { OVER_LIMIT, type Code, type DescriptorStatus, type HeaderValue } from '
  * `ratelimit-triple`: RateLimit-Limit, -Remaining and -Reset of the limit nearest to refusing, `x-ratelimit` the same
  * with X-. All of them count seconds from now.
  */
-export type HeaderDialect = 'retry-after' | 'ratelimit' | 'ratelimit-triple' | 'x-ratelimit'
+export type HeaderDialect = (typeof HEADER_DIALECTS)[number]
 
-/** All dialects, in the order in which their headers are sent. */
-export const HEADER_DIALECTS: readonly HeaderDialect[] = [
+/** All dialects. */
+export const HEADER_DIALECTS = [
   'retry-after',
   'ratelimit',
   'ratelimit-triple',
   'x-ratelimit',
-]
+] as const
 
 /** The dialects of a listener that says nothing about them. */
 export const DEFAULT_DIALECTS: readonly HeaderDialect[] = ['retry-after']

@@ -1,0 +1,77 @@
+// The descriptor files of a running service: read at the start, and again whenever they change.
+import { isDeepStrictEqual } from 'node:util'
+import { problemText } from '../../config/problem.ts'
+import type { ReloadResult } from '../../reload/reloader.ts'
+import { watchFile, type WatchOptions } from '../../reload/watch-file.ts'
+import type { Log } from '../../service/log.ts'
+import type { DomainRegistry } from '../domains.ts'
+import { InvalidFiles, loadDomains, type LoadedDomains, type LoadOptions } from './load.ts'
+
+/** Keeps a registry in step with its files. */
+export class DomainFiles {
+  private readonly paths: readonly string[]
+  private readonly options: LoadOptions
+  private readonly registry: DomainRegistry
+  private readonly log: Log
+  private loaded: LoadedDomains
+  private watchers: readonly { close(): void }[] = []
+  private lastProblem = ''
+
+  /** Reads the files and puts them in force; throws {@link InvalidFiles}. */
+  constructor(paths: readonly string[], options: LoadOptions, registry: DomainRegistry, log: Log) {
+    this.paths = paths
+    this.options = options
+    this.registry = registry
+    this.log = log
+    this.loaded = this.apply(loadDomains(paths, options))
+  }
+
+  /** Reads the files again. When one of them is wrong, all of them stay as they were. */
+  reload(): ReloadResult {
+    try {
+      const loaded = loadDomains(this.paths, this.options)
+      this.lastProblem = ''
+      if (isDeepStrictEqual(loaded, this.loaded)) return 'unchanged'
+      this.loaded = this.apply(loaded)
+      this.log.info({ files: loaded.files }, 'the changed descriptor files are in force')
+      return 'applied'
+    } catch (error) {
+      if (!(error instanceof InvalidFiles)) throw error
+      // Whoever looks every two seconds must not say the same every two seconds.
+      if (error.message !== this.lastProblem)
+        this.log.error(
+          { problems: error.problems.map(problemText) },
+          'the changed descriptor files are not valid; the old ones stay',
+        )
+      this.lastProblem = error.message
+      return 'failed'
+    }
+  }
+
+  /** Reads the files again when they change, until `close`. */
+  watch(options?: WatchOptions): void {
+    this.close()
+    // A name beside each folder's files, too, so that new files are noticed.
+    const names = new Set([...this.paths, ...this.loaded.files])
+    this.watchers = [...names].map((name) =>
+      watchFile(name, () => this.reloadAndWatch(options), options),
+    )
+  }
+
+  close(): void {
+    for (const watcher of this.watchers) watcher.close()
+  }
+
+  private reloadAndWatch(options: WatchOptions | undefined): void {
+    const { files } = this.loaded
+    if (this.reload() === 'applied' && !isDeepStrictEqual(files, this.loaded.files))
+      this.watch(options)
+  }
+
+  private apply(loaded: LoadedDomains): LoadedDomains {
+    this.registry.swap(loaded.domains)
+    for (const warning of loaded.warnings)
+      this.log.warn({ trap: warning.code }, problemText(warning))
+    return loaded
+  }
+}

@@ -1,0 +1,80 @@
+// Starts the rate limit service of Envoy within the service: its store, its domains, its files and its port.
+import { dirname, resolve } from 'node:path'
+import type { Store } from 'sluice'
+import type { OnEvent } from 'sluice/resilience'
+import type { Config, EnvoyConfig } from '../config/config.ts'
+import type { WatchOptions } from '../reload/watch-file.ts'
+import type { Listener, ServiceContext } from '../service/listener.ts'
+import { guardedStore } from './decide/guarded-store.ts'
+import { DomainRegistry } from './domains.ts'
+import { DomainFiles } from './files/domain-files.ts'
+import { openEnvoy } from './listener.ts'
+
+/** What is assumed of a service that has a gRPC listener and says nothing more. */
+const DEFAULTS: EnvoyConfig = {
+  files: [],
+  mergeDomains: false,
+  algorithm: 'fixed-window',
+  charging: 'all-or-none',
+  headers: ['retry-after'],
+  onStoreFailure: 'local',
+  reflection: false,
+}
+
+/** Where Envoy looks for its own service. */
+const ADDRESS = { host: '127.0.0.1', port: 8081 }
+
+/** What the service brings along. */
+export interface EnvoyParts {
+  readonly context: ServiceContext
+  readonly store: Store
+  /** The configuration's file, beside which relative files are looked for. */
+  readonly file?: string | undefined
+  readonly watch?: WatchOptions | false | undefined
+  /** Who hears of the store behind the descriptors, under a name. */
+  readonly listenerFor?: (name: string) => OnEvent
+}
+
+/** The listener, and what reads its files again. */
+export interface StartedEnvoy {
+  readonly listener: Listener
+  reload(): ReturnType<DomainFiles['reload']>
+}
+
+/** Starts it when the configuration asks for it; throws `InvalidFiles` when its files are wrong. */
+export async function startEnvoy(
+  config: Config,
+  { context, store, file, watch, listenerFor }: EnvoyParts,
+): Promise<StartedEnvoy | undefined> {
+  const address = config.listeners.grpc ?? (config.envoy && ADDRESS)
+  if (address === undefined) return undefined
+  const { files, mergeDomains, reflection, onStoreFailure, ...deciding } = config.envoy ?? DEFAULTS
+  const guarded = guardedStore(store, {
+    ...config.failure,
+    onStoreFailure,
+    ...(listenerFor && store.sync !== true && { onEvent: listenerFor('envoy') }),
+  })
+  const domains = new DomainRegistry({ ...deciding, store: guarded }, context.limiters)
+  const loading = { algorithm: deciding.algorithm, mergeDomains }
+  const source = new DomainFiles(pathsOf(files, file), loading, domains, context.log)
+  const opened = await openEnvoy({ ...address, domains, reflection }, context)
+  if (watch !== false && files.length > 0) source.watch(watch)
+  return {
+    reload: () => source.reload(),
+    listener: {
+      ...opened,
+      close: async (patience) => {
+        source.close()
+        await opened.close(patience)
+      },
+    },
+  }
+}
+
+/** Relative files are beside the configuration. */
+export function pathsOf(
+  files: readonly string[],
+  configFile: string | undefined,
+): readonly string[] {
+  return files.map((path) => (configFile === undefined ? path : resolve(dirname(configFile), path)))
+}
