@@ -1,20 +1,35 @@
 // Opens the HTTP port, within limits for what strangers may send and how long they may take.
 import { once } from 'node:events'
-import { createServer, STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import {
+  createServer,
+  STATUS_CODES,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
+import { Server as TcpServer, type AddressInfo, type Socket } from 'node:net'
 import type { Millis } from 'sluice'
 import type { HttpListenerConfig } from '../config/config.ts'
 import type { Listener, ServiceContext } from '../service/listener.ts'
 
 /** How often connections are looked at for being too slow. */
 const LOOK_EVERY = 1000
+/** How long a connection without a request stays open at the end: one may be on its way. */
+const GRACE = 250
 
-/** Listens; rejects when the port cannot be had. */
+/** Answers one request. */
+export type Handler = (request: IncomingMessage, response: ServerResponse) => void
+
+/**
+ * Listens; rejects when the port cannot be had. The handler learns when the port is closing, to tell clients that
+ * their connection ends with the answer.
+ */
 export async function openHttp(
-  handle: (request: IncomingMessage, response: ServerResponse) => void,
+  makeHandler: (isClosing: () => boolean) => Handler,
   config: HttpListenerConfig,
   { metrics }: Pick<ServiceContext, 'metrics'>,
 ): Promise<Listener> {
+  let closing = false
   const server = createServer(
     {
       maxHeaderSize: config.maxHeaders,
@@ -23,7 +38,7 @@ export async function openHttp(
       keepAliveTimeout: config.idleTimeout,
       connectionsCheckingInterval: LOOK_EVERY,
     },
-    handle,
+    makeHandler(() => closing),
   )
   server.maxConnections = config.maxConnections
   const sockets = new Set<Socket>()
@@ -48,17 +63,31 @@ export async function openHttp(
   return {
     name: 'http',
     url: urlOf(server.address() as AddressInfo),
-    close: (patience: Millis) =>
-      new Promise((resolve) => {
-        const cut = setTimeout(() => server.closeAllConnections(), patience)
-        server.close(() => {
-          clearTimeout(cut)
-          resolve()
-        })
-        // Node ends connections between two requests; those that have never sent one wait for nothing either.
-        for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
-      }),
+    close: (patience: Millis) => {
+      closing = true
+      return closed(server, sockets, patience)
+    },
   }
+}
+
+/** Stops listening and waits for what has begun. */
+function closed(server: Server, sockets: ReadonlySet<Socket>, patience: Millis): Promise<void> {
+  return new Promise((resolve) => {
+    const cut = setTimeout(() => server.closeAllConnections(), patience)
+    const letGo = setTimeout(() => {
+      server.closeIdleConnections()
+      // Node does not count those as idle that have never sent anything.
+      for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
+    }, GRACE)
+    // Not the HTTP server's own close: it cuts idle connections at once, whatever is on its way on them.
+    TcpServer.prototype.close.call(server, () => {
+      clearTimeout(cut)
+      clearTimeout(letGo)
+      // Ends the timer that looks for slow connections.
+      server.close(() => {})
+      resolve()
+    })
+  })
 }
 
 /** Answers what is not HTTP, or came too slowly, as far as the other side can still hear it. */

@@ -1,18 +1,16 @@
 // The routes of the HTTP API: a fixed table, looked up by path.
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import type { Config } from '../config/config.ts'
 import { isPromise } from '../limiters/measured.ts'
 import type { Limiters } from '../limiters/limiters.ts'
 import type { Counter } from '../metrics/registry.ts'
 import type { ServiceContext } from '../service/listener.ts'
 import { readJson } from './body.ts'
+import type { Handler } from './http-listener.ts'
 import { answer, type OperationName } from './operations.ts'
 import { problemOf, problemOfError, type Problem } from './problem.ts'
 import { sendJson, sendProblem, sendText } from './reply.ts'
 import { RepeatedLog } from '../service/repeated-log.ts'
-
-/** Answers one request; it never throws. */
-type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
 interface Shown {
   readonly status: number
@@ -24,6 +22,8 @@ interface Shown {
 export interface RoutesContext extends ServiceContext {
   /** What `/readyz` adds to the state, such as a reload that failed. */
   readonly detail: () => object
+  /** Whether the port is closing, so that every answer is the last of its connection. */
+  readonly isClosing: () => boolean
 }
 
 /** Makes the function that answers every request of the HTTP listener. */
@@ -31,7 +31,7 @@ export function createHandler(
   context: RoutesContext,
   { maxBody }: Pick<Config['listeners']['http'], 'maxBody'>,
 ): Handler {
-  const { limiters, health, metrics, log } = context
+  const { limiters, health, metrics, log, isClosing: closing } = context
   const requests = metrics.counter('sluice_http_requests_total', 'Answered HTTP requests.', [
     'route',
     'status',
@@ -48,7 +48,6 @@ export function createHandler(
     }
     counter.add()
   }
-  const closing = () => health.state === 'draining'
   const fail = (route: string, response: ServerResponse, problem: Problem): void => {
     count(route, problem.status)
     sendProblem(response, problem, closing())

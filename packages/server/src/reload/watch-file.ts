@@ -27,10 +27,11 @@ export function watchFile(
     settling = setTimeout(onChange, settle)
   }
   const watcher = watchDirectory(dirname(file), basename(file), noticed)
+  // The first look counts as a change: the file may have become another one since it was read.
   let last: string | undefined
   const looking = setInterval(() => {
     void signOf(file).then((sign) => {
-      if (last !== undefined && sign !== last) noticed()
+      if (sign !== last) noticed()
       last = sign
     })
   }, poll)

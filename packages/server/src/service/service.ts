@@ -74,8 +74,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       ...(reloader?.status ?? { generation: limiters.current.generation }),
       ...(storeMetrics.isDegraded ? { degraded: true } : {}),
     })
-    const handle = createHandler({ ...context, detail }, config.listeners.http)
-    listeners.push(await openHttp(handle, config.listeners.http, context))
+    const { http } = config.listeners
+    const makeHandler = (isClosing: () => boolean) =>
+      createHandler({ ...context, detail, isClosing }, http)
+    listeners.push(await openHttp(makeHandler, http, context))
     const { file, watch } = source ?? {}
     const listenerFor = (name: string) => storeMetrics.listenerFor(name)
     envoy = await startEnvoy(config, { context, store: opened.store, file, watch, listenerFor })

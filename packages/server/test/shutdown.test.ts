@@ -1,0 +1,58 @@
+// The end of the service: health first, then the ports, and no request that was taken goes unanswered.
+import { connect } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { until } from '../../../test/servers/until.ts'
+import { startLoad } from './load.ts'
+import { running } from './running.ts'
+
+const policies = [{ name: 'api', rules: [{ name: 'all', by: ['key'], limit: '5/min' }] }]
+
+test('a stop under load loses no response', { timeout: 20_000 }, async () => {
+  const { url, stop } = await running({ policies })
+  const load = startLoad(url, 32)
+  await until('load runs', 5000, async () => load.result.answered > 500)
+  await stop(300)
+  const { faults, answered, refused } = await load.stop()
+  expect(faults).toEqual([])
+  expect(answered).toBeGreaterThan(500)
+  expect(refused).toBeGreaterThan(0)
+})
+
+test('health flips first, while requests are still answered', async () => {
+  const { get, post, stop, url } = await running({ policies })
+  const stopping = stop(300)
+  const ready = await fetch(`${url}/readyz`)
+  expect([ready.status, await ready.json()]).toEqual([503, { status: 'draining', generation: 1 }])
+  expect((await get('/healthz')).status).toBe(200)
+  expect((await post('/v1/check', { key: 'a' })).status).toBe(200)
+  await stopping
+  await expect(get('/healthz')).rejects.toThrow()
+})
+
+test('connections that wait for nothing do not hold it up', async () => {
+  const { url, stop, get } = await running({ policies })
+  const { port } = new URL(url)
+  const silent = connect(Number(port), '127.0.0.1')
+  await new Promise((resolve) => silent.once('connect', resolve))
+  // An idle connection of fetch's own pool.
+  await get('/healthz')
+  const ended = await Promise.race([stop().then(() => 'stopped'), pause(3000, 'waits')])
+  expect(ended).toBe('stopped')
+  silent.destroy()
+})
+
+test('work that does not finish is cut off when patience ends', async () => {
+  const { url, stop } = await running({ policies, shutdown: { patience: 200 } })
+  const { port } = new URL(url)
+  const slow = connect(Number(port), '127.0.0.1')
+  slow.on('error', () => {})
+  slow.write(
+    'POST /v1/check HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{',
+  )
+  const closed = new Promise((resolve) => slow.once('close', () => resolve('closed')))
+  await until('the request has begun', 3000, async () => slow.bytesWritten > 0)
+  await pause(50)
+  await stop()
+  expect(await closed).toBe('closed')
+})
