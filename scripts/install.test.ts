@@ -22,6 +22,8 @@ beforeEach(() => {
   for (const name of ['run.mjs', 'install.mjs', 'build.mjs']) {
     cpSync(join(scripts, name), join(folder, 'scripts', name))
   }
+  mkdirSync(join(folder, 'packages/sluice/src'), { recursive: true })
+  writeFileSync(join(folder, 'packages/sluice/tsconfig.json'), '{}')
   writeFileSync(join(folder, 'package-lock.json'), '{}')
   program('bin/npm', 'echo "npm $* in $npm_config_workspace.$npm_config_dry_run"; exit 7')
 })

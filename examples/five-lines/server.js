@@ -1,4 +1,5 @@
-// A plain Node server, limited by address in five lines of Sluice, marked 1 to 5; `npm start` runs it.
+// A plain Node server, limited by address in five lines of Sluice, marked 1 to 5.
+// After `npm run build`, `node examples/five-lines/server.js` runs it.
 import { createServer } from 'node:http'
 import { createLimiter } from 'sluice' // 1
 
@@ -50,6 +51,6 @@ else cannotListen('it is not a number from 0 to 65535')
 
 /** @param {string} why */
 function cannotListen(why) {
-  console.error(`Cannot listen on port ${port}: ${why}. Choose another one: PORT=3001 npm start`)
+  console.error(`Cannot listen on port ${port}: ${why}. Choose another one: PORT=3001`)
   process.exitCode = 1
 }

@@ -69,7 +69,7 @@ test('says in one sentence that its port is in use', async () => {
   const { port } = other.address() as AddressInfo
   expect(await start(String(port)).ended).toEqual({
     code: 1,
-    errors: `Cannot listen on port ${port}: it is in use. Choose another one: PORT=3001 npm start\n`,
+    errors: `Cannot listen on port ${port}: it is in use. Choose another one: PORT=3001\n`,
   })
   other.close()
 })
