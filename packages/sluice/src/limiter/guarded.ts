@@ -63,17 +63,17 @@ export function checkResilience(options: unknown, store: Store | undefined, wron
 
 /** What a guarded limiter is made from, beside the limiter itself. */
 export interface GuardedParts extends Omit<StandInOptions, 'partOf' | 'clock'> {
-  readonly store: Store
   readonly resilience: ResilienceOptions
 }
 
 /** Guards a limiter on a remote store. The options have been checked. */
 export function guarded(
   limiter: RuleLimiter,
-  { store, resilience, ...standIn }: GuardedParts,
+  { resilience, ...standIn }: GuardedParts,
   surroundings: Surroundings = SURROUNDINGS,
 ): Limiter {
   const { timeout, fallbackShare = FALLBACK_SHARE, replicas, breaker, onEvent } = resilience
+  const { store } = standIn
   const partOf = (units: number): number =>
     // The least above: 0.29 of 100 is 29, whatever the last bit says.
     Math.floor(replicas === undefined ? units * fallbackShare + 1e-6 : units / replicas)

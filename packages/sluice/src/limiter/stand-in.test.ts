@@ -178,6 +178,18 @@ describe('a limiter whose store is gone', () => {
     expect(fromFallback).toBe(5)
   })
 
+  it('keeps the counts of a limiter that another one replaces, and forgets those of the last', async () => {
+    const store = brokenStore()
+    const old = limiterOf(policyOf(rule('local')), {}, store)
+    expect(await admitted(old)).toBe(5)
+    const young = limiterOf(policyOf(rule('local')), {}, store)
+    await old.close()
+    await old.close()
+    expect(await admitted(young)).toBe(0)
+    await young.close()
+    expect(await admitted(limiterOf(policyOf(rule('local')), {}, store))).toBe(5)
+  })
+
   it('is closed for good after close, whether it has answered or not', async () => {
     for (const before of [0, 10]) {
       const limiter = limiterOf(policyOf(rule('local')))

@@ -5,18 +5,18 @@ import { compilePolicy } from '../policy/compile.ts'
 import type { Attributes, Policy } from '../policy/policy.ts'
 import { scalePolicy } from '../policy/scale.ts'
 import type { Failure, Fallback } from '../resilience/fallback.ts'
-import { memoryStore } from '../stores/memory/memory-store.ts'
+import type { Store } from '../stores/store.ts'
 import { systemClock, type Clock, type Millis } from '../time/clock.ts'
+import { joinCounts, leaveCounts, localCounts } from './local-counts.ts'
 import { RuleLimiter } from './rule-limiter.ts'
 import { StandInStore } from './stand-in-store.ts'
-
-/** Keys that a stand-in counts at most: about 10 MB. */
-const MOST_KEYS = 100_000
 
 /** What a stand-in is made from. */
 export interface StandInOptions {
   /** Parsed. */
   readonly policy: Policy
+  /** The store that cannot answer. */
+  readonly store: Store
   /** The part of a quota or burst that is granted here. */
   readonly partOf: (units: number) => number
   readonly hashKeys: boolean
@@ -33,10 +33,12 @@ export interface StandInOptions {
 export class StandIn implements Fallback {
   private readonly options: StandInOptions
   private readonly modeOf: ModeOf
+  private isClosed = false
   private made: { readonly store: StandInStore; readonly limiter: RuleLimiter } | undefined
 
   constructor(options: StandInOptions) {
     this.options = options
+    joinCounts(options.store)
     const modes = new Map(
       options.policy.rules.map(({ name, onStoreFailure = 'local' }) => [name, onStoreFailure]),
     )
@@ -64,6 +66,8 @@ export class StandIn implements Fallback {
   close(): void {
     // A closed limiter says so; one that was never made would not.
     void this.ready().limiter.close()
+    if (!this.isClosed) leaveCounts(this.options.store)
+    this.isClosed = true
   }
 
   private ready(failure?: Failure): NonNullable<typeof this.made> {
@@ -73,13 +77,13 @@ export class StandIn implements Fallback {
   }
 
   private make(): NonNullable<typeof this.made> {
-    const { policy, partOf, hashKeys, isBareLimit, clock } = this.options
+    const { policy, store: remote, partOf, hashKeys, isBareLimit, clock } = this.options
     const store = new StandInStore({
-      counts: memoryStore({ maxKeys: MOST_KEYS, ...(clock && { clock }) }),
+      counts: localCounts(remote, clock),
       modeOf: this.modeOf,
       clock: clock ?? systemClock,
     })
     const rules = compilePolicy(scalePolicy(policy, partOf))
-    return { store, limiter: new RuleLimiter(rules, store, true, hashKeys, isBareLimit) }
+    return { store, limiter: new RuleLimiter(rules, store, false, hashKeys, isBareLimit) }
   }
 }
