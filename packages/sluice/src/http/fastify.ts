@@ -1,17 +1,10 @@
 // Rate limiting for Fastify 5, as a hook.
 import { createGuard, type RateLimitOptions } from './create-guard.ts'
-import {
-  holdUntilClosed,
-  nodePort,
-  onAnswered,
-  text,
-  type NodeRequest,
-  type NodeResponse,
-} from './node-port.ts'
+import { pass } from './node-flow.ts'
+import { nodePort, text, type NodeRequest, type NodeResponse } from './node-port.ts'
 import type { AnyLimiter, HttpOptions } from './options.ts'
-import type { Passage } from './passage.ts'
 import type { Port } from './port.ts'
-import { isPromise } from './subject.ts'
+import type { Refusal } from './refusal.ts'
 
 /** What is used of Fastify's request. */
 export interface FastifyRequest {
@@ -22,7 +15,6 @@ export interface FastifyRequest {
 /** What is used of Fastify's reply. */
 export interface FastifyReply {
   readonly raw: NodeResponse
-  readonly sent: boolean
   getHeader(name: string): number | string | string[] | undefined
   header(name: string, value: string): unknown
   code(status: number): { send(body: string): unknown }
@@ -37,24 +29,12 @@ export function rateLimit<Q extends FastifyRequest, S extends FastifyReply>(
   options?: HttpOptions<Q, S>,
 ): Hook<Q, S> {
   const guard = createGuard<Q, S>(fastifyPort, limiter, options)
-  return (request, reply, done) => {
-    const passage = guard.enter(request, reply)
-    if (isPromise(passage)) void passage.then((passage) => go(passage, request, reply, done))
-    else go(passage, request, reply, done)
-  }
-  function go(passage: Passage, request: Q, reply: S, done: () => void): void {
-    const { refusal, delay } = passage
-    if (refusal !== null) {
-      if (reply.sent) return
-      for (const [name, value] of refusal.fields) reply.header(name, value)
-      reply.code(refusal.status).send(refusal.body)
-      return
-    }
-    if (guard.hasAfter)
-      onAnswered(reply.raw, () => guard.answered(passage, reply.raw.statusCode, request, reply))
-    if (delay === 0) done()
-    else holdUntilClosed(delay, reply.raw, done)
-  }
+  return (request, reply, done) => pass(guard, request, reply, reply.raw, send, done)
+}
+
+function send({ status, fields, body }: Refusal, reply: FastifyReply): void {
+  for (const [name, value] of fields) reply.header(name, value)
+  reply.code(status).send(body)
 }
 
 const fastifyPort: Port<FastifyRequest, FastifyReply> = {

@@ -1,24 +1,10 @@
 // Rate limiting for Hono, on any runtime.
 import { createGuard, type RateLimitOptions } from './create-guard.ts'
-import { nodePort } from './node-port.ts'
+import { honoPort, type HonoContext } from './hono-port.ts'
 import type { AnyLimiter, HttpOptions } from './options.ts'
 import type { Passage } from './passage.ts'
-import { gone, held, nodeBehind, pathOf, peerOf, responseOf } from './platform.ts'
-import type { Port } from './port.ts'
+import { gone, held, nodeBehind, responseOf } from './platform.ts'
 import { isPromise } from './subject.ts'
-
-/** What is used of Hono's context. */
-export interface HonoContext {
-  readonly req: {
-    readonly raw: Request
-    readonly method: string
-    readonly matchedRoutes: readonly { readonly method: string; readonly path: string }[]
-    header(name: string): string | undefined
-  }
-  readonly env: unknown
-  res: Response
-  header(name: string, value: string): void
-}
 
 type Next = () => Promise<void>
 
@@ -54,28 +40,4 @@ export function rateLimit<C extends HonoContext>(
     if (!isWritten) guard.write(passage, context)
     return refusal === null ? undefined : context.res
   }
-}
-
-const honoPort: Port<HonoContext, HonoContext> = {
-  peer: ({ req, env }) => peerOf(req.raw, env),
-  header({ req, env }, name) {
-    const node = nodeBehind(env)
-    return node === undefined ? req.header(name) : nodePort.header(node.incoming, name)
-  },
-  method: ({ req }) => req.method,
-  path: ({ req }) => pathOf(req.raw.url),
-  // Middleware stands among the matched routes as `ALL` of a path that ends in a star.
-  route: ({ req }) =>
-    req.matchedRoutes.findLast(({ method, path }) => method !== 'ALL' || !path.endsWith('*'))?.path,
-  get({ res, env }, name) {
-    const node = nodeBehind(env)
-    return node === undefined
-      ? (res.headers.get(name) ?? undefined)
-      : nodePort.get(node.outgoing, name)
-  },
-  set(context, name, value) {
-    const node = nodeBehind(context.env)
-    if (node === undefined) context.header(name, value)
-    else nodePort.set(node.outgoing, name, value)
-  },
 }

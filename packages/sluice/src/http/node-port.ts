@@ -1,7 +1,4 @@
 // How Node's requests and responses are read and written; other frameworks on Node lend theirs.
-import type { Guard } from './guard.ts'
-import { hold } from './hold.ts'
-import type { Passage } from './passage.ts'
 import type { Port } from './port.ts'
 
 /** What is used of Node's `IncomingMessage`. */
@@ -40,47 +37,4 @@ export const nodePort: Port<NodeRequest, NodeResponse> = {
 export function text(value: number | string | readonly string[] | undefined): string | undefined {
   if (value === undefined || typeof value === 'string') return value
   return typeof value === 'number' ? String(value) : value.join(', ')
-}
-
-/** Sends the refusal, or goes on: now, or after the delay unless the client goes away. */
-export function proceed<Q extends object, S extends NodeResponse>(
-  guard: Guard<Q, S>,
-  passage: Passage,
-  request: Q,
-  response: S,
-  next: () => void,
-): void {
-  if (passage.refusal !== null) {
-    sendRefusal(passage.refusal, response)
-    return
-  }
-  if (guard.hasAfter)
-    onAnswered(response, () => guard.answered(passage, response.statusCode, request, response))
-  if (passage.delay === 0) next()
-  else holdUntilClosed(passage.delay, response, next)
-}
-
-/** Holds a request; nothing goes on when the client goes away meanwhile. */
-export function holdUntilClosed(delay: number, response: NodeResponse, next: () => void): void {
-  if (response.closed) return
-  const cancel = hold(delay, () => {
-    response.removeListener('close', cancel)
-    next()
-  })
-  response.once('close', cancel)
-}
-
-/** Calls back when the response is over, unless the client had no answer. */
-export function onAnswered(response: NodeResponse, then: () => void): void {
-  response.once('close', () => {
-    if (response.headersSent) then()
-  })
-}
-
-function sendRefusal(refusal: NonNullable<Passage['refusal']>, response: NodeResponse): void {
-  // Somebody has answered already; there is nothing left to say.
-  if (response.headersSent) return
-  response.statusCode = refusal.status
-  for (const [name, value] of refusal.fields) response.setHeader(name, value)
-  response.end(refusal.body)
 }

@@ -1,9 +1,9 @@
 // Rate limiting for node:http, and for whatever takes functions of request, response and next.
 import { createGuard, type RateLimitOptions } from './create-guard.ts'
-import { nodePort, proceed, type NodeRequest, type NodeResponse } from './node-port.ts'
+import { pass, sendByNode } from './node-flow.ts'
+import { nodePort, type NodeRequest, type NodeResponse } from './node-port.ts'
 import type { AnyLimiter, HttpOptions } from './options.ts'
 import type { Port } from './port.ts'
-import { isPromise } from './subject.ts'
 
 /** Goes on with `next`, or sends the refusal. */
 export type Middleware<Q, S> = (request: Q, response: S, next: () => void) => void
@@ -23,9 +23,5 @@ export function middleware<Q extends NodeRequest, S extends NodeResponse>(
   options?: HttpOptions<Q, S>,
 ): Middleware<Q, S> {
   const guard = createGuard(port, limiter, options)
-  return (request, response, next) => {
-    const passage = guard.enter(request, response)
-    if (!isPromise(passage)) proceed(guard, passage, request, response, next)
-    else void passage.then((passage) => proceed(guard, passage, request, response, next))
-  }
+  return (request, response, next) => pass(guard, request, response, response, sendByNode, next)
 }

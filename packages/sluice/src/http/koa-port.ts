@@ -1,0 +1,48 @@
+// How Koa's context is read and written.
+import { nodePort, type NodeRequest, type NodeResponse } from './node-port.ts'
+import type { Port } from './port.ts'
+
+/** What is used of Koa's context. */
+export interface KoaContext {
+  readonly req: NodeRequest
+  readonly res: NodeResponse
+  readonly originalUrl: string
+  status: number
+  body: unknown
+  set(name: string, value: string): unknown
+}
+
+/** Reads and writes through the context. */
+export const koaPort: Port<KoaContext, KoaContext> = {
+  peer: ({ req }) => nodePort.peer(req),
+  header: ({ req }, name) => nodePort.header(req, name),
+  method: ({ req }) => nodePort.method(req),
+  path: ({ originalUrl }) => originalUrl,
+  route: matchedRoute,
+  routesLate: true,
+  get: ({ res }, name) => nodePort.get(res, name),
+  set: ({ res }, name, value) => nodePort.set(res, name, value),
+}
+
+/** What the router leaves on the context. */
+interface Matched {
+  readonly matched?: readonly { readonly path: unknown; readonly methods: readonly string[] }[]
+  readonly _matchedRoute?: unknown
+}
+
+/** The template of the route, which is known within the router. `_matchedRoute` alone may be its middleware's. */
+function matchedRoute(context: KoaContext): string | undefined {
+  const { matched, _matchedRoute } = context as Matched
+  const method = nodePort.method(context.req)
+  const route = matched?.findLast(({ methods }) => methods.includes(method))
+  return (route === undefined ? _matchedRoute : route.path)?.toString()
+}
+
+/** Throws the error again, with header fields for the answer that Koa makes of it. */
+export function throwWith(fields: Readonly<Record<string, string>>, error: unknown): never {
+  if (typeof error === 'object' && error !== null && Object.isExtensible(error)) {
+    const brings = error as { headers?: Record<string, string> }
+    brings.headers = { ...fields, ...brings.headers }
+  }
+  throw error
+}
