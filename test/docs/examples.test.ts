@@ -46,6 +46,7 @@ it('every block compiles', { timeout: 60_000 }, () => {
         sluice: source('index.ts'),
         'sluice/http': source('http/index.ts'),
         'sluice/http/*': source('http/*.ts'),
+        'sluice/client': source('client/index.ts'),
         'sluice/redis': source('redis/index.ts'),
         'sluice/testing': source('testing/index.ts'),
       },

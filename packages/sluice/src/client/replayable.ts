@@ -1,0 +1,19 @@
+// Which bodies can be sent a second time.
+
+const REPLAYABLE = new Set([
+  'ArrayBuffer',
+  'SharedArrayBuffer',
+  'Blob',
+  'File',
+  'FormData',
+  'URLSearchParams',
+])
+
+/** True for no body and for bodies that hold all their bytes; false for streams and other bodies that are read once. */
+export function isReplayable(body: unknown): boolean {
+  if (body === undefined || body === null || typeof body === 'string') return true
+  // By name, not by class: bodies come from other realms and libraries, too.
+  return (
+    ArrayBuffer.isView(body) || REPLAYABLE.has(Object.prototype.toString.call(body).slice(8, -1))
+  )
+}

@@ -1,0 +1,32 @@
+// One count of a store as a gate: who may go on is the store's to say.
+import { joined } from '../key/key.ts'
+import type { Limit } from '../limit/limit.ts'
+import type { Check, MaybePromise, Store } from '../stores/store.ts'
+import type { Millis } from '../time/clock.ts'
+import type { Gate, Passage } from './gate.ts'
+
+/** A gate at one key of a store. Counts of another algorithm or window live elsewhere, as for limiters. */
+export function storeGate(store: Store, limit: Limit, key: string): Gate {
+  const space = joined(['paced', limit.algorithm, String(limit.window)])
+  const check = (cost: number): Check => ({ space, key, limit, cost })
+  return {
+    take(cost): MaybePromise<Passage> {
+      const verdicts = store.take([check(cost)])
+      return 'then' in verdicts ? verdicts.then(([verdict]) => verdict!) : verdicts[0]!
+    },
+    give: (cost, takenAt) => store.give([{ ...check(cost), takenAt }]),
+    leastWait: (headCost, units) => leastWait(limit, headCost, units),
+  }
+}
+
+/**
+ * A lower bound for every algorithm, and exact for buckets: when the head passes after a wait, a bucket is
+ * empty and gains quota units per window. Windows give a whole quota at once; the sliding window is an estimate
+ * that may be one window early.
+ */
+function leastWait({ algorithm, quota, window }: Limit, headCost: number, units: number): Millis {
+  if (algorithm === 'token-bucket' || algorithm === 'gcra')
+    return Math.floor((units * window) / quota)
+  const windows = Math.floor((headCost + units - 1) / quota)
+  return Math.max(0, algorithm === 'sliding-window' ? windows - 1 : windows) * window
+}
