@@ -88,3 +88,14 @@ it.each(['token-bucket', 'gcra', 'leaky-bucket'] as const)(
     expect(count.peek(1, 400).retryAfter).toBe(100)
   },
 )
+
+it.each(['token-bucket', 'gcra', 'leaky-bucket'] as const)(
+  'a clock that goes back after units were handed back finds as many left: %s',
+  (algorithm) => {
+    const count = new Count(limit('2/s', { algorithm, burst: 4 }))
+    count.take(4, 0)
+    count.give(1, 500, 500)
+    expect(count.peek(0, 500).remaining).toBe(2)
+    expect(count.peek(0, 400).remaining).toBe(2)
+  },
+)
