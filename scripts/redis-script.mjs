@@ -1,4 +1,4 @@
-// Makes the one Redis script of the library from its Lua files, without comments, and the hash it is called by.
+// Makes the Redis scripts of the library from its Lua files, without comments, and the hashes they are called by.
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -10,17 +10,28 @@ const algorithms = ['bucket', 'fixed-window', 'sliding-window', 'sliding-log']
 export async function makeRedisScript() {
   const made = await Promise.all(algorithms.map(makerOf))
   const text = [await sourceOf('prelude'), ...made, await sourceOf('take-all')].join('')
-  const hash = createHash('sha1').update(text).digest('hex')
   return [
     '// Generated from redis/lua by `npm run generate`. Do not edit.',
     '',
-    '/** The script that decides everything. */',
-    `export const SCRIPT: string = ${JSON.stringify(text)}`,
+    '/** A script, and its SHA-1, by which EVALSHA calls it. */',
+    'export interface Script {',
+    '  readonly text: string',
+    '  readonly hash: string',
+    '}',
     '',
-    '/** The SHA-1 of the script, by which EVALSHA calls it. */',
-    `export const SCRIPT_HASH: string = '${hash}'`,
+    '/** Decides everything. */',
+    `export const TAKE_ALL: Script = ${scriptOf(text)}`,
+    '',
+    '/** Decides plain takes from buckets, at less cost. */',
+    `export const TAKE_BUCKETS: Script = ${scriptOf(await sourceOf('take-buckets'))}`,
     '',
   ].join('\n')
+}
+
+/** @param {string} text */
+function scriptOf(text) {
+  const hash = createHash('sha1').update(text).digest('hex')
+  return `{\n  text: ${JSON.stringify(text)},\n  hash: '${hash}',\n}`
 }
 
 /**

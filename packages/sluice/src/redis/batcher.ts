@@ -3,38 +3,23 @@ import { SluiceError } from '../errors.ts'
 import type { Verdict } from '../limit/verdict.ts'
 import type { Check } from '../stores/store.ts'
 import type { Clock, Millis } from '../time/clock.ts'
+import { Timeouts } from '../time/timeouts.ts'
+import { systemTimers, type Timers } from '../time/timers.ts'
+import { Batch } from './batch.ts'
 import type { RedisConnection } from './client.ts'
 import { chargedOf } from './late.ts'
 import { isNoScript, storeError } from './redis-errors.ts'
-import { SCRIPT, SCRIPT_HASH } from './script.generated.ts'
-import { hasShape, shapeOf, verdictsOf, type Operation, type Reply, type Shape } from './shape.ts'
-import { grouped, slotOf } from './slot.ts'
 import { ANY_TIME, ServerTime } from './server-time.ts'
-import { Timeouts } from '../time/timeouts.ts'
-import { systemTimers, type Timers } from '../time/timers.ts'
+import { knownShape, shapeOf, type Operation, type Shape } from './shape.ts'
+import { slotOf } from './slot.ts'
 
 /** Checks in one script call at most: more gains nothing, and the server answers nobody else meanwhile. */
 const LARGEST_BATCH = 64
+/** The slots of a cluster. Gifts travel apart, numbered above them: unlike takes, they may act late. */
+const SLOTS = 16_384
 
-/** A request that waits for its answer. Its names are all in one cluster slot. */
-interface Waiting {
-  readonly operation: Operation
-  readonly checks: readonly Check[]
-  readonly names: readonly string[]
-  readonly resolve: (verdicts: readonly Verdict[]) => void
-  readonly reject: (error: SluiceError) => void
-}
-
-/** One script call. */
-interface Batch {
-  readonly waiting: readonly Waiting[]
-  readonly shapes: readonly Shape[]
-  /** For each request the number of its shape. */
-  readonly numbers: readonly number[]
-  /** When we give up, by our own clock. */
-  readonly deadline: Millis
-  settled: boolean
-}
+/** Shapes of takes that are remembered, since nearly all requests have one of few. */
+const SHAPES_KEPT = 16
 
 /** What a batcher works with. */
 export interface BatcherOptions {
@@ -54,113 +39,124 @@ export interface BatcherOptions {
 export class Batcher {
   private readonly options: BatcherOptions
   private readonly timeouts: Timeouts<Batch>
-  private queue: Waiting[] = []
-  private inFlight = 0
   private readonly serverTime = new ServerTime()
+  /** What this turn has gathered, by cluster slot; without a cluster, all under 0. */
+  private readonly open = new Map<number, Batch>()
+  private readonly shapes: Shape[] = []
+  private isScheduled = false
+  private inFlight = 0
 
   constructor(options: BatcherOptions) {
     this.options = options
     this.timeouts = new Timeouts(options.clock, (batch) => this.giveUp(batch), options.timers)
   }
 
-  /** Runs one request; rejects with a {@link SluiceError}. */
+  /** Runs one request, whose names are all in one cluster slot; rejects with a {@link SluiceError}. */
   run(
     operation: Operation,
     checks: readonly Check[],
     names: readonly string[],
   ): Promise<readonly Verdict[]> {
-    return new Promise((resolve, reject) => {
-      this.queue.push({ operation, checks, names, resolve, reject })
-      if (this.queue.length === 1) this.schedule()
-    })
+    const mayActLate = operation === 'give'
+    const slot =
+      (this.options.connection.cluster ? slotOf(names[0]!) : 0) + (mayActLate ? SLOTS : 0)
+    let batch = this.open.get(slot)
+    if (batch !== undefined && batch.names.length + names.length > LARGEST_BATCH) {
+      this.begin(batch)
+      batch = undefined
+    }
+    if (batch === undefined) {
+      batch = new Batch(mayActLate)
+      this.open.set(slot, batch)
+      if (!this.isScheduled) this.schedule()
+    }
+    const own = batch
+    const request = own.add(this.shapeIn(own, operation, checks), names)
+    return own.done.then(() => own.answerTo(request))
   }
 
   /** While nothing is on its way, nothing waits; under load, all requests of the turn travel together. */
   private schedule(): void {
-    const flush = (): void => this.flush()
-    if (this.inFlight === 0) queueMicrotask(flush)
-    else (this.options.timers ?? systemTimers).afterTurn(flush)
+    this.isScheduled = true
+    if (this.inFlight === 0) queueMicrotask(this.flush)
+    else (this.options.timers ?? systemTimers).afterTurn(this.flush)
   }
 
-  private flush(): void {
-    const waiting = this.queue
-    this.queue = []
-    for (const group of this.options.connection.cluster
-      ? grouped(waiting, slotOfRequest)
-      : [waiting]) {
-      for (const part of parted(group)) this.begin(part)
-    }
+  private readonly flush = (): void => {
+    this.isScheduled = false
+    for (const batch of this.open.values()) this.begin(batch)
+    this.open.clear()
   }
 
-  private begin(waiting: readonly Waiting[]): void {
-    const shapes: Shape[] = []
-    const numbers: number[] = []
-    for (const { operation, checks } of waiting) numbers.push(numberOf(shapes, operation, checks))
-    const deadline = this.options.clock() + this.options.timeout
-    const batch: Batch = { waiting, shapes, numbers, deadline, settled: false }
+  private begin(batch: Batch): void {
+    batch.deadline = this.options.clock() + this.options.timeout
     this.inFlight += 1
     this.timeouts.add(batch)
-    void this.send(batch, true)
+    this.send(batch, true)
   }
 
-  /** Never rejects. */
-  private async send(batch: Batch, mayRepeat: boolean): Promise<void> {
-    const { clock } = this.options
-    const keys: string[] = []
-    for (const { names } of batch.waiting) for (const name of names) keys.push(name)
-    const args = this.argsOf(batch)
-    const sentAt = clock()
-    try {
-      const values = (await this.call(keys, args)) as readonly unknown[]
-      // Below 0: the call came too late by the server's clock and did nothing. Unless we have given up, it was
-      // not late: we did not know that clock yet, or it was set. It may go again.
-      const isLate = Number(values[0]) < 0
-      const now = Math.abs(Number(values[0]))
-      this.serverTime.learn(now, sentAt, clock())
-      if (!isLate) this.answer(batch, { values, next: 1, now })
-      else if (mayRepeat && !batch.settled) await this.send(batch, false)
-      else this.fail(batch, tooLate())
-    } catch (cause) {
-      this.fail(batch, storeError(cause))
-    }
+  /** The shape of a request: one of the batch when it has it, one that was made before, or a new one. */
+  private shapeIn(batch: Batch, operation: Operation, checks: readonly Check[]): Shape {
+    const known =
+      knownShape(batch.shapes, operation, checks) ?? knownShape(this.shapes, operation, checks)
+    if (known !== undefined) return known
+    const made = shapeOf(operation, checks)
+    if (operation === 'take' && this.shapes.push(made) > SHAPES_KEPT) this.shapes.shift()
+    return made
   }
 
-  /** By the hash; the text goes out only when the server does not know it. Nothing else is sent twice. */
-  private async call(keys: readonly string[], args: readonly string[]): Promise<unknown> {
-    const { connection } = this.options
-    try {
-      return await connection.evalsha(SCRIPT_HASH, keys, args)
-    } catch (error) {
-      if (!isNoScript(error)) throw error
-      return connection.eval(SCRIPT, keys, args)
-    }
-  }
-
-  private argsOf({ shapes, numbers, deadline }: Batch): readonly string[] {
-    const { serverClock } = this.options
+  /** Sends by the hash; the text goes out only when the server does not know it. Nothing else is sent twice. */
+  private send(batch: Batch, mayRepeat: boolean): void {
+    const { connection, clock, serverClock } = this.options
+    const { script, names } = batch
     // A call that sat in a hung server's socket until we had given up must do nothing any more.
-    const latest = serverClock === undefined ? this.serverTime.at(deadline) : ANY_TIME
-    const time = serverClock === undefined ? '' : String(serverClock())
-    const args = [time, String(latest), String(shapes.length)]
-    for (const shape of shapes) args.push(...shape.args)
-    for (const number of numbers) args.push(String(number))
-    return args
+    const args =
+      serverClock === undefined
+        ? batch.argsFor('', batch.mayActLate ? ANY_TIME : this.serverTime.at(batch.deadline))
+        : batch.argsFor(String(serverClock()), ANY_TIME)
+    const sentAt = clock()
+    const received = (values: unknown): void =>
+      this.receive(batch, values as readonly unknown[], sentAt, mayRepeat)
+    const failed = (cause: unknown): void => this.fail(batch, storeError(cause))
+    try {
+      connection
+        .evalsha(script.hash, names, args)
+        .then(received, (error: unknown) => {
+          if (!isNoScript(error)) throw error
+          return connection.eval(script.text, names, args).then(received)
+        })
+        .catch(failed)
+    } catch (cause) {
+      failed(cause)
+    }
   }
 
-  private answer(batch: Batch, reply: Reply): void {
-    const isInTime = this.settle(batch)
-    for (let i = 0; i < batch.waiting.length; i++) {
-      const waiting = batch.waiting[i]!
-      const verdicts = verdictsOf(batch.shapes[batch.numbers[i]! - 1]!, reply)
-      if (!isInTime) this.giveBack(waiting, verdicts)
-      else if (typeof verdicts === 'string') waiting.reject(storeError(verdicts))
-      else waiting.resolve(verdicts)
-    }
+  private receive(
+    batch: Batch,
+    values: readonly unknown[],
+    sentAt: Millis,
+    mayRepeat: boolean,
+  ): void {
+    // Below 0: the call came too late by the server's clock and did nothing. Unless we have given up, it was
+    // not late: we did not know that clock yet, or it was set. It may go again.
+    const isLate = Number(values[0]) < 0
+    const now = Math.abs(Number(values[0]))
+    this.serverTime.learn(now, sentAt, this.options.clock())
+    if (!isLate) this.answer(batch, values, now)
+    else if (mayRepeat && !batch.settled) this.send(batch, false)
+    else this.fail(batch, tooLate())
+  }
+
+  private answer(batch: Batch, values: readonly unknown[], now: Millis): void {
+    batch.read(values, now)
+    if (this.settle(batch)) batch.settle()
+    else batch.forEach((shape, names, answer) => this.giveBack(shape, names, answer))
   }
 
   /** The server acted in time, but we had given up by the time we heard of it: whoever asked was told otherwise. */
   private giveBack(
-    { operation, checks, names }: Waiting,
+    { operation, checks }: Shape,
+    names: readonly string[],
     verdicts: readonly Verdict[] | string,
   ): void {
     if (operation !== 'take' || typeof verdicts === 'string') return
@@ -174,7 +170,7 @@ export class Batcher {
   }
 
   private fail(batch: Batch, error: SluiceError): void {
-    if (this.settle(batch)) for (const { reject } of batch.waiting) reject(error)
+    if (this.settle(batch)) batch.settle(error)
   }
 
   private giveUp(batch: Batch): void {
@@ -194,32 +190,4 @@ export class Batcher {
 function tooLate(timeout?: Millis): SluiceError {
   const when = timeout === undefined ? 'in time' : `within ${timeout} ms`
   return new SluiceError('store-timeout', `Redis did not answer ${when}`, { transient: true })
-}
-
-/** The number of a request's shape, which is added when it is new. Most requests are like the one before. */
-function numberOf(shapes: Shape[], operation: Operation, checks: readonly Check[]): number {
-  for (let i = shapes.length; i > 0; i--) {
-    if (hasShape(shapes[i - 1]!, operation, checks)) return i
-  }
-  return shapes.push(shapeOf(operation, checks))
-}
-
-function slotOfRequest({ names }: Waiting): number {
-  return slotOf(names[0]!)
-}
-
-/** The requests in runs of a bounded number of checks. */
-function* parted(waiting: readonly Waiting[]): Iterable<readonly Waiting[]> {
-  let run: Waiting[] = []
-  let checks = 0
-  for (const one of waiting) {
-    if (run.length > 0 && checks + one.checks.length > LARGEST_BATCH) {
-      yield run
-      run = []
-      checks = 0
-    }
-    run.push(one)
-    checks += one.checks.length
-  }
-  if (run.length > 0) yield run
 }

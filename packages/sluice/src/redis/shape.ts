@@ -1,9 +1,6 @@
-// Requests on the wire: what the script is told, and what its numbers mean.
-import { Taken } from '../algorithms/take.ts'
+// Requests on the wire: what the scripts are told.
 import type { AlgorithmName } from '../limit/limit.ts'
-import type { Verdict } from '../limit/verdict.ts'
 import type { Check } from '../stores/store.ts'
-import type { Millis } from '../time/clock.ts'
 
 /** What a request asks of the script. */
 export type Operation = 'take' | 'peek' | 'give' | 'reset'
@@ -24,22 +21,44 @@ const ALGORITHMS: Readonly<Record<AlgorithmName, string>> = {
   'sliding-log': '6',
 }
 
+/** The algorithms that the script of plain takes knows: they are one arithmetic. */
+const BUCKETS: ReadonlySet<AlgorithmName> = new Set(['token-bucket', 'gcra', 'leaky-bucket'])
+
 /** Everything about a request but its keys. Requests of one shape share one description on the wire. */
 export interface Shape {
   readonly operation: Operation
   readonly checks: readonly Check[]
-  /** The description, as script arguments. */
+  /** The description, as arguments of the script that decides everything. */
   readonly args: readonly string[]
+  /** The same for the script of plain takes from buckets; undefined when this is none. */
+  readonly plainArgs: readonly string[] | undefined
 }
 
 /** The shape of a request. */
 export function shapeOf(operation: Operation, checks: readonly Check[]): Shape {
-  const args = [OPERATIONS[operation], String(checks.length), ...checks.flatMap(argsOf)]
-  return { operation, checks, args }
+  const length = String(checks.length)
+  const isPlain = operation === 'take' && checks.every(isPlainTake)
+  return {
+    operation,
+    checks,
+    args: [OPERATIONS[operation], length, ...checks.flatMap(argsOf)],
+    plainArgs: isPlain ? [length, ...checks.flatMap(plainArgsOf)] : undefined,
+  }
 }
 
-/** Whether a request has this shape. */
-export function hasShape(shape: Shape, operation: Operation, checks: readonly Check[]): boolean {
+/** The newest of some shapes that a request has. */
+export function knownShape(
+  shapes: readonly Shape[],
+  operation: Operation,
+  checks: readonly Check[],
+): Shape | undefined {
+  for (let i = shapes.length - 1; i >= 0; i--) {
+    if (hasShape(shapes[i]!, operation, checks)) return shapes[i]
+  }
+  return undefined
+}
+
+function hasShape(shape: Shape, operation: Operation, checks: readonly Check[]): boolean {
   if (shape.operation !== operation || shape.checks.length !== checks.length) return false
   for (let i = 0; i < checks.length; i++) {
     if (!isAlike(checks[i]!, shape.checks[i]!)) return false
@@ -64,72 +83,10 @@ function argsOf({ limit, cost, shadow, countRefused, takenAt }: Check): string[]
   return [ALGORITHMS[algorithm], ...numbers, takenAt === undefined ? '' : String(takenAt)]
 }
 
-/** The script's numbers, read one after the other. */
-export interface Reply {
-  readonly values: readonly unknown[]
-  next: number
-  readonly now: Millis
+function isPlainTake({ limit, cost, shadow, countRefused }: Check): boolean {
+  return cost > 0 && shadow !== true && countRefused !== true && BUCKETS.has(limit.algorithm)
 }
 
-/** The verdicts of a take or peek, or the server's error as text. */
-export function verdictsOf(
-  { operation, checks }: Shape,
-  reply: Reply,
-): readonly Verdict[] | string {
-  const { values, next } = reply
-  // Some clients give numbers as text, or texts as bytes, when told so: only an error is no number at all.
-  const first = values[next]
-  if (typeof first !== 'number' && next < values.length && Number.isNaN(Number(first))) {
-    reply.next += 1
-    return String(first)
-  }
-  if (operation === 'give' || operation === 'reset') return []
-  const verdicts: Verdict[] = []
-  for (const check of checks) verdicts.push(verdictOf(check, reply))
-  return verdicts
-}
-
-function numberFrom(reply: Reply): number {
-  return Number(reply.values[reply.next++])
-}
-
-/** What the script says of a check. */
-const REFUSED = 0
-const LOOKED_AT = 2
-
-/** The server decides and says what the state is; what follows from it is worked out here, when asked. */
-function verdictOf(check: Check, reply: Reply): Verdict {
-  const { limit, cost } = check
-  if (limit.algorithm === 'sliding-log') return logVerdict(check, reply)
-  const answer = numberFrom(reply)
-  const at = reply.now - numberFrom(reply)
-  const used = numberFrom(reply)
-  const before = limit.algorithm === 'sliding-window' ? numberFrom(reply) : 0
-  return new Taken(
-    limit,
-    { at, used, before },
-    cost,
-    reply.now,
-    answer !== REFUSED,
-    answer !== LOOKED_AT,
-  )
-}
-
-function logVerdict({ limit, cost }: Check, reply: Reply): Verdict {
-  const { now } = reply
-  const allowed = numberFrom(reply) !== REFUSED
-  const used = numberFrom(reply)
-  const fullAt = numberFrom(reply)
-  const freeAt = numberFrom(reply)
-  const availableAt = numberFrom(reply)
-  const remaining = Math.max(0, limit.quota - used)
-  return {
-    allowed,
-    remaining,
-    retryAfter: allowed ? 0 : cost > limit.quota ? null : freeAt - now,
-    resetAfter: fullAt - now,
-    availableAfter: remaining >= limit.quota ? 0 : availableAt - now,
-    delay: 0,
-    at: now,
-  }
+function plainArgsOf({ limit: { quota, window, burst }, cost }: Check): string[] {
+  return [quota, window, burst * window, cost * window].map(String)
 }

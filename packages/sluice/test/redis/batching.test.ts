@@ -27,8 +27,9 @@ describe.each(Object.entries(standalone))('through %s', (name, open) => {
   afterAll(() => connected.close())
   beforeEach(async () => {
     store = patientStore(connected.client, { prefix: `${name.replaceAll(' ', '')}${++number}:` })
-    // It learns the server's time with its first call.
+    // It learns the server's time with its first call, and the server both scripts.
     await store.peek([on('first', '1/400d')])
+    await store.take([on('first', '1/400d')])
     await resetCounts(server)
   })
 
@@ -53,6 +54,19 @@ describe.each(Object.entries(standalone))('through %s', (name, open) => {
     expect((await commandCounts(server))['evalsha']).toBe(1)
     await Promise.all(Array.from({ length: 22 }, async (_, i) => store.take(three(i))))
     expect((await commandCounts(server))['evalsha']).toBe(3)
+  })
+
+  it('requests of one to three limits, all different, are told apart in one call', async () => {
+    const requests = Array.from({ length: 30 }, (_, i) =>
+      Array.from({ length: 1 + (i % 3) }, (_, j) =>
+        on(`${i} ${j}`, { quota: 2 + i, window: '400d' }, { burst: 5 + j, cost: 1 + (i % 5) }),
+      ),
+    )
+    const all = await Promise.all(requests.map(async (checks) => store.take(checks)))
+    expect(all.map((verdicts) => verdicts.map(({ remaining }) => remaining))).toEqual(
+      requests.map((checks) => checks.map(({ limit, cost }) => limit.burst - cost)),
+    )
+    expect((await commandCounts(server))['evalsha']).toBe(1)
   })
 
   it('one request of more checks than a batch is still one call, all or none', async () => {

@@ -5,7 +5,7 @@ import { startRedis, type RedisServer } from '../../../../test/servers/redis-ser
 import { Batcher } from '../../src/redis/batcher.ts'
 import { connectionOf } from '../../src/redis/client.ts'
 import { redisKeys } from '../../src/redis/redis-key.ts'
-import { SCRIPT } from '../../src/redis/script.generated.ts'
+import { TAKE_ALL, TAKE_BUCKETS } from '../../src/redis/script.generated.ts'
 import { shapeOf } from '../../src/redis/shape.ts'
 import type { Check } from '../../src/stores/store.ts'
 import { systemClock } from '../../src/time/clock.ts'
@@ -31,12 +31,14 @@ everyKeyExpires(() => [server])
 const used = async ({ space, key }: Check): Promise<boolean> =>
   (await client.exists(nameOf(space, key))) === 1
 
-describe('the script', () => {
-  const check = on('direct', '10/400d')
+describe.each(['everything', 'plain takes'])('the script of %s', (what) => {
+  const check = on(`direct ${what}`, '10/400d')
   const call = (latest: number): Promise<unknown> => {
-    const { args } = shapeOf('take', [check])
+    const { args, plainArgs } = shapeOf('take', [check])
     const name = nameOf(check.space, check.key)
-    return client.eval(SCRIPT, 1, name, '', `${latest}`, '1', ...args, '1')
+    return what === 'everything'
+      ? client.eval(TAKE_ALL.text, 1, name, '', `${latest}`, '1', ...args, '1')
+      : client.eval(TAKE_BUCKETS.text, 1, name, '', `${latest}`, '', ...plainArgs!)
   }
 
   it('does nothing after its deadline but tell the time', async () => {
@@ -54,7 +56,8 @@ describe('the script', () => {
     for (const latest of [0, now + HOUR]) {
       const reply = (await call(latest)) as number[]
       expect(reply[0]).toBeGreaterThanOrEqual(now)
-      expect(reply[1]).toBe(1)
+      expect(reply[1]).toBeGreaterThan(0)
+      expect(await used(check)).toBe(true)
     }
   })
 })

@@ -1,0 +1,112 @@
+// Requests that travel in one script call, and what it answered them.
+import type { SluiceError } from '../errors.ts'
+import type { Verdict } from '../limit/verdict.ts'
+import type { Millis } from '../time/clock.ts'
+import { storeError } from './redis-errors.ts'
+import { verdictsOf, type Reply } from './reply.ts'
+import { TAKE_ALL, TAKE_BUCKETS, type Script } from './script.generated.ts'
+import type { Shape } from './shape.ts'
+
+/** Shapes in one call are numbered by the characters from this code on. */
+const ZERO = 48
+
+/** One script call. Its names are all in one cluster slot. */
+export class Batch {
+  /** The names of all checks, request after request. */
+  readonly names: string[] = []
+  /** When we give up, by our own clock. */
+  deadline: Millis = 0
+  settled = false
+  /** Resolves when the answers are there, or the failure. Never rejects. */
+  readonly done: Promise<void>
+  readonly shapes: Shape[] = []
+  /** For each request the number of its shape, from 1. */
+  private readonly numbers: number[] = []
+  private isPlain = true
+  private answers: readonly (readonly Verdict[] | string)[] = []
+  private failure: SluiceError | undefined
+  private finish!: () => void
+
+  /** Whether it does no harm when the call acts after we have given it up. */
+  readonly mayActLate: boolean
+
+  constructor(mayActLate: boolean) {
+    this.mayActLate = mayActLate
+    this.done = new Promise((resolve) => {
+      this.finish = resolve
+    })
+  }
+
+  /** Adds a request and says which one it is. */
+  add(shape: Shape, names: readonly string[]): number {
+    let number = this.shapes.lastIndexOf(shape) + 1
+    if (number === 0) number = this.shapes.push(shape)
+    // The short script reads every count of a request before it writes one: none may be there twice.
+    if (shape.plainArgs === undefined || hasTwins(names)) this.isPlain = false
+    for (const name of names) this.names.push(name)
+    return this.numbers.push(number) - 1
+  }
+
+  get script(): Script {
+    return this.isPlain ? TAKE_BUCKETS : TAKE_ALL
+  }
+
+  /** The script's arguments; `time` is '' for the server's own, `latest` the last instant at which it may act. */
+  argsFor(time: string, latest: Millis): readonly string[] {
+    const { shapes, numbers } = this
+    if (this.isPlain) {
+      const args = [time, String(latest), shapes.length === 1 ? '' : this.numbersText()]
+      for (const { plainArgs } of shapes) args.push(...plainArgs!)
+      return args
+    }
+    const args = [time, String(latest), String(shapes.length)]
+    for (const shape of shapes) args.push(...shape.args)
+    for (const number of numbers) args.push(String(number))
+    return args
+  }
+
+  /** Reads what the script said, and at which server time. */
+  read(values: readonly unknown[], now: Millis): void {
+    const reply: Reply = { values, next: 1, now, isPlain: this.isPlain }
+    const { shapes, numbers } = this
+    this.answers = numbers.map((number) => verdictsOf(shapes[number - 1]!, reply))
+  }
+
+  /** Lets everybody have their answers, or all of them the failure. */
+  settle(failure?: SluiceError): void {
+    this.failure = failure
+    this.finish()
+  }
+
+  /** The answer to a request. Throws the failure of the call, or of the request alone. */
+  answerTo(request: number): readonly Verdict[] {
+    if (this.failure !== undefined) throw this.failure
+    const answer = this.answers[request]!
+    if (typeof answer === 'string') throw storeError(answer)
+    return answer
+  }
+
+  /** Shows every request with its names, and what it was answered. */
+  forEach(
+    see: (shape: Shape, names: readonly string[], answer: readonly Verdict[] | string) => void,
+  ): void {
+    let first = 0
+    for (const [i, number] of this.numbers.entries()) {
+      const shape = this.shapes[number - 1]!
+      const end = first + shape.checks.length
+      see(shape, this.names.slice(first, end), this.answers[i]!)
+      first = end
+    }
+  }
+
+  private numbersText(): string {
+    return String.fromCharCode(...this.numbers.map((number) => ZERO + number))
+  }
+}
+
+function hasTwins(names: readonly string[]): boolean {
+  for (let i = 1; i < names.length; i++) {
+    for (let j = 0; j < i; j++) if (names[i] === names[j]) return true
+  }
+  return false
+}

@@ -1,0 +1,85 @@
+// What the scripts' numbers mean.
+import { Taken } from '../algorithms/take.ts'
+import type { Verdict } from '../limit/verdict.ts'
+import type { Check } from '../stores/store.ts'
+import type { Millis } from '../time/clock.ts'
+import type { Shape } from './shape.ts'
+
+/** A script's numbers, read one after the other. */
+export interface Reply {
+  readonly values: readonly unknown[]
+  next: number
+  readonly now: Millis
+  /** Whether the script of plain takes speaks, which says less. */
+  readonly isPlain: boolean
+}
+
+/** The verdicts of a take or peek, or the server's error as text. */
+export function verdictsOf(
+  { operation, checks }: Shape,
+  reply: Reply,
+): readonly Verdict[] | string {
+  const { values, next } = reply
+  // Some clients give numbers as text, or texts as bytes, when told so: only an error is no number at all.
+  const first = values[next]
+  if (typeof first !== 'number' && next < values.length && Number.isNaN(Number(first))) {
+    reply.next += 1
+    return String(first)
+  }
+  if (operation === 'give' || operation === 'reset') return []
+  const read = reply.isPlain ? plainVerdict : verdictOf
+  if (checks.length === 1) return [read(checks[0]!, reply)]
+  return checks.map((check) => read(check, reply))
+}
+
+function numberFrom(reply: Reply): number {
+  return Number(reply.values[reply.next++])
+}
+
+/** What the script says of a check. */
+const REFUSED = 0
+const LOOKED_AT = 2
+
+/** The server decides and says what the state is; what follows from it is worked out here, when asked. */
+function verdictOf(check: Check, reply: Reply): Verdict {
+  const { limit, cost } = check
+  if (limit.algorithm === 'sliding-log') return logVerdict(check, reply)
+  const answer = numberFrom(reply)
+  const at = reply.now - numberFrom(reply)
+  const used = numberFrom(reply)
+  const before = limit.algorithm === 'sliding-window' ? numberFrom(reply) : 0
+  const state = { at, used, before }
+  return new Taken(limit, state, cost, reply.now, answer !== REFUSED, answer !== LOOKED_AT)
+}
+
+/** One number when the cost was taken and the state is of this instant; else the answer, as -1 - answer, age and use. */
+function plainVerdict({ limit, cost }: Check, reply: Reply): Verdict {
+  const { now } = reply
+  const first = numberFrom(reply)
+  if (first >= 0)
+    return new Taken(limit, { at: now, used: first, before: 0 }, cost, now, true, true)
+  const answer = -1 - first
+  const at = now - numberFrom(reply)
+  const used = numberFrom(reply)
+  const state = { at, used, before: 0 }
+  return new Taken(limit, state, cost, now, answer !== REFUSED, answer !== LOOKED_AT)
+}
+
+function logVerdict({ limit, cost }: Check, reply: Reply): Verdict {
+  const { now } = reply
+  const allowed = numberFrom(reply) !== REFUSED
+  const used = numberFrom(reply)
+  const fullAt = numberFrom(reply)
+  const freeAt = numberFrom(reply)
+  const availableAt = numberFrom(reply)
+  const remaining = Math.max(0, limit.quota - used)
+  return {
+    allowed,
+    remaining,
+    retryAfter: allowed ? 0 : cost > limit.quota ? null : freeAt - now,
+    resetAfter: fullAt - now,
+    availableAfter: remaining >= limit.quota ? 0 : availableAt - now,
+    delay: 0,
+    at: now,
+  }
+}
