@@ -4,12 +4,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build } from './build.mjs'
 import { ensureInstalled } from './install.mjs'
+import { ensurePromtool } from './promtool.mjs'
 import { ensureRedisServer } from './redis-server.mjs'
 import { run, tool } from './run.mjs'
 import { countResults } from './test-counts.mjs'
 
 await ensureInstalled()
 await ensureRedisServer()
+await ensurePromtool()
 // A broken build is one failure among others: the tests of the sources still run.
 const built = await build()
 

@@ -91,14 +91,14 @@ test('a bad file keeps the old policies and says so everywhere, until it is mend
   const file = join(folder(), 'sluice.yaml')
   writeFileSync(file, yaml(3))
   const service = await fromFile(file, false)
-  const { get, reload, logged } = service
+  const { get, reload, logged, metrics } = service
   writeFileSync(file, yaml(5).replace('limit', 'limt'))
   expect(await reload()).toBe('failed')
   expect(await quotaOf(service)).toBe(3)
   const ready = await get('/readyz')
   expect(ready).toMatchObject({ status: 200, body: { status: 'serving', generation: 1 } })
   expect(JSON.stringify(ready.body)).toContain(`${file}:1:57: policies[0].rules[0].limt is not`)
-  expect(String((await get('/metrics')).body)).toContain('sluice_config_valid 0\n')
+  expect(await metrics()).toContain('sluice_config_valid 0\n')
   expect(logged().filter(({ level }) => level === 'error')).toMatchObject([
     { file, msg: 'the changed file is not valid; the old one stays' },
   ])
@@ -108,7 +108,7 @@ test('a bad file keeps the old policies and says so everywhere, until it is mend
   expect(await reload()).toBe('applied')
   expect(await reload()).toBe('unchanged')
   expect((await get('/readyz')).body).toEqual({ status: 'serving', generation: 2 })
-  const text = String((await get('/metrics')).body)
+  const text = await metrics()
   expect(text).toContain('sluice_config_valid 1\n')
   expect(text).toContain('sluice_config_reloads_total{result="applied"} 1\n')
   expect(text).toContain('sluice_config_reloads_total{result="failed"} 2\n')

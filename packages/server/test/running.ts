@@ -44,6 +44,8 @@ export interface Running extends Service {
   /** Sends JSON and gives the status and the parsed answer. */
   readonly post: (path: string, body: unknown) => Promise<Answer>
   readonly get: (path: string) => Promise<Answer>
+  /** What `/metrics` says. */
+  readonly metrics: () => Promise<string>
 }
 
 /** Starts a service from what a file would say. */
@@ -86,5 +88,6 @@ export async function running(
         }),
       ),
     get: async (path) => read(await fetch(url + path)),
+    metrics: async () => (await fetch(`${url}/metrics`)).text(),
   }
 }

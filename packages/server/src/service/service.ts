@@ -35,12 +35,12 @@ export interface ServiceOptions {
 export interface Service {
   readonly listeners: readonly Pick<Listener, 'name' | 'url'>[]
   /** Reads the file again now; nothing happens without one. */
-  reload(): Promise<ReloadResult>
+  readonly reload: () => Promise<ReloadResult>
   /**
    * Says "not ready", goes on answering for `delay`, then closes the ports, lets begun work finish and closes the
    * store. The second call waits for the first.
    */
-  stop(delay?: Millis): Promise<void>
+  readonly stop: (delay?: Millis) => Promise<void>
 }
 
 /** Starts the service; rejects when a port cannot be had, with nothing left open. */

@@ -1,0 +1,51 @@
+// What /metrics says, judged by Prometheus' own tool.
+import { execFileSync } from 'node:child_process'
+import { expect, test } from 'vitest'
+import { running } from './running.ts'
+
+const policies = [
+  {
+    name: 'api',
+    rules: [
+      { name: 'per-key', by: ['key'], limit: '2/h' },
+      { name: 'tried "first"', by: ['key'], limit: '1/h', shadow: true },
+    ],
+  },
+]
+
+test('promtool finds nothing to complain of', async () => {
+  const { post, metrics } = await running({ policies })
+  for (let i = 0; i < 3; i++) await post('/v1/check', { key: 'a' })
+  await post('/v1/check', {})
+  const text = await metrics()
+  expect(execFileSync('promtool', ['check', 'metrics'], { input: text, encoding: 'utf8' })).toBe('')
+})
+
+test('counts decisions by the binding rule, and what shadows would have refused', async () => {
+  const { post, metrics } = await running({ policies })
+  const before = await metrics()
+  expect(before).toContain('sluice_decisions_total{policy="api",rule="per-key",result="refused"} 0')
+  for (let i = 0; i < 3; i++) await post('/v1/check', { key: 'a' })
+  await post('/v1/check', { attributes: { user: 'x' } })
+  const lines = (await metrics()).split('\n')
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      'sluice_decisions_total{policy="api",rule="per-key",result="allowed"} 2',
+      'sluice_decisions_total{policy="api",rule="per-key",result="refused"} 1',
+      'sluice_decisions_total{policy="api",rule="",result="allowed"} 1',
+      String.raw`sluice_shadow_refusals_total{policy="api",rule="tried \"first\""} 2`,
+      'sluice_degraded_decisions_total{policy="api"} 0',
+      'sluice_decision_duration_seconds_count{policy="api"} 4',
+      'sluice_decision_duration_seconds_bucket{policy="api",le="+Inf"} 4',
+      'sluice_http_requests_total{route="/v1/check",status="200"} 4',
+      'sluice_store_keys 2',
+      'sluice_ready 1',
+    ]),
+  )
+})
+
+test('is what Prometheus asks for', async () => {
+  const { url } = await running({ policies })
+  const response = await fetch(`${url}/metrics`)
+  expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8')
+})

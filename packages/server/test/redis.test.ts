@@ -1,0 +1,113 @@
+// The service on a real Redis: counts are shared, and a store that is gone is answered by the failure contract.
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { startRedis } from '../../../test/servers/redis-server.ts'
+import { until } from '../../../test/servers/until.ts'
+import { running, type Running } from './running.ts'
+
+const policies = [
+  { name: 'local', rules: [{ name: 'r', by: ['key'], limit: '10/h' }] },
+  { name: 'open', rules: [{ name: 'r', by: ['key'], limit: '1/h', onStoreFailure: 'open' }] },
+  { name: 'closed', rules: [{ name: 'r', by: ['key'], limit: '9/h', onStoreFailure: 'closed' }] },
+]
+
+async function redis(args: string[] = []) {
+  const server = await startRedis({ args })
+  onTestFinished(server.stop)
+  return server
+}
+
+const serving = ({ get, post }: Running) =>
+  until('the store answers', 5000, async () => {
+    const { body } = await post('/v1/check', { policy: 'open', key: `probe-${Math.random()}` })
+    const ready = await get('/readyz')
+    return !body.degraded && ready.status === 200
+  })
+
+describe('on Redis', () => {
+  test('instances share their counts', { timeout: 20_000 }, async () => {
+    const { url } = await redis()
+    const services = [
+      await running({ policies, store: url }),
+      await running({ policies, store: url }),
+    ]
+    await Promise.all(services.map(serving))
+    const allowed: boolean[] = []
+    for (let i = 0; i < 12; i++) {
+      const { body } = await services[i % 2]!.post('/v1/check', { policy: 'local', key: 'a' })
+      allowed.push(body.allowed)
+    }
+    expect(allowed.filter(Boolean)).toHaveLength(10)
+  })
+
+  test('a batch is one question to the server for each turn', { timeout: 20_000 }, async () => {
+    const server = await redis()
+    const service = await running({ policies, store: server.url })
+    await serving(service)
+    const calls = async () =>
+      Number(/cmdstat_evalsha:calls=(\d+)/.exec(await server.cli('INFO', 'commandstats'))?.[1])
+    const before = await calls()
+    const checks = Array.from({ length: 50 }, (_, i) => ({ policy: 'local', key: `k${i}` }))
+    const { body } = await service.post('/v1/check', { checks })
+    expect(body.decisions).toHaveLength(50)
+    expect((await calls()) - before).toBe(1)
+  })
+
+  test(
+    'gone, each rule does what it says, and the service tells',
+    { timeout: 30_000 },
+    async () => {
+      const server = await redis()
+      const service = await running({
+        policies,
+        store: server.url,
+        failure: { fallbackShare: 0.5 },
+      })
+      const { post, get, logged, metrics } = service
+      await serving(service)
+      server.kill('SIGKILL')
+      const ask = async (policy: string, key: string) =>
+        (await post('/v1/check', { policy, key })).body
+      await until('it is noticed', 5000, async () => (await ask('open', 'x')).degraded)
+      const local: boolean[] = []
+      for (let i = 0; i < 8; i++) local.push((await ask('local', 'a')).allowed)
+      expect(local.filter(Boolean)).toHaveLength(5)
+      expect(await ask('open', 'a')).toMatchObject({ allowed: true, degraded: true })
+      expect(await ask('open', 'a')).toMatchObject({ allowed: true, degraded: true })
+      expect(await ask('closed', 'a')).toMatchObject({ allowed: false, reason: 'unavailable' })
+      for (let i = 0; i < 10; i++) for (const { name } of policies) await ask(name, `b${i}`)
+      expect((await get('/readyz')).body).toMatchObject({ status: 'serving', degraded: true })
+      const text = await metrics()
+      expect(text).toMatch(/sluice_store_errors_total\{code="store-[a-z]+"\} [1-9]/)
+      expect(text).toMatch(/sluice_degraded_decisions_total\{policy="local"\} [1-9]/)
+      expect(text).toContain('result="unavailable"} ')
+      expect(text).toMatch(/sluice_breaker_state\{policy="local",state="(open|half-open)"\} 1/)
+      expect(logged().length).toBeLessThan(40)
+
+      await server.restart()
+      await until('it is back', 10_000, async () => {
+        for (const { name } of policies) await ask(name, `probe-${Math.random()}`)
+        return !('degraded' in (await get('/readyz')).body)
+      })
+      expect(await ask('closed', 'c')).toMatchObject({ allowed: true, degraded: false })
+    },
+  )
+
+  test('away from the start, the service starts all the same', { timeout: 20_000 }, async () => {
+    const { post, get } = await running({ policies, store: 'redis://127.0.0.1:1' })
+    const { status, body } = await post('/v1/check', { policy: 'local', key: 'a' })
+    expect([status, body.allowed, body.degraded]).toEqual([200, true, true])
+    expect((await get('/readyz')).status).toBe(200)
+  })
+
+  test('its password is in no log', { timeout: 20_000 }, async () => {
+    const server = await redis(['--requirepass', 'right'])
+    const url = `redis://user:hunter2@127.0.0.1:${server.port}`
+    const { post, logged, stop } = await running({ policies, store: url })
+    await until('it is refused', 5000, async () => {
+      await post('/v1/check', { policy: 'local', key: 'a' })
+      return logged().some(({ level }) => level === 'warn')
+    })
+    await stop()
+    expect(JSON.stringify(logged())).not.toContain('hunter2')
+  })
+})
