@@ -2,7 +2,7 @@
 import { connect, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import fc from 'fast-check'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { until } from '../../../test/servers/until.ts'
 import { running, type Running } from './running.ts'
 
@@ -10,6 +10,9 @@ const policies = [
   { name: 'api', rules: [{ name: 'all', by: [], limit: '1000000/h' }] },
   { name: 'key', rules: [{ name: 'key', by: ['key'], limit: '5/h' }] },
 ]
+
+// Hundreds of requests over real sockets, on a machine that runs other tests meanwhile.
+vi.setConfig({ testTimeout: 60_000 })
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 const remaining = async ({ post }: Running) =>

@@ -27,7 +27,7 @@ test('health flips first, while requests are still answered', async () => {
   expect((await get('/healthz')).status).toBe(200)
   expect((await post('/v1/check', { key: 'a' })).status).toBe(200)
   await stopping
-  await expect(get('/healthz')).rejects.toThrow()
+  await expect(get('/healthz')).rejects.toThrow('fetch failed')
 })
 
 test('connections that wait for nothing do not hold it up', async () => {
