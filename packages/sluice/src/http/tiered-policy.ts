@@ -1,0 +1,66 @@
+// The working model of tiers as a policy: plain data, to use as it is or to begin from.
+import { limit, type Limit, type LimitInput } from '../limit/limit.ts'
+import type { LimitOrNone, Policy, Rule } from '../policy/policy.ts'
+
+/** The numbers of {@link tieredPolicy}. */
+export interface TieredLimits {
+  /** Default: `api`. */
+  readonly name?: string
+  /** For each user that is known: generous. */
+  readonly perUser: LimitInput
+  /** Other limits per user, by the attribute `plan`. */
+  readonly plans?: Readonly<Record<string, LimitOrNone>>
+  /** For each address that nobody is known at: tight. */
+  readonly perAnonymousAddress: LimitInput
+  /** For each address, whoever is there: a wide net. Default: ten times `perUser`. */
+  readonly perAddress?: LimitInput
+  /** For attempts to log in, by the attribute `account` and by address. */
+  readonly login?: { readonly perAccount: LimitInput; readonly perAddress: LimitInput }
+}
+
+/**
+ * Limits by user, by address for everybody else, a wide net around both, and logins by account and by address.
+ *
+ * The attribute `stage` says which guard asks: `arrival` before authentication (the net alone), `identity`
+ * after it, `login` at the login route. A guard that gives no stage asks all but the login rules at once.
+ */
+export function tieredPolicy(limits: TieredLimits): Policy {
+  const {
+    name = 'api',
+    perUser,
+    plans,
+    perAnonymousAddress,
+    perAddress = tenfold(perUser),
+    login,
+  } = limits
+  const identity = { stage: ['absent', 'identity'] }
+  const rules: Rule[] = [
+    { name: 'address', when: { stage: ['absent', 'arrival'] }, by: ['ip'], limit: perAddress },
+    {
+      name: 'user',
+      when: identity,
+      by: ['user'],
+      limit: perUser,
+      ...(plans === undefined ? {} : { tiers: { attribute: 'plan', limits: plans } }),
+    },
+    {
+      name: 'anonymous',
+      when: { ...identity, user: 'absent' },
+      by: ['ip'],
+      limit: perAnonymousAddress,
+    },
+  ]
+  if (login !== undefined) {
+    const when = { stage: 'login' }
+    rules.push(
+      { name: 'login-account', when, by: ['account'], limit: login.perAccount },
+      { name: 'login-address', when, by: ['ip'], limit: login.perAddress },
+    )
+  }
+  return { name, rules }
+}
+
+function tenfold(input: LimitInput): Limit {
+  const { algorithm, quota, window, burst } = limit(input)
+  return { algorithm, quota: 10 * quota, window, burst: 10 * burst }
+}
