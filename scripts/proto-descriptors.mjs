@@ -21,7 +21,7 @@ export async function makeProtoDescriptors() {
   /** @type {Map<string, File>} */
   const byPackage = new Map()
   for (const definition of Object.values(
-    loadSync(files, { includeDirs: [`${root}spec/protos`] }),
+    loadSync(files, { keepCase: true, includeDirs: [`${root}spec/protos`] }),
   )) {
     const { fileDescriptorProtos = [] } = /** @type {{ fileDescriptorProtos?: Buffer[] }} */ (
       definition
