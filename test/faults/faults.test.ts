@@ -9,7 +9,7 @@ import type { Scenario } from './scenario.ts'
 import { scenarios } from './scenarios/index.ts'
 
 // The scenarios mostly wait. Two tests, one for each client, share a scenario.
-vi.setConfig({ maxConcurrency: 12 })
+vi.setConfig({ maxConcurrency: 6 })
 const slack: Slack = { wait: 5, recovery: 2 }
 const seed = 1
 const rows: Row[] = []

@@ -1,6 +1,14 @@
 // What became of the requests of one scenario through one client, as numbers.
 import type { Charge } from './charges.ts'
-import { ABORTED, ALLOWED, DEGRADED, FAILED, type PodRecord } from './orders.ts'
+import {
+  ABORTED,
+  ALLOWED,
+  DEGRADED,
+  FAILED,
+  type Orders,
+  type PodRecord,
+  STEADY,
+} from './orders.ts'
 
 /** When the fault began and ended, by the lab's clock, and how far the epoch is from it. */
 export interface Times {
@@ -23,10 +31,16 @@ export interface Figures {
   readonly medianWait: number
   /** The longest standstill of the pod's own event loop. */
   readonly lag: number
-  /** Units of the hot key that were admitted. */
-  readonly admittedBefore: number
+  /** Units of the hot key that the store admitted before the fault. */
+  readonly spentBefore: number
+  /** Units of the hot key that anybody admitted from the beginning of the fault to its end, and the fallback later. */
   readonly admittedInFault: number
+  /** Units of the hot key that the store admitted after the fault. */
   readonly admittedAfter: number
+  /** Units of the hot key that the store admitted in the fault or after it. */
+  readonly byStore: number
+  /** Units of the hot key that the fallback admitted at any time. */
+  readonly byFallback: number
   /** One-shot keys charged when their caller had been answered by the fallback and the call's deadline had passed. */
   readonly stale: number
   /** Units charged to one-shot keys beyond the one that was asked for. */
@@ -49,19 +63,21 @@ export interface Held {
   readonly most: number
 }
 
-/** The deadline of a call at default settings. */
-export const TIMEOUT = 100
 const OPENING = 300
-/** Answers in a row by which the store counts as back. */
-const STEADY = 20
 /** Milliseconds by which instants of two clocks, both rounded, may differ. */
 const ROUNDING = 3
 
 /** The figures of one pod. */
-export function figuresOf(record: PodRecord, charges: readonly Charge[], times: Times): Figures {
+export function figuresOf(
+  { timeout }: Orders,
+  record: PodRecord,
+  charges: readonly Charge[],
+  times: Times,
+): Figures {
   const { at, wait, answer, key } = record
   const { begin, back, epoch } = times
-  const tally = { errors: 0, fallback: 0, before: 0, inFault: 0, after: 0 }
+  const tally = { errors: 0, fallback: 0 }
+  const hot = { spentBefore: 0, admittedInFault: 0, admittedAfter: 0, byStore: 0, byFallback: 0 }
   const shots = { stale: 0, double: 0, unheard: 0, lost: 0, uncharged: 0 }
   let longestWait = 0
   const waits: number[] = []
@@ -73,15 +89,18 @@ export function figuresOf(record: PodRecord, charges: readonly Charge[], times: 
     if (at[i]! >= begin + OPENING && at[i]! < back) waits.push(wait[i]!)
     if (key[i]! < 0) {
       if (!is(ALLOWED)) continue
-      if (at[i]! < begin) tally.before += 1
-      else if (at[i]! < back || is(DEGRADED)) tally.inFault += 1
-      else tally.after += 1
+      if (is(DEGRADED)) hot.byFallback += 1
+      else if (at[i]! < begin) hot.spentBefore += 1
+      else hot.byStore += 1
+      if (at[i]! < begin) continue
+      if (at[i]! < back || is(DEGRADED)) hot.admittedInFault += 1
+      else hot.admittedAfter += 1
       continue
     }
     const charge = charges[key[i]!]!
     shots.double += Math.max(0, charge.units - 1)
     if (is(DEGRADED) || is(FAILED)) {
-      const over = at[i]! + Math.max(wait[i]!, TIMEOUT) + epoch
+      const over = at[i]! + Math.max(wait[i]!, timeout) + epoch
       if (charge.units > 0 && charge.at > over + ROUNDING) shots.stale += 1
       else if (charge.units > 0) shots.unheard += 1
       else if (is(ALLOWED)) shots.uncharged += 1
@@ -95,9 +114,7 @@ export function figuresOf(record: PodRecord, charges: readonly Charge[], times: 
     longestWait,
     medianWait: median(waits),
     lag: record.lag,
-    admittedBefore: tally.before,
-    admittedInFault: tally.inFault,
-    admittedAfter: tally.after,
+    ...hot,
     ...shots,
     recovery: recoveryOf(record, back),
     others: times.others,
@@ -109,7 +126,8 @@ function recoveryOf({ at, wait, answer }: PodRecord, back: number): number | nul
   let since = 0
   for (let i = 0; i < at.length; i++) {
     if (at[i]! < back) continue
-    if ((answer[i]! & (DEGRADED | FAILED | ABORTED)) !== 0) {
+    if ((answer[i]! & ABORTED) !== 0) continue
+    if ((answer[i]! & (DEGRADED | FAILED)) !== 0) {
       run = 0
       continue
     }
@@ -136,9 +154,11 @@ export function together(all: readonly Figures[]): Figures {
     longestWait: most((one) => one.longestWait),
     medianWait: most((one) => one.medianWait),
     lag: most((one) => one.lag),
-    admittedBefore: sum((one) => one.admittedBefore),
+    spentBefore: sum((one) => one.spentBefore),
     admittedInFault: sum((one) => one.admittedInFault),
     admittedAfter: sum((one) => one.admittedAfter),
+    byStore: sum((one) => one.byStore),
+    byFallback: sum((one) => one.byFallback),
     stale: sum((one) => one.stale),
     double: sum((one) => one.double),
     unheard: sum((one) => one.unheard),

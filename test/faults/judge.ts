@@ -1,6 +1,6 @@
 // Compares figures with what was promised.
-import { type Figures, TIMEOUT } from './figures.ts'
-import { QUOTA, type Scenario, SHARE } from './scenario.ts'
+import type { Figures } from './figures.ts'
+import { QUOTA, type Scenario, SHARE, TIMEOUT } from './scenario.ts'
 
 /**
  * How much longer than promised things may take. Counts are exact whatever the machine does; times on a machine
@@ -11,19 +11,24 @@ export interface Slack {
   readonly recovery: number
 }
 
+/** What travels in one call at most. */
+const ONE_CALL = 64
+
 /** Every promise that the figures break, as sentences. */
 export function broken(scenario: Scenario, figures: Figures, slack: Slack): string[] {
   const { bounds, pods = 1 } = scenario
-  const { admittedInFault = SHARE, admittedAfter = 0, unheard = 0, stood = 0 } = bounds
-  const { median = 5, recovery = 1000 } = bounds
+  const { again = 0, unheard = ONE_CALL, stood = 0, median = 5, recovery = 1000 } = bounds
+  const limiters = pods * (scenario.load?.connections ?? 1)
+  // What was charged, told too late and handed back may be admitted later.
+  const unspent = QUOTA - figures.spentBefore
   const rows: [what: string, value: number, most: number][] = [
     ['errors', figures.errors, 0],
     ['stale spends', figures.stale, 0],
     ['double charges', figures.double, 0],
     ['charges whose answer was not heard', figures.unheard, unheard],
-    ['hot units admitted before the fault', figures.admittedBefore, QUOTA + pods * SHARE],
-    ['hot units admitted in the fault', figures.admittedInFault, admittedInFault],
-    ['hot units admitted after it', figures.admittedAfter, admittedAfter],
+    ['hot units admitted by the store before the fault', figures.spentBefore, QUOTA],
+    ['hot units admitted by the store since', figures.byStore, unspent + again],
+    ['hot units admitted by the fallback', figures.byFallback, limiters * SHARE],
     ['answers of the fallback', figures.fallback, bounds.fallback === 'none' ? 0 : Infinity],
     ['ms of the longest wait', figures.longestWait, 2 * TIMEOUT * slack.wait + stood],
     ['ms of the median wait', figures.medianWait, median],

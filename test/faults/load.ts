@@ -10,11 +10,14 @@ import {
   onceKey,
   type Orders,
   type PodRecord,
+  STEADY,
 } from './orders.ts'
 
 const TICK = 4
 /** Requests that are made in one turn of the event loop at most: a server that has missed many reads them one by one. */
 const AT_ONCE = 64
+/** Milliseconds from the last answer to the end of the process. */
+const GRACE = 500
 /** Requests that can be recorded; room is made beforehand, so that recording does not show in the heap. */
 const MOST = 400_000
 
@@ -33,11 +36,12 @@ export class Load {
   private once = 0
   private unanswered = 0
   private isSpent = false
+  private isOver = false
+  private inRow = 0
   private timer: NodeJS.Timeout | undefined
   private begun = 0
   private hotMade = 0
   private lag = 0
-  private peakHeap = 0
 
   constructor(orders: Orders, limiters: readonly Limiter[], onSpent: () => void) {
     this.orders = orders
@@ -54,16 +58,23 @@ export class Load {
       const instant = now()
       this.lag = Math.max(this.lag, instant - last - TICK)
       last = instant
-      this.peakHeap = Math.max(this.peakHeap, process.memoryUsage().heapUsed)
       this.makeDue((instant - this.begun) / 1000)
     }, TICK)
+  }
+
+  /** Whether the store has answered the last requests, all of them. */
+  get isSteady(): boolean {
+    return this.inRow >= STEADY
   }
 
   /** Stops asking, and resolves with the record when everything is answered. */
   async end(): Promise<PodRecord> {
     clearInterval(this.timer)
+    this.isOver = true
     // Somebody who is never answered waits for ever: that shows as a wait to the end of the run.
     for (let turn = 0; turn < 300 && this.unanswered > 0; turn++) await pause(10)
+    // Answers that came too late are handed back meanwhile.
+    await pause(GRACE)
     for (let i = 0; i < this.count; i++) {
       if (this.wait[i]! < 0) this.settle(i, FAILED, 'was never answered')
     }
@@ -75,7 +86,6 @@ export class Load {
       errors: [...this.errors],
       unhandled: this.unhandled,
       lag: this.lag,
-      peakHeap: this.peakHeap,
     }
   }
 
@@ -94,7 +104,9 @@ export class Load {
         void this.ask(number, onceKey(name, number))
       }
     }
-    setImmediate(() => this.makeDue(seconds))
+    setImmediate(() => {
+      if (!this.isOver) this.makeDue(seconds)
+    })
   }
 
   private async ask(key: number, text: string): Promise<void> {
@@ -121,6 +133,8 @@ export class Load {
     if (error !== undefined && this.errors.size < 5) this.errors.add(error)
     this.wait[index] = now() - this.at[index]!
     this.answer[index] = answer
+    if ((answer & (DEGRADED | FAILED)) !== 0) this.inRow = 0
+    else if ((answer & ABORTED) === 0) this.inRow += 1
     this.unanswered -= 1
   }
 

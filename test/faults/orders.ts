@@ -26,6 +26,8 @@ export interface Orders {
   /** Units that a request for the hot key asks for. */
   readonly hotCost: number
   readonly oncePerSecond: number
+  /** Milliseconds after which the store gives a call up. */
+  readonly timeout: number
   /** Connections, each with a limiter of its own. */
   readonly connections: number
   /** Only this long (in ms) a caller waits; then it aborts. */
@@ -38,6 +40,8 @@ export type Request =
   | { readonly is: 'load' }
   | { readonly is: 'block'; readonly milliseconds: number }
   | { readonly is: 'heap' }
+  | { readonly is: 'steady' }
+  | { readonly is: 'time' }
   | { readonly is: 'end' }
 
 /** What a pod says. */
@@ -48,6 +52,8 @@ export type Message =
   /** The hot key was refused by the store for the first time. */
   | { readonly is: 'spent' }
   | { readonly is: 'heap'; readonly live: number }
+  | { readonly is: 'steady'; readonly isSteady: boolean }
+  | { readonly is: 'time'; readonly wallClock: number }
   | { readonly is: 'end'; readonly record: PodRecord }
 
 /** Every request of a pod, in the order in which they were made. */
@@ -63,8 +69,6 @@ export interface PodRecord {
   readonly unhandled: readonly string[]
   /** The longest time (in ms) for which the pod's own event loop stood still: what the machine adds to a wait. */
   readonly lag: number
-  /** The most heap that was in use at any look, garbage included, in bytes. */
-  readonly peakHeap: number
 }
 
 /** The bits of an answer. */
@@ -74,6 +78,9 @@ export const DEGRADED = 2
 export const FAILED = 4
 /** The caller did not wait for the answer. */
 export const ABORTED = 8
+
+/** Answers of the store in a row by which it counts as back. */
+export const STEADY = 20
 
 /** The hot key of every pod. */
 export const hotKey = 'hot'

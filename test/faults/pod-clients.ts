@@ -16,7 +16,13 @@ const retryDelay = (attempt: number): number =>
   attempt <= 1 ? Math.random() * 50 : 300 + Math.random() * 450
 
 const ignore = (): void => {}
-const plain = { enableOfflineQueue: false, maxRetriesPerRequest: 0, retryStrategy: retryDelay }
+const plain = {
+  enableOfflineQueue: false,
+  maxRetriesPerRequest: 0,
+  retryStrategy: retryDelay,
+  // A server that loads its data guesses how long that takes, and ioredis would believe it.
+  maxLoadingRetryTime: 500,
+}
 const ofNode = { disableOfflineQueue: true } as const
 const reconnecting = { reconnectStrategy: (retries: number): number => retryDelay(retries + 1) }
 

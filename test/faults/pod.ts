@@ -8,10 +8,10 @@ import { connectTo } from './pod-clients.ts'
 function main(orders: Orders): void {
   const say = (message: Message): Promise<void> =>
     new Promise((resolve) => void process.send!(message, undefined, undefined, () => resolve()))
-  const { client, target, prefix, quota, window, connections } = orders
+  const { client, target, prefix, timeout, quota, window, connections } = orders
   const connected = Array.from({ length: connections }, () => connectTo(client, target))
   const limiters = connected.map((one): Limiter =>
-    createLimiter({ limit: { quota, window }, store: redisStore(one.client, { prefix }) }),
+    createLimiter({ limit: { quota, window }, store: redisStore(one.client, { prefix, timeout }) }),
   )
   const load = new Load(orders, limiters, () => void say({ is: 'spent' }))
 
@@ -32,6 +32,8 @@ function main(orders: Orders): void {
     if (request.is === 'load') load.start()
     if (request.is === 'block') block(request.milliseconds)
     if (request.is === 'heap') void say({ is: 'heap', live: liveHeap() })
+    if (request.is === 'steady') void say({ is: 'steady', isSteady: load.isSteady })
+    if (request.is === 'time') void say({ is: 'time', wallClock: Date.now() })
     if (request.is === 'end') void end()
   })
   // Without a lab there is nobody to work for.

@@ -10,6 +10,10 @@ const execute = promisify(execFile)
 const compilerOptions =
   '--ignoreConfig --noCheck --allowJs --module nodenext --target es2023 --rewriteRelativeImportExtensions'
 
+/** The folder of the workspace, also for the compiled lab. */
+export const root: string =
+  process.env['SLUICE_ROOT'] ?? fileURLToPath(new URL('../..', import.meta.url))
+
 /** A running pod. */
 export interface Pod {
   readonly orders: Orders
@@ -26,6 +30,10 @@ export interface Pod {
   kill(signal: 'SIGSTOP' | 'SIGCONT'): void
   /** The bytes of heap in use after a collection. */
   heap(): Promise<number>
+  /** Whether the store has answered its last requests. */
+  isSteady(): Promise<boolean>
+  /** Its wall clock, in ms since the epoch. */
+  time(): Promise<number>
   /** Ends the load and the process; gives what was recorded. Rejects when the process has died before. */
   end(): Promise<PodRecord>
 }
@@ -39,7 +47,6 @@ export interface Pods {
 
 /** Compiles the pod into a folder from which it finds its clients. */
 export async function compilePods(): Promise<Pods> {
-  const root = process.env['SLUICE_ROOT'] ?? fileURLToPath(new URL('../..', import.meta.url))
   const cache = join(root, 'node_modules/.cache/sluice')
   mkdirSync(cache, { recursive: true })
   const folder = mkdtempSync(join(cache, 'pods-'))
@@ -74,15 +81,16 @@ function control(child: ChildProcess, orders: Orders): Pod & { readonly ready: P
   const tell = (request: Request): void => void child.send(request)
   const heard = <K extends Message['is']>(kind: K): Promise<Extract<Message, { is: K }>> =>
     new Promise((resolve, reject) => {
+      const ended = (code: number | null, signal: string | null): void =>
+        reject(new Error(`the pod of ${orders.client} ended: ${signal ?? code}`))
       const listen = (message: Message): void => {
         if (message.is !== kind) return
         child.off('message', listen)
+        child.off('exit', ended)
         resolve(message as Extract<Message, { is: K }>)
       }
       child.on('message', listen)
-      child.once('exit', (code, signal) =>
-        reject(new Error(`the pod of ${orders.client} ended: ${signal ?? code}`)),
-      )
+      child.once('exit', ended)
     })
   const spent = heard('spent').then(() => {})
   // Not every scenario waits for it.
@@ -104,6 +112,16 @@ function control(child: ChildProcess, orders: Orders): Pod & { readonly ready: P
       const answer = heard('heap')
       tell({ is: 'heap' })
       return (await answer).live
+    },
+    async isSteady() {
+      const answer = heard('steady')
+      tell({ is: 'steady' })
+      return (await answer).isSteady
+    },
+    async time() {
+      const answer = heard('time')
+      tell({ is: 'time' })
+      return (await answer).wallClock
     },
     async end() {
       const answer = heard('end')

@@ -1,10 +1,15 @@
 // What a fault scenario is: servers, a fault, a load, and the figures that must come of it.
-import type { Orders, Target } from './orders.ts'
+import type { Held, Times } from './figures.ts'
+import type { Orders, PodRecord, Target } from './orders.ts'
 import type { Pod } from './pods.ts'
 
 /** The limit of the hot key and of every one-shot key: nothing of it comes back while a scenario runs. */
 export const QUOTA = 200
 export const WINDOW = 86_400_000
+/** The deadline of a call at default settings, in ms. */
+export const TIMEOUT = 100
+/** A deadline that no pause of the machine reaches, for tests of faults in which the store is there all the time. */
+export const PATIENT = 2000
 /** What the fallback admits of it: the default share, one half. */
 export const SHARE = QUOTA / 2
 
@@ -30,16 +35,16 @@ export interface Place {
   /** Where the counts are read when all is over. */
   readonly truth: () => Promise<Target>
   readonly fault: (occasion: Occasion) => Promise<void>
+  /** Further environment of the pods. */
+  readonly env?: Record<string, string>
   readonly stop: () => Promise<void>
 }
 
 /** The figures that a scenario must keep; those left out are the common ones. */
 export interface Bounds {
-  /** Of the spent hot key: units admitted from the beginning of the fault to the store's return, and by the fallback later. */
-  readonly admittedInFault?: number
-  /** Of the spent hot key: units admitted by the store after its return. */
-  readonly admittedAfter?: number
-  /** Units charged in time whose reply never came, so that the fallback answered. */
+  /** Units of the hot key that the store admits once more, because the fault took its count away. */
+  readonly again?: number
+  /** Units charged in time whose reply never came, so that the fallback answered: the calls that were on their way. */
   readonly unheard?: number
   /** Requests that the fallback may answer; 'none' where the store is there all the time. */
   readonly fallback?: 'any' | 'none'
@@ -64,8 +69,8 @@ export interface Scenario {
   readonly pods?: number
   /** The fault sees to the load itself, or is there before the pods are: nobody waits for the hot key to be spent. */
   readonly isCold?: boolean
-  /** Further environment of the pods. */
-  readonly env?: (place: Place) => Record<string, string>
+  /** Figures of this scenario alone, from what a pod has recorded. */
+  readonly measure?: (record: PodRecord, times: Times) => readonly Held[]
   /** Milliseconds of load after the store's return; default 2000. */
   readonly after?: number
   /** Clients that run one after the other instead of side by side. */

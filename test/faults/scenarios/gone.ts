@@ -20,14 +20,14 @@ export const gone: readonly Scenario[] = [
     length: { test: 2000, full: 5000 },
     open: refuse,
     isCold: true,
-    bounds: { admittedAfter: QUOTA },
+    bounds: {},
   },
   {
     name: 'refused at start, 10 s',
     length: { test: 5000, full: 10_000 },
     open: refuse,
     isCold: true,
-    bounds: { admittedAfter: QUOTA },
+    bounds: {},
   },
   {
     name: 'killed, restarted with its data',
@@ -51,7 +51,7 @@ export const gone: readonly Scenario[] = [
       await server.restart()
       back()
     }),
-    bounds: { admittedAfter: QUOTA },
+    bounds: { again: QUOTA },
   },
   {
     name: 'stopped (SIGSTOP) 10 s',

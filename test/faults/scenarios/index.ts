@@ -1,5 +1,6 @@
 // All scenarios of the fault lab.
 import type { Scenario } from '../scenario.ts'
+import { clocks } from './clocks.ts'
 import { damaged } from './damaged.ts'
 import { gone } from './gone.ts'
 import { processes } from './process.ts'
@@ -13,5 +14,6 @@ export const scenarios = {
   unable,
   damaged,
   topology,
+  clocks,
   processes,
 } as const satisfies Record<string, readonly Scenario[]>

@@ -1,6 +1,6 @@
 // The application's own troubles: it stands still, gives up waiting, is many, or has more to do.
 import { onServer, throughProxy } from '../places.ts'
-import { type Scenario, SHARE } from '../scenario.ts'
+import { type Scenario, TIMEOUT } from '../scenario.ts'
 
 const MEGABYTE = 2 ** 20
 
@@ -14,7 +14,7 @@ export const processes: readonly Scenario[] = [
       await last()
       back()
     }),
-    bounds: { admittedInFault: 0, fallback: 'none', stood: 2000, median: 2000 },
+    bounds: { fallback: 'none', stood: 2000, median: 2000 },
   },
   {
     name: 'process suspended 5 s',
@@ -26,7 +26,7 @@ export const processes: readonly Scenario[] = [
       for (const pod of pods) pod.kill('SIGCONT')
       back()
     }),
-    bounds: { admittedInFault: 0, fallback: 'none', stood: 5000, median: 5000 },
+    bounds: { fallback: 'none', stood: 5000, median: 5000 },
   },
   {
     name: 'callers abort at 10 ms, replies after 50 ms',
@@ -39,7 +39,7 @@ export const processes: readonly Scenario[] = [
       proxy.set({})
       back()
     }),
-    bounds: { admittedInFault: 0, fallback: 'none', median: 50 },
+    bounds: { fallback: 'none', median: TIMEOUT },
   },
   {
     name: '50 clients reconnect',
@@ -57,7 +57,7 @@ export const processes: readonly Scenario[] = [
       hold('connects in 100 ms', mostWithin(proxy.accepted.slice(from), 100), 25)
     }),
     // Fifty limiters are fifty fallbacks, as if they were pods.
-    bounds: { admittedInFault: 50 * SHARE },
+    bounds: {},
   },
   {
     name: '5,000 requests/s, stopped (SIGSTOP) 10 s',
@@ -94,7 +94,7 @@ export const processes: readonly Scenario[] = [
       }
       back()
     }),
-    bounds: { admittedInFault: 8 * SHARE },
+    bounds: { unheard: 20 * 64 },
   },
 ]
 

@@ -1,7 +1,7 @@
 // Networks that are slow or lose what they carry.
 import type { ProxyFaults } from '../fault-proxy.ts'
 import { throughProxy } from '../places.ts'
-import { type Bounds, QUOTA, type Scenario, SHARE } from '../scenario.ts'
+import { type Bounds, type Scenario, TIMEOUT } from '../scenario.ts'
 
 /** A fault of the network while it lasts. */
 function network(name: string, faults: ProxyFaults, bounds: Bounds = {}): Scenario {
@@ -33,7 +33,7 @@ function broken(name: string, how: 'cut' | 'lose'): Scenario {
       back()
     }),
     // A reply holds up to 64 answers; under this load it holds a few.
-    bounds: { unheard: 64 },
+    bounds: { unheard: 8 * 64, median: TIMEOUT },
   }
 }
 
@@ -43,19 +43,15 @@ const everyByte = (latency: number): ProxyFaults => ({
 })
 
 export const slow: readonly Scenario[] = [
-  network('+100 ms', everyByte(100), { unheard: QUOTA }),
-  network('+100 ms on the way back', { toClient: { latency: 100 } }, { unheard: QUOTA }),
+  network('+100 ms', everyByte(100)),
+  network('+100 ms on the way back', { toClient: { latency: 100 } }),
   network('+2 s', everyByte(2000)),
   network(
     '2 % stalls of 200 ms',
     { toClient: { stall: { share: 0.02, delay: 200 } } },
-    { unheard: QUOTA, median: 200 },
+    { median: TIMEOUT },
   ),
-  network(
-    '4 kB/s in pieces of 7 bytes',
-    { toClient: { bandwidth: 4000, piece: 7 } },
-    { unheard: QUOTA },
-  ),
+  network('4 kB/s in pieces of 7 bytes', { toClient: { bandwidth: 4000, piece: 7 } }),
   broken('cut replies', 'cut'),
   broken('lost replies', 'lose'),
   {
@@ -68,6 +64,6 @@ export const slow: readonly Scenario[] = [
       proxy.reset()
       back()
     }),
-    bounds: { admittedInFault: SHARE },
+    bounds: {},
   },
 ]

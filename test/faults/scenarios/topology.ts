@@ -3,7 +3,7 @@ import { slotOf } from '../../servers/slots.ts'
 import { until } from '../../servers/until.ts'
 import { hotKey } from '../orders.ts'
 import { onCluster, onSentinel } from '../places.ts'
-import { QUOTA, type Scenario } from '../scenario.ts'
+import { QUOTA, type Scenario, TIMEOUT } from '../scenario.ts'
 
 export const topology: readonly Scenario[] = [
   {
@@ -27,7 +27,7 @@ export const topology: readonly Scenario[] = [
       )
       back()
     }),
-    bounds: { admittedInFault: 0, fallback: 'none' },
+    bounds: { fallback: 'none', median: TIMEOUT },
   },
   {
     name: 'cluster: a master lost',
@@ -67,6 +67,6 @@ export const topology: readonly Scenario[] = [
       back()
     }),
     after: 4000,
-    bounds: { admittedAfter: QUOTA, recovery: 1500 },
+    bounds: { again: QUOTA, recovery: 1500 },
   },
 ]

@@ -1,7 +1,7 @@
 // Servers that answer, but not what they were asked: busy, full, read-only, loading, without rights or room.
 import { Redis } from 'ioredis'
 import { onServer } from '../places.ts'
-import { type Scenario } from '../scenario.ts'
+import { type Scenario, TIMEOUT } from '../scenario.ts'
 
 const short = { test: 2000, full: 5000 }
 
@@ -33,7 +33,7 @@ export const unable: readonly Scenario[] = [
       }
       back()
     }),
-    bounds: { admittedInFault: 0, fallback: 'none' },
+    bounds: { fallback: 'none', median: TIMEOUT },
   },
   {
     name: 'OOM: maxmemory 1, noeviction',
@@ -45,7 +45,7 @@ export const unable: readonly Scenario[] = [
       await server.cli('CONFIG', 'SET', 'maxmemory', '0')
       back()
     }),
-    bounds: {},
+    bounds: { median: TIMEOUT },
   },
   {
     name: 'READONLY: made a replica',
@@ -58,7 +58,7 @@ export const unable: readonly Scenario[] = [
       await server.cli('REPLICAOF', 'NO', 'ONE')
       back()
     }),
-    bounds: {},
+    bounds: { median: TIMEOUT },
   },
   {
     name: 'LOADING: a slow file',
