@@ -17,7 +17,7 @@ const CUT_TOLD = 0.95
 /** How much is cut when a level proves too high and nothing better is known. */
 const CUT = 0.85
 /** How far below its level a search begins, which leaves a bucket time to fill up a little. */
-const DIP = 0.1
+const DIP = 0.06
 /** How long, and for how many requests, a search stays below its level before it looks for more. */
 const PATIENCE: Millis = 30_000
 const PATIENCE_REQUESTS = 300
@@ -165,8 +165,8 @@ function toldRate(quotas: readonly Quota[]): number | undefined {
   for (const { unit, quota, window, remaining, resetAfter } of quotas) {
     if (unit !== REQUESTS) continue
     if (quota !== undefined && window !== undefined) lowest = Math.min(lowest, quota / window)
-    // Of a window that others have used already, what is left must last until its end.
-    if (remaining !== undefined && remaining >= 1 && resetAfter)
+    // Of a window whose length is not told, what is left must last until its end.
+    else if (remaining !== undefined && remaining >= 1 && resetAfter)
       lowest = Math.min(lowest, remaining / resetAfter)
   }
   return lowest === Infinity ? undefined : lowest

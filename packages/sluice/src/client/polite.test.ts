@@ -1,0 +1,386 @@
+import { describe, expect, it } from 'vitest'
+import { fakeTimers, type FakeTimers } from '../testing/fake-timers.ts'
+import type { PoliteOptions } from './manners.ts'
+import { polite, type Fetch } from './polite.ts'
+
+const START = Date.UTC(2026, 10, 16, 12, 0, 0)
+const URL_ = 'https://api.test/things'
+type Reply = number | [number, Record<string, string>]
+
+/** A fetch that answers from a list, the last entry for ever, and notes when it was called with what. */
+function scripted(timers: FakeTimers, replies: readonly Reply[]) {
+  const sent: number[] = []
+  const bodies: string[] = []
+  const fetch: Fetch = async (input, init) => {
+    const signal = init?.signal ?? (input instanceof Request ? input.signal : undefined)
+    signal?.throwIfAborted()
+    sent.push(timers.clock() - START)
+    bodies.push(await new Request(input, { ...init, duplex: 'half' } as RequestInit).text())
+    const reply = replies[Math.min(sent.length, replies.length) - 1]!
+    const [status, headers] = typeof reply === 'number' ? [reply, {}] : reply
+    return new Response('why', { status, headers })
+  }
+  return { fetch, sent, bodies }
+}
+
+function setUp(replies: readonly Reply[], options: PoliteOptions = {}) {
+  const timers = fakeTimers(START)
+  const server = scripted(timers, replies)
+  const send = polite(server.fetch, { timers, random: () => 0, ...options })
+  /** The status of one call, with time moved on as far as it likes. */
+  const status = async (
+    input: Parameters<Fetch>[0] = URL_,
+    init?: RequestInit,
+  ): Promise<number> => {
+    const answer = send(input, init)
+    answer.catch(() => {})
+    for (let i = 0; i < 20; i++) await timers.advance(3_600_000)
+    return (await answer).status
+  }
+  return { timers, send, status, ...server }
+}
+
+describe('polite: when it sends', () => {
+  it.each<[string, Reply[], PoliteOptions, number[], number]>([
+    ['once when all is well', [200], {}, [0], 200],
+    ['once when it is wrong in another way', [500, 200], {}, [0], 500],
+    [
+      'by the backoff when nothing is said',
+      [429, 429, 503, 200],
+      { jitter: 'none' },
+      [0, 500, 1500, 3500],
+      200,
+    ],
+    ['at most attempts times', [429], { jitter: 'none', attempts: 3 }, [0, 500, 1500], 429],
+    ['once with one attempt', [429], { attempts: 1 }, [0], 429],
+    ['not before Retry-After', [[429, { 'retry-after': '7' }], 200], {}, [0, 7000], 200],
+    [
+      'not before a date, by the clock of the server',
+      [
+        [
+          503,
+          { 'retry-after': 'Mon, 16 Nov 2026 11:00:09 GMT', date: 'Mon, 16 Nov 2026 11:00:00 GMT' },
+        ],
+        200,
+      ],
+      {},
+      [0, 9000],
+      200,
+    ],
+    [
+      'after Retry-After and the backoff of the attempt',
+      [[429, { 'retry-after': '7' }], [429, { 'retry-after': '1' }], 200],
+      { jitter: 'none' },
+      [0, 7500, 9500],
+      200,
+    ],
+    [
+      'when a spent quota comes back',
+      [[429, { ratelimit: '"a";r=0;t=4' }], 200],
+      {},
+      [0, 4000],
+      200,
+    ],
+    [
+      'GitHub: 403 with a spent quota',
+      [
+        [403, { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(START / 1000 + 30) }],
+        200,
+      ],
+      {},
+      [0, 30_000],
+      200,
+    ],
+    ['GitHub: 403 with Retry-After', [[403, { 'retry-after': '60' }], 200], {}, [0, 60_000], 200],
+    ['once for a 403 that has nothing to do with limits', [403, 200], {}, [0], 403],
+    [
+      'OpenAI: when a duration is over',
+      [[429, { 'x-ratelimit-remaining-requests': '0', 'x-ratelimit-reset-requests': '1m0s' }], 200],
+      {},
+      [0, 60_000],
+      200,
+    ],
+    ['Shopify: fractions of a second', [[429, { 'retry-after': '2.0' }], 200], {}, [0, 2000], 200],
+    [
+      'Stripe: once when it says not to',
+      [[429, { 'stripe-should-retry': 'false' }], 200],
+      {},
+      [0],
+      429,
+    ],
+    [
+      'Stripe: again when it says so',
+      [[409, { 'stripe-should-retry': 'true' }], 200],
+      {},
+      [0, 0],
+      200,
+    ],
+    ['hostile: ten years', [[429, { 'retry-after': '315360000' }], 200], {}, [0], 429],
+    [
+      'hostile: more than any number',
+      [[429, { 'retry-after': '9'.repeat(400) }], 200],
+      {},
+      [0],
+      429,
+    ],
+    [
+      'hostile: a far instant',
+      [[429, { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '99999999999999999999' }], 200],
+      {},
+      [0],
+      429,
+    ],
+    [
+      'hostile: negative and not a number',
+      [[429, { 'retry-after': '-5' }], [429, { 'retry-after': 'NaN' }], 200],
+      { jitter: 'none' },
+      [0, 500, 1500],
+      200,
+    ],
+    [
+      'hints up to the total time and not beyond',
+      [[429, { 'retry-after': '30' }], [429, { 'retry-after': '31' }], 200],
+      { totalTime: '1min' },
+      [0, 30_000],
+      429,
+    ],
+  ])('%s', async (_, replies, options, sent, status) => {
+    const set = setUp(replies, options)
+    expect(await set.status()).toBe(status)
+    expect(set.sent).toEqual(sent)
+    expect(set.timers.pending).toBe(0)
+  })
+
+  it('caps the backoff at 60 s', async () => {
+    const set = setUp([429], { jitter: 'none', base: '40s', attempts: 5, totalTime: '1h' })
+    await set.status()
+    expect(set.sent).toEqual([0, 40_000, 100_000, 160_000, 220_000])
+  })
+
+  it('draws the wait from 0 to the ceiling, on top of a hint', async () => {
+    const set = setUp([[429, { 'retry-after': '1' }], 429, 200], { random: () => 0.5 })
+    await set.status()
+    expect(set.sent).toEqual([0, 1250, 1750])
+  })
+})
+
+describe('polite: what it sends again', () => {
+  const body = '{"a":1}'
+  const stream = (): ReadableStream => new Blob([body]).stream()
+  it.each<[string, Parameters<Fetch>[0], () => RequestInit, PoliteOptions, number]>([
+    ['GET', URL_, () => ({}), {}, 2],
+    ['a URL object', new URL(URL_), () => ({ method: 'HEAD' }), {}, 2],
+    ['PUT with a text', URL_, () => ({ method: 'PUT', body }), {}, 2],
+    ['DELETE', URL_, () => ({ method: 'delete' }), {}, 2],
+    ['POST', URL_, () => ({ method: 'POST', body }), {}, 1],
+    ['PATCH', URL_, () => ({ method: 'PATCH', body }), {}, 1],
+    [
+      'POST with an idempotency key',
+      URL_,
+      () => ({ method: 'POST', body, headers: { 'Idempotency-Key': 'x' } }),
+      {},
+      2,
+    ],
+    ['POST when told', URL_, () => ({ method: 'POST', body }), { retry: () => true }, 2],
+    ['GET when told not to', URL_, () => ({}), { retry: () => false }, 1],
+    [
+      'a stream, even when told',
+      URL_,
+      () => ({ method: 'PUT', body: stream(), duplex: 'half' }) as RequestInit,
+      { retry: () => true },
+      1,
+    ],
+    ['bytes', URL_, () => ({ method: 'PUT', body: new TextEncoder().encode(body) }), {}, 2],
+    ['a blob', URL_, () => ({ method: 'PUT', body: new Blob([body]) }), {}, 2],
+    ['a form', URL_, () => ({ method: 'PUT', body: new URLSearchParams({ a: '1' }) }), {}, 2],
+  ])('%s', async (_, input, init, options, times) => {
+    const set = setUp([429, 200], options)
+    await set.status(input, init())
+    expect(set.sent).toHaveLength(times)
+    expect(new Set(set.bodies).size).toBe(1)
+  })
+
+  it('a Request, whose body is there for every attempt', async () => {
+    const set = setUp([429, 503, 200])
+    expect(await set.status(new Request(URL_, { method: 'PUT', body }))).toBe(200)
+    expect(set.bodies).toEqual([body, body, body])
+  })
+
+  it('rejects as fetch does, and sends nothing, for headers that cannot be', async () => {
+    const set = setUp([200])
+    await expect(set.send(URL_, { headers: { 'no space': 'x' } })).rejects.toThrow(TypeError)
+    expect(set.sent).toEqual([])
+  })
+
+  it('passes on what fetch throws', async () => {
+    const timers = fakeTimers()
+    const send = polite(async () => Promise.reject(new TypeError('no network')), { timers })
+    await expect(send(URL_)).rejects.toThrow('no network')
+  })
+})
+
+describe('polite: what it learns for others', () => {
+  it('holds requests back while a quota of their host and credential is spent', async () => {
+    const waits: number[] = []
+    const spent: Reply = [200, { ratelimit: '"a";r=0;t=10' }]
+    const set = setUp([spent, 200], { onWait: ({ wait }) => waits.push(wait) })
+    const alice = { headers: { authorization: 'alice' } }
+    await set.send(URL_, alice)
+    const later = [set.send(URL_, alice), set.send('https://api.test/other', alice)]
+    await set.send(URL_, { headers: { authorization: 'bob' } })
+    await set.send('https://else.test/', alice)
+    expect(set.sent).toEqual([0, 0, 0])
+    await set.timers.advance(9999)
+    expect(set.sent).toHaveLength(3)
+    await set.timers.advance(1)
+    await Promise.all(later)
+    expect(set.sent).toEqual([0, 0, 0, 10_000, 10_000])
+    expect(waits).toEqual([10_000, 10_000])
+  })
+
+  it('holds nothing back for a hint beyond its patience: the caller sees the answer', async () => {
+    const set = setUp([[429, { 'retry-after': '3600' }], 200])
+    expect(await set.status()).toBe(429)
+    expect((await set.send(URL_)).status).toBe(200)
+  })
+
+  it('shares by host, by a function, or not at all', async () => {
+    const spent: Reply = [200, { ratelimit: '"a";r=0;t=10' }]
+    for (const [key, expected] of [
+      ['host', 1],
+      [() => 'all', 1],
+      [() => '', 2],
+    ] as const) {
+      const set = setUp([spent, 200], { key })
+      await set.send(URL_, { headers: { authorization: 'alice' } })
+      const second = set.send(URL_, { headers: { authorization: 'bob' } })
+      await set.timers.advance(0)
+      expect(set.sent).toHaveLength(expected)
+      await set.timers.advance(10_000)
+      await second
+    }
+  })
+
+  it('remembers a bounded number of hosts', async () => {
+    const set = setUp([200])
+    for (let i = 0; i < 3000; i++) await set.send(`https://host-${i}.test/`)
+    expect(set.sent).toHaveLength(3000)
+  })
+})
+
+describe('polite: the retry budget', () => {
+  it('bounds the retries of an outage to a tenth of the requests, and a few', async () => {
+    const set = setUp([503], { retryBudget: { perSecond: 0 } })
+    for (let i = 0; i < 1000; i++) {
+      const answer = set.send(URL_)
+      await set.timers.advance(0)
+      expect((await answer).status).toBe(503)
+    }
+    console.log(`1,000 requests to a server that is down: ${set.sent.length} attempts`)
+    expect(set.sent.length).toBeLessThanOrEqual(1000 + 10 + 100)
+    expect(set.sent.length).toBeGreaterThan(1090)
+  })
+
+  it('without it, each request is tried as often as attempts say', async () => {
+    const set = setUp([503], { retryBudget: false })
+    for (let i = 0; i < 100; i++) {
+      const answer = set.send(URL_)
+      for (let n = 0; n < 5; n++) await set.timers.advance(0)
+      await answer
+    }
+    expect(set.sent).toHaveLength(500)
+  })
+
+  it('one host that is down does not use up the retries of another', async () => {
+    const set = setUp([503], { retryBudget: { perSecond: 0, share: 0, burst: 2 }, attempts: 2 })
+    for (let i = 0; i < 5; i++) await set.status('https://down.test/')
+    const before = set.sent.length
+    await set.status('https://well.test/')
+    expect(set.sent.length - before).toBe(2)
+  })
+})
+
+describe('polite: aborting', () => {
+  it.each(['init', 'request'])(
+    'ends a wait at once, with the reason: signal of the %s',
+    async (where) => {
+      const set = setUp([[429, { 'retry-after': '60' }]])
+      const control = new AbortController()
+      const { signal } = control
+      const answer =
+        where === 'init' ? set.send(URL_, { signal }) : set.send(new Request(URL_, { signal }))
+      await set.timers.advance(1000)
+      expect(set.timers.pending).toBe(1)
+      control.abort(new Error('changed my mind'))
+      await expect(answer).rejects.toThrow('changed my mind')
+      expect(set.timers.pending).toBe(0)
+      await set.timers.advance(100_000)
+      expect(set.sent).toEqual([0])
+    },
+  )
+
+  it('ends a hold before the first attempt', async () => {
+    const set = setUp([[200, { ratelimit: '"a";r=0;t=60' }]])
+    await set.send(URL_)
+    const control = new AbortController()
+    const answer = set.send(URL_, { signal: control.signal })
+    await set.timers.advance(10)
+    control.abort()
+    await expect(answer).rejects.toMatchObject({ name: 'AbortError' })
+    expect([set.sent.length, set.timers.pending]).toEqual([1, 0])
+  })
+
+  it('sends nothing when it is aborted before', async () => {
+    const set = setUp([200])
+    await expect(set.send(URL_, { signal: AbortSignal.abort() })).rejects.toMatchObject({
+      name: 'AbortError',
+    })
+    expect(set.sent).toEqual([])
+  })
+
+  it('at every await: aborted after n turns, it always rejects with the reason and leaves no timer', async () => {
+    for (let turns = 0; turns < 40; turns++) {
+      const set = setUp([429, [503, { 'retry-after': '1' }], 429, 200], { random: () => 0.001 })
+      const control = new AbortController()
+      const answer = set.send(URL_, { signal: control.signal }).then(
+        () => 'done',
+        (error: Error) => error.message,
+      )
+      for (let i = 0; i < turns; i++)
+        await (i % 4 === 3 ? set.timers.advance(300) : Promise.resolve())
+      control.abort(new Error('stop'))
+      await set.timers.advance(1_000_000)
+      expect(['stop', 'done']).toContain(await answer)
+      expect(set.timers.pending).toBe(0)
+    }
+  })
+})
+
+describe('polite: telling', () => {
+  it('says what it tries again, and ignores what its listeners throw', async () => {
+    const events: object[] = []
+    const set = setUp([[429, { 'retry-after': '2' }], 200], {
+      onRetry: (event) => {
+        events.push(event)
+        throw new Error('listener')
+      },
+    })
+    expect(await set.status()).toBe(200)
+    expect(events).toMatchObject([
+      { method: 'GET', url: URL_, status: 429, attempt: 1, wait: 2000, hint: { retryAfter: 2000 } },
+    ])
+  })
+
+  it.each([
+    [{ attempts: 0 }, 'attempts is 0; accepted: a whole number, 1 or more'],
+    [{ totalTime: 'soon' }, 'totalTime is "soon"'],
+    [{ statuses: 429 }, 'statuses is 429'],
+    [{ key: 'user' }, 'key is "user"'],
+    [{ retryBudget: { share: 2 } }, 'share is 2'],
+    [{ onRetry: 1 }, 'onRetry is 1; accepted: a function'],
+    [{ timers: {} }, 'timers is {}'],
+    [{ retries: 3 }, 'polite: unknown option "retries"'],
+  ])('refuses %j', (options, message) => {
+    expect(() => polite(fetch, options as PoliteOptions)).toThrow(message)
+  })
+})
