@@ -24,6 +24,11 @@ export interface FastifyReply {
 export type Hook<Q, S> = (request: Q, reply: S, done: () => void) => void
 
 /** Limits requests: `app.addHook('onRequest', rateLimit({ limit: '100/min' }))`. Added first, it counts 404s too. */
+export function rateLimit(limiter: AnyLimiter): Hook<FastifyRequest, FastifyReply>
+export function rateLimit<Q extends FastifyRequest, S extends FastifyReply>(
+  limiter: AnyLimiter | RateLimitOptions<Q, S>,
+  options?: HttpOptions<Q, S>,
+): Hook<Q, S>
 export function rateLimit<Q extends FastifyRequest, S extends FastifyReply>(
   limiter: AnyLimiter | RateLimitOptions<Q, S>,
   options?: HttpOptions<Q, S>,

@@ -1,0 +1,85 @@
+// How a call of gRPC goes on, or not: the hooks of one call, as grpc-js calls them.
+import { GrpcRequest, type GrpcCall, type GrpcMetadata, type GrpcStatus } from './grpc-port.ts'
+import { statusOf } from './grpc-status.ts'
+import type { Guard } from './guard.ts'
+import { hold } from './hold.ts'
+import type { Passage } from './passage.ts'
+import { isPromise } from './subject.ts'
+
+/** What is used of grpc-js's `ServerListener`: what comes from the client. */
+interface Listener {
+  onReceiveMetadata(metadata: GrpcMetadata, next: (metadata: GrpcMetadata) => void): void
+  onCancel(): void
+}
+
+/** What is used of grpc-js's `Responder`: what goes to the client. */
+export interface Responder {
+  start(next: (listener: Listener) => void): void
+  sendMetadata(metadata: GrpcMetadata, next: (metadata: GrpcMetadata) => void): void
+  sendStatus(status: GrpcStatus, next: (status: GrpcStatus) => void): void
+}
+
+/** What a status without a code says. */
+const UNKNOWN = 2
+
+/** Asks the guard when a call comes; then sends the refusal, or goes on: now, or after the delay unless the client goes away. */
+export function responderOf(
+  guard: Guard<GrpcRequest, GrpcMetadata>,
+  path: string,
+  call: GrpcCall,
+  isSpread: boolean,
+): Responder {
+  let request: GrpcRequest | null = null
+  let passage: Passage | null = null
+  let sent: GrpcMetadata | null = null
+  let isOver = false
+  let stopWaiting: (() => void) | null = null
+
+  const proceed = (entered: Passage, { metadata }: GrpcRequest, next: () => void): void => {
+    if (isOver) return
+    passage = entered
+    const { refusal, delay } = entered
+    if (refusal !== null) {
+      const trailers = emptyLike(metadata)
+      guard.write(entered, trailers)
+      call.sendStatus(statusOf(refusal, entered, isSpread, trailers) as never)
+    } else if (delay === 0) next()
+    else stopWaiting = hold(delay, next)
+  }
+
+  return {
+    start: (next) =>
+      next({
+        onReceiveMetadata(metadata, next) {
+          const asking = (request = new GrpcRequest(path, metadata, call))
+          const goOn = (entered: Passage): void => proceed(entered, asking, () => next(metadata))
+          const entered = guard.enter(asking, null)
+          if (isPromise(entered)) void entered.then(goOn)
+          else goOn(entered)
+        },
+        onCancel() {
+          isOver = true
+          stopWaiting?.()
+        },
+      }),
+    sendMetadata(metadata, next) {
+      sent = metadata
+      if (passage !== null) guard.write(passage, metadata)
+      next(metadata)
+    },
+    sendStatus(status, next) {
+      if (request !== null && passage !== null && !isOver) {
+        // A call that ends before it sent anything has trailers only.
+        const response = sent ?? (status.metadata ??= emptyLike(request.metadata))
+        if (sent === null) guard.write(passage, response)
+        if (guard.hasAfter) guard.answered(passage, status.code ?? UNKNOWN, request, response)
+      }
+      next(status)
+    },
+  }
+}
+
+/** Empty metadata of the same class, which the library does not import. */
+function emptyLike(metadata: GrpcMetadata): GrpcMetadata {
+  return new (metadata.constructor as new () => GrpcMetadata)()
+}
