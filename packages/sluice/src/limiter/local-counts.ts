@@ -24,9 +24,11 @@ export function joinCounts(store: Store): void {
   else shared.users += 1
 }
 
-/** The counts that stand in for a store, for those who take part in them. */
+/** The counts that stand in for a store. */
 export function localCounts(store: Store, clock: Clock | undefined): SyncStore {
-  const shared = byStore.get(store)!
+  let shared = byStore.get(store)
+  // Somebody who asked before the end is answered after it.
+  if (shared === undefined) byStore.set(store, (shared = { counts: undefined, users: 0 }))
   shared.counts ??= memoryStore({ maxKeys: MOST_KEYS, ...(clock && { clock }) })
   return shared.counts
 }

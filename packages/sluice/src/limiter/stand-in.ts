@@ -63,9 +63,8 @@ export class StandIn implements Fallback {
     void this.made?.limiter.reset(attributes)
   }
 
+  /** Lets go of the counts; whoever has asked before is still answered. */
   close(): void {
-    // A closed limiter says so; one that was never made would not.
-    void this.ready().limiter.close()
     if (!this.isClosed) leaveCounts(this.options.store)
     this.isClosed = true
   }

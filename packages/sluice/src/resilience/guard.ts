@@ -46,6 +46,7 @@ export class Guard implements Limiter {
   private readonly gate: Gate
   private readonly deadlines: Deadlines | null
   private readonly spans = new Spans()
+  private isClosed = false
   private readonly onClose: (() => void) | undefined
 
   constructor(limiter: Guarded, parts: GuardParts) {
@@ -66,7 +67,7 @@ export class Guard implements Limiter {
 
   async peek(attributes: Asker, cost?: number): Promise<Decision> {
     // A look is no probe: a store that takes no writes can still be looked at.
-    if (!this.gate.isClosed) return this.standIn('peek', attributes, cost)
+    if (!this.gate.isClosed && !this.isClosed) return this.standIn('peek', attributes, cost)
     try {
       return await this.inTime(this.limiter.peek(attributes, cost))
     } catch (error) {
@@ -98,6 +99,7 @@ export class Guard implements Limiter {
   }
 
   async close(): Promise<void> {
+    this.isClosed = true
     this.onClose?.()
     await this.fallback?.close()
     await this.limiter.close()
@@ -117,7 +119,8 @@ export class Guard implements Limiter {
     const { gate, deadlines } = this
     const isProbe = !gate.isClosed
     const entry = gate.enter()
-    if (entry === NO_ENTRY) return settled(() => this.standIn('check', attributes, cost))
+    // What is closed says so; the stand-in would go on.
+    if (entry === NO_ENTRY && !this.isClosed) return settled(() => this.standIn('check', attributes, cost))
     const failed = (error: unknown): MaybePromise<Decision> =>
       this.failed(error, entry, attributes, cost)
     let answer: MaybePromise<Decision>

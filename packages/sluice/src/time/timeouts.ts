@@ -17,6 +17,8 @@ export class Timeouts<T extends Expiring> {
   private readonly timers: Timers
   private readonly items = new Set<T>()
   private timer: unknown
+  /** The timer has fired, and the turn that it gives to answers is not over: who comes now is looked at then. */
+  private isTurn = false
 
   constructor(clock: Clock, expire: (item: T) => void, timers: Timers = systemTimers) {
     this.clock = clock
@@ -26,7 +28,8 @@ export class Timeouts<T extends Expiring> {
 
   add(item: T): void {
     this.items.add(item)
-    this.timer ??= this.timers.start(this.tick, Math.max(0, item.deadline - this.clock()))
+    if (!this.isTurn)
+      this.timer ??= this.timers.start(this.tick, Math.max(0, item.deadline - this.clock()))
   }
 
   remove(item: T): void {
@@ -38,8 +41,10 @@ export class Timeouts<T extends Expiring> {
 
   private readonly tick = (): void => {
     this.timer = undefined
+    this.isTurn = true
     // The event loop may have been blocked past the deadline with the answer in the socket: it gets one turn.
     this.timers.afterTurn(() => {
+      this.isTurn = false
       const now = this.clock()
       for (const item of this.items) {
         if (item.deadline > now) break
