@@ -13,19 +13,9 @@ export function readJson(
   done: (body: unknown) => void,
   failed: (error: RequestError) => void,
 ): void {
-  const { headers } = request
-  if (!isJson(headers['content-type']) || headers['content-encoding'] !== undefined) {
-    failed(
-      new RequestError(
-        415,
-        'unsupported-media-type',
-        'accepted: content-type application/json, without a content-encoding',
-      ),
-    )
-    return
-  }
-  if (Number(headers['content-length'] ?? 0) > maxBytes) {
-    failed(tooLarge(maxBytes))
+  const wrong = headerProblem(request.rawHeaders, maxBytes)
+  if (wrong !== undefined) {
+    failed(wrong)
     return
   }
   let first: Buffer | undefined
@@ -52,12 +42,34 @@ export function readJson(
   })
 }
 
+/** What is wrong with the headers of a body. Reads the raw list, since the parsed one is made only for who asks. */
+function headerProblem(raw: readonly string[], maxBytes: number): RequestError | undefined {
+  let hasType = false
+  for (let i = 0; i < raw.length; i += 2) {
+    const name = raw[i]!
+    const value = raw[i + 1]!
+    if (name.length === 12 && name.toLowerCase() === 'content-type') {
+      if (!isJson(value)) return unsupported()
+      hasType = true
+    } else if (name.length === 14 && name.toLowerCase() === 'content-length') {
+      if (Number(value) > maxBytes) return tooLarge(maxBytes)
+    } else if (name.length === 16 && name.toLowerCase() === 'content-encoding') return unsupported()
+  }
+  return hasType ? undefined : unsupported()
+}
+
+function unsupported(): RequestError {
+  const accepted = 'accepted: content-type application/json, without a content-encoding'
+  return new RequestError(415, 'unsupported-media-type', accepted)
+}
+
 function parsed(bytes: Buffer | undefined): unknown {
   if (bytes === undefined) throw notJson('it is empty')
-  // Otherwise different bytes would become the same key.
-  if (!isUtf8(bytes)) throw notJson('it is not UTF-8')
+  const text = bytes.toString('utf8')
+  // Decoding puts this in the place of bytes that are none, and different bytes would become the same key.
+  if (text.includes('\uFFFD') && !isUtf8(bytes)) throw notJson('it is not UTF-8')
   try {
-    return JSON.parse(bytes.toString('utf8')) as unknown
+    return JSON.parse(text) as unknown
   } catch (error) {
     throw notJson(error instanceof Error ? error.message.slice(0, 200) : 'it does not parse')
   }
@@ -76,7 +88,6 @@ function tooLarge(maxBytes: number): RequestError {
 }
 
 /** Anything else could be sent by a foreign web page without asking first. */
-function isJson(type: string | undefined): boolean {
-  if (type === 'application/json') return true
-  return type !== undefined && /^application\/json\s*(;|$)/i.test(type)
+function isJson(type: string): boolean {
+  return type === 'application/json' || /^application\/json\s*(;|$)/i.test(type)
 }

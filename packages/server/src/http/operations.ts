@@ -1,21 +1,30 @@
 // The four questions of the API, asked of the limiters in force when the request came.
-import type { MaybePromise } from 'sluice'
+import type { Decision, MaybePromise } from 'sluice'
 import { isPromise } from '../limiters/measured.ts'
 import type { Limiters, ServiceLimiter } from '../limiters/limiters.ts'
 import { batchOf, readCheck, type CheckRequest } from './check-request.ts'
+import { decisionText } from './decision-text.ts'
 import { problemOfError, RequestError, type Problem } from './problem.ts'
 
-/** What a limiter does with one question; the answer is a decision, or nothing. */
-type Ask = (limiter: ServiceLimiter, request: CheckRequest) => MaybePromise<unknown>
+/** What a limiter does with one question, and the text of its answer. */
+type Ask = (limiter: ServiceLimiter, request: CheckRequest) => MaybePromise<string>
 
 /** Named like the limiter's own methods. */
 export type OperationName = 'check' | 'peek' | 'give' | 'reset'
 
 const ASK: Readonly<Record<OperationName, Ask>> = {
-  check: (limiter, { attributes, cost }) => limiter.check(attributes, cost),
-  peek: (limiter, { attributes, cost }) => limiter.peek(attributes, cost),
-  give: (limiter, { attributes, cost, takenAt }) => limiter.give(attributes, cost, takenAt),
-  reset: (limiter, { attributes }) => limiter.reset(attributes),
+  check: (limiter, { attributes, cost }) => decided(limiter.check(attributes, cost)),
+  peek: (limiter, { attributes, cost }) => decided(limiter.peek(attributes, cost)),
+  give: (limiter, { attributes, cost, takenAt }) => done(limiter.give(attributes, cost, takenAt)),
+  reset: (limiter, { attributes }) => done(limiter.reset(attributes)),
+}
+
+function decided(decision: MaybePromise<Decision>): MaybePromise<string> {
+  return isPromise(decision) ? decision.then(decisionText) : decisionText(decision)
+}
+
+function done(nothing: MaybePromise<void>): MaybePromise<string> {
+  return isPromise(nothing) ? nothing.then(() => '{}') : '{}'
 }
 
 /**
@@ -29,24 +38,20 @@ export function answer(
   onError: (error: unknown) => void,
 ): MaybePromise<string> {
   const batch = batchOf(body)
-  if (batch === undefined) {
-    const one = ask(operation, limiters, body)
-    return isPromise(one) ? one.then(textOf) : textOf(one)
-  }
+  if (batch === undefined) return ask(operation, limiters, body)
   const failed = (error: unknown): string => {
     onError(error)
     return `{"error":${JSON.stringify(problemOfError(error) satisfies Problem)}}`
   }
   const texts: string[] = []
   const waiting: Promise<void>[] = []
-  for (const [i, entry] of batch.entries()) {
+  for (let i = 0; i < batch.length; i++) {
     try {
-      const one = ask(operation, limiters, entry)
-      if (!isPromise(one)) texts[i] = textOf(one)
-      else {
-        const settled = one.then(textOf, failed)
-        waiting.push(settled.then((text) => void (texts[i] = text)))
-      }
+      const one = ask(operation, limiters, batch[i])
+      if (isPromise(one)) {
+        texts[i] = ''
+        waiting.push(one.catch(failed).then((text) => void (texts[i] = text)))
+      } else texts[i] = one
     } catch (error) {
       texts[i] = failed(error)
     }
@@ -55,7 +60,7 @@ export function answer(
   return waiting.length === 0 ? all() : Promise.all(waiting).then(all)
 }
 
-function ask(operation: OperationName, limiters: Limiters, body: unknown): MaybePromise<unknown> {
+function ask(operation: OperationName, limiters: Limiters, body: unknown): MaybePromise<string> {
   const request = readCheck(body, operation === 'give')
   return ASK[operation](limiterFor(limiters, request.policy), request)
 }
@@ -77,8 +82,4 @@ function limiterFor(limiters: Limiters, policy: string | undefined): ServiceLimi
 /** A few names are a help, thousands are not. */
 function someOf(names: readonly string[]): string {
   return names.length <= 10 ? names.join(', ') : `${names.slice(0, 10).join(', ')}, …`
-}
-
-function textOf(value: unknown): string {
-  return value === undefined ? '{}' : JSON.stringify(value)
 }

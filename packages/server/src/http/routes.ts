@@ -59,8 +59,9 @@ export function createHandler(
 
   const ask = (operation: OperationName): Handler => {
     const route = `/v1/${operation}`
+    const answered = requests.with(route, '200')
     const succeed = (response: ServerResponse, text: string): void => {
-      count(route, 200)
+      answered.add()
       sendJson(response, 200, text, closing())
     }
     return (request, response) => {
