@@ -2,9 +2,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import Router from '@koa/router'
 import express from 'express'
-import type { Request as ExpressRequest } from 'express'
-import Fastify from 'fastify'
-import { Hono } from 'hono'
+import type { Request as ExpressRequest, RequestHandler } from 'express'
+import Fastify, { type onRequestHookHandler } from 'fastify'
+import { Hono, type MiddlewareHandler } from 'hono'
 import type { Context as KoaContext } from 'koa'
 import Koa from 'koa'
 import { expectTypeOf, test } from 'vitest'
@@ -29,6 +29,11 @@ test('node:http', () => {
   createServer((request, response) =>
     forNode({ limit: '5/s' })(request, response, () => response.end()),
   )
+  expectTypeOf(forNode<IncomingMessage, ServerResponse>(limiter)).toBeCallableWith(
+    {} as IncomingMessage,
+    {} as ServerResponse,
+    () => undefined,
+  )
 })
 
 test('Express', () => {
@@ -37,6 +42,7 @@ test('Express', () => {
   app.use(forExpress(limiter, { user: (request: ExpressRequest) => request.get('x-user') }))
   app.get('/orders/:id', forExpress(limiter), (_, response) => void response.send('ok'))
   app.use('/api', express.Router().use(forExpress(limiter)))
+  expectTypeOf(forExpress(limiter)).toExtend<RequestHandler>()
 })
 
 test('Fastify', () => {
@@ -44,6 +50,7 @@ test('Fastify', () => {
   app.addHook('onRequest', forFastify({ limit: '100/min' }))
   app.addHook('preHandler', forFastify(limiter, { tenant: () => 'acme' }))
   app.get('/', { onRequest: forFastify(limiter) }, () => 'ok')
+  expectTypeOf(forFastify(limiter)).toExtend<onRequestHookHandler>()
 })
 
 test('Koa and its router', () => {
@@ -51,12 +58,14 @@ test('Koa and its router', () => {
   app.use(forKoa({ limit: '100/min' }))
   app.use(forKoa(limiter, { user: (context: KoaContext) => context.get('x-user') }))
   new Router().get('/orders/:id', forKoa(limiter), (context) => void (context.body = 'ok'))
+  expectTypeOf(forKoa(limiter)).toExtend<Koa.Middleware>()
 })
 
 test('Hono', () => {
   const app = new Hono()
   app.use(forHono({ limit: '100/min' }))
   app.get('/orders/:id', forHono(limiter, { plan: () => 'pro' }), (context) => context.text('ok'))
+  expectTypeOf(forHono(limiter)).toExtend<MiddlewareHandler>()
 })
 
 test('fetch handlers keep what the runtime adds', () => {
@@ -75,6 +84,8 @@ test('options that mean nothing are mistakes', () => {
   forNode(limiter, { user: () => ({ id: 7 }) })
   // @ts-expect-error -- an attribute that nobody asked for
   forHono(limiter, { usr: () => 'ann' })
+  // @ts-expect-error -- not a limiter
+  expectTypeOf(forNode).toBeCallableWith('100/min')
 })
 
 test('the decision and late charges by request', () => {
