@@ -8,7 +8,7 @@ export default [
   { name: 'sluice/resilience', path: 'packages/sluice/dist/resilience/index.js', limit: '5 kB' },
   { name: 'sluice/testing', path: 'packages/sluice/dist/testing/index.js', limit: '16 kB' },
   { name: 'sluice/http', path: 'packages/sluice/dist/http/index.js', limit: '20 kB' },
-  ...['node', 'express', 'fastify', 'koa', 'hono', 'fetch'].map((name) => ({
+  ...['node', 'express', 'fastify', 'koa', 'hono', 'fetch', 'grpc'].map((name) => ({
     name: `sluice/http/${name}`,
     path: `packages/sluice/dist/http/${name}.js`,
     limit: '20 kB',

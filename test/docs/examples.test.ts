@@ -8,7 +8,7 @@ import { afterAll, describe, expect, it, vi } from 'vitest'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const guides = readdirSync(join(root, 'docs/guide')).map((name) => `docs/guide/${name}`)
-const pages = ['README.md', 'packages/sluice/README.md', ...guides]
+const pages = ['README.md', 'packages/sluice/README.md', 'docs/reference/http/grpc.md', ...guides]
 
 interface Block {
   readonly name: string

@@ -20,6 +20,8 @@ export function rateLimit<C>(
 ): GrpcInterceptor<C> {
   const guard = createGuard(grpcPort, limiter, options)
   const { spread } = { ...(limiter as HttpOptions<GrpcRequest>), ...options }
-  return ({ path }, call) =>
-    new ServerInterceptingCall(call as never, responderOf(guard, path, call, spread !== undefined))
+  return ({ path }, call) => {
+    const responder = responderOf(guard, path, call, spread !== undefined)
+    return new ServerInterceptingCall(call as never, responder as never)
+  }
 }
