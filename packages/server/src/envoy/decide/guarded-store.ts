@@ -4,6 +4,7 @@ import {
   SluiceError,
   type Attributes,
   type Check,
+  type Clock,
   type Decision,
   type Limit,
   type Limiter,
@@ -30,6 +31,8 @@ export interface GuardOptions {
   /** Or how many processes share the limits. */
   readonly replicas?: number
   readonly onEvent?: OnEvent
+  /** For tests: the time by which the stand-in counts. */
+  readonly clock?: Clock
 }
 
 /** Guards a store that answers by promises; one in this process needs no guard and is given back as it is. */
@@ -41,13 +44,14 @@ class GuardedStore implements Store {
   private readonly store: Store
   private readonly mode: OnStoreFailure
   private readonly partOf: (units: number) => number
-  private readonly counts: MemoryStore = memoryStore({ maxKeys: MOST_KEYS })
+  private readonly counts: MemoryStore
   private readonly breaker: Limiter
   private readonly onEvent: OnEvent | undefined
 
   constructor(store: Store, options: GuardOptions) {
-    const { onStoreFailure = 'local', fallbackShare = 0.5, replicas, onEvent } = options
+    const { onStoreFailure = 'local', fallbackShare = 0.5, replicas, onEvent, clock } = options
     this.store = store
+    this.counts = memoryStore({ maxKeys: MOST_KEYS, ...(clock && { clock }) })
     this.mode = onStoreFailure
     this.onEvent = onEvent
     this.partOf = (units) =>
