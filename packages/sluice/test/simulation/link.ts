@@ -67,7 +67,10 @@ export class Link {
         this.server.receive(command, done)
         if (!isTwice) return
         this.server.receive(command, () => {})
-        for (const { key, cost } of command.checks) add(this.twice, key, cost)
+        for (const { key, cost } of command.checks) {
+          add(this.twice, key, cost)
+          if (command.operation === 'give') this.server.strays += cost
+        }
       })
     })
   }

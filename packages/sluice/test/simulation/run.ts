@@ -57,8 +57,9 @@ async function recover(fleet: Fleet): Promise<void> {
   const waiting = new Set(fleet.pods)
   for (let passed = 0; passed <= 1400 && waiting.size > 0; passed += 20) {
     for (const pod of waiting) {
-      void fleet.ask(pod).then((decision) => {
-        if (decision?.degraded === false) waiting.delete(pod)
+      // Two at once: a pod that still probes would answer one of them itself.
+      void Promise.all([fleet.ask(pod), fleet.ask(pod)]).then((both) => {
+        if (both.every((decision) => decision?.degraded === false)) waiting.delete(pod)
       })
     }
     await fleet.world.pass(20)
