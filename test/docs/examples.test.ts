@@ -8,7 +8,10 @@ import { afterAll, describe, expect, it, vi } from 'vitest'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const guides = readdirSync(join(root, 'docs/guide')).map((name) => `docs/guide/${name}`)
-const pages = ['README.md', 'packages/sluice/README.md', 'docs/reference/http/grpc.md', ...guides]
+const http = readdirSync(join(root, 'docs/reference/http')).map(
+  (name) => `docs/reference/http/${name}`,
+)
+const pages = ['README.md', 'packages/sluice/README.md', ...http, ...guides]
 
 interface Block {
   readonly name: string
