@@ -13,11 +13,16 @@ program
 
 program
   .command('serve')
-  .description('serve the decisions of a policy file over HTTP; the file may change meanwhile')
-  .argument('<file>', 'the configuration, YAML or JSON')
+  .description(
+    'serve the decisions of a policy file over HTTP and gRPC; the file may change meanwhile',
+  )
+  .argument(
+    '[file]',
+    "the configuration, YAML or JSON; not needed in the environment of Envoy's own rate limit service",
+  )
   .option('--no-banner', 'say nothing on standard output')
   .option('--no-watch', 'read the file again on SIGHUP only')
-  .action(async (file: string, options: { banner: boolean; watch: boolean }) => {
+  .action(async (file: string | undefined, options: { banner: boolean; watch: boolean }) => {
     process.exitCode = await serve(file, options)
   })
 

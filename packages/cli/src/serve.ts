@@ -1,5 +1,12 @@
 // `sluice serve`: runs the service until a signal ends it.
-import { bannerText, loadConfig, problemText, startService, type Service } from '@sluice/server'
+import {
+  bannerText,
+  loadConfig,
+  problemText,
+  ratelimitConfig,
+  startService,
+  type Service,
+} from '@sluice/server'
 
 /** What may be switched off. */
 export interface ServeOptions {
@@ -8,17 +15,31 @@ export interface ServeOptions {
 }
 
 /** Serves until SIGINT or SIGTERM and gives the exit code: 0 after a clean end, 1 when it cannot start. */
-export async function serve(file: string, { banner, watch }: ServeOptions): Promise<number> {
+export async function serve(
+  file: string | undefined,
+  { banner, watch }: ServeOptions,
+): Promise<number> {
   const environment = process.env
-  const { config, problems, digest } = await loadConfig(file, environment)
+  const loaded =
+    file === undefined ? ratelimitConfig(environment) : await loadConfig(file, environment)
+  if (loaded === undefined) {
+    say(
+      "error: there is no file; accepted: sluice serve sluice.yaml, or RUNTIME_ROOT as for Envoy's own rate limit service",
+    )
+    return 1
+  }
+  const { config, problems } = loaded
   if (config === undefined) {
     for (const problem of problems) say(`error: ${problemText(problem)}`)
     return 1
   }
   let service: Service
   try {
-    const source = { file, digest, environment, ...(watch ? {} : { watch: false as const }) }
-    service = await startService({ config, source })
+    const source =
+      'digest' in loaded && file !== undefined
+        ? { file, digest: loaded.digest, environment, ...(watch ? {} : { watch: false as const }) }
+        : undefined
+    service = await startService({ config, ...(source && { source }) })
   } catch (error) {
     say(`error: ${reasonOf(error)}`)
     return 1

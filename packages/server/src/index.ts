@@ -1,6 +1,7 @@
 // The public entry of the service.
 export type {
   Config,
+  EnvoyConfig,
   FailureConfig,
   HttpListenerConfig,
   ListenerConfig,
@@ -14,6 +15,7 @@ export { VARIABLES, type Environment, type Variable } from './config/environment
 export { loadConfig, type LoadedConfig } from './config/load-config.ts'
 export { problemText, type ConfigProblem } from './config/problem.ts'
 export { readConfig, type ConfigResult } from './config/read-config.ts'
+export { ratelimitConfig } from './envoy/ratelimit-environment.ts'
 export type { Limiters, LimiterSource, ServiceLimiter } from './limiters/limiters.ts'
 export type { ReloadResult } from './reload/reloader.ts'
 export type { WatchOptions } from './reload/watch-file.ts'

@@ -1,0 +1,84 @@
+import { describe, expect, test } from 'vitest'
+import { ratelimitConfig } from './ratelimit-environment.ts'
+
+const RUNTIME = { RUNTIME_ROOT: '/data', RUNTIME_SUBDIRECTORY: 'ratelimit' }
+
+test('means nothing without RUNTIME_ROOT', () => {
+  expect(ratelimitConfig({ REDIS_URL: 'redis:6379' })).toBeUndefined()
+})
+
+describe('the environment of Envoy’s own service', () => {
+  test.each([
+    [
+      'files',
+      {},
+      {
+        envoy: {
+          files: ['/data/ratelimit/config'],
+          algorithm: 'fixed-window',
+          headers: ['retry-after'],
+        },
+      },
+    ],
+    [
+      'another folder',
+      { RUNTIME_APPDIRECTORY: 'limits' },
+      { envoy: { files: ['/data/ratelimit/limits'] } },
+    ],
+    [
+      'the usual ports',
+      {},
+      {
+        listeners: { http: { host: '0.0.0.0', port: 8080 }, grpc: { host: '0.0.0.0', port: 8081 } },
+      },
+    ],
+    [
+      'other ports',
+      { PORT: '1', GRPC_PORT: '2', GRPC_HOST: '::1' },
+      { listeners: { http: { port: 1 }, grpc: { host: '::1', port: 2 } } },
+    ],
+    ['no Redis', {}, { store: { kind: 'memory' } }],
+    [
+      'a Redis',
+      { REDIS_URL: 'redis:6379' },
+      { store: { url: 'redis://redis:6379', cluster: false } },
+    ],
+    [
+      'a Redis with a secret',
+      { REDIS_URL: 'r:1', REDIS_AUTH: 'a/b', REDIS_TLS: 'true' },
+      { store: { url: 'rediss://:a%2Fb@r:1' } },
+    ],
+    [
+      'a cluster',
+      { REDIS_URL: 'a:1,b:2', REDIS_TYPE: 'CLUSTER' },
+      { store: { url: 'redis://a:1', cluster: true } },
+    ],
+    [
+      'headers',
+      { LIMIT_RESPONSE_HEADERS_ENABLED: 'true' },
+      { envoy: { headers: ['retry-after', 'ratelimit-triple'] } },
+    ],
+    [
+      'domains in several files',
+      { MERGE_DOMAIN_CONFIG: 'true' },
+      { envoy: { mergeDomains: true } },
+    ],
+    ['our own variables on top', { SLUICE_GRPC_PORT: '9' }, { listeners: { grpc: { port: 9 } } }],
+  ])('%s', (_, more, expected) => {
+    const result = ratelimitConfig({ ...RUNTIME, ...more })
+    expect(result?.problems).toEqual([])
+    expect(result?.config).toMatchObject(expected)
+  })
+
+  test.each([
+    [{ BACKEND_TYPE: 'memcache' }, 'BACKEND_TYPE is "memcache"; accepted: redis'],
+    [{ REDIS_TYPE: 'SENTINEL' }, 'REDIS_TYPE is "SENTINEL"; accepted: single, cluster'],
+    [{ CONFIG_TYPE: 'GRPC_XDS_SOTW' }, 'CONFIG_TYPE is "GRPC_XDS_SOTW"; accepted: file'],
+    [{ SHADOW_MODE: 'true' }, 'SHADOW_MODE is "true"; accepted: false'],
+    [{ GRPC_PORT: 'many' }, 'listeners.grpc.port'],
+  ])('what is not there is told: %o', (more, expected) => {
+    const { config, problems } = ratelimitConfig({ ...RUNTIME, ...more })!
+    expect(config).toBeUndefined()
+    expect(problems.map(({ message }) => message).join()).toContain(expected)
+  })
+})

@@ -1,0 +1,76 @@
+// The environment of Envoy's own rate limit service as a configuration, so that a trial is another image and nothing else.
+import { join } from 'node:path'
+import type { Environment } from '../config/environment.ts'
+import type { ConfigProblem } from '../config/problem.ts'
+import { readConfig, type ConfigResult } from '../config/read-config.ts'
+
+/** Variables whose other values ask for something that is not there. */
+const ONLY: Readonly<Record<string, readonly string[]>> = {
+  BACKEND_TYPE: ['redis'],
+  REDIS_TYPE: ['single', 'cluster'],
+  CONFIG_TYPE: ['file'],
+  SHADOW_MODE: ['false'],
+}
+
+/** What the variables of Envoy's own service say, or undefined when `RUNTIME_ROOT` is not among them. */
+export function ratelimitConfig(environment: Environment): ConfigResult | undefined {
+  const root = environment['RUNTIME_ROOT']
+  if (root === undefined || root === '') return undefined
+  const problems = Object.entries(ONLY).flatMap(([name, accepted]) =>
+    problemOf(name, environment[name], accepted),
+  )
+  if (problems.length > 0)
+    return { config: undefined, problems, positionOf: () => ({ line: 1, column: 1 }) }
+  const { RUNTIME_SUBDIRECTORY: folder = '', RUNTIME_APPDIRECTORY: inner = 'config' } = environment
+  const config = {
+    listeners: {
+      http: addressOf(environment['HOST'], environment['PORT'], 8080),
+      grpc: addressOf(environment['GRPC_HOST'], environment['GRPC_PORT'], 8081),
+    },
+    store: storeOf(environment),
+    envoy: {
+      files: [join(root, folder, inner)],
+      mergeDomains: isOn(environment['MERGE_DOMAIN_CONFIG']),
+      headers: isOn(environment['LIMIT_RESPONSE_HEADERS_ENABLED'])
+        ? ['retry-after', 'ratelimit-triple']
+        : ['retry-after'],
+    },
+  }
+  // Theirs is an address where ours is a URL, and it has been read.
+  const { REDIS_URL: _, ...rest } = environment
+  return readConfig(JSON.stringify(config), 'environment', rest)
+}
+
+function problemOf(
+  name: string,
+  value: string | undefined,
+  accepted: readonly string[],
+): readonly ConfigProblem[] {
+  if (value === undefined || value === '' || accepted.includes(value.toLowerCase())) return []
+  const message = `${name} is ${JSON.stringify(value)}; accepted: ${accepted.join(', ')}`
+  return [{ file: 'environment', path: name, message }]
+}
+
+function addressOf(host: string | undefined, port: string | undefined, usual: number): object {
+  return { host: host || '0.0.0.0', port: port ? Number(port) : usual }
+}
+
+function storeOf(environment: Environment): object {
+  const { REDIS_URL: address = '', REDIS_AUTH: auth = '', REDIS_TYPE: type = '' } = environment
+  if (address === '') return { kind: 'memory' }
+  // Of a cluster any node will do; it names the others.
+  const [first = ''] = address.split(',')
+  const scheme = isOn(environment['REDIS_TLS']) ? 'rediss' : 'redis'
+  const password = auth === '' ? '' : `:${encodeURIComponent(auth)}@`
+  const prefix = environment['CACHE_KEY_PREFIX']
+  return {
+    kind: 'redis',
+    url: /^rediss?:\/\//.test(first) ? first : `${scheme}://${password}${first}`,
+    cluster: type.toLowerCase() === 'cluster',
+    ...(prefix && { prefix }),
+  }
+}
+
+function isOn(value: string | undefined): boolean {
+  return value !== undefined && /^(?:true|1|t)$/i.test(value)
+}
