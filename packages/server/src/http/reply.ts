@@ -13,13 +13,11 @@ export function sendText(
   text: string,
   closing: boolean,
 ): void {
-  const headers = {
-    'content-type': type,
-    'content-length': Buffer.byteLength(text),
-    'cache-control': 'no-store',
-  }
+  const length = Buffer.byteLength(text)
+  const headers = { 'content-type': type, 'content-length': length, 'cache-control': 'no-store' }
   response.writeHead(status, closing ? { ...headers, connection: 'close' } : headers)
-  response.end(text)
+  // Text of one byte for each character is copied as it is.
+  response.end(text, length === text.length ? 'latin1' : 'utf8')
 }
 
 /** Sends JSON that is already text. */
