@@ -9,8 +9,8 @@ import type { Scenario } from './scenario.ts'
 import { scenarios } from './scenarios/index.ts'
 
 // The scenarios mostly wait. Two tests, one for each client, share a scenario.
-vi.setConfig({ maxConcurrency: 6 })
-const slack: Slack = { wait: 5, recovery: 2 }
+vi.setConfig({ maxConcurrency: 8 })
+const slack: Slack = { wait: 5, recovery: 5 }
 const seed = 1
 const rows: Row[] = []
 let pods: Pods
@@ -22,7 +22,8 @@ afterAll(() => {
   console.log(tableOf(rows))
 })
 
-describe.concurrent.each(Object.entries(scenarios))('%s', (_, all) => {
+// The longest come last in the table and first here.
+describe.concurrent.each(Object.entries(scenarios).toReversed())('%s', (_, all) => {
   describe.each(all as readonly Scenario[])('$name', (scenario) => {
     let outcome: Promise<Outcome> | undefined
     test.each(clientKinds)('through %s', { timeout: 170_000 }, async (client) => {

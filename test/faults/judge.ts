@@ -19,6 +19,8 @@ export function broken(scenario: Scenario, figures: Figures, slack: Slack): stri
   const { bounds, pods = 1 } = scenario
   const { again = 0, unheard = ONE_CALL, stood = 0, median = 5, recovery = 1000 } = bounds
   const limiters = pods * (scenario.load?.connections ?? 1)
+  // For as long as a pod's own event loop stands still, nobody can answer.
+  const longestWait = 2 * TIMEOUT * slack.wait + Math.max(stood, figures.lag)
   // What was charged, told too late and handed back may be admitted later.
   const unspent = QUOTA - figures.spentBefore
   const rows: [what: string, value: number, most: number][] = [
@@ -30,7 +32,7 @@ export function broken(scenario: Scenario, figures: Figures, slack: Slack): stri
     ['hot units admitted by the store since', figures.byStore, unspent + again],
     ['hot units admitted by the fallback', figures.byFallback, limiters * SHARE],
     ['answers of the fallback', figures.fallback, bounds.fallback === 'none' ? 0 : Infinity],
-    ['ms of the longest wait', figures.longestWait, 2 * TIMEOUT * slack.wait + stood],
+    ['ms of the longest wait', figures.longestWait, longestWait],
     ['ms of the median wait', figures.medianWait, median],
     ['ms until the store answers again', figures.recovery ?? Infinity, recovery * slack.recovery],
     ...figures.others.map(({ what, value, most }): [string, number, number] => [what, value, most]),

@@ -20,7 +20,7 @@ export interface RunOptions {
 }
 
 const SETTLE = 400
-const AFTER = 2000
+const AFTER = 1200
 const SPENT_WITHIN = 20_000
 const STEADY_WITHIN = 10_000
 /** Requests a second in the tests, where several scenarios share the machine. */

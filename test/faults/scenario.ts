@@ -48,7 +48,7 @@ export interface Bounds {
   readonly unheard?: number
   /** Requests that the fallback may answer; 'none' where the store is there all the time. */
   readonly fallback?: 'any' | 'none'
-  /** What a request may wait (in ms) beyond the usual, because its own process stood still. */
+  /** Milliseconds for which the scenario itself makes a pod stand still, which its requests may wait longer. */
   readonly stood?: number
   /** The median wait (in ms) where requests wait for the store and not for the fallback; 5 by default. */
   readonly median?: number
@@ -71,7 +71,7 @@ export interface Scenario {
   readonly isCold?: boolean
   /** Figures of this scenario alone, from what a pod has recorded. */
   readonly measure?: (record: PodRecord, times: Times) => readonly Held[]
-  /** Milliseconds of load after the store's return; default 2000. */
+  /** Milliseconds of load after the store's return; default 1200, and until the store is back. */
   readonly after?: number
   /** Clients that run one after the other instead of side by side. */
   readonly isAlone?: boolean

@@ -1,10 +1,16 @@
 // Networks that are slow or lose what they carry.
 import type { ProxyFaults } from '../fault-proxy.ts'
+import type { Orders } from '../orders.ts'
 import { throughProxy } from '../places.ts'
 import { type Bounds, type Scenario, TIMEOUT } from '../scenario.ts'
 
 /** A fault of the network while it lasts. */
-function network(name: string, faults: ProxyFaults, bounds: Bounds = {}): Scenario {
+function network(
+  name: string,
+  faults: ProxyFaults,
+  bounds: Bounds = {},
+  load: Partial<Orders> = {},
+): Scenario {
   return {
     name,
     length: { test: 3000, full: 5000 },
@@ -16,6 +22,7 @@ function network(name: string, faults: ProxyFaults, bounds: Bounds = {}): Scenar
       back()
     }),
     bounds,
+    load,
   }
 }
 
@@ -43,8 +50,14 @@ const everyByte = (latency: number): ProxyFaults => ({
 })
 
 export const slow: readonly Scenario[] = [
-  network('+100 ms', everyByte(100)),
-  network('+100 ms on the way back', { toClient: { latency: 100 } }),
+  // With a deadline of 100 ms it would be a toss-up which of the two comes first.
+  network('+100 ms, deadline 50 ms', everyByte(100), {}, { timeout: 50 }),
+  network(
+    '+100 ms on the way back, deadline 50 ms',
+    { toClient: { latency: 100 } },
+    {},
+    { timeout: 50 },
+  ),
   network('+2 s', everyByte(2000)),
   network(
     '2 % stalls of 200 ms',

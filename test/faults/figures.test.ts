@@ -1,0 +1,119 @@
+// Proves that the lab would notice: each broken promise shows in the figures and is named.
+import { describe, expect, test } from 'vitest'
+import type { Charge } from './charges.ts'
+import { type Figures, figuresOf, together } from './figures.ts'
+import { broken } from './judge.ts'
+import { ABORTED, ALLOWED, DEGRADED, FAILED, type Orders, type PodRecord } from './orders.ts'
+import { type Scenario, TIMEOUT } from './scenario.ts'
+
+type Asked = readonly [at: number, wait: number, key: number, answer: number]
+
+const times = { begin: 1000, back: 3000, epoch: 0, others: [] }
+const free: Charge = { units: 0, at: 0 }
+const scenario: Scenario = {
+  name: 'any',
+  length: { test: 0, full: 0 },
+  open: () => Promise.reject(new Error('not opened here')),
+  bounds: {},
+}
+
+function figures(asked: readonly Asked[], charges: readonly Charge[] = []): Figures {
+  const column = (i: 0 | 1 | 2 | 3): number[] => asked.map((row) => row[i])
+  const record: PodRecord = {
+    at: Float64Array.from(column(0)),
+    wait: Float32Array.from(column(1)),
+    key: Int32Array.from(column(2)),
+    answer: Uint8Array.from(column(3)),
+    errors: [],
+    unhandled: [],
+    lag: 0,
+  }
+  return figuresOf({ timeout: TIMEOUT } as Orders, record, charges, times)
+}
+
+/** Answers of the store from the fault's end on, so that only what a test adds is wrong. */
+const well: Asked[] = Array.from({ length: 20 }, (_, i) => [3000 + i, 1, -1, 0])
+const strict = { wait: 1, recovery: 1 }
+const verdictOn = (asked: readonly Asked[], charges?: readonly Charge[]): string[] =>
+  broken(scenario, figures([...asked, ...well], charges), strict)
+
+test('a run without a fault breaks nothing', () => {
+  expect(verdictOn([])).toEqual([])
+})
+
+describe('the judge names', () => {
+  test.each<[what: string, asked: Asked[], charges: Charge[], says: string[]]>([
+    ['an error', [[1500, 1, -1, FAILED]], [], ['errors: 1, at most 0']],
+    [
+      'a charge after the answer and the deadline',
+      [[1500, 5, 0, DEGRADED]],
+      [{ units: 1, at: 1500 + TIMEOUT + 10 }],
+      ['stale spends: 1, at most 0'],
+    ],
+    [
+      'a charge in time whose answer was lost: one is no fault',
+      [[1500, 5, 0, DEGRADED]],
+      [{ units: 1, at: 1502 }],
+      [],
+    ],
+    [
+      'more lost answers than one call holds',
+      Array.from({ length: 65 }, (_, i): Asked => [1500, 5, i, DEGRADED]),
+      Array.from({ length: 65 }, () => ({ units: 1, at: 1502 })),
+      ['charges whose answer was not heard: 65, at most 64'],
+    ],
+    [
+      'a double charge',
+      [[1500, 5, 0, ALLOWED]],
+      [{ units: 2, at: 1502 }],
+      ['double charges: 1, at most 0'],
+    ],
+    [
+      'too much from the fallback',
+      Array.from({ length: 101 }, (): Asked => [1500, 1, -1, ALLOWED | DEGRADED]),
+      [],
+      ['hot units admitted by the fallback: 101, at most 100'],
+    ],
+    [
+      'too much from the store',
+      Array.from({ length: 201 }, (_, i): Asked => [i < 150 ? 500 : 3000, 1, -1, ALLOWED]),
+      [],
+      ['hot units admitted by the store since: 51, at most 50'],
+    ],
+    [
+      'a long wait',
+      [[1500, 201, -1, 0]],
+      [],
+      ['ms of the longest wait: 201, at most 200', 'ms of the median wait: 201, at most 5'],
+    ],
+  ])('%s', (_, asked, charges, says) => {
+    expect(verdictOn(asked, charges.length === 0 ? [free] : charges)).toEqual(says)
+  })
+
+  test('a store that does not come back, or late', () => {
+    const late = well.map(([, ...rest], i): Asked => [4100 + i, ...rest])
+    const never = broken(scenario, figures(well.slice(1)), strict)
+    expect(never).toEqual(['ms until the store answers again: Infinity, at most 1000'])
+    expect(broken(scenario, figures(late), strict)).toEqual([
+      'ms until the store answers again: 1101, at most 1000',
+    ])
+  })
+})
+
+test('answers of the fallback interrupt the return, aborted callers do not', () => {
+  const half = well.slice(0, 10)
+  const rest = half.map(([, ...more], i): Asked => [3500 + i, ...more])
+  expect(figures([...half, [3100, 1, -1, ABORTED], ...rest]).recovery).toBe(1)
+  expect(figures([...half, [3100, 1, -1, DEGRADED], ...rest]).recovery).toBe(null)
+})
+
+test('several pods count together, and the slowest tells the time', () => {
+  const one = figures([[1500, 50, -1, ALLOWED | DEGRADED], ...well])
+  const other = figures([[1500, 70, -1, ALLOWED | DEGRADED], ...well])
+  expect(together([one, other])).toMatchObject({
+    requests: 42,
+    byFallback: 2,
+    longestWait: 70,
+    recovery: 1,
+  })
+})
