@@ -1,4 +1,5 @@
 // The public entry `sluice/redis`.
+export { reconnectDelay } from './reconnect-delay.ts'
 export { redisStore, type RedisStoreOptions } from './redis-store.ts'
 export type { GlideLike, IoredisLike, NodeRedisLike, RedisClient } from './client.ts'
 export type { StoreWarning } from './warnings.ts'

@@ -1,0 +1,112 @@
+// A server that acts in time and is heard too late: its charges go back, and whoever watches hears of it.
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startRedis, type RedisServer } from '../../../../test/servers/redis-server.ts'
+import { until } from '../../../../test/servers/until.ts'
+import { createLimiter } from '../../src/limiter/create-limiter.ts'
+import { redisStore, type IoredisLike } from '../../src/redis/index.ts'
+import type { ResilienceEvent } from '../../src/resilience/events.ts'
+import type { StoreEvent } from '../../src/stores/store.ts'
+import { nothingUnhandled, on } from './asking.ts'
+
+let server: RedisServer
+let client: Redis
+nothingUnhandled()
+beforeAll(async () => {
+  server = await startRedis()
+  client = new Redis(server.url)
+}, 30_000)
+afterAll(async () => {
+  client.disconnect()
+  await server.stop()
+})
+
+/** The client with a way back that takes so long. */
+function slowBack(delay: () => number): IoredisLike {
+  const late = async (answer: Promise<unknown>): Promise<unknown> => {
+    const value = await answer
+    await new Promise((resolve) => setTimeout(resolve, delay()))
+    return value
+  }
+  return {
+    evalsha: (...args) => late(client.evalsha(...args)),
+    eval: (...args) => late(client.eval(...args)),
+  }
+}
+
+describe('an answer that comes too late', () => {
+  it('gives back what it charged, and nothing else', async () => {
+    let delay = 0
+    const events: StoreEvent[] = []
+    const store = redisStore(
+      slowBack(() => delay),
+      { timeout: 400 },
+    )
+    store.watch!((event) => void events.push(event))
+    const check = on('late', '10/1h')
+    const [first] = await store.take([check])
+    expect(first!.remaining).toBe(9)
+    delay = 800
+    await expect(store.take([check])).rejects.toMatchObject({ code: 'store-timeout' })
+    delay = 0
+    await until('the late answer', 5000, async () => events.length > 0)
+    expect(events).toEqual([{ type: 'late-answer', givenBack: true }])
+    await until(
+      'the unit is back',
+      5000,
+      async () => (await store.peek([check]))[0]!.remaining === 9,
+    )
+    delay = 800
+    await expect(store.take([{ ...check, cost: 10 }])).rejects.toMatchObject({
+      code: 'store-timeout',
+    })
+    delay = 0
+    await until('the late refusal', 5000, async () => events.length > 1)
+    expect(events[1]).toEqual({ type: 'late-answer', givenBack: false })
+    expect((await store.peek([check]))[0]!.remaining).toBe(9)
+  })
+
+  it('is told by the limiter, which has answered by itself', async () => {
+    let delay = 0
+    const events: ResilienceEvent[] = []
+    const limiter = createLimiter({
+      limit: { quota: 10, window: '1h', algorithm: 'fixed-window' },
+      store: redisStore(
+        slowBack(() => delay),
+        { timeout: 400 },
+      ),
+      resilience: { onEvent: (event) => void events.push(event) },
+    })
+    expect((await limiter.check('told')).degraded).toBe(false)
+    delay = 800
+    expect(await limiter.check('told')).toMatchObject({ degraded: true, cause: 'store-timeout' })
+    delay = 0
+    await until('the late answer', 5000, async () => events.length > 1)
+    expect(events).toMatchObject([
+      { type: 'fallback', operation: 'check', cause: 'store-timeout' },
+      { type: 'late-answer', givenBack: true },
+    ])
+    await until('the unit is back', 5000, async () => (await limiter.peek('told')).remaining === 9)
+    await limiter.close()
+  })
+})
+
+describe('a client that connects again', () => {
+  it('is told to limiters until they are closed, by one listener for all of them', async () => {
+    const own = new Redis(server.url, { lazyConnect: true })
+    await own.connect()
+    const heard: string[] = []
+    const stops = ['a', 'b'].map((name) =>
+      redisStore(own).watch!(({ type }) => void heard.push(`${name} ${type}`)),
+    )
+    expect(own.listenerCount('ready')).toBe(1)
+    own.disconnect(true)
+    await until('both have heard', 5000, async () => heard.length === 2)
+    expect(heard).toEqual(['a reachable', 'b reachable'])
+    for (const stop of stops) stop()
+    own.disconnect(true)
+    await until('connected again', 5000, async () => own.status === 'ready')
+    expect(heard).toHaveLength(2)
+    own.disconnect()
+  })
+})
