@@ -1,0 +1,150 @@
+// spec/openapi.json against the server: every response that it describes is produced and is as described.
+import { readFileSync } from 'node:fs'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { describe, expect, it, vi } from 'vitest'
+import { startRedis } from '../../../test/servers/redis-server.ts'
+import { METHODS } from '../src/http/routes.ts'
+import { running, type Running } from './running.ts'
+
+vi.setConfig({ testTimeout: 30_000 })
+
+const file = new URL('../../../spec/openapi.json', import.meta.url)
+const spec = JSON.parse(readFileSync(file, 'utf8')) as Spec
+const ajv = new Ajv2020({ strict: false })
+ajv.addSchema(spec, 'spec')
+
+interface Spec {
+  readonly paths: Record<string, Record<string, { responses: Record<string, Described> }>>
+  readonly components: { readonly responses: Record<string, Described> }
+}
+interface Described {
+  readonly $ref?: string
+  readonly content?: Record<string, object>
+}
+
+const key = { key: 'a' }
+const policies = [
+  {
+    name: 'api',
+    rules: [
+      { name: 'per-key', by: ['key'], limit: '2/h' },
+      {
+        name: 'per-user',
+        by: ['user'],
+        limit: '9/h',
+        tiers: { attribute: 'plan', limits: { staff: 'unlimited' } },
+      },
+      {
+        name: 'tried',
+        by: ['key'],
+        limit: { quota: 1, window: '1h', algorithm: 'leaky-bucket' },
+        shadow: true,
+      },
+    ],
+  },
+]
+
+/** How each response is brought about, by path and status. */
+const requests: Record<string, (service: Running, path: string) => Promise<Response | Response[]>> =
+  {
+    'post 200': async (service, path) => [
+      await post(service, path, key),
+      await post(service, path, { ...key, cost: 0 }),
+      await post(service, path, { ...key, cost: 5 }),
+      await post(service, path, { attributes: { user: 'ann', plan: 'staff' } }),
+      await post(service, path, { attributes: {} }),
+      await post(service, path, {
+        checks: [key, {}, { ...key, policy: 'x' }, { ...key, cost: -1 }],
+      }),
+    ],
+    'post 400': (service, path) => post(service, path, { nonsense: 1 }),
+    'post 404': (service, path) => post(service, path, { ...key, policy: 'none' }),
+    'post 405': ({ url }, path) => fetch(url + path),
+    'post 413': (service, path) => post(service, path, { key: 'x'.repeat(300_000) }),
+    'post 415': ({ url }, path) => fetch(url + path, { method: 'POST', body: '{}' }),
+    'get 200': ({ url }, path) => fetch(url + path),
+    'get 405': (service, path) => post(service, path, {}),
+    'get 503': async (service, path) => {
+      const stopping = service.stop(300)
+      const response = await fetch(service.url + path)
+      const copy = response.clone()
+      await response.text()
+      await stopping
+      return copy
+    },
+  }
+
+function post({ url }: Running, path: string, body: object): Promise<Response> {
+  const headers = { 'content-type': 'application/json' }
+  return fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) })
+}
+
+function describedAt(path: string, method: string, status: string): Described {
+  const described = spec.paths[path]![method]!.responses[status]!
+  return described.$ref === undefined
+    ? described
+    : spec.components.responses[described.$ref.split('/').at(-1)!]!
+}
+
+/** The pointer to the schema of a response, as ajv wants it. */
+function schemaFor(path: string, method: string, status: string, type: string): string {
+  const { $ref } = spec.paths[path]![method]!.responses[status]!
+  const part = (text: string) =>
+    encodeURIComponent(text.replaceAll('~', '~0').replaceAll('/', '~1'))
+  const base = $ref ?? `#/paths/${part(path)}/${method}/responses/${status}`
+  return `spec${base}/content/${part(type)}/schema`
+}
+
+async function expectAsDescribed(response: Response, path: string, method: string, status: string) {
+  expect(String(response.status)).toBe(status)
+  const type = response.headers.get('content-type') ?? ''
+  expect(Object.keys(describedAt(path, method, status).content ?? {})).toContain(type)
+  const text = await response.text()
+  const validate = ajv.getSchema(schemaFor(path, method, status, type))!
+  const value: unknown = type.startsWith('text/') ? text : JSON.parse(text)
+  expect(validate(value) ? [] : validate.errors).toEqual([])
+}
+
+const responses = Object.entries(spec.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).flatMap(([method, operation]) =>
+    Object.keys(operation.responses).map((status) => [method, path, status] as const),
+  ),
+)
+
+describe('the description', () => {
+  it('has every route of the server, and no other', () => {
+    const described = Object.entries(spec.paths).map(([path, methods]) => [
+      path,
+      Object.keys(methods),
+    ])
+    const served = Object.entries(METHODS).map(([path, methods]) => [
+      path,
+      [methods[0]!.toLowerCase()],
+    ])
+    expect(described).toEqual(served)
+  })
+
+  const produced = responses.filter(([method, , status]) => `${method} ${status}` !== 'post 503')
+  it.each(produced)('%s %s: %s is produced as described', async (method, path, status) => {
+    const service = await running({ policies })
+    const answers = await requests[`${method} ${status}`]!(service, path)
+    for (const response of [answers].flat()) await expectAsDescribed(response, path, method, status)
+  })
+})
+
+describe('without a store that answers', () => {
+  it('decisions are degraded as described', async () => {
+    const service = await running({ policies, store: 'redis://127.0.0.1:1' })
+    for (const path of ['/v1/check', '/v1/peek'])
+      await expectAsDescribed(await post(service, path, key), path, 'post', '200')
+  })
+
+  it('what nothing stands in for is 503 as described, and says when to come back', async () => {
+    const redis = await startRedis()
+    const service = await running({ policies, store: redis.url })
+    await redis.stop()
+    const response = await post(service, '/v1/reset', key)
+    expect(response.headers.get('retry-after')).toBe('1')
+    await expectAsDescribed(response, '/v1/reset', 'post', '503')
+  })
+})
