@@ -1,0 +1,121 @@
+// Fifty clients against real limited servers: everything is answered, and next to nothing is refused on the way.
+import { afterEach, describe, expect, it } from 'vitest'
+import { adaptive } from '../../src/client/adaptive.ts'
+import { paced } from '../../src/client/paced.ts'
+import { polite, type Fetch } from '../../src/client/polite.ts'
+import { fakeTimers } from '../../src/testing/fake-timers.ts'
+import { limitedServers, serve, type LimitedServer } from './limited-servers.ts'
+import { seeded } from './simulated-server.ts'
+
+const CLIENTS = 50
+const REQUESTS = 2000
+const started: LimitedServer[] = []
+afterEach(async () => {
+  for (const server of started.splice(0)) await server.stop()
+})
+
+/** Sends all requests from fifty clients at once; gives the answers that were not 200. */
+async function sendAll(send: Fetch, url: string): Promise<number> {
+  let left = REQUESTS
+  let failures = 0
+  const client = async (): Promise<void> => {
+    while (left-- > 0) {
+      const response = await send(url)
+      await response.text()
+      if (response.status !== 200) failures += 1
+    }
+  }
+  await Promise.all(Array.from({ length: CLIENTS }, client))
+  return failures
+}
+
+const kinds: readonly [string, () => Fetch][] = [
+  ['paced', () => paced({ quota: 280, window: '1s', burst: 15 }).wrap(fetch) as Fetch],
+  ['adaptive', () => adaptive()],
+]
+
+describe.each(limitedServers)('%s', (name, start) => {
+  /** What one kind of client does to a server of its own. */
+  async function run([kind, make]: (typeof kinds)[number]) {
+    const server = await start()
+    started.push(server)
+    const began = performance.now()
+    const failures = await sendAll(polite(make()), server.url)
+    const seconds = (performance.now() - began) / 1000
+    const refused = server.statuses.get(429) ?? 0
+    const rate = `${(REQUESTS / seconds).toFixed(0)}/s`
+    console.log(
+      `${name}, ${kind}: ${rate}, ${failures} failures, ${refused} of ${server.arrivals.length} attempts refused`,
+    )
+    return { failures, passed: server.statuses.get(200), tooMany: refused > REQUESTS / 100 }
+  }
+
+  it('2,000 requests, no final failure, at most 1 % refused', { timeout: 120_000 }, async () => {
+    const outcome = { failures: 0, passed: REQUESTS, tooMany: false }
+    expect(await Promise.all(kinds.map(run))).toEqual([outcome, outcome])
+  })
+})
+
+describe('two hundred clients that are refused together', () => {
+  const politeness = { base: 2000, retryBudget: false, key: () => '' } as const
+  const mostWithin = (instants: readonly number[], span: number): number =>
+    Math.max(
+      ...instants.map((from) => instants.filter((at) => at >= from && at < from + span).length),
+    )
+
+  /** The most retries in any 100 ms, at a real server. */
+  async function realPeak(jitter: 'full' | 'none'): Promise<number> {
+    const refusedOnce = new Set<string>()
+    const server = await serve((request, response) => {
+      const isFirst = !refusedOnce.has(request.url ?? '')
+      refusedOnce.add(request.url ?? '')
+      response.writeHead(isFirst ? 429 : 200, isFirst ? { 'retry-after': '1' } : {}).end()
+    })
+    started.push(server)
+    const send = polite(fetch, { ...politeness, jitter, random: seeded(5) })
+    await Promise.all(Array.from({ length: 200 }, (_, i) => send(`${server.url}/${i}`)))
+    expect(server.arrivals).toHaveLength(400)
+    return mostWithin(server.arrivals.slice(200), 100)
+  }
+
+  /** The same in simulated time, where nothing but the client decides. */
+  async function simulatedPeak(jitter: 'full' | 'none'): Promise<number> {
+    const timers = fakeTimers()
+    const retries: number[] = []
+    const refusedOnce = new Set<string>()
+    const server: Fetch = async (input) => {
+      const isFirst = !refusedOnce.has(input as string)
+      refusedOnce.add(input as string)
+      if (!isFirst) retries.push(timers.clock())
+      return new Response(null, { status: isFirst ? 429 : 200, headers: { 'retry-after': '1' } })
+    }
+    const send = polite(server, { ...politeness, jitter, timers, random: seeded(5) })
+    const all = Array.from({ length: 200 }, (_, i) => send(`http://api.test/${i}`))
+    await timers.advance(10_000)
+    await Promise.all(all)
+    expect(Math.min(...retries)).toBeGreaterThanOrEqual(1000)
+    return mostWithin(retries, 100)
+  }
+
+  it(
+    'come back together without jitter, and apart with full jitter',
+    { timeout: 30_000 },
+    async () => {
+      const [none, full] = [await simulatedPeak('none'), await simulatedPeak('full')]
+      console.log(
+        `simulated, most retries within 100 ms: ${none} without jitter, ${full} with full jitter over 2 s`,
+      )
+      expect(none).toBe(200)
+      expect(full).toBeLessThanOrEqual(25)
+    },
+  )
+
+  it('at a real server, too', { timeout: 30_000 }, async () => {
+    const none = await realPeak('none')
+    const full = await realPeak('full')
+    console.log(
+      `real, most retries within 100 ms: ${none} without jitter, ${full} with full jitter over 2 s`,
+    )
+    expect(full).toBeLessThan(none)
+  })
+})
