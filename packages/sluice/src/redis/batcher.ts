@@ -43,6 +43,11 @@ export class Batcher {
   /** What this turn has gathered, by cluster slot; without a cluster, all under 0. */
   private readonly open = new Map<number, Batch>()
   private readonly shapes: Shape[] = []
+  /**
+   * The call that was answered last, with its verdicts. V8 forgets its code for objects of which there is none
+   * left after a garbage collection, and a quiet store would begin again with slow code.
+   */
+  protected last: Batch | undefined
   private isScheduled = false
   private inFlight = 0
 
@@ -149,6 +154,7 @@ export class Batcher {
 
   private answer(batch: Batch, values: readonly unknown[], now: Millis): void {
     batch.read(values, now)
+    this.last = batch
     if (this.settle(batch)) batch.settle()
     else batch.forEach((shape, names, answer) => this.giveBack(shape, names, answer))
   }
@@ -187,7 +193,8 @@ export class Batcher {
   }
 }
 
-function tooLate(timeout?: Millis): SluiceError {
+/** The error of a call that was given up, or that the server found too late. */
+export function tooLate(timeout?: Millis): SluiceError {
   const when = timeout === undefined ? 'in time' : `within ${timeout} ms`
   return new SluiceError('store-timeout', `Redis did not answer ${when}`, { transient: true })
 }

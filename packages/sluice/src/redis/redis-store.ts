@@ -4,9 +4,12 @@ import type { Limit } from '../limit/limit.ts'
 import type { Verdict } from '../limit/verdict.ts'
 import type { AsyncStore, Check, Store, StoreEvent } from '../stores/store.ts'
 import { systemClock, type Clock, type Millis } from '../time/clock.ts'
+import { Deadlines } from '../time/deadlines.ts'
+import { systemTimers } from '../time/timers.ts'
 import { takeAcross, type Indexed } from './across-slots.ts'
-import { Batcher } from './batcher.ts'
+import { Batcher, tooLate } from './batcher.ts'
 import { connectionOf, type RedisClient } from './client.ts'
+import { chargedOf } from './late.ts'
 import { isPrefix, redisKeys } from './redis-key.ts'
 import { grouped, slotOf } from './slot.ts'
 import { warnings, warnOnConsole, type StoreWarning } from './warnings.ts'
@@ -65,7 +68,13 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
     serverClock: clock,
     onLate,
   })
-  const store = new Redis(batcher, redisKeys(prefix), connection.cluster, warnings(onWarning))
+  const store = new Redis(
+    batcher,
+    redisKeys(prefix),
+    connection.cluster,
+    timeout,
+    warnings(onWarning),
+  )
   const watch: Store['watch'] = (watcher) => {
     watchers.add(watcher)
     const stop = connection.onReachable(() => watcher({ type: 'reachable' }))
@@ -85,13 +94,16 @@ class Redis implements AsyncStore {
   private readonly nameOf: (space: string, key: string) => string
   private readonly cluster: boolean
   private readonly warn: (limit: Limit) => void
+  private readonly whole: Deadlines
 
   constructor(
     batcher: Batcher,
     nameOf: (space: string, key: string) => string,
     cluster: boolean,
+    timeout: Millis,
     warn: (limit: Limit) => void,
   ) {
+    this.whole = new Deadlines(timeout, systemClock, systemTimers, tooLate)
     this.batcher = batcher
     this.nameOf = nameOf
     this.cluster = cluster
@@ -102,9 +114,19 @@ class Redis implements AsyncStore {
     for (const { limit } of checks) this.warn(limit)
     if (!this.cluster) return this.run('take', checks)
     const groups = this.groupsOf(checks)
-    return groups.length <= 1
-      ? this.run('take', checks)
-      : takeAcross(groups, (op, checks) => this.run(op, checks))
+    return groups.length <= 1 ? this.run('take', checks) : this.takeAcross(checks, groups)
+  }
+
+  /** Group after group, but no longer in all than one call may take. */
+  private takeAcross(
+    checks: readonly Check[],
+    groups: readonly (readonly Indexed[])[],
+  ): Promise<readonly Verdict[]> {
+    const answer = takeAcross(groups, (op, checks) => this.run(op, checks))
+    return this.whole.race(answer, (verdicts) => {
+      const charged = chargedOf(checks, verdicts).map(({ check }) => check)
+      if (charged.length > 0) this.give(charged).catch(() => {})
+    })
   }
 
   peek(checks: readonly Check[]): Promise<readonly Verdict[]> {
@@ -124,7 +146,8 @@ class Redis implements AsyncStore {
 
   private run(operation: Parameters<Run>[0], checks: readonly Check[]): ReturnType<Run> {
     if (checks.length === 0) return Promise.resolve([])
-    const names = checks.map(({ space, key }) => this.nameOf(space, key))
+    const names: string[] = []
+    for (const { space, key } of checks) names.push(this.nameOf(space, key))
     return this.batcher.run(operation, checks, names)
   }
 

@@ -4,12 +4,12 @@ import type { Limiter } from '../limiter/limiter.ts'
 import type { Attributes } from '../policy/policy.ts'
 import type { MaybePromise } from '../stores/store.ts'
 import type { Clock, Millis } from '../time/clock.ts'
+import { Deadlines } from '../time/deadlines.ts'
 import type { Timers } from '../time/timers.ts'
 import { abortable } from './abortable.ts'
 import { NO_ENTRY, type Breaker } from './breaker.ts'
-import { Deadlines } from './deadlines.ts'
 import type { FallbackEvent, OnEvent } from './events.ts'
-import { causeOf, concernsOneKey, isMisuse } from './failures.ts'
+import { causeOf, concernsOneKey, isMisuse, tooLate } from './failures.ts'
 import type { Failure, Fallback } from './fallback.ts'
 import { Gate } from './gate.ts'
 import { Spans } from './spans.ts'
@@ -56,7 +56,7 @@ export class Guard implements Limiter {
     this.clock = clock
     this.onClose = onClose
     this.gate = new Gate(parts)
-    this.deadlines = timeout === null ? null : new Deadlines(timeout, clock, timers)
+    this.deadlines = timeout === null ? null : new Deadlines(timeout, clock, timers, tooLate)
   }
 
   check(attributes: Asker, cost?: number, signal?: AbortSignal): Promise<Decision> {
@@ -120,7 +120,8 @@ export class Guard implements Limiter {
     const isProbe = !gate.isClosed
     const entry = gate.enter()
     // What is closed says so; the stand-in would go on.
-    if (entry === NO_ENTRY && !this.isClosed) return settled(() => this.standIn('check', attributes, cost))
+    if (entry === NO_ENTRY && !this.isClosed)
+      return settled(() => this.standIn('check', attributes, cost))
     const failed = (error: unknown): MaybePromise<Decision> =>
       this.failed(error, entry, attributes, cost)
     let answer: MaybePromise<Decision>
@@ -136,7 +137,7 @@ export class Guard implements Limiter {
     }
     const passed = isProbe ? this.probed(entry) : this.passed
     if (deadlines === null) return answer.then(passed, failed)
-    return deadlines.race(answer, passed, failed, (late) => this.late(late, attributes, cost))
+    return deadlines.race(answer, (late) => this.late(late, attributes, cost), passed, failed)
   }
 
   private readonly passed = (decision: Decision): Decision => {
@@ -206,7 +207,7 @@ export class Guard implements Limiter {
   private inTime<T>(answer: MaybePromise<T>): MaybePromise<T> {
     const isPromise = typeof answer === 'object' && answer !== null && 'then' in answer
     if (this.deadlines === null || !isPromise) return answer
-    return this.deadlines.race(answer, same, rethrow, undefined)
+    return this.deadlines.race(answer)
   }
 }
 
@@ -217,12 +218,4 @@ function settled<T>(run: () => MaybePromise<T>): Promise<T> {
   } catch (error) {
     return Promise.reject(error as Error)
   }
-}
-
-function same<T>(value: T): T {
-  return value
-}
-
-function rethrow(error: unknown): never {
-  throw error
 }

@@ -91,6 +91,28 @@ describe('an answer that comes too late', () => {
   })
 })
 
+describe('a request across the slots of a cluster', () => {
+  it('takes no longer in all than one call may, and leaves nothing charged', async () => {
+    let delay = 0
+    // One server will do: what is asked together is decided here.
+    const store = redisStore(
+      slowBack(() => delay),
+      { timeout: 400, cluster: true },
+    )
+    const checks = ['slot a', 'slot b', 'slot c'].map((key) => on(key, '10/1h'))
+    await store.take(checks)
+    delay = 300
+    const began = performance.now()
+    await expect(store.take(checks)).rejects.toMatchObject({ code: 'store-timeout' })
+    expect(performance.now() - began).toBeLessThan(800)
+    delay = 0
+    await until('the units are back', 5000, async () => {
+      const verdicts = await store.peek(checks)
+      return verdicts.every(({ remaining }) => remaining === 9)
+    })
+  })
+})
+
 describe('a client that connects again', () => {
   it('is told to limiters until they are closed, by one listener for all of them', async () => {
     const own = new Redis(server.url, { lazyConnect: true })

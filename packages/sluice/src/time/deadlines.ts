@@ -1,9 +1,7 @@
 // Calls that somebody waits for, each for as long as all others: one timer, one promise for each call.
-import type { MaybePromise } from '../stores/store.ts'
-import type { Clock, Millis } from '../time/clock.ts'
-import { Timeouts } from '../time/timeouts.ts'
-import type { Timers } from '../time/timers.ts'
-import { tooLate } from './failures.ts'
+import type { Clock, Millis } from './clock.ts'
+import { Timeouts } from './timeouts.ts'
+import type { Timers } from './timers.ts'
 
 interface Waiting {
   readonly deadline: Millis
@@ -14,23 +12,26 @@ interface Waiting {
 export class Deadlines {
   private readonly timeout: Millis
   private readonly clock: Clock
+  private readonly tooLate: (timeout: Millis) => Error
   private readonly waiting: Timeouts<Waiting>
 
-  constructor(timeout: Millis, clock: Clock, timers: Timers) {
+  /** `tooLate` makes the error of a call that was given up. */
+  constructor(timeout: Millis, clock: Clock, timers: Timers, tooLate: (timeout: Millis) => Error) {
     this.timeout = timeout
     this.clock = clock
+    this.tooLate = tooLate
     this.waiting = new Timeouts<Waiting>(clock, (call) => call.giveUp(), timers)
   }
 
   /**
-   * The answer as `passed` or, for an error or after the time, `failed` makes it. What arrives after that goes
-   * to `late`; errors that do are dropped.
+   * The answer as `passed` or, for an error or after the time, `failed` makes it: unchanged, unless told. What
+   * arrives after that goes to `late`; errors that do are dropped.
    */
   race<T>(
     answer: Promise<T>,
-    passed: (value: T) => T,
-    failed: (error: unknown) => MaybePromise<T>,
-    late: ((value: T) => void) | undefined,
+    late?: (value: T) => void,
+    passed: (value: T) => T = same,
+    failed: (error: unknown) => T | Promise<T> = rethrow,
   ): Promise<T> {
     return new Promise((resolve, reject) => {
       let isOver = false
@@ -45,7 +46,7 @@ export class Deadlines {
       }
       const call: Waiting = {
         deadline: this.clock() + this.timeout,
-        giveUp: () => fail(tooLate(this.timeout)),
+        giveUp: () => fail(this.tooLate(this.timeout)),
       }
       this.waiting.add(call)
       answer.then(
@@ -61,4 +62,12 @@ export class Deadlines {
       )
     })
   }
+}
+
+function same<T>(value: T): T {
+  return value
+}
+
+function rethrow(error: unknown): never {
+  throw error
 }
