@@ -11,7 +11,8 @@ const guides = readdirSync(join(root, 'docs/guide')).map((name) => `docs/guide/$
 const http = readdirSync(join(root, 'docs/reference/http')).map(
   (name) => `docs/reference/http/${name}`,
 )
-const pages = ['README.md', 'packages/sluice/README.md', ...http, ...guides]
+const client = 'docs/reference/client.md'
+const pages = ['README.md', 'packages/sluice/README.md', client, ...http, ...guides]
 
 interface Block {
   readonly name: string
