@@ -27,11 +27,7 @@ export class Batch {
   private failure: SluiceError | undefined
   private finish!: () => void
 
-  /** Whether it does no harm when the call acts after we have given it up. */
-  readonly mayActLate: boolean
-
-  constructor(mayActLate: boolean) {
-    this.mayActLate = mayActLate
+  constructor() {
     this.done = new Promise((resolve) => {
       this.finish = resolve
     })
@@ -45,6 +41,11 @@ export class Batch {
     if (shape.plainArgs === undefined || hasTwins(names)) this.isPlain = false
     for (const name of names) this.names.push(name)
     return this.numbers.push(number) - 1
+  }
+
+  /** Whether it does no harm when the call acts after we have given it up: all that it does is to hand back. */
+  get mayActLate(): boolean {
+    return this.shapes.every(({ operation }) => operation === 'give')
   }
 
   get script(): Script {

@@ -15,8 +15,6 @@ import { slotOf } from './slot.ts'
 
 /** Checks in one script call at most: more gains nothing, and the server answers nobody else meanwhile. */
 const LARGEST_BATCH = 64
-/** The slots of a cluster. Gifts travel apart, numbered above them: unlike takes, they may act late. */
-const SLOTS = 16_384
 
 /** Shapes of takes that are remembered, since nearly all requests have one of few. */
 const SHAPES_KEPT = 16
@@ -62,16 +60,14 @@ export class Batcher {
     checks: readonly Check[],
     names: readonly string[],
   ): Promise<readonly Verdict[]> {
-    const mayActLate = operation === 'give'
-    const slot =
-      (this.options.connection.cluster ? slotOf(names[0]!) : 0) + (mayActLate ? SLOTS : 0)
+    const slot = this.options.connection.cluster ? slotOf(names[0]!) : 0
     let batch = this.open.get(slot)
     if (batch !== undefined && batch.names.length + names.length > LARGEST_BATCH) {
       this.begin(batch)
       batch = undefined
     }
     if (batch === undefined) {
-      batch = new Batch(mayActLate)
+      batch = new Batch()
       this.open.set(slot, batch)
       if (!this.isScheduled) this.schedule()
     }

@@ -17,13 +17,20 @@ const SPACE_LENGTH = 8
 export function redisKeys(prefix: string): (space: string, key: string) => string {
   const spaces = new Map<string, string>()
   const open = `${prefix}{`
+  // Mostly the space is that of the request before.
+  let lastSpace: string | undefined
+  let lastClose = ''
   return (space, key) => {
-    let close = spaces.get(space)
-    if (close === undefined) {
-      close = `}${sha256(FORMAT + space).slice(0, SPACE_LENGTH)}`
-      spaces.set(space, close)
+    if (space !== lastSpace) {
+      let close = spaces.get(space)
+      if (close === undefined) {
+        close = `}${sha256(FORMAT + space).slice(0, SPACE_LENGTH)}`
+        spaces.set(space, close)
+      }
+      lastSpace = space
+      lastClose = close
     }
-    return open + tagOf(key) + close
+    return open + tagOf(key) + lastClose
   }
 }
 
