@@ -9,6 +9,7 @@ export default defineConfig({
   resolve: {
     alias: [
       { find: /^@sluice\/server$/, replacement: source('../../server/src/index.ts') },
+      { find: /^@sluice\/nest$/, replacement: source('../../nest/src/index.ts') },
       { find: /^sluice$/, replacement: source('index.ts') },
       { find: /^sluice\/(http\/.+)$/, replacement: source('$1.ts') },
       { find: /^sluice\/(.+)$/, replacement: source('$1/index.ts') },

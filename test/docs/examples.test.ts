@@ -12,7 +12,8 @@ const http = readdirSync(join(root, 'docs/reference/http')).map(
   (name) => `docs/reference/http/${name}`,
 )
 const client = 'docs/reference/client.md'
-const pages = ['README.md', 'packages/sluice/README.md', client, ...http, ...guides]
+const readmes = ['README.md', 'packages/sluice/README.md', 'packages/nest/README.md']
+const pages = [...readmes, client, ...http, ...guides]
 
 interface Block {
   readonly name: string
@@ -46,8 +47,11 @@ it('every block compiles', { timeout: 60_000 }, () => {
       types: ['node'],
       // A reader's `catch (error)` is not ours to annotate.
       useUnknownInCatchVariables: false,
+      // Those of Nest.
+      experimentalDecorators: true,
       paths: {
         sluice: source('index.ts'),
+        '@sluice/nest': source('../../nest/src/index.ts'),
         'sluice/http': source('http/index.ts'),
         'sluice/http/*': source('http/*.ts'),
         'sluice/client': source('client/index.ts'),

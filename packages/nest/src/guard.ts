@@ -1,0 +1,71 @@
+// The guard: asks for each request, and throws when it is refused.
+import type { CanActivate, ExecutionContext } from '@nestjs/common'
+import { Reflector } from '@nestjs/core'
+import {
+  createGuard,
+  type AnyLimiter,
+  type Guard,
+  type HttpOptions,
+  type Passage,
+  type RateLimitOptions,
+} from 'sluice/http'
+import { RateLimitException } from './exception.ts'
+import { heldUntil, whenAnswered } from './flow.ts'
+import { COST, SKIP } from './marks.ts'
+import { nestPort, rawResponse, type NestRequest, type NestResponse } from './nest-port.ts'
+
+/** Limits requests: `app.useGlobalGuards(rateLimit({ limit: '100/min' }))`, or as a provider of `APP_GUARD`. */
+export function rateLimit<Q extends NestRequest, S extends NestResponse>(
+  limiter: AnyLimiter | RateLimitOptions<Q, S>,
+  options?: HttpOptions<Q, S>,
+): RateLimitGuard<Q, S> {
+  return new RateLimitGuard(limiter, options)
+}
+
+const marks = new Reflector()
+/** What `@Cost` says of the method that a request is for. */
+const costs = new WeakMap<object, number>()
+
+/** Counts requests over HTTP. Whatever comes another way, such as by WebSocket, goes on uncounted. */
+export class RateLimitGuard<
+  Q extends NestRequest = NestRequest,
+  S extends NestResponse = NestResponse,
+> implements CanActivate {
+  private readonly guard: Guard<Q, S>
+
+  constructor(limiter: AnyLimiter | RateLimitOptions<Q, S>, options?: HttpOptions<Q, S>) {
+    const { cost } = { ...(limiter as HttpOptions<Q, S>), ...options }
+    const costOf = (request: Q): number =>
+      costs.get(request) ?? (typeof cost === 'function' ? cost(request) : (cost ?? 1))
+    this.guard = createGuard<Q, S>(nestPort, limiter, { ...options, cost: costOf })
+  }
+
+  /** Goes on with true; throws {@link RateLimitException} to refuse. */
+  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
+    if (context.getType() !== 'http') return true
+    const targets = [context.getHandler(), context.getClass()]
+    if (marks.getAllAndOverride<boolean | undefined>(SKIP, targets) === true) return true
+    const http = context.switchToHttp()
+    const request = http.getRequest<Q>()
+    const response = http.getResponse<S>()
+    const cost = marks.getAllAndOverride<number | undefined>(COST, targets)
+    if (cost !== undefined) costs.set(request, cost)
+    const passage = this.guard.enter(request, response)
+    if ('then' in passage)
+      return passage.then((passage) => this.proceed(passage, request, response))
+    return this.proceed(passage, request, response)
+  }
+
+  private proceed(passage: Passage, request: Q, response: S): boolean | Promise<boolean> {
+    const { refusal, delay, decision } = passage
+    if (refusal !== null) {
+      for (const [name, value] of refusal.fields) nestPort.set(response, name, value)
+      const problem = refusal.body === '' ? '' : (JSON.parse(refusal.body) as string | object)
+      throw new RateLimitException(problem as Record<string, unknown>, refusal.status, decision)
+    }
+    const raw = rawResponse(response)
+    if (this.guard.hasAfter)
+      whenAnswered(raw, () => this.guard.answered(passage, raw.statusCode, request, response))
+    return delay === 0 ? true : heldUntil(delay, raw)
+  }
+}
