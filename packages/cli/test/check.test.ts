@@ -1,0 +1,75 @@
+import { expect, test, vi } from 'vitest'
+import { fileWith, sluice } from './sluice.ts'
+
+vi.setConfig({ testTimeout: 30_000 })
+
+const good = `policies:
+  - name: api
+    rules: [{ name: per-user, by: [user], limit: 100/min }]
+`
+const risky = good.replace('[user]', '[path]')
+const bad = good.replace('limit', 'limt')
+
+test('says what a good file means', async () => {
+  const file = fileWith(good)
+  const { code, printed, errors } = await sluice(['check', file]).ended
+  expect([code, errors]).toEqual([0, ''])
+  expect(printed).toBe(`policy api
+  per-user  100/min (token bucket) for each user
+
+counts   in the memory of the process
+http     127.0.0.1:8080
+
+${file} is valid, with no warnings.
+`)
+})
+
+test('warns of traps, and fails on them when asked to be strict', async () => {
+  const file = fileWith(risky)
+  const loose = await sluice(['check', file]).ended
+  expect(loose.code).toBe(0)
+  expect(loose.errors).toMatch(
+    /^warning: .*sluice\.yaml:3:36: rule per-user counts by path: .*\[raw-path\]\n$/,
+  )
+  expect((await sluice(['check', '--strict', file]).ended).code).toBe(1)
+})
+
+test('shows every mistake where it was made', async () => {
+  const file = fileWith(`${bad}log: loud\n`)
+  const { code, printed, errors } = await sluice(['check', file]).ended
+  expect([code, printed]).toEqual([1, ''])
+  expect(errors.split('\n').map((line) => line.replace(`${file}:`, '').split(';')[0])).toEqual([
+    'error: 3:13: policies[0].rules[0].limit is missing',
+    'error: 3:43: policies[0].rules[0].limt is not a known field',
+    'error: 4:6: log is "loud"',
+    'error: 3 mistakes',
+    '',
+  ])
+})
+
+test('a file that cannot be read is 2', async () => {
+  const { code, errors } = await sluice(['check', '/no/such/file']).ended
+  expect(code).toBe(2)
+  expect(errors).toContain('error: /no/such/file: cannot be read: ENOENT')
+})
+
+test.each([
+  [good, 0, true, 0, 0],
+  [risky, 0, true, 0, 1],
+  [bad, 1, false, 2, 0],
+])('--json gives the same to programs: %#', async (text, code, ok, problems, warnings) => {
+  const result = await sluice(['check', '--json', fileWith(text)]).ended
+  const review = JSON.parse(result.printed) as { ok: boolean; problems: []; warnings: [] }
+  expect([result.code, review.ok, review.problems.length, review.warnings.length]).toEqual([
+    code,
+    ok,
+    problems,
+    warnings,
+  ])
+})
+
+test('mistyped words are told the right ones', async () => {
+  const { code, errors } = await sluice(['chekc', 'x']).ended
+  expect(code).toBe(1)
+  expect(errors).toContain('Did you mean check?')
+})

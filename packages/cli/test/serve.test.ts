@@ -1,0 +1,87 @@
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { expect, test, vi } from 'vitest'
+import { until } from '../../../test/servers/until.ts'
+import { fileWith, sluice, urlOf } from './sluice.ts'
+
+vi.setConfig({ testTimeout: 60_000 })
+
+const root = fileURLToPath(new URL('../../..', import.meta.url))
+const sample = `${root}examples/service/sluice.yaml`
+const anyPort = { SLUICE_HTTP_PORT: '0', SLUICE_SHUTDOWN_DELAY: '1ms' }
+const yaml = (quota: number) =>
+  `policies: [{ name: api, rules: [{ name: all, by: [], limit: ${quota}/h }] }]\n`
+
+test('the banner says what is limited, and its three commands run', async () => {
+  const service = sluice(['serve', sample], anyPort)
+  const url = await urlOf(service)
+  const banner = service.printed()
+  expect(banner).toContain('per-user   5/10s (token bucket) for each user')
+  expect(banner).toContain('Counts live in this process')
+  const commands = banner.split('\n').filter((line) => line.startsWith('  curl'))
+  expect(commands).toHaveLength(3)
+  const [first, second, third] = commands.map((line) => {
+    expect(line).toContain(url)
+    return execFileSync('sh', ['-c', line], { encoding: 'utf8' })
+  })
+  expect(JSON.parse(first!)).toMatchObject({ allowed: true, rule: 'per-user', remaining: 4 })
+  expect(JSON.parse(second!)).toMatchObject({ allowed: false, rule: 'per-user' })
+  expect(third).toContain('rule="per-user",result="refused"} 1')
+})
+
+test.each(['SIGINT', 'SIGTERM'] as const)('%s ends it cleanly', async (signal) => {
+  const service = sluice(['serve', sample], anyPort)
+  // The connection of this request stays open; it must not hold the process.
+  await (await fetch(`${await urlOf(service)}/healthz`)).text()
+  service.child.kill(signal)
+  const { code, errors } = await service.ended
+  expect(code).toBe(0)
+  expect(errors).toContain('"msg":"stopped"')
+})
+
+test('SIGHUP reads the file again', async () => {
+  const file = fileWith(yaml(5))
+  const service = sluice(['serve', '--no-watch', file], anyPort)
+  const url = await urlOf(service)
+  writeFileSync(file, yaml(7))
+  service.child.kill('SIGHUP')
+  await until('the policies change', 10_000, async () =>
+    (await (await fetch(`${url}/v1/policies`)).text()).includes('"quota":7'),
+  )
+  expect(service.errors()).toContain('the changed policies are in force')
+})
+
+test('logs are one JSON object a line, and standard output can be silent', async () => {
+  const service = sluice(['serve', '--no-banner', sample], anyPort)
+  await until('it listens', 20_000, async () => service.errors().includes('listening'))
+  service.child.kill('SIGINT')
+  const { printed, errors } = await service.ended
+  expect(printed).toBe('')
+  const lines = errors.trim().split('\n')
+  expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual([
+    'listening',
+    'draining',
+    'stopped',
+  ])
+})
+
+test('a bad file is refused with every mistake, before anything listens', async () => {
+  const { code, errors, printed } = await sluice(['serve', fileWith('policies: 5\nlog: x\n')]).ended
+  expect([code, printed]).toEqual([1, ''])
+  expect(errors).toMatch(/error: .*:1:11: policies is 5; .*\nerror: .*:2:6: log is "x"; /)
+})
+
+test('a port in use is one sentence', async () => {
+  const other = createServer().listen(0, '127.0.0.1')
+  await once(other, 'listening')
+  const { port } = other.address() as AddressInfo
+  const { code, errors } = await sluice(['serve', sample], { SLUICE_HTTP_PORT: `${port}` }).ended
+  expect([code, errors]).toEqual([
+    1,
+    `error: cannot listen on 127.0.0.1:${port}: it is in use; choose another port, such as SLUICE_HTTP_PORT=${port + 1}\n`,
+  ])
+  other.close()
+})
