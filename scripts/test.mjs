@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build } from './build.mjs'
+import { ensureGrpcClients } from './grpc-clients.mjs'
 import { ensureInstalled } from './install.mjs'
 import { ensurePromtool } from './promtool.mjs'
 import { ensureRedisServer } from './redis-server.mjs'
@@ -12,6 +13,7 @@ import { countResults } from './test-counts.mjs'
 await ensureInstalled()
 await ensureRedisServer()
 await ensurePromtool()
+await ensureGrpcClients()
 // A broken build is one failure among others: the tests of the sources still run.
 const built = await build()
 

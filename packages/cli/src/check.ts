@@ -32,10 +32,11 @@ export async function check(
   return code
 }
 
-function meaningOf({ policies, store, listeners }: NonNullable<Review['config']>): string[] {
+function meaningOf({ policies, store, listeners, envoy }: NonNullable<Review['config']>): string[] {
   const { http, grpc } = listeners
   return [
     ...policies.flatMap((policy) => [...describePolicy(policy), '']),
+    ...(envoy?.files ?? []).map((path) => `envoy    the descriptors in ${path}`),
     `counts   ${store.kind === 'memory' ? 'in the memory of the process' : 'in Redis'}`,
     `http     ${http.host}:${http.port}`,
     ...(grpc === undefined ? [] : [`grpc     ${grpc.host}:${grpc.port}`]),

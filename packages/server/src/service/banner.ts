@@ -10,13 +10,14 @@ const MOST_LINES = 40
 
 /** The banner as text. Its commands run as they stand. */
 export function bannerText(
-  { policies, store }: Config,
+  { policies, store, envoy }: Config,
   listeners: readonly Pick<Listener, 'name' | 'url'>[],
 ): string {
   const described = policies.flatMap(describePolicy)
   const shown = described.slice(0, MOST_LINES)
   if (described.length > shown.length)
     shown.push(`… and ${described.length - shown.length} lines more: sluice check shows all`)
+  for (const path of envoy?.files ?? []) shown.push(`the descriptors in ${path}, for Envoy`)
   const counts =
     store.kind === 'memory'
       ? `in this process, for at most ${store.maxKeys.toLocaleString('en')} keys`
@@ -30,7 +31,9 @@ export function bannerText(
     `Counts live ${counts}.`,
     ...listeners.map(({ name, url }) => `Listening for ${name} on ${url}`),
     '',
-    ...(http === undefined ? [] : ['Try:', '', ...commandsFor(policies, http.url), '']),
+    ...(http === undefined || policies.length === 0
+      ? []
+      : ['Try:', '', ...commandsFor(policies, http.url), '']),
     'Ctrl+C ends it.',
     '',
   ].join('\n')

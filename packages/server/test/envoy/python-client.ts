@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { ensurePythonGrpc } from '../../../../scripts/python-grpc.mjs'
+import { findPythonGrpc } from '../../../../scripts/grpc-clients.mjs'
 import type { Client } from './client.ts'
 import { decode, encode } from './raw-client.ts'
 
@@ -11,7 +11,9 @@ const script = fileURLToPath(new URL('./python_client.py', import.meta.url))
 
 /** Starts a client of `host:port`. */
 export async function pythonClient(target: string): Promise<Client> {
-  const python = spawn(await ensurePythonGrpc(), [script, target], {
+  const command = findPythonGrpc()
+  if (command === undefined) throw new Error('there is no Python with grpcio; npm test installs it')
+  const python = spawn(command, [script, target], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   const lines = createInterface({ input: python.stdout })[Symbol.asyncIterator]()
