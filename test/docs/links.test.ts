@@ -10,6 +10,8 @@ const pages = [
   ...pagesIn('docs', true),
   ...pagesIn('spec', true),
   ...pagesIn('packages/sluice', false),
+  ...pagesIn('packages/server', false),
+  ...pagesIn('packages/cli', false),
 ]
 
 describe('links', () => {

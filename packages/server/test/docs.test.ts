@@ -1,0 +1,85 @@
+// The pages on the service against the service: files are valid, tables are complete, requests are answered.
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { VARIABLES } from '../src/config/environment.ts'
+import { readConfig } from '../src/config/read-config.ts'
+import { METHODS } from '../src/http/routes.ts'
+import { reviewText } from '../src/review/review.ts'
+import { running, sample } from './running.ts'
+
+const page = (path: string) =>
+  readFileSync(new URL(`../../../docs/${path}`, import.meta.url), 'utf8')
+const blocks = (text: string, language: string) =>
+  [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map(
+    (match) => match[1]!,
+  )
+const config = page('reference/service/config.md')
+const api = page('reference/service/http-api.md')
+
+describe('configuration', () => {
+  const files = [...blocks(config, 'yaml'), ...blocks(page('guide/service.md'), 'yaml')]
+  it.each(files)('a file in the pages is valid and without traps: %#', (text) => {
+    expect(readConfig(text, 'page').problems).toEqual([])
+    expect(reviewText(text, 'page').warnings).toEqual([])
+  })
+
+  it('lists every variable with its field', () => {
+    const rows = [...config.matchAll(/^\| `([A-Z_]+)` +\| `([\w.]+)` +\|$/gm)]
+    expect(rows.map(([, name, field]) => [name, field])).toEqual(
+      VARIABLES.map(({ name, field }) => [name, field]),
+    )
+  })
+
+  it('lists every field of the file', () => {
+    const { config: read } = readConfig(JSON.stringify(sample), 'x')
+    for (const name of Object.keys(read!.listeners.http))
+      expect(config).toContain(`| \`listeners.http.${name}\``)
+    for (const name of ['policies', 'store', 'trustedProxies', 'log', 'shutdown.delay'])
+      expect(config).toContain(`| \`${name}\``)
+  })
+})
+
+describe('the HTTP API', () => {
+  it('has its routes in the table', () => {
+    const own = Object.entries(METHODS).filter(([path]) => !path.startsWith('/v1/auth/'))
+    for (const [path, [method]] of own) expect(api).toContain(`\`${method} ${path}\``)
+  })
+
+  it('shows requests that are answered', async () => {
+    const { post } = await running(sample)
+    const [one, , batch] = blocks(api, 'json')
+    expect((await post('/v1/check', one!)).body).toMatchObject({ allowed: true })
+    expect((await post('/v1/check', batch!)).body.decisions).toMatchObject([
+      { rule: 'per-key' },
+      { rule: 'per-key' },
+    ])
+  })
+
+  it('shows an answer with the fields that answers have', async () => {
+    const { post } = await running(sample)
+    const shown = JSON.parse(blocks(api, 'json')[1]!) as object
+    const { body } = await post('/v1/check', { key: 'a' })
+    expect(Object.keys(body)).toEqual(Object.keys(shown))
+  })
+})
+
+describe('metrics', () => {
+  it('has every figure of the service in the table, and no other', async () => {
+    const { metrics, post } = await running({
+      policies: [
+        {
+          name: 'api',
+          rules: [{ name: 'a', by: ['key'], limit: '1/h', shadow: true }],
+        },
+      ],
+    })
+    await post('/v1/check', { key: 'a' })
+    const text = await metrics()
+    const served = [...text.matchAll(/^# TYPE (\S+)/gm)].map((match) => match[1]!)
+    const rows = page('reference/service/metrics.md').matchAll(/^\| `(\w+)` /gm)
+    const listed = [...rows].map((match) => match[1]!)
+    // These need a file that is watched, or a store that can fail.
+    const others = /^sluice_(config|breaker|store_errors|store_late)/
+    expect(listed.filter((name) => !others.test(name)).toSorted()).toEqual(served.toSorted())
+  })
+})
