@@ -72,7 +72,7 @@ const OWN_OPTIONS = 'attempts totalTime statuses retry retryBudget key onRetry o
 const OPTIONS = [...BACKOFF_OPTIONS, ...OWN_OPTIONS.split(' ')]
 const IDEMPOTENT = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE', 'TRACE'])
 
-/** Keys that are remembered at once; the oldest makes room. */
+/** Keys that are remembered at once; the one used the longest ago makes room. */
 const MOST_KEYS = 1000
 
 /** What is known of the server behind one key. */
@@ -118,7 +118,10 @@ export class Manners {
       reader.callable<unknown>(option, options[option], undefined)
     reader.shaped('timers', options.timers, ['clock', 'wall', 'set', 'clear'])
     this.timers = options.timers ?? systemTimers
-    this.newBudget = budgetsOf(options.retryBudget, this.timers)
+    const { retryBudget: budget } = options
+    if (budget !== undefined && budget !== false && (typeof budget !== 'object' || budget === null))
+      reader.wrong('retryBudget', budget, 'options, a budget, or false')
+    this.newBudget = budgetsOf(budget, this.timers)
   }
 
   /** A request sets out. */
@@ -179,10 +182,10 @@ export class Manners {
   }
 
   private neighbourOf(key: string): Neighbour {
-    const known = this.neighbours.get(key)
-    if (known !== undefined && key !== '') return known
-    const neighbour = { budget: this.newBudget(), closedUntil: 0 }
+    const neighbour = this.neighbours.get(key) ?? { budget: this.newBudget(), closedUntil: 0 }
     if (key === '') return neighbour
+    // Put at the end, so that the first is always the one used the longest ago.
+    this.neighbours.delete(key)
     this.neighbours.set(key, neighbour)
     if (this.neighbours.size > MOST_KEYS) {
       const [oldest] = this.neighbours.keys()

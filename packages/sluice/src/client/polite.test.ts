@@ -261,10 +261,20 @@ describe('polite: what it learns for others', () => {
     }
   })
 
-  it('remembers a bounded number of hosts', async () => {
-    const set = setUp([200])
-    for (let i = 0; i < 3000; i++) await set.send(`https://host-${i}.test/`)
-    expect(set.sent).toHaveLength(3000)
+  it('remembers a bounded number of hosts, those used last', async () => {
+    const spent: Reply = [200, { ratelimit: '"a";r=0;t=60' }]
+    const patient = setUp([spent, spent, 200])
+    await patient.send('https://first.test/')
+    await patient.send('https://second.test/')
+    for (let i = 0; i < 998; i++) await patient.send(`https://host-${i}.test/`)
+    const first = patient.send('https://first.test/')
+    await patient.timers.advance(0)
+    expect(patient.sent).toHaveLength(1000)
+    await patient.send('https://one-more.test/')
+    await patient.send('https://second.test/')
+    expect(patient.sent).toHaveLength(1002)
+    await patient.timers.advance(60_000)
+    await first
   })
 })
 
@@ -377,6 +387,7 @@ describe('polite: telling', () => {
     [{ statuses: 429 }, 'statuses is 429'],
     [{ key: 'user' }, 'key is "user"'],
     [{ retryBudget: { share: 2 } }, 'share is 2'],
+    [{ retryBudget: null }, 'retryBudget is null; accepted: options, a budget, or false'],
     [{ onRetry: 1 }, 'onRetry is 1; accepted: a function'],
     [{ timers: {} }, 'timers is {}'],
     [{ retries: 3 }, 'polite: unknown option "retries"'],

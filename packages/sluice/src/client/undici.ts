@@ -7,7 +7,7 @@ import { isReplayable } from './replayable.ts'
 import type { Timers } from './timers.ts'
 
 /** What is read of a request's options. */
-export interface DispatchOptionsLike {
+interface DispatchOptionsLike {
   readonly origin?: string | URL
   readonly path: string
   readonly method: string
@@ -16,7 +16,7 @@ export interface DispatchOptionsLike {
 }
 
 /** The hold that a handler has on its request. */
-export interface ControllerLike {
+interface ControllerLike {
   pause(): void
   resume(): void
   abort(reason: Error): void
@@ -26,7 +26,7 @@ export interface ControllerLike {
 }
 
 /** Those who are told what becomes of a request. */
-export interface HandlerLike {
+interface HandlerLike {
   onRequestStart?(controller: ControllerLike, context: unknown): void
   onRequestUpgrade?(
     controller: ControllerLike,
@@ -77,6 +77,7 @@ class PoliteHandler implements HandlerLike, ControllerLike {
   private readonly handler: HandlerLike
   private attempt: ControllerLike | undefined
   private hasStarted = false
+  private hasFailed = false
   /** Set while an answer is thrown away and its request is to be sent again. */
   private wait: Millis | undefined
   private discarded = 0
@@ -129,11 +130,13 @@ class PoliteHandler implements HandlerLike, ControllerLike {
     this.reason = reason
     if (this.attempt !== undefined) return this.attempt.abort(reason)
     this.timers.clear(this.timer)
-    this.handler.onResponseError?.(this, reason)
+    this.fail(reason)
   }
 
   onRequestStart(controller: ControllerLike, context: unknown): void {
     this.attempt = controller
+    // Aborted while it stood in the dispatcher's own queue.
+    if (this.aborted) return controller.abort(this.reason as Error)
     if (this.paused) controller.pause()
     this.start(context)
   }
@@ -160,8 +163,14 @@ class PoliteHandler implements HandlerLike, ControllerLike {
   }
 
   onResponseError(_: ControllerLike, error: Error): void {
-    if (this.wait === undefined || this.aborted) this.handler.onResponseError?.(this, error)
+    if (this.wait === undefined || this.aborted) this.fail(error)
     else this.repeat(this.wait)
+  }
+
+  private fail(error: Error): void {
+    if (this.hasFailed) return
+    this.hasFailed = true
+    this.handler.onResponseError?.(this, error)
   }
 
   private start(context: unknown): void {
@@ -188,7 +197,7 @@ class PoliteHandler implements HandlerLike, ControllerLike {
       try {
         this.send()
       } catch (error) {
-        this.handler.onResponseError?.(this, error as Error)
+        this.fail(error as Error)
       }
     }
     this.timer = this.timers.set(wake, wait)

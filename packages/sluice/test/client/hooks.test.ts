@@ -157,4 +157,21 @@ describe('undici', () => {
     expect(waits).toHaveLength(1)
     expect(server.received).toHaveLength(1)
   })
+
+  it('a second attempt that is aborted in the queue of its pool is given up once', async () => {
+    const server = await start([[429], [200]])
+    const dispatcher = new Agent({ connections: 1, pipelining: 1 }).compose(
+      politeUndici({ base: 1 }),
+    )
+    const control = new AbortController()
+    const first = undiciRequest(server.url, { dispatcher, signal: control.signal })
+    const others = Array.from({ length: 5 }, () => undiciRequest(server.url, { dispatcher }))
+    setTimeout(() => control.abort(new Error('no longer')), 5)
+    await first.then(
+      ({ body }) => body.dump(),
+      (error: Error) => expect(error.message).toBe('no longer'),
+    )
+    for (const other of others)
+      expect((await (await other).body.text()).startsWith('answer')).toBe(true)
+  })
 })

@@ -20,6 +20,8 @@ describe('Retry-After', () => {
     ['Mon, 16 Nov 2026 12:00:60 GMT', 60_000],
     ['315360000', 315_360_000_000],
     ['9'.repeat(400), Number.MAX_SAFE_INTEGER],
+    ['5, 7', 7000],
+    ['5, soon', undefined],
     ['-1', undefined],
     ['+3', undefined],
     ['1e3', undefined],

@@ -41,7 +41,9 @@ export function waitUntilReset(text: string, there: Millis): Millis | undefined 
 /** The wait that a Retry-After means: seconds, with a fraction if need be, or an HTTP date. */
 export function waitUntilRetry(text: string, there: Millis): Millis | undefined {
   const trimmed = text.trim()
-  if (NUMBER.test(trimmed)) return whole(Number(trimmed) * 1000)
+  // A proxy and the server behind it may both have said something: the longer wait holds for both.
+  const parts = trimmed.split(/\s*,\s*/)
+  if (parts.every((part) => NUMBER.test(part))) return whole(Math.max(...parts.map(Number)) * 1000)
   const date = httpDate(trimmed, there)
   return date === undefined ? undefined : whole(date - there)
 }
