@@ -11,7 +11,7 @@ import { MetricRegistry } from '../../src/metrics/registry.ts'
 import { Health } from '../../src/service/health.ts'
 import type { Log } from '../../src/service/log.ts'
 
-export const EXAMPLES: string = fileURLToPath(new URL('./ratelimit', import.meta.url))
+const EXAMPLES = fileURLToPath(new URL('./ratelimit', import.meta.url))
 
 /** 10:20:30 of some day: 30 s before a minute ends, 39:30 before an hour does. */
 export const NOON: number = Date.UTC(2026, 10, 16, 10, 20, 30)

@@ -20,7 +20,7 @@ interface Choices {
 }
 
 /** The rule for a descriptor and the key of its count. */
-export interface Match {
+interface Match {
   readonly rule: DescriptorRule
   readonly key: string
 }

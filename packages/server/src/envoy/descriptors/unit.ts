@@ -40,8 +40,12 @@ export function unitNumbered(number: number): Unit | undefined {
  * the longest unit within the window, or of a longer one when that would be less than one request.
  */
 export function rateInUnits(quota: number, window: Millis): { requests: number; unit: Unit } {
-  const within = UNITS.findLastIndex((unit) => unit.window <= window)
-  for (const unit of UNITS.slice(Math.max(within, 0))) {
+  const within = Math.max(
+    0,
+    UNITS.findLastIndex((unit) => unit.window <= window),
+  )
+  if (quota === 0) return { requests: 0, unit: UNITS[within]! }
+  for (const unit of UNITS.slice(within)) {
     const requests = Math.floor(quota * (unit.window / window))
     if (requests >= 1) return { requests, unit }
   }

@@ -8,7 +8,7 @@ export interface Entry {
 }
 
 /** A limit that the caller sets for one descriptor: units of a request and a unit of time, by its number. */
-export interface LimitOverride {
+interface LimitOverride {
   readonly requestsPerUnit: number
   readonly unit: number
 }
