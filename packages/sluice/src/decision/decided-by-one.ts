@@ -1,20 +1,51 @@
 // Decisions by the one rule there is, which are most decisions.
+import type { State } from '../algorithms/algorithm.ts'
+import { algorithmOf } from '../algorithms/index.ts'
 import { Taken } from '../algorithms/take.ts'
+import type { Limit } from '../limit/limit.ts'
 import type { Verdict } from '../limit/verdict.ts'
 import type { Left } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
 import type { Skipped } from './decision.ts'
-import { Deciding, Told, type Spoken } from './deciding.ts'
+import { Deciding, type Spoken, type Tellable } from './deciding.ts'
 
 const NOTHING: readonly never[] = []
 
-/** A decision by one rule. */
-abstract class ByOne extends Deciding {
+/** A decision by one rule, which is its own outcome to those who tell clients of it: no second object, no lists. */
+abstract class ByOne extends Deciding implements Tellable {
   protected abstract readonly one: Spoken
   protected abstract readonly verdict: Verdict
 
   get skipped(): readonly Skipped[] {
     return NOTHING
+  }
+
+  override get rule(): string {
+    return this.one.rule.name
+  }
+
+  override get limit(): Limit {
+    return this.one.limit
+  }
+
+  override get remaining(): number {
+    return this.verdict.remaining
+  }
+
+  get availableAfter(): Millis {
+    return this.verdict.availableAfter
+  }
+
+  get shadow(): boolean {
+    return this.one.shadow
+  }
+
+  get hidden(): boolean {
+    return this.one.rule.hidden ?? false
+  }
+
+  override get told(): readonly Tellable[] {
+    return [this]
   }
 
   protected get spoken(): readonly Spoken[] {
@@ -27,10 +58,6 @@ abstract class ByOne extends Deciding {
 
   protected get binding(): number {
     return 0
-  }
-
-  override get told(): readonly Told[] {
-    return [new Told(this.one, this.verdict)]
   }
 }
 
@@ -67,9 +94,25 @@ export class DecidedAtOnce extends ByOne {
     this.before = left.before
   }
 
+  override get remaining(): number {
+    const { limit } = this.one
+    return algorithmOf(limit).remaining(limit, this.state, this.now)
+  }
+
+  override get availableAfter(): Millis {
+    const { limit } = this.one
+    const algorithm = algorithmOf(limit)
+    const { state, now } = this
+    const remaining = algorithm.remaining(limit, state, now)
+    return remaining >= limit.burst ? 0 : algorithm.freeAt(limit, state, remaining + 1, now) - now
+  }
+
   protected get verdict(): Verdict {
     const { limit, cost } = this.one
-    const state = { at: this.stateAt, used: this.used, before: this.before }
-    return new Taken(limit, state, cost, this.now, this.allowed, true)
+    return new Taken(limit, this.state, cost, this.now, this.allowed, true)
+  }
+
+  private get state(): State {
+    return { at: this.stateAt, used: this.used, before: this.before }
   }
 }

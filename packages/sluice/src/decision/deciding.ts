@@ -66,9 +66,9 @@ export abstract class Deciding implements Decision {
   }
 
   /** The outcomes, each of which works out its numbers when asked. */
-  get told(): readonly Told[] {
+  get told(): readonly Tellable[] {
     const { spoken, verdicts } = this
-    const told: Told[] = []
+    const told: Tellable[] = []
     for (let i = 0; i < spoken.length; i++) told.push(new Told(spoken[i]!, verdicts[i]!))
     return told
   }
@@ -109,7 +109,7 @@ export function toldBy(decision: Decision): readonly Tellable[] {
 }
 
 /** An outcome that works out its numbers when asked. */
-export class Told implements Tellable {
+class Told implements Tellable {
   private readonly spoken: Spoken
   private readonly verdict: Verdict
 

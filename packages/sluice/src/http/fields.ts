@@ -6,7 +6,7 @@ import { sha256 } from '../key/sha256.ts'
 import { attributeText } from '../policy/pattern.ts'
 import type { Attributes, Policy } from '../policy/policy.ts'
 import { show } from '../errors.ts'
-import type { Dialect, Shown } from './headers/dialect.ts'
+import type { Dialect, PartitionKey } from './headers/dialect.ts'
 import { DIALECT_NAMES, dialectOf, type DialectName } from './headers/index.ts'
 import { wrong, type HttpOptions } from './options.ts'
 import type { Port } from './port.ts'
@@ -32,12 +32,9 @@ export function fieldWriter<Q, S>(
   return (response, decision, subject) => {
     const outcomes = visible(toldBy(decision))
     if (outcomes.length === 0) return
-    const shown: Shown = {
-      outcomes,
-      partitionKey: keys === null ? null : (outcome) => keys(outcome, subject),
-    }
-    if (dialects.length === 1) first!.write(port, response, shown)
-    else for (const dialect of dialects) dialect.write(port, response, shown)
+    const partitionKey: PartitionKey = keys === null ? null : (outcome) => keys(outcome, subject)
+    if (dialects.length === 1) first!.write(port, response, outcomes, partitionKey)
+    else for (const dialect of dialects) dialect.write(port, response, outcomes, partitionKey)
     if (exposed !== null) {
       const before = port.get(response, EXPOSE)
       port.set(response, EXPOSE, before === undefined ? exposed : `${before}, ${exposed}`)
@@ -49,8 +46,9 @@ const EXPOSE = 'Access-Control-Expose-Headers'
 
 /** The outcomes that a client may see: those that count and are not hidden. */
 function visible(outcomes: readonly Tellable[]): readonly Tellable[] {
-  for (const { hidden, shadow } of outcomes) {
-    if (hidden || shadow) return outcomes.filter((outcome) => !outcome.hidden && !outcome.shadow)
+  for (let i = 0; i < outcomes.length; i++) {
+    const outcome = outcomes[i] as Tellable
+    if (outcome.hidden || outcome.shadow) return outcomes.filter((one) => !one.hidden && !one.shadow)
   }
   return outcomes
 }

@@ -4,18 +4,20 @@ import type { Limit } from '../../limit/limit.ts'
 import type { Port } from '../port.ts'
 import { secondsItem } from './structured-fields.ts'
 
-/** The outcomes that may be shown, at least one, and how to tell them apart. */
-export interface Shown {
-  readonly outcomes: readonly Tellable[]
-  /** The partition key of an outcome as base64, when keys are to be shown. */
-  readonly partitionKey: ((outcome: Tellable) => string | undefined) | null
-}
+/** The partition key of an outcome as base64; null when keys are not shown. */
+export type PartitionKey = ((outcome: Tellable) => string | undefined) | null
 
 /** Writes its fields into a response. Fields that others have written are joined, or kept when they are stricter. */
 export interface Dialect {
   /** The fields, for `Access-Control-Expose-Headers`. */
   readonly fields: readonly string[]
-  write<Q, S>(port: Port<Q, S>, response: S, shown: Shown): void
+  /** Tells of at least one outcome. */
+  write<Q, S>(
+    port: Port<Q, S>,
+    response: S,
+    outcomes: readonly Tellable[],
+    partitionKey: PartitionKey,
+  ): void
 }
 
 /** The most units that fit at once: what headers call the quota. */

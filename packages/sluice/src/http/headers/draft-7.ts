@@ -7,7 +7,7 @@ import { policyList } from './policy-list.ts'
 export function draft7(): Dialect {
   return {
     fields: ['RateLimit-Policy', 'RateLimit'],
-    write(port, response, { outcomes }) {
+    write(port, response, outcomes) {
       const outcome = tightest(outcomes)
       const before = /(?:^|[ ,])remaining=(\d+)/.exec(port.get(response, 'RateLimit') ?? '')?.[1]
       if (before !== undefined && Number(before) < outcome.remaining) return

@@ -42,7 +42,7 @@ function written(
   partitionKey: ((outcome: Tellable) => string | undefined) | null = null,
 ): Record<string, string> {
   const fields: Fields = new Map(Object.entries(before))
-  dialectOf(name).write(port, fields, { outcomes, partitionKey })
+  dialectOf(name).write(port, fields, outcomes, partitionKey)
   return Object.fromEntries(fields)
 }
 
@@ -158,10 +158,7 @@ describe('dialects', () => {
     for (let remaining = 0; remaining < 500; remaining++) {
       for (const availableAfter of [500, 1500, 500]) {
         const fields: Fields = new Map()
-        dialect.write(port, fields, {
-          outcomes: [outcomeOf({ remaining, availableAfter })],
-          partitionKey: null,
-        })
+        dialect.write(port, fields, [outcomeOf({ remaining, availableAfter })], null)
         const [[, parameters]] = parseList(fields.get('RateLimit')!) as [
           [unknown, Map<string, unknown>],
         ]

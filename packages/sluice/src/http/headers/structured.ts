@@ -37,7 +37,7 @@ export function structured(): Dialect {
     const before = known.get(limit)
     if (before !== undefined && before.rule === rule) return (last = before)
     const name = stringItem(rule)
-    const policy = `${name};q=${integerItem(quotaOf(limit))};w=${windowOf(limit)}`
+    const policy = flat([name, ';q=', integerItem(quotaOf(limit)), ';w=', windowOf(limit)])
     last = { limit, rule, policy, name: `${name};r=`, items: Array.from({ length: ITEMS }) }
     known.set(limit, last)
     return last
@@ -45,7 +45,7 @@ export function structured(): Dialect {
 
   return {
     fields: ['RateLimit-Policy', 'RateLimit'],
-    write(port, response, { outcomes, partitionKey }) {
+    write(port, response, outcomes, partitionKey) {
       // A list may go on where another limiter, or an upstream service, has begun it.
       const before = port.get(response, 'RateLimit')
       let policies = before === undefined ? '' : (port.get(response, 'RateLimit-Policy') ?? '')
@@ -73,9 +73,14 @@ function itemOf({ name, items }: Fixed, remaining: number, seconds: number): str
   const known = items[slot]
   if (known !== undefined && known.remaining === remaining && known.seconds === seconds)
     return known.text
-  const text = `${name}${remaining};t=${seconds}`
+  const text = flat([name, remaining, ';t=', seconds])
   items[slot] = { remaining, seconds, text }
   return text
+}
+
+/** Joined, the text is in one piece; concatenated, it would be put together again by every look that Node takes at it. */
+function flat(parts: readonly (string | number)[]): string {
+  return parts.join('')
 }
 
 function joined(list: string, item: string): string {

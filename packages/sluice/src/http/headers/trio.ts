@@ -41,7 +41,7 @@ function trio(
   }
   return {
     fields: [...Object.values(names), ...(prefix === 'RateLimit' ? ['RateLimit-Policy'] : [])],
-    write(port, response, { outcomes }) {
+    write(port, response, outcomes) {
       const outcome = tightest(outcomes)
       if (saysLess(port.get(response, names.remaining), outcome)) return
       const { limit, policy } = limits(outcomes, String(integerItem(quotaOf(outcome.limit))))
