@@ -8,6 +8,7 @@ export {
 export type { ProxyPreset, TrustedProxies } from './proxies.ts'
 export { apiKeyHash } from './subject.ts'
 export { decisionOf, settle, Passage } from './passage.ts'
+export { isProven, loginPolicy, prove, type LoginLimits } from './login-policy.ts'
 export { tieredPolicy, type TieredLimits } from './tiered-policy.ts'
 export { createGuard, type RateLimitOptions } from './create-guard.ts'
 export type { Guard } from './guard.ts'

@@ -1,0 +1,83 @@
+// The protection of logins as a policy: plain data, to use as it is or to begin from.
+import type { LimitInput } from '../limit/limit.ts'
+import type { Policy, Rule } from '../policy/policy.ts'
+import type { MaybePromise } from '../stores/store.ts'
+import type { Duration } from '../time/duration.ts'
+import type { Limiter, SyncLimiter } from '../limiter/limiter.ts'
+import { isPromise } from './subject.ts'
+
+/** The numbers of {@link loginPolicy}. All of them count failures, if successes are given back. */
+export interface LoginLimits {
+  /** Default: `login`. */
+  readonly name?: string
+  /** For each account, tried from addresses that have not lately succeeded. Default: `5/15min`. */
+  readonly perAccount?: LimitInput
+  /** For each address that has not lately succeeded. Default: `10/15min`. */
+  readonly perAddress?: LimitInput
+  /** For all addresses together that have not lately succeeded. Default: `300/min`. */
+  readonly strangers?: LimitInput
+  /** For each account, tried from addresses that have. Strangers cannot use it up. Default: `10/15min`. */
+  readonly perAccountProven?: LimitInput
+  /** For each address that has: many people may share it. Default: `100/15min`. */
+  readonly perAddressProven?: LimitInput
+  /** How long a success speaks for its address, at most; at least half as long. Default: `30d`. */
+  readonly proof?: Duration
+}
+
+/** Half of the units come back in half of the window, so that a new success renews what an old one has left. */
+const PROOFS = 2
+
+/**
+ * Limits failed logins by the attributes `account` and `ip`, and those of all strangers together: addresses from
+ * which nobody has lately logged in, for whom the attribute `proven` is absent. Give units back on success.
+ */
+export function loginPolicy(limits: LoginLimits = {}): Policy {
+  const stranger = { stage: 'absent', proven: 'absent' }
+  const proven = { stage: 'absent', proven: 'present' }
+  const rules: Rule[] = [
+    { name: 'account', when: stranger, by: ['account'], limit: limits.perAccount ?? '5/15min' },
+    { name: 'address', when: stranger, by: ['ip'], limit: limits.perAddress ?? '10/15min' },
+    // How much is left for everybody is no business of one of them.
+    {
+      name: 'strangers',
+      when: stranger,
+      by: [],
+      limit: limits.strangers ?? '300/min',
+      hidden: true,
+    },
+    {
+      name: 'proven-account',
+      when: proven,
+      by: ['account'],
+      limit: limits.perAccountProven ?? '10/15min',
+    },
+    {
+      name: 'proven-address',
+      when: proven,
+      by: ['ip'],
+      limit: limits.perAddressProven ?? '100/15min',
+    },
+    {
+      name: 'proof',
+      when: { stage: 'proof' },
+      by: ['ip'],
+      limit: { quota: PROOFS, window: limits.proof ?? '30d', burst: PROOFS },
+    },
+  ]
+  return { name: limits.name ?? 'login', rules }
+}
+
+type Checks = Pick<Limiter, 'check' | 'peek'> | Pick<SyncLimiter, 'check' | 'peek'>
+
+/** Remembers that somebody has logged in from an address, in the store of a limiter on {@link loginPolicy}. */
+export function prove(limiter: Checks, ip: string): MaybePromise<unknown> {
+  return limiter.check({ stage: 'proof', ip })
+}
+
+/** Whether somebody has lately logged in from an address: true or undefined, for the attribute `proven`. */
+export function isProven(limiter: Checks, ip: string): MaybePromise<true | undefined> {
+  const decision = limiter.peek({ stage: 'proof', ip })
+  const answer = ({ remaining }: { remaining: number }): true | undefined =>
+    remaining < PROOFS || undefined
+  return isPromise(decision) ? decision.then(answer) : answer(decision)
+}
