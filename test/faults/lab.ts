@@ -57,7 +57,7 @@ async function runOnce(
     const times = await occur(scenario, place, started, scenario.length[length])
     await pause(scenario.after ?? AFTER)
     await steady(started)
-    const figures = await Promise.all(started.map((pod) => account(scenario, pod, place, times)))
+    const figures = await Promise.all(started.map((pod) => account(pod, place, times)))
     const perKind = kinds.map((kind) => [
       kind,
       together(figures.filter((_, i) => orders[i]!.client === kind)),
@@ -124,12 +124,12 @@ async function steady(pods: readonly Pod[]): Promise<void> {
   }
 }
 
-async function account(scenario: Scenario, pod: Pod, place: Place, times: Times): Promise<Figures> {
+async function account(pod: Pod, place: Place, times: Times): Promise<Figures> {
   const record = await pod.end()
   const shots = record.key.reduce((most, key) => Math.max(most, key + 1), 0)
   const charges = await chargesOf(pod.orders, await place.truth(), shots)
   const figures = figuresOf(pod.orders, record, charges, times)
-  const measured = scenario.measure?.(record, times) ?? []
+  const measured = place.measure?.(record, times, pod.orders) ?? []
   return { ...figures, others: [...figures.others, ...measured] }
 }
 

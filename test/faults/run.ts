@@ -7,7 +7,7 @@ import { type Row, tableOf } from './report.ts'
 import type { Scenario } from './scenario.ts'
 import { scenarios } from './scenarios/index.ts'
 
-const SIDE_BY_SIDE = 3
+const SIDE_BY_SIDE = 2
 const slack: Slack = { wait: 1, recovery: 1 }
 
 const words = process.argv.slice(2)

@@ -37,6 +37,8 @@ export interface Place {
   readonly fault: (occasion: Occasion) => Promise<void>
   /** Further environment of the pods. */
   readonly env?: Record<string, string>
+  /** Figures of this scenario alone, from what a pod has recorded. */
+  readonly measure?: (record: PodRecord, times: Times, orders: Orders) => readonly Held[]
   readonly stop: () => Promise<void>
 }
 
@@ -69,8 +71,6 @@ export interface Scenario {
   readonly pods?: number
   /** The fault sees to the load itself, or is there before the pods are: nobody waits for the hot key to be spent. */
   readonly isCold?: boolean
-  /** Figures of this scenario alone, from what a pod has recorded. */
-  readonly measure?: (record: PodRecord, times: Times) => readonly Held[]
   /** Milliseconds of load after the store's return; default 1200, and until the store is back. */
   readonly after?: number
   /** Clients that run one after the other instead of side by side. */

@@ -6,6 +6,7 @@ import { clientKinds, hotKey, type Orders } from '../orders.ts'
 import { connectTo } from '../pod-clients.ts'
 import { onServer } from '../places.ts'
 import { QUOTA, type Scenario, TIMEOUT } from '../scenario.ts'
+import { eviction } from './eviction.ts'
 import type { RedisServer } from '../../servers/redis-server.ts'
 
 const short = { test: 2000, full: 5000 }
@@ -30,26 +31,7 @@ local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 return redis.call('SET', KEYS[1], struct.pack('<dd', now, tonumber(ARGV[1])), 'KEEPTTL')`
 
 export const damaged: readonly Scenario[] = [
-  {
-    name: 'eviction: allkeys-random and a flood',
-    length: { test: 3000, full: 5000 },
-    open: onServer(async (server, { begin, back, length }) => {
-      const used = Number(/used_memory:(\d+)/.exec(await server.cli('INFO', 'memory'))?.[1])
-      begin()
-      await server.cli('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-random')
-      await server.cli('CONFIG', 'SET', 'maxmemory', `${used + 300_000}`)
-      const end = performance.now() + length
-      for (let round = 0; performance.now() < end; round++) {
-        const flood =
-          "for i = 1, 200 do redis.call('SET', 'flood' .. ARGV[1] .. ':' .. i, ARGV[2]) end"
-        await server.cli('EVAL', flood, '0', `${round}`, 'x'.repeat(500))
-      }
-      await server.cli('CONFIG', 'SET', 'maxmemory', '0')
-      back()
-    }),
-    // A count that the server drops starts afresh, each time: there is nobody who remembers it.
-    bounds: { again: Infinity, fallback: 'none', median: TIMEOUT },
-  },
+  eviction,
   {
     name: 'a list in place of the count',
     length: short,
