@@ -1,4 +1,5 @@
 // `sluice serve`: runs the service until a signal ends it.
+import type { Millis } from 'sluice'
 import {
   bannerText,
   loadConfig,
@@ -51,11 +52,11 @@ export async function serve(
 }
 
 /** SIGHUP reads the file again, SIGTERM drains, Ctrl+C ends at once, and a second signal does not wait. */
-function untilSignal(service: Service, delay: number): Promise<void> {
+function untilSignal(service: Service, delay: Millis): Promise<void> {
   process.on('SIGHUP', () => void service.reload())
   return new Promise((resolve, reject) => {
     let stopping = false
-    const stop = (wait: number) => (): void => {
+    const stop = (wait: Millis) => (): void => {
       if (stopping) process.exit(1)
       stopping = true
       service.stop(wait).then(resolve, reject)

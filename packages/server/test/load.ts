@@ -2,7 +2,7 @@
 import { Agent, request } from 'node:http'
 
 /** What a load has seen. */
-export interface LoadResult {
+interface LoadResult {
   answered: number
   /** Requests that were sent, or begun to be, and not answered with 200. */
   readonly faults: string[]

@@ -19,7 +19,7 @@ export const sample = {
 }
 
 /** What the answers of the API may hold. */
-export interface Body {
+interface Body {
   readonly allowed: boolean
   readonly rule: string
   readonly remaining: number

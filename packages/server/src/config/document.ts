@@ -18,7 +18,7 @@ const LONGEST = 1_048_576
 const MOST_ALIASES = 100
 
 /** A place in a file, both numbers from 1. */
-export interface Position {
+interface Position {
   readonly line: number
   readonly column: number
 }

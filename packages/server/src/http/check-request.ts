@@ -4,7 +4,7 @@ import { shown } from '../config/problem.ts'
 import { RequestError } from './problem.ts'
 
 /** Most requests in one batch. */
-export const LARGEST_BATCH = 1000
+const LARGEST_BATCH = 1000
 
 /** One question. */
 export interface CheckRequest {

@@ -48,7 +48,7 @@ function notesOf({ cost, shadow, countRefused, hidden, onStoreFailure }: Rule): 
 }
 
 /** A limit as people say it: `100/min, at most 20 at once (token bucket)`. */
-export function limitText(input: LimitOrNone): string {
+function limitText(input: LimitOrNone): string {
   if (input === 'unlimited') return 'unlimited'
   const { algorithm, quota, window, burst }: Limit = limit(input)
   const most = burst === quota ? '' : `, at most ${burst} at once`
