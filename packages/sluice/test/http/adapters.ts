@@ -23,7 +23,7 @@ export type Given = readonly [
   HttpOptions<never, never>?,
 ]
 /** Reads a header of any framework's request. */
-export type Header = (request: never, name: string) => string | undefined
+type Header = (request: never, name: string) => string | undefined
 
 /** A running service. */
 export interface Service {
