@@ -16,6 +16,9 @@ export class Batch {
   readonly names: string[] = []
   /** When we give up, by our own clock. */
   deadline: Millis = 0
+  /** Its place in the line of those that wait. */
+  before: Batch | null = null
+  after: Batch | null = null
   settled = false
   /** Resolves when the answers are there, or the failure. Never rejects. */
   readonly done: Promise<void>

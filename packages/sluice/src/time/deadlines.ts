@@ -1,10 +1,9 @@
 // Calls that somebody waits for, each for as long as all others: one timer, one promise for each call.
 import type { Clock, Millis } from './clock.ts'
-import { Timeouts } from './timeouts.ts'
+import { Timeouts, type Expiring } from './timeouts.ts'
 import type { Timers } from './timers.ts'
 
-interface Waiting {
-  readonly deadline: Millis
+interface Waiting extends Expiring<Waiting> {
   giveUp(): void
 }
 
@@ -46,6 +45,8 @@ export class Deadlines {
       }
       const call: Waiting = {
         deadline: this.clock() + this.timeout,
+        before: null,
+        after: null,
         giveUp: () => fail(this.tooLate(this.timeout)),
       }
       this.waiting.add(call)

@@ -2,48 +2,69 @@ import { describe, expect, it } from 'vitest'
 import { VirtualTime } from '../../test/simulation/virtual-time.ts'
 import { Timeouts } from './timeouts.ts'
 
+class Item {
+  readonly deadline: number
+  before: Item | null = null
+  after: Item | null = null
+
+  constructor(deadline: number) {
+    this.deadline = deadline
+  }
+}
+
 /** Items that expire a hundred milliseconds after they come; what expired is written down. */
-function start(): {
-  time: VirtualTime
-  come: () => { deadline: number }
-  gone: string[]
-  timeouts: Timeouts<{ deadline: number }>
-} {
-  const time = new VirtualTime(0)
-  const gone: string[] = []
-  const timeouts = new Timeouts<{ deadline: number }>(
-    time.clock,
-    (item) => {
-      gone.push(`${item.deadline} at ${time.now}`)
-      timeouts.remove(item)
-    },
-    time.timers,
+class Line {
+  readonly time = new VirtualTime(0)
+  readonly gone: string[] = []
+  readonly timeouts = new Timeouts<Item>(
+    this.time.clock,
+    ({ deadline }) => void this.gone.push(`${deadline} at ${this.time.now}`),
+    this.time.timers,
   )
-  const come = (): { deadline: number } => {
-    const item = { deadline: time.now + 100 }
-    timeouts.add(item)
+
+  readonly come = (): Item => {
+    const item = new Item(this.time.now + 100)
+    this.timeouts.add(item)
     return item
   }
-  return { time, come, gone, timeouts }
 }
 
 describe('timeouts', () => {
   it('tell of each deadline when it passes', async () => {
-    const { time, come, gone } = start()
+    const { time, come, gone } = new Line()
     for (const at of [0, 30, 31]) time.at(at, come)
     await time.pass(1000)
     expect(gone).toEqual(['100 at 100', '130 at 130', '131 at 131'])
   })
 
   it('tell nothing of what was removed, and leave no timer behind', async () => {
-    const { time, come, gone, timeouts } = start()
+    const { time, come, gone, timeouts } = new Line()
     timeouts.remove(come())
     expect(await time.step()).toBe(false)
     expect(gone).toEqual([])
   })
 
+  it.each([
+    [[0], ['101 at 101', '102 at 102']],
+    [[1], ['100 at 100', '102 at 102']],
+    [[2], ['100 at 100', '101 at 101']],
+    [[0, 2], ['101 at 101']],
+    [[2, 1, 0], []],
+  ])('forget items from anywhere in the line: %j', async (removed, left) => {
+    const { time, come, gone, timeouts } = new Line()
+    const items: Item[] = []
+    for (const at of [0, 1, 2]) time.at(at, () => void items.push(come()))
+    await time.pass(50)
+    for (const i of removed) timeouts.remove(items[i]!)
+    await time.pass(100)
+    expect(gone).toEqual(left)
+    expect(items.flatMap(({ before, after }) => [before, after])).toEqual(
+      Array.from({ length: 6 }, () => null),
+    )
+  })
+
   it('keep an item from waiting twice when another comes in the turn that answers are given', async () => {
-    const { time, come, gone } = start()
+    const { time, come, gone } = new Line()
     come()
     time.at(50, come)
     // After the timer of the first has fired, before its turn is over.
@@ -53,7 +74,7 @@ describe('timeouts', () => {
   })
 
   it('give one turn to what arrives after a late timer', async () => {
-    const { time, come, gone, timeouts } = start()
+    const { time, come, gone, timeouts } = new Line()
     const item = come()
     time.now = 5000
     time.at(5000, () => timeouts.remove(item))

@@ -2,20 +2,26 @@
 import type { Clock, Millis } from './clock.ts'
 import { systemTimers, type Timers } from './timers.ts'
 
-/** Something that is given up at an instant. */
-interface Expiring {
+/** Something that is given up at an instant, and its place in the line. */
+export interface Expiring<T> {
   readonly deadline: Millis
+  before: T | null
+  after: T | null
 }
 
 /**
  * Tells when an item's deadline has passed. Items come in the order of their deadlines. The timer keeps the
  * process alive, but no longer than the calls that somebody waits for.
+ *
+ * The line is made of the items themselves. A Set leaves tables behind that keep calls long answered from
+ * being collected: measured, it made a check several times as dear.
  */
-export class Timeouts<T extends Expiring> {
+export class Timeouts<T extends Expiring<T>> {
   private readonly clock: Clock
   private readonly expire: (item: T) => void
   private readonly timers: Timers
-  private readonly items = new Set<T>()
+  private first: T | null = null
+  private last: T | null = null
   private timer: unknown
   /** The timer has fired, and the turn that it gives to answers is not over: who comes now is looked at then. */
   private isTurn = false
@@ -27,14 +33,24 @@ export class Timeouts<T extends Expiring> {
   }
 
   add(item: T): void {
-    this.items.add(item)
+    item.before = this.last
+    if (this.last === null) this.first = item
+    else this.last.after = item
+    this.last = item
     if (!this.isTurn)
       this.timer ??= this.timers.start(this.tick, Math.max(0, item.deadline - this.clock()))
   }
 
+  /** Takes an item out of the line, in which it must be. Whoever is told that it has expired may do so too. */
   remove(item: T): void {
-    this.items.delete(item)
-    if (this.items.size > 0) return
+    const { before, after } = item
+    if (before === null) this.first = after
+    else before.after = after
+    if (after === null) this.last = before
+    else after.before = before
+    item.before = null
+    item.after = null
+    if (this.first !== null) return
     this.timers.stop(this.timer)
     this.timer = undefined
   }
@@ -46,13 +62,13 @@ export class Timeouts<T extends Expiring> {
     this.timers.afterTurn(() => {
       this.isTurn = false
       const now = this.clock()
-      for (const item of this.items) {
-        if (item.deadline > now) break
+      while (this.first !== null && this.first.deadline <= now) {
+        const item = this.first
         this.expire(item)
+        if (this.first === item) this.remove(item)
       }
-      const [oldest] = this.items
-      if (oldest !== undefined)
-        this.timer ??= this.timers.start(this.tick, Math.max(1, oldest.deadline - now))
+      if (this.first !== null)
+        this.timer ??= this.timers.start(this.tick, Math.max(1, this.first.deadline - now))
     })
   }
 }
