@@ -6,6 +6,7 @@ import { build } from './build.mjs'
 import { ensureGrpcClients } from './grpc-clients.mjs'
 import { ensureInstalled } from './install.mjs'
 import { ensurePromtool } from './promtool.mjs'
+import { ensureProxies } from './proxies.mjs'
 import { ensureRedisServer } from './redis-server.mjs'
 import { run, tool } from './run.mjs'
 import { countResults } from './test-counts.mjs'
@@ -13,6 +14,7 @@ import { countResults } from './test-counts.mjs'
 await ensureInstalled()
 await ensureRedisServer()
 await ensurePromtool()
+await ensureProxies()
 await ensureGrpcClients()
 // A broken build is one failure among others: the tests of the sources still run.
 const built = await build()

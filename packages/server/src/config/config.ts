@@ -1,5 +1,6 @@
 // The configuration of the service after reading: every default filled in, every policy parsed.
 import type { AlgorithmName, Millis, OnStoreFailure, Policy } from 'sluice'
+import type { DialectName } from 'sluice/http'
 import type { Charging } from '../envoy/decide/descriptor-domain.ts'
 import type { HeaderDialect } from '../envoy/decide/headers.ts'
 import type { LogLevel } from '../service/log.ts'
@@ -68,6 +69,15 @@ export interface EnvoyConfig {
   readonly reflection: boolean
 }
 
+/** The questions of proxies such as nginx at `/v1/auth/…`. */
+export interface ProxyConfig {
+  /** Patterns such as `/orders/{id}`; what matches none of them counts as one route. */
+  readonly routes: readonly string[]
+  /** Attributes by the request field that holds them, such as `apiKey: x-api-key`. */
+  readonly attributes: Readonly<Record<string, string>>
+  readonly headers: readonly DialectName[]
+}
+
 /** What happens while a remote store cannot answer; each rule's `onStoreFailure` says whether it is used. */
 export interface FailureConfig {
   /** The part of every quota and burst that this instance grants by itself. */
@@ -90,6 +100,7 @@ export interface Config {
   readonly store: StoreConfig
   readonly listeners: ListenersConfig
   readonly envoy?: EnvoyConfig
+  readonly proxy: ProxyConfig
   readonly failure: FailureConfig
   /** The networks of the proxies in front, whose word on the client's address is believed. */
   readonly trustedProxies: readonly string[]

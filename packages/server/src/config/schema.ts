@@ -1,5 +1,6 @@
 // The shape of the file around the policies; each part says in its error what is accepted there.
 import { duration } from 'sluice'
+import type { DialectName } from 'sluice/http'
 import { z } from 'zod'
 import { HEADER_DIALECTS } from '../envoy/decide/headers.ts'
 import { LOG_LEVELS } from '../service/log.ts'
@@ -81,6 +82,14 @@ const grpc = z.strictObject({
 })
 
 const FLAG = 'true or false'
+const HTTP_DIALECTS = [
+  'structured',
+  'draft-7',
+  'draft-6',
+  'draft-3',
+  'x-ratelimit',
+  'x-ratelimit-delta',
+] as const satisfies readonly DialectName[]
 const oneOf = <const T extends readonly string[]>(values: T) =>
   z.enum(values, { error: values.join(', ') })
 const algorithms = [
@@ -123,6 +132,30 @@ const envoy = z.strictObject(
   { error: 'an object with files' },
 )
 
+const FIELD = 'the name of a request field, such as x-api-key'
+const proxy = z.strictObject(
+  {
+    routes: z
+      .array(text("a pattern such as '/orders/{id}'"), { error: 'a list of patterns' })
+      .describe('Patterns of paths; what matches none of them counts as one route.')
+      .default([]),
+    attributes: z
+      .record(z.string(), z.string({ error: FIELD }).regex(/^[a-z0-9-]+$/i, { error: FIELD }), {
+        error: 'attributes with the request field that holds each',
+      })
+      .describe('Attributes by the request field that holds them.')
+      .transform((fields) =>
+        Object.fromEntries(Object.entries(fields).map(([name, it]) => [name, it.toLowerCase()])),
+      )
+      .default({}),
+    headers: z
+      .array(oneOf(HTTP_DIALECTS), { error: 'a list of header dialects' })
+      .describe('Header fields of the answer, for the proxy to hand on.')
+      .default(['structured']),
+  },
+  { error: 'an object with routes, attributes and headers' },
+)
+
 const POLICIES = 'a list of at least one policy'
 
 /** The whole file, with `store` in its long form and policies still as they were written. */
@@ -148,6 +181,7 @@ const file = z.strictObject(
       )
       .prefault({}),
     envoy: envoy.describe('The rate limit service of Envoy, on the gRPC listener.').optional(),
+    proxy: proxy.describe('The questions of proxies at /v1/auth/….').prefault({}),
     failure: z
       .strictObject(
         {
@@ -240,6 +274,7 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
   'listeners.http': Object.keys(http.shape),
   'listeners.grpc': Object.keys(grpc.shape),
   envoy: Object.keys(envoy.shape),
+  proxy: Object.keys(proxy.shape),
   failure: ['fallbackShare', 'replicas'],
   shutdown: ['delay', 'patience'],
   store: [...new Set([...Object.keys(memory.shape), ...Object.keys(redis.shape)])],

@@ -71,7 +71,8 @@ function ask(operation: OperationName, limiters: Limiters, body: unknown): Maybe
   return ASK[operation](limiterFor(limiters, request.policy), request)
 }
 
-function limiterFor(limiters: Limiters, policy: string | undefined): ServiceLimiter {
+/** The limiter of a policy, which need not be named when there is only one. */
+export function limiterFor(limiters: Limiters, policy: string | undefined): ServiceLimiter {
   const name = policy ?? limiters.only
   if (name === undefined) {
     const detail = `policy is missing; accepted: ${someOf(limiters.names())}`

@@ -1,6 +1,8 @@
 // The routes of the HTTP API: a fixed table, looked up by path.
 import type { ServerResponse } from 'node:http'
 import type { Config } from '../config/config.ts'
+import { authHandler } from '../proxy/auth-handler.ts'
+import { PROXIES, type ProxyName } from '../proxy/proxies.ts'
 import { isPromise } from '../limiters/measured.ts'
 import type { Limiters } from '../limiters/limiters.ts'
 import type { Counter } from '../metrics/registry.ts'
@@ -29,7 +31,7 @@ export interface RoutesContext extends ServiceContext {
 /** Makes the function that answers every request of the HTTP listener. */
 export function createHandler(
   context: RoutesContext,
-  { maxBody }: Pick<Config['listeners']['http'], 'maxBody'>,
+  { listeners, proxy, trustedProxies }: Pick<Config, 'listeners' | 'proxy' | 'trustedProxies'>,
 ): Handler {
   const { limiters, health, metrics, log, isClosing: closing } = context
   const requests = metrics.counter('sluice_http_requests_total', 'Answered HTTP requests.', [
@@ -78,7 +80,7 @@ export function createHandler(
           failed(error)
         }
       }
-      readJson(request, maxBody, done, failed)
+      readJson(request, listeners.http.maxBody, done, failed)
     }
   }
   const show = (route: string, read: () => Shown): Handler => {
@@ -87,6 +89,19 @@ export function createHandler(
       count(route, status)
       sendText(response, status, type, text, closing())
     }
+  }
+
+  const auth = (name: ProxyName): Handler => {
+    const route = `/v1/auth/${name}`
+    return authHandler(name, context, {
+      ...proxy,
+      trustedProxies,
+      onAnswer: (status) => count(route, status),
+      onError: (response, error) => {
+        onError(error)
+        fail(route, response, problemOfError(error))
+      },
+    })
   }
 
   const policies = policiesText()
@@ -106,6 +121,7 @@ export function createHandler(
   }
   // A map, since the paths that are looked up come from requests.
   const routes = new Map(Object.entries(handlers))
+  for (const name of Object.keys(PROXIES) as ProxyName[]) routes.set(`/v1/auth/${name}`, auth(name))
 
   return (request, response) => {
     const { url = '/', method = 'GET' } = request
@@ -116,7 +132,7 @@ export function createHandler(
       fail('other', response, problemOf(404, 'unknown-route', 'there is nothing at this path'))
       return
     }
-    const accepted = METHODS[path as Path]
+    const accepted = METHODS[path as Path] ?? GET
     if (accepted.includes(method)) {
       handle(request, response)
       return

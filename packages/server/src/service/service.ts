@@ -76,7 +76,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     })
     const { http } = config.listeners
     const makeHandler = (isClosing: () => boolean) =>
-      createHandler({ ...context, detail, isClosing }, http)
+      createHandler({ ...context, detail, isClosing }, config)
     listeners.push(await openHttp(makeHandler, http, context))
     const { file, watch } = source ?? {}
     const listenerFor = (name: string) => storeMetrics.listenerFor(name)

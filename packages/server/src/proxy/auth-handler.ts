@@ -1,0 +1,95 @@
+// Answers proxies that ask whether a request may go on: `/v1/auth/nginx?policy=api` and the like.
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createGuard, type Guard, type Passage, type Refusal } from 'sluice/http'
+import type { ProxyConfig } from '../config/config.ts'
+import type { Handler } from '../http/http-listener.ts'
+import { limiterFor } from '../http/operations.ts'
+import { RequestError } from '../http/problem.ts'
+import { isPromise } from '../limiters/measured.ts'
+import type { ServiceLimiter } from '../limiters/limiters.ts'
+import type { ServiceContext } from '../service/listener.ts'
+import { PROXIES, type ProxyName } from './proxies.ts'
+import { proxyPort } from './proxy-port.ts'
+
+/** What the answers depend on beside the limiters. */
+export interface AuthOptions extends ProxyConfig {
+  readonly trustedProxies: readonly string[]
+  /** Hears the status of every answer. */
+  readonly onAnswer: (status: number) => void
+  /** Answers what is wrong with a question. */
+  readonly onError: (response: ServerResponse, error: unknown) => void
+}
+
+/** Makes the handler for one kind of proxy. */
+export function authHandler(
+  proxy: ProxyName,
+  { limiters, log }: Pick<ServiceContext, 'limiters' | 'log'>,
+  options: AuthOptions,
+): Handler {
+  const dialect = PROXIES[proxy]
+  const port = proxyPort(dialect)
+  const { apiKey, ...others } = options.attributes
+  const names = Object.entries(others)
+  /** A limiter's guard, for as long as the limiter is in force. */
+  const guards = new WeakMap<ServiceLimiter, Guard<IncomingMessage, ServerResponse>>()
+
+  const guardOf = (limiter: ServiceLimiter): Guard<IncomingMessage, ServerResponse> => {
+    let guard = guards.get(limiter)
+    if (guard === undefined) {
+      guard = createGuard(port, limiter, {
+        address:
+          options.trustedProxies.length > 0 ? { trustedProxies: options.trustedProxies } : {},
+        routes: options.routes,
+        headers: options.headers,
+        // A secret, of which only the hash goes on.
+        ...(apiKey === undefined ? {} : { apiKey: (request) => port.header(request, apiKey) }),
+        attributes: (request) =>
+          Object.fromEntries(names.map(([name, field]) => [name, port.header(request, field)])),
+        onWarning: ({ code, message }) => log.warn({ code, proxy }, message),
+      })
+      guards.set(limiter, guard)
+    }
+    return guard
+  }
+
+  const refuse = (response: ServerResponse, { status, fields, body }: Refusal): void => {
+    for (const [name, value] of fields) response.setHeader(name, value)
+    response.setHeader('Sluice-Status', status)
+    const told = dialect.refused ?? status
+    options.onAnswer(told)
+    response.writeHead(told).end(body)
+  }
+  const answer = (response: ServerResponse, passage: Passage): void => {
+    if (passage.refusal !== null) return refuse(response, passage.refusal)
+    const go = (): void => {
+      options.onAnswer(204)
+      response.writeHead(204).end()
+    }
+    if (passage.delay === 0) return go()
+    const timer = setTimeout(go, passage.delay)
+    response.once('close', () => clearTimeout(timer))
+  }
+
+  return (request, response) => {
+    try {
+      if (port.header(request, dialect.uri) === undefined)
+        throw new RequestError(
+          400,
+          'missing-field',
+          `${dialect.uri} is missing; the proxy must send the path of the request in it`,
+          dialect.uri,
+        )
+      const limiter = limiterFor(limiters.current, policyIn(request.url))
+      const passage = guardOf(limiter).enter(request, response)
+      if (isPromise(passage)) void passage.then((passage) => answer(response, passage))
+      else answer(response, passage)
+    } catch (error) {
+      options.onError(response, error)
+    }
+  }
+}
+
+function policyIn(url = ''): string | undefined {
+  const query = url.indexOf('?')
+  return query < 0 ? undefined : (new URLSearchParams(url.slice(query)).get('policy') ?? undefined)
+}

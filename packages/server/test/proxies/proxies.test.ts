@@ -1,0 +1,73 @@
+import { parseList } from 'structured-headers'
+import { describe, expect, it, vi } from 'vitest'
+import { front } from './front.ts'
+
+vi.setConfig({ testTimeout: 60_000 })
+
+const policies = [
+  {
+    name: 'api',
+    rules: [
+      { name: 'address', by: ['ip'], limit: '100/h' },
+      { name: 'orders', when: { route: '/orders/{id}' }, by: ['ip', 'route'], limit: '3/h' },
+      { name: 'keys', by: ['apiKey'], limit: '2/h' },
+    ],
+  },
+]
+const file = { policies, proxy: { routes: ['/orders/{id}'], attributes: { apiKey: 'X-Api-Key' } } }
+
+describe.each(['nginx', 'haproxy', 'caddy'])('behind %s', (proxy) => {
+  it('requests pass with fields; refusals are 429 with Retry-After, and never reach the application', async () => {
+    const { ask, reached } = await front(proxy, file)
+    const statuses = []
+    for (let id = 0; id < 4; id++) {
+      const { status, headers } = await ask(`/orders/${id}?page=2`)
+      statuses.push(status)
+      expect(parseList(String(headers['ratelimit'])).length).toBeGreaterThan(0)
+      expect(parseList(String(headers['ratelimit-policy'])).length).toBeGreaterThan(0)
+    }
+    expect(statuses).toEqual([200, 200, 200, 429])
+    expect(reached).toEqual(['/orders/0?page=2', '/orders/1?page=2', '/orders/2?page=2'])
+
+    const refused = await ask('/orders/9')
+    expect(refused.status).toBe(429)
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(1000)
+    expect(refused.headers['content-type']).toMatch(/^application\/problem\+json/)
+    expect(JSON.parse(refused.body)).toMatchObject({ status: 429 })
+    expect((await ask('/elsewhere')).status).toBe(200)
+  })
+
+  it('trap: fields and addresses that the client writes are not believed', async () => {
+    const { ask } = await front(proxy, file)
+    for (let i = 0; i < 3; i++) await ask('/orders/1')
+    const lies = {
+      'x-original-uri': '/elsewhere',
+      'x-forwarded-uri': '/elsewhere',
+      'x-original-method': 'OPTIONS',
+      'x-forwarded-method': 'OPTIONS',
+      'x-forwarded-for': '203.0.113.9',
+      'x-real-ip': '203.0.113.9',
+      forwarded: 'for=203.0.113.9',
+    }
+    expect((await ask('/orders/1', lies)).status).toBe(429)
+    expect((await ask('/orders/1?policy=none', lies)).status).toBe(429)
+    expect((await ask('/orders/1', {}, '127.0.0.10')).status).toBe(200)
+  })
+
+  it('counts by a field that names somebody, wherever the request comes from', async () => {
+    const { ask } = await front(proxy, file)
+    const key = { 'x-api-key': 'secret' }
+    const from = ['127.0.0.11', '127.0.0.12', '127.0.0.13']
+    const answers = []
+    for (const address of from) answers.push((await ask('/', key, address)).status)
+    expect(answers).toEqual([200, 200, 429])
+  })
+})
+
+describe.each(['nginx', 'haproxy'])('behind %s, without the service', (proxy) => {
+  it('requests go on', async () => {
+    const { ask, service } = await front(proxy, file)
+    await service.stop()
+    expect((await ask('/orders/1')).status).toBe(200)
+  })
+})
