@@ -1,0 +1,146 @@
+import { describe, expect, it } from 'vitest'
+import { fakeTimers } from '../testing/fake-timers.ts'
+import { adaptive, type AdaptiveOptions } from './adaptive.ts'
+import type { Fetch } from './polite.ts'
+
+function setUp(headers: Record<string, string>, options: AdaptiveOptions = {}) {
+  const timers = fakeTimers(1_800_000_000_000)
+  const began = timers.clock()
+  const sent: number[] = []
+  const server: Fetch = async (_, init) => {
+    init?.signal?.throwIfAborted()
+    sent.push(timers.clock() - began)
+    return new Response(null, { headers })
+  }
+  return { timers, sent, send: adaptive(server, { timers, ...options }) }
+}
+
+const policy = (quota: number, seconds: number): Record<string, string> => ({
+  ratelimit: `"a";r=${quota};t=1`,
+  'ratelimit-policy': `"a";q=${quota};w=${seconds}`,
+})
+
+describe('adaptive', () => {
+  it('spaces requests by what it is told, 3 % below', async () => {
+    const { timers, sent, send } = setUp(policy(10, 1))
+    const all = Array.from({ length: 5 }, () => send('http://api.test/'))
+    await timers.advance(1000)
+    await Promise.all(all)
+    const gaps = sent.slice(2).map((at, i) => at - sent[i + 1]!)
+    for (const gap of gaps) expect(gap).toBeGreaterThanOrEqual(103)
+    expect(send.rates().get('api.test')).toBeCloseTo(9.7)
+  })
+
+  it.each([
+    [
+      'the lowest of several',
+      { ratelimit: '"a";r=9, "b";r=9', 'ratelimit-policy': '"a";q=100;w=1, "b";q=60;w=60' },
+      0.97,
+    ],
+    [
+      'what is left until the reset, when no window is told',
+      { 'x-ratelimit-limit': '5000', 'x-ratelimit-remaining': '100', 'x-ratelimit-reset': '50' },
+      1.94,
+    ],
+    [
+      'not by units other than requests',
+      { ratelimit: '"b";r=9', 'ratelimit-policy': '"b";q=1;w=60;qu="content-bytes"' },
+      10,
+    ],
+    ['not by what cannot be read', { ratelimit: 'r=, 1' }, 10],
+  ])('goes by %s', async (_, headers, perSecond) => {
+    const { send } = setUp(headers)
+    await send('http://api.test/')
+    expect(send.rates().get('api.test')).toBeCloseTo(perSecond)
+  })
+
+  it('waits for a quota that is spent', async () => {
+    const { timers, sent, send } = setUp({
+      ratelimit: '"a";r=0;t=7',
+      'ratelimit-policy': '"a";q=100;w=10',
+    })
+    await send('http://api.test/')
+    const second = send('http://api.test/')
+    await timers.advance(6999)
+    expect(sent).toEqual([0])
+    await timers.advance(1)
+    await second
+    expect(sent).toEqual([0, 7000])
+  })
+
+  it('shares by host and credential, by host, or as told', async () => {
+    const names = async (options: AdaptiveOptions): Promise<string[]> => {
+      const { timers, send } = setUp({}, options)
+      const calls = ['alice', 'bob'].map((authorization) =>
+        send('http://api.test/', { headers: { authorization } }),
+      )
+      await timers.advance(1000)
+      await Promise.all(calls)
+      return [...send.rates().keys()]
+    }
+    const byCredential = await names({})
+    expect(byCredential).toHaveLength(2)
+    expect(byCredential.join(' ')).not.toMatch(/alice|bob/)
+    expect(await names({ key: 'host' })).toEqual(['api.test'])
+    expect(await names({ key: () => 'all' })).toEqual(['all'])
+  })
+
+  it('an aborted request leaves the queue, and the others go on', async () => {
+    const { timers, sent, send } = setUp({}, { start: '1/s' })
+    await send('http://api.test/')
+    const control = new AbortController()
+    const gone = send(new Request('http://api.test/', { signal: control.signal })).catch(
+      (error: Error) => error.message,
+    )
+    const stays = send('http://api.test/')
+    control.abort(new Error('gone'))
+    expect(await gone).toBe('gone')
+    await timers.advance(1000)
+    await stays
+    expect(sent).toHaveLength(2)
+    expect(timers.pending).toBe(0)
+  })
+
+  it('passes on what fetch throws, and goes on', async () => {
+    const timers = fakeTimers()
+    let calls = 0
+    const send = adaptive(
+      async () => {
+        calls += 1
+        if (calls === 1) throw new TypeError('no network')
+        return new Response()
+      },
+      { timers },
+    )
+    await expect(send('http://api.test/')).rejects.toThrow('no network')
+    const second = send('http://api.test/')
+    await timers.advance(1000)
+    expect((await second).status).toBe(200)
+  })
+
+  it('rejects what waits too long, and what is one too many', async () => {
+    const { timers, send } = setUp({}, { start: '1/min', maxWait: '10s', maxQueue: 1 })
+    await send('http://api.test/')
+    const codes = [1, 2].map(() =>
+      send('http://api.test/').catch((error: { code: string }) => error.code),
+    )
+    await timers.advance(10_000)
+    expect(new Set(await Promise.all(codes))).toEqual(new Set(['wait-too-long']))
+  })
+
+  it('remembers a bounded number of servers', async () => {
+    const { send } = setUp({})
+    for (let i = 0; i < 1500; i++) await send(`http://host-${i}.test/`)
+    expect(send.rates().size).toBe(1000)
+    expect(send.rates().has('host-1499.test')).toBe(true)
+  })
+
+  it.each([
+    [{ start: '0/s' }, 'start is "0/s"'],
+    [{ key: 'user' }, 'key is "user"'],
+    [{ maxWait: -1 }, 'maxWait is -1'],
+    [{ rate: 1 }, 'adaptive: unknown option "rate"'],
+  ])('refuses %j', (options, message) => {
+    expect(() => adaptive(fetch, options as AdaptiveOptions)).toThrow(message)
+  })
+})
