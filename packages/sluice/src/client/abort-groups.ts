@@ -37,3 +37,14 @@ export class AbortGroups<T> {
     if (group !== undefined) this.leave(group, signal.reason)
   }
 }
+
+const listeners = new AbortGroups<() => void>((members) => {
+  for (const hear of members) hear()
+})
+
+/** Calls a function once when the signal is aborted; returns what takes that back. */
+export function onAbort(signal: AbortSignal | null | undefined, hear: () => void): () => void {
+  if (!signal) return () => {}
+  listeners.add(signal, hear)
+  return () => listeners.remove(signal, hear)
+}

@@ -5,6 +5,7 @@ import { keyOf } from '../key/key.ts'
 import { memoryStore } from '../stores/memory/memory-store.ts'
 import type { Store } from '../stores/store.ts'
 import type { Duration } from '../time/duration.ts'
+import { onAbort } from './abort-groups.ts'
 import { OptionReader } from './options.ts'
 import { Queue } from './queue.ts'
 import { storeGate } from './store-gate.ts'
@@ -78,15 +79,16 @@ class Pacer implements Paced {
   private readonly queue: Queue
   private readonly limit: Limit
   private readonly end: () => void
+  /** A signal that lives on must not keep a pacer that has ended. */
+  private readonly forget: () => void
   private ended: { readonly reason: unknown } | undefined
 
   constructor(queue: Queue, limit: Limit, signal: AbortSignal | undefined, end: () => void) {
     this.queue = queue
     this.limit = limit
     this.end = end
-    const abort = (): void => this.finish(signal?.reason)
-    if (signal?.aborted) abort()
-    else signal?.addEventListener('abort', abort, { once: true })
+    this.forget = onAbort(signal, () => this.finish(signal?.reason))
+    if (signal?.aborted) this.finish(signal.reason)
   }
 
   get waiting(): number {
@@ -126,6 +128,7 @@ class Pacer implements Paced {
   private finish(reason: unknown): void {
     if (this.ended !== undefined) return
     this.ended = { reason }
+    this.forget()
     this.queue.clear(reason)
     this.end()
   }

@@ -2,6 +2,7 @@
 import { SluiceError } from '../errors.ts'
 import type { Millis } from '../time/clock.ts'
 import { afterTurn } from '../time/turn.ts'
+import { onAbort } from './abort-groups.ts'
 import type { Fetch } from './polite.ts'
 import { errorOfProblem, errorOfStatus, unreachable } from './remote-errors.ts'
 import type { Timers } from './timers.ts'
@@ -43,14 +44,15 @@ export class Postman {
   post(operation: Operation, text: string, signal?: AbortSignal): Promise<unknown> {
     if (signal?.aborted) return Promise.reject(signal.reason as Error)
     return new Promise((settle, fail) => {
-      const end = (): void => signal?.removeEventListener('abort', abort)
-      const abort = (): void => {
-        end()
-        fail(signal?.reason as Error)
+      const forget = onAbort(signal, () => fail(signal?.reason as Error))
+      const resolve = (answer: unknown): void => {
+        forget()
+        settle(answer)
       }
-      signal?.addEventListener('abort', abort)
-      const resolve = (answer: unknown): void => (end(), settle(answer))
-      const reject = (error: unknown): void => (end(), fail(error as Error))
+      const reject = (error: unknown): void => {
+        forget()
+        fail(error as Error)
+      }
       this.collect(operation, { text, signal, resolve, reject })
     })
   }

@@ -1,5 +1,6 @@
 // Time and timers as the client side sees them; tests put their own in place.
 import { systemClock, type Clock, type Millis } from '../time/clock.ts'
+import { onAbort } from './abort-groups.ts'
 
 /** Where waits come from: the system's by default, a test's own in a test. */
 export interface Timers {
@@ -31,24 +32,19 @@ export function sleep(timers: Timers, millis: Millis, signal?: AbortSignal | nul
       return
     }
     const until = timers.clock() + millis
-    const end = (): void => {
-      timers.clear(timer)
-      signal?.removeEventListener('abort', abort)
-    }
-    const abort = (): void => {
-      end()
-      reject(signal?.reason as Error)
-    }
     const wake = (): void => {
       const left = until - timers.clock()
       if (left > 0) {
         timer = timers.set(wake, left)
         return
       }
-      end()
+      forget()
       resolve()
     }
     let timer = timers.set(wake, millis)
-    signal?.addEventListener('abort', abort)
+    const forget = onAbort(signal, () => {
+      timers.clear(timer)
+      reject(signal?.reason as Error)
+    })
   })
 }
