@@ -12,8 +12,9 @@ const http = readdirSync(join(root, 'docs/reference/http')).map(
   (name) => `docs/reference/http/${name}`,
 )
 const client = 'docs/reference/client.md'
+const operate = readdirSync(join(root, 'docs/operate')).map((name) => `docs/operate/${name}`)
 const readmes = ['README.md', 'packages/sluice/README.md', 'packages/nest/README.md']
-const pages = [...readmes, client, ...http, ...guides]
+const pages = [...readmes, client, ...http, ...guides, ...operate]
 
 interface Block {
   readonly name: string
