@@ -2,14 +2,12 @@
 import type { ErrorCode } from '../errors.ts'
 import type { Millis } from '../time/clock.ts'
 
-/** Why the store did not answer: the code of its error; `store-failed` for an error that is none of ours. */
-export type FailureCause = ErrorCode
-
 /** The breaker opened: the store is not asked until the first probe. */
 export interface OpenedEvent {
   readonly type: 'opened'
   readonly at: Millis
-  readonly cause: FailureCause
+  /** The code of the store's error; `store-failed` for one that is none of ours. */
+  readonly cause: ErrorCode
   /** What the store said last. */
   readonly error: unknown
   /** Until the first probe. */
@@ -35,7 +33,8 @@ export interface FallbackEvent {
   readonly type: 'fallback'
   readonly at: Millis
   readonly operation: 'check' | 'peek' | 'give'
-  readonly cause: FailureCause
+  /** The code of the store's error; `store-failed` for one that is none of ours. */
+  readonly cause: ErrorCode
 }
 
 /** The store answered a check that had been given up and answered otherwise. */

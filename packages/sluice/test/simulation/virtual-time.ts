@@ -60,7 +60,7 @@ export class VirtualTime {
 }
 
 /** Ends when every promise that could settle has. */
-export async function settled(): Promise<void> {
+async function settled(): Promise<void> {
   // More than the longest chain of promises between a store's answer and a decision.
   for (let i = 0; i < 12; i++) await Promise.resolve()
 }
