@@ -33,7 +33,9 @@ const contenders = {
     const reply = Buffer.from([0, 0, 0, 0, 2, 8, 1])
     server.on('stream', (stream) => {
       stream.on('data', () => {})
+      stream.on('error', () => {})
       stream.on('end', () => {
+        if (stream.destroyed) return
         const headers = { ':status': 200, 'content-type': 'application/grpc' }
         stream.respond(headers, { waitForTrailers: true })
         stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }))

@@ -10,7 +10,7 @@ import { guardedStore } from '../../src/envoy/decide/guarded-store.ts'
 import { OK, OVER, type Client, type Question } from './client.ts'
 import { rawClient } from './raw-client.ts'
 import { SCENARIOS } from './scenarios.ts'
-import { NOON, startTestServer } from './server.ts'
+import { NOON, startTestServer, type TestServerOptions } from './server.ts'
 
 let redis: RedisServer
 const closing: (() => unknown)[] = []
@@ -39,8 +39,8 @@ async function connectStore(options: Parameters<typeof redisStore>[1] = {}): Pro
   return redisStore(client, { onWarning: () => {}, ...options })
 }
 
-async function serve(store: Store): Promise<Client> {
-  const server = await startTestServer({ store })
+async function serve(store: Store, options: TestServerOptions = {}): Promise<Client> {
+  const server = await startTestServer({ store, ...options })
   closing.push(() => server.close(100))
   const client = rawClient(server.url)
   closing.push(() => client.close())
@@ -82,6 +82,20 @@ test('two services on one Redis count exactly, and no refused request is charged
   expect(answers.filter(({ code }) => code === OVER)).toHaveLength(195)
   const { statuses } = await clients[0].ask(look('remote_address', '198.51.100.7'))
   expect(statuses?.[0]?.remaining).toBe(5)
+})
+
+test('each descriptor pays for itself where that is asked for, also in Redis', async () => {
+  const clock = fakeClock(NOON)
+  const client = await serve(await connectStore({ clock }), { charging: 'each' })
+  const both = ask(['remote_address', '198.51.100.7'], ['remote_address', '10.0.0.1'])
+  for (let i = 0; i < 8; i++) await client.ask(both)
+  const { statuses } = await client.ask(look('remote_address', '198.51.100.7'))
+  expect(statuses?.[0]?.remaining).toBe(2)
+  const late = { ...ask(['remote_address', '198.51.100.7']), hits: 50 }
+  expect((await client.ask(late)).code).toBe(OVER)
+  expect((await client.ask(look('remote_address', '198.51.100.7'))).statuses?.[0]?.remaining).toBe(
+    0,
+  )
 })
 
 describe('a Redis that goes away', () => {
