@@ -14,6 +14,13 @@ const script = fileURLToPath(new URL('bodies.lua', import.meta.url))
 /** Different bodies in a load; with 64 checks each, 16,384 keys. */
 const BODIES = 256
 const CONNECTIONS = 64
+/** Decisions before the first measurement of a cell, for V8 to have compiled what is hot. */
+const WARM = 30_000
+/** A busy machine may never get there. */
+const LONGEST_WARM_UP = 20
+
+/** The cells that are warm. @type {WeakMap<object, Set<string>>} */
+const warm = new WeakMap()
 
 /**
  * @param {import('./servers.mjs').Server} server
@@ -21,39 +28,44 @@ const CONNECTIONS = 64
  * @param {number} seconds
  * @returns {Promise<Cell>}
  */
-export async function measure(server, { decisions, body }, seconds) {
+export async function measure(server, load, seconds) {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'))
   try {
     const file = join(folder, 'bodies')
-    const lines = Array.from({ length: BODIES }, (_, i) => JSON.stringify(body(i)))
+    const lines = Array.from({ length: BODIES }, (_, i) => JSON.stringify(load.body(i)))
     writeFileSync(file, `${lines.join('\n')}\n`)
-    const args = [
-      '-t1',
-      '--timeout',
-      '10s',
-      `-c${CONNECTIONS}`,
-      '--latency',
-      '-s',
-      script,
-      `${server.url}/`,
-      '--',
-      file,
-    ]
-    await execute('wrk', ['-d2s', ...args])
+    await warmUp(server, load, file)
     const before = server.cpuSeconds()
-    const { stdout } = await execute('wrk', [`-d${seconds}s`, ...args])
+    const { requests, took, median, slowest } = await wrk(server, seconds, file)
     const cpu = server.cpuSeconds() - before
-    const [, requests = '0', took = '0s'] = /(\d+) requests in ([\d.]+\w+),/.exec(stdout) ?? []
-    if (/Non-2xx|Socket errors/.test(stdout)) throw new Error(`not all were answered:\n${stdout}`)
-    const made = Number(requests) * decisions
-    return {
-      perSecond: made / (millis(took) / 1000),
-      perCpuSecond: made / cpu,
-      median: millis(/50%\s+(\S+)/.exec(stdout)?.[1] ?? ''),
-      slowest: millis(/99%\s+(\S+)/.exec(stdout)?.[1] ?? ''),
-    }
+    const made = requests * load.decisions
+    return { perSecond: made / took, perCpuSecond: made / cpu, median, slowest }
   } finally {
     rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** @param {import('./servers.mjs').Server} server @param {Load} load @param {string} file */
+async function warmUp(server, { name, decisions }, file) {
+  const done = warm.get(server) ?? new Set()
+  if (done.has(name)) return
+  warm.set(server, done.add(name))
+  let made = 0
+  for (let second = 0; made < WARM && second < LONGEST_WARM_UP; second++)
+    made += (await wrk(server, 1, file)).requests * decisions
+}
+
+/** @param {import('./servers.mjs').Server} server @param {number} seconds @param {string} file */
+async function wrk({ url }, seconds, file) {
+  const options = ['-t1', `-c${CONNECTIONS}`, `-d${seconds}s`, '--timeout', '10s', '--latency']
+  const { stdout } = await execute('wrk', [...options, '-s', script, `${url}/`, '--', file])
+  if (/Non-2xx|Socket errors/.test(stdout)) throw new Error(`not all were answered:\n${stdout}`)
+  const [, requests = '0', took = '0s'] = /(\d+) requests in ([\d.]+\w+),/.exec(stdout) ?? []
+  return {
+    requests: Number(requests),
+    took: millis(took) / 1000,
+    median: millis(/50%\s+(\S+)/.exec(stdout)?.[1] ?? ''),
+    slowest: millis(/99%\s+(\S+)/.exec(stdout)?.[1] ?? ''),
   }
 }
 

@@ -20,7 +20,9 @@ const file =
   fileURLToPath(new URL(`../results/service${options.quick ? '-quick' : ''}.json`, import.meta.url))
 
 const core = pinToSecondCore()
-const chosen = loads.filter(({ name }) => name.includes(options.only ?? ''))
+const only = options.only ?? ''
+const isName = loads.some(({ name }) => name === only)
+const chosen = loads.filter(({ name }) => (isName ? name === only : name.includes(only)))
 /** @type {(import('./report.mjs').Result & { server: import('./servers.mjs').Server, asked: import('./loads.mjs').Load })[]} */
 const results = []
 for (const [contender, args] of Object.entries(contenders)) {
