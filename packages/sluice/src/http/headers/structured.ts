@@ -24,7 +24,7 @@ interface Item {
 }
 
 /** A text that is sent again costs half as much as a new one, which has to be made, flattened and looked through. */
-const ITEMS = 64
+const ITEMS = 256
 
 /** Makes the dialect, which remembers the fixed texts of each limit. */
 export function structured(): Dialect {
