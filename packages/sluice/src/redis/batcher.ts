@@ -19,6 +19,9 @@ const LARGEST_BATCH = 64
 /** Shapes of takes that are remembered, since nearly all requests have one of few. */
 const SHAPES_KEPT = 16
 
+/** Runs a function once this one has ended. Node's queueMicrotask makes an object and a scope for each call. */
+const NOW = Promise.resolve()
+
 /** What a batcher works with. */
 export interface BatcherOptions {
   readonly connection: RedisConnection
@@ -79,7 +82,7 @@ export class Batcher {
   /** While nothing is on its way, nothing waits; under load, all requests of the turn travel together. */
   private schedule(): void {
     this.isScheduled = true
-    if (this.inFlight === 0) queueMicrotask(this.flush)
+    if (this.inFlight === 0) void NOW.then(this.flush)
     else (this.options.timers ?? systemTimers).afterTurn(this.flush)
   }
 
