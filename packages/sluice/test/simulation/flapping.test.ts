@@ -1,0 +1,56 @@
+// Eight processes whose store comes and goes twenty times within one window.
+import { describe, expect, it } from 'vitest'
+import { limit } from '../../src/limit/limit.ts'
+import { Random } from '../redis/random.ts'
+import { Pod } from './pod.ts'
+import { Server } from './server.ts'
+import { VirtualTime } from './virtual-time.ts'
+
+const PODS = 8
+const FLAPS = 20
+
+describe('a store that comes and goes', () => {
+  it.each([
+    [100, 50],
+    [10, 5],
+    [1, 1],
+  ])('hands out one limit of %i in all, and %i more in each process', async (quota, share) => {
+    const world = new VirtualTime()
+    const server = new Server(world)
+    const random = new Random(quota)
+    const one = limit({ quota, window: '10min', algorithm: 'fixed-window' })
+    const policy = { name: 'p', rules: [{ name: 'r', by: ['key'], limit: one }] }
+    const pods = Array.from(
+      { length: PODS },
+      (_, i) => new Pod(`pod ${i}`, policy, world, server, random),
+    )
+    let fromStore = 0
+    const fromPods = new Map<string, number>()
+    const ask = async (millis: number): Promise<void> => {
+      for (let passed = 0; passed < millis; passed += 5) {
+        for (const pod of pods) {
+          void pod.check('hot').then(({ allowed, degraded }) => {
+            if (!allowed) return
+            if (degraded) fromPods.set(pod.name, (fromPods.get(pod.name) ?? 0) + 1)
+            else fromStore += 1
+          })
+        }
+        await world.pass(5)
+      }
+    }
+    for (let flap = 0; flap < FLAPS; flap++) {
+      server.crash()
+      for (const { link } of pods) link.cut()
+      await ask(300)
+      server.restart(world.now)
+      for (const pod of pods) pod.connect()
+      await ask(300)
+    }
+    expect(fromStore).toBe(quota)
+    expect([...fromPods.values()]).toEqual(Array.from({ length: PODS }, () => share))
+    const opened = pods.map(({ events }) => events.filter(({ type }) => type === 'closed').length)
+    expect(opened).toEqual(Array.from({ length: PODS }, () => FLAPS))
+    for (const pod of pods) pod.close()
+    server.close()
+  })
+})
