@@ -85,7 +85,7 @@ const pieces = fc.constantFrom(
 const field = fc.array(pieces, { maxLength: 12 }).map((parts) => parts.join(''))
 
 describe('structured fields', () => {
-  it('are read as an independent parser reads them: lists', () => {
+  it('are read as an independent parser reads them: lists', { timeout: 30_000 }, () => {
     let usable = 0
     fc.assert(
       fc.property(field, (text) => {
@@ -94,12 +94,12 @@ describe('structured fields', () => {
         if (found !== undefined && found.length > 0) usable += 1
         expect(plain(found)).toEqual(plain(expected))
       }),
-      { numRuns: 20_000, seed: 1 },
+      { numRuns: 10_000, seed: 1 },
     )
-    expect(usable).toBeGreaterThan(1000)
+    expect(usable).toBeGreaterThan(500)
   })
 
-  it('are read as an independent parser reads them: dictionaries', () => {
+  it('are read as an independent parser reads them: dictionaries', { timeout: 30_000 }, () => {
     fc.assert(
       fc.property(field, (text) => {
         const expected = attempt(() =>
@@ -109,7 +109,7 @@ describe('structured fields', () => {
         const found = parsed && [...parsed].map(([key, member]) => [key, withParameters(member)])
         expect(plain(found)).toEqual(plain(expected))
       }),
-      { numRuns: 20_000, seed: 2 },
+      { numRuns: 10_000, seed: 2 },
     )
   })
 
