@@ -1,4 +1,4 @@
-// Makes sure that the gRPC tests have others to talk to: a client on gRPC's C core, and proxies that pass calls on.
+// Makes sure that the gRPC tests have others to talk to: a client on gRPC's C core, proxies, certificates.
 import { spawnSync } from 'node:child_process'
 import { ensureProgram, onPath } from './debian.mjs'
 import { run } from './run.mjs'
@@ -23,6 +23,7 @@ export async function ensureGrpcClients() {
     ...(findPythonGrpc() === undefined ? ['python3-grpcio'] : []),
     ...((await ensureProgram('nginx', ['nginx'])) ? [] : ['nginx']),
     ...((await ensureProgram('haproxy', ['haproxy'])) ? [] : ['haproxy']),
+    ...((await ensureProgram('openssl', ['openssl'])) ? [] : ['openssl']),
   ]
   if (missing.length === 0) return
   console.error(
