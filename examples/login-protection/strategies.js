@@ -15,6 +15,7 @@ function perAddress(clock) {
 
 /** Few requests for each account and each address. @param {() => number} clock @returns {Strategy} */
 function tight(clock) {
+  /** @type {import('sluice').Rule[]} */
   const rules = [
     { name: 'account', by: ['account'], limit: '5/15min' },
     { name: 'address', by: ['ip'], limit: '5/15min' },

@@ -6,7 +6,6 @@ import {
   Controller,
   Get,
   HttpException,
-  Module,
   Param,
   Post,
   type ArgumentsHost,
@@ -14,8 +13,7 @@ import {
   type ExceptionFilter,
   type INestApplication,
 } from '@nestjs/common'
-import { NestFactory } from '@nestjs/core'
-import type { NestExpressApplication } from '@nestjs/platform-express'
+import { Test } from '@nestjs/testing'
 import type { Request, Response as ExpressResponse } from 'express'
 import { createLimiter, memoryStore, type Attributes, type LimiterOptions } from 'sluice'
 import type { AnyLimiter } from 'sluice/http'
@@ -64,12 +62,8 @@ async function start(
   decorateMethod(Orders, 'heavy', Get('all/heavy'), Cost(3))
   decorateMethod(Orders, 'login', Post('login'))
   decorateMethod(Orders, 'health', Get('all/health'), SkipRateLimit())
-  class App {}
-  decorateClass(App, Module({ controllers: [Orders] }))
-  const app = await NestFactory.create<NestExpressApplication>(App, {
-    logger: false,
-    forceCloseConnections: true,
-  })
+  const made = await Test.createTestingModule({ controllers: [Orders] }).compile()
+  const app = made.createNestApplication({ logger: false, forceCloseConnections: true })
   app.setGlobalPrefix('v1')
   app.useGlobalGuards(...guards)
   app.useGlobalFilters(...filters)

@@ -35,7 +35,7 @@ const METHODS = {
 }
 
 /** How one call went: what came before the messages, the messages, and how it ended. */
-export interface Called {
+interface Called {
   readonly headers: Metadata
   readonly messages: readonly string[]
   readonly code: number
@@ -56,7 +56,7 @@ export interface GrpcService {
 }
 
 /** A call that can be given up. */
-export type Running = Promise<Called> & { cancel(): void }
+type Running = Promise<Called> & { cancel(): void }
 
 /** Starts the service behind interceptors. */
 export async function startGrpc(

@@ -1,0 +1,63 @@
+// The HTTP benchmark: `node bench/http/run.mjs [--quick] [--only name,...] [--json file]`.
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { measureInChild } from '../lib/child.mjs'
+import { machine } from '../lib/machine.mjs'
+import { startRedisServer } from '../lib/redis-server.mjs'
+import { contenders } from './contenders.mjs'
+import { report } from './report.mjs'
+import { measureSpeed } from './speed.mjs'
+import { measureTcp } from './tcp.mjs'
+
+const full = {
+  speed: { turns: 60, warmUp: 20_000, requests: 4000 },
+  tcp: { rounds: 5, seconds: 3, isQuick: false },
+}
+const quick = {
+  speed: { turns: 15, warmUp: 8000, requests: 2000 },
+  tcp: { rounds: 1, seconds: 1, isQuick: true },
+}
+
+const { values: options } = parseArgs({
+  options: { quick: { type: 'boolean' }, only: { type: 'string' }, json: { type: 'string' } },
+})
+const plan = options.quick ? quick : full
+const parts = options.only?.split(',') ?? ['']
+const chosen = contenders.filter(({ framework, name }) =>
+  parts.some((part) => `${framework}, ${name}`.includes(part)),
+)
+const file =
+  options.json ??
+  fileURLToPath(new URL(`../results/http${options.quick ? '-quick' : ''}.json`, import.meta.url))
+const progress = (/** @type {string} */ line) => void process.stderr.write(`${line}\n`)
+
+const server = await startRedisServer()
+try {
+  const names = chosen.map(({ framework, name, kind }) => ({ framework, name, kind }))
+  const verify = new URL('./verify.mjs', import.meta.url)
+  /** @type {string[]} */
+  const faults = [
+    ...(await measureInChild(verify, { contenders: names })),
+    ...(await measureInChild(verify, {
+      contenders: names.filter(({ kind }) => kind !== 'floor'),
+      redis: server.url,
+    })),
+  ]
+  if (faults.length > 0) throw new Error(`these do not limit: ${faults.join('; ')}`)
+  progress(`${chosen.length} contenders, each really limits`)
+
+  const results = {
+    machine: machine(),
+    turns: plan.speed.turns,
+    speed: await measureSpeed(chosen, { ...plan.speed, redis: server.url }, progress),
+    tcp: await measureTcp(chosen, { ...plan.tcp, redis: server.url }, progress),
+  }
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, `${JSON.stringify(results, null, 2)}\n`)
+  console.log(report(results))
+} finally {
+  server.stop()
+}
+process.exit()

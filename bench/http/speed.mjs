@@ -1,0 +1,83 @@
+// Measures the table of added CPU: the contenders of one framework stand ready in processes of their own and take turns.
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { interleaved } from '../lib/rounds.mjs'
+import { median } from '../lib/statistics.mjs'
+import { figure } from '../lib/table.mjs'
+
+/** @typedef {import('./contenders.mjs').Contender} Contender */
+/** @typedef {'memory' | 'memory, dual-stack' | 'Redis'} Setting */
+/** @typedef {{ framework: string, contender: string, setting: Setting, micros: number[] }} SpeedResult CPU µs per request, one number for each turn */
+/** @typedef {{ turns: number, warmUp: number, requests: number, redis: string }} Plan */
+
+/**
+ * @param {readonly Contender[]} contenders
+ * @param {Plan} plan
+ * @param {(line: string) => void} progress
+ * @returns {Promise<SpeedResult[]>}
+ */
+export async function measureSpeed(contenders, plan, progress) {
+  const results = []
+  for (const framework of new Set(contenders.map(({ framework }) => framework))) {
+    const its = contenders.filter((one) => one.framework === framework)
+    const limiting = its.filter(({ kind }) => kind !== 'floor')
+    results.push(
+      ...(await takeTurns(its, ['memory', 'memory, dual-stack'], plan, progress)),
+      ...(await takeTurns(limiting, ['Redis'], plan, progress)),
+    )
+  }
+  return results
+}
+
+/**
+ * @param {readonly Contender[]} contenders of one framework
+ * @param {readonly Setting[]} settings
+ * @param {Plan} plan
+ * @param {(line: string) => void} progress
+ */
+async function takeTurns(contenders, settings, { turns, requests, warmUp, redis }, progress) {
+  const isRedis = settings.includes('Redis')
+  const share = isRedis ? 4 : 1
+  const cells = await Promise.all(
+    contenders.map(({ framework, name }) =>
+      start({ framework, name, warmUp: warmUp / share, ...(isRedis ? { redis } : {}) }),
+    ),
+  )
+  const results = []
+  for (const setting of settings) {
+    const measured = contenders.map(({ framework, name }, i) => ({
+      cell: /** @type {Cell} */ (cells[i]),
+      result: /** @type {SpeedResult} */ ({ framework, contender: name, setting, micros: [] }),
+    }))
+    for (const { round, cell } of interleaved(measured, turns))
+      cell.result.micros[round] = await cell.cell.run(
+        requests / share,
+        setting === 'memory, dual-stack',
+      )
+    results.push(...measured.map(({ result }) => result))
+    progress(
+      `${contenders[0]?.framework}, ${setting}: ${measured
+        .map(({ result }) => `${result.contender} ${figure(median(result.micros))}`)
+        .join(', ')} µs`,
+    )
+  }
+  for (const cell of cells) cell.stop()
+  return results
+}
+
+/** @typedef {{ run(requests: number, dual: boolean): Promise<number>, stop(): void }} Cell */
+
+/** @param {import('./cell.mjs').CellInput} input @returns {Promise<Cell>} */
+async function start(input) {
+  const child = fork(fileURLToPath(new URL('./cell.mjs', import.meta.url)), [JSON.stringify(input)])
+  await once(child, 'message')
+  return {
+    async run(requests, dual) {
+      child.send({ requests, dual })
+      const [{ micros }] = await once(child, 'message')
+      return micros
+    },
+    stop: () => child.disconnect(),
+  }
+}
