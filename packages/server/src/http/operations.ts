@@ -56,7 +56,8 @@ export function answer(
       texts.push(failed(error))
     }
   }
-  return waits ? Promise.all(texts).then(batchText) : batchText(texts as string[])
+  if (!waits) return batchText(texts as string[])
+  return Promise.all(texts.map(async (text) => text)).then(batchText)
 }
 
 /** Not by join, which copies: what is put together here is copied once, when it is sent. */
