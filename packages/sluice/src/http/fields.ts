@@ -48,7 +48,8 @@ const EXPOSE = 'Access-Control-Expose-Headers'
 function visible(outcomes: readonly Tellable[]): readonly Tellable[] {
   for (let i = 0; i < outcomes.length; i++) {
     const outcome = outcomes[i] as Tellable
-    if (outcome.hidden || outcome.shadow) return outcomes.filter((one) => !one.hidden && !one.shadow)
+    if (outcome.hidden || outcome.shadow)
+      return outcomes.filter((one) => !one.hidden && !one.shadow)
   }
   return outcomes
 }

@@ -223,7 +223,7 @@ describe.each(ADAPTERS)('$name', (adapter) => {
 
   it('lets go of a held request when its client goes away', async () => {
     const limiter = limiterOf({
-      limit: { algorithm: 'leaky-bucket', quota: 5, window: '1s', burst: 3 },
+      limit: { algorithm: 'leaky-bucket', quota: 3, window: '1s', burst: 3 },
     })
     const { url, handled } = await start([[limiter]])
     await fetch(`${url}/hello`)
