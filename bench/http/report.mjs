@@ -1,5 +1,5 @@
 // The results as markdown tables. Reads the plain data that the measurements gave, and nothing else.
-import { median } from '../lib/statistics.mjs'
+import { lowerQuartile, median } from '../lib/statistics.mjs'
 import { figure, markdownTable } from '../lib/table.mjs'
 import { contenders } from './contenders.mjs'
 
@@ -13,9 +13,9 @@ export function report({ machine, turns, speed, tcp }) {
     `${Object.entries(machine)
       .map(([name, value]) => `${name} ${value}`)
       .join(', ')}; ${turns} turns`,
-    '## CPU µs that each adds to a request, without a network: median of the turns, paired (difference of the best turns)',
+    '## CPU µs that each adds to a request, without a network: of the quieter turns, lower quartiles (medians)',
     speedTable(speed),
-    '## Ours against the floor, and against each peer with the same fields (medians)',
+    '## Ours against the floor, and against each peer with the same fields (lower quartiles)',
     ratioTable(speed),
     '## On sockets, wrk with 64 connections: requests per second (CPU µs of the server per request)',
     tcpTable(tcp),
@@ -28,10 +28,9 @@ function added(speed, cell) {
     ({ framework, contender, setting }) =>
       framework === cell.framework && contender === 'bare' && setting === cell.setting,
   )
-  const differences = cell.micros.map((value, i) => value - (bare?.micros[i] ?? NaN))
   return {
-    median: median(differences),
-    best: Math.min(...cell.micros) - Math.min(...(bare?.micros ?? [])),
+    quiet: lowerQuartile(cell.micros) - lowerQuartile(bare?.micros ?? []),
+    middle: median(cell.micros) - median(bare?.micros ?? []),
   }
 }
 
@@ -44,9 +43,9 @@ function speedTable(speed) {
     ...settings.map((setting) => {
       const cell = cellOf(speed, framework, contender, setting)
       if (cell === undefined) return '-'
-      if (contender === 'bare') return `${figure(median(cell.micros))} in all`
-      const { median: middle, best } = added(speed, cell)
-      return `+${figure(middle)} (${figure(best)})`
+      if (contender === 'bare') return `${figure(lowerQuartile(cell.micros))} in all`
+      const { quiet, middle } = added(speed, cell)
+      return `+${figure(quiet)} (${figure(middle)})`
     }),
   ])
   return markdownTable(['', '', ...settings], rows)
@@ -68,7 +67,7 @@ function ratioTable(speed) {
           const mine = cellOf(speed, framework, ours, setting)
           const other = cellOf(speed, framework, name, setting)
           if (mine === undefined || other === undefined) return '-'
-          const ratio = added(speed, mine).median / added(speed, other).median
+          const ratio = added(speed, mine).quiet / added(speed, other).quiet
           return `${figure(ratio)}${ratio <= target ? '' : ' missed'}`
         }),
       ],

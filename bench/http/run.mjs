@@ -12,11 +12,11 @@ import { measureSpeed } from './speed.mjs'
 import { measureTcp } from './tcp.mjs'
 
 const full = {
-  speed: { turns: 60, warmUp: 20_000, requests: 4000 },
+  speed: { turns: 100, warmUp: 20_000, requests: 2000 },
   tcp: { rounds: 5, seconds: 3, isQuick: false },
 }
 const quick = {
-  speed: { turns: 15, warmUp: 8000, requests: 2000 },
+  speed: { turns: 24, warmUp: 8000, requests: 1000 },
   tcp: { rounds: 1, seconds: 1, isQuick: true },
 }
 
@@ -26,7 +26,7 @@ const { values: options } = parseArgs({
 const plan = options.quick ? quick : full
 const parts = options.only?.split(',') ?? ['']
 const chosen = contenders.filter(({ framework, name }) =>
-  parts.some((part) => `${framework}, ${name}`.includes(part)),
+  parts.some((part) => `${framework} ${name}`.includes(part)),
 )
 const file =
   options.json ??

@@ -8,6 +8,11 @@ export function median(values) {
   return ((sorted[middle - 1] ?? NaN) + (sorted[middle] ?? NaN)) / 2
 }
 
+/** The value that a quarter stay below: what something costs while the neighbours are quiet. @param {readonly number[]} values */
+export function lowerQuartile(values) {
+  return values.toSorted((a, b) => a - b)[values.length >> 2] ?? NaN
+}
+
 /**
  * The median of a[i] / b[i]: both sides of a ratio saw the same neighbours.
  * @param {readonly number[]} a
