@@ -37,6 +37,7 @@ export function windowOf({ quota, window, burst }: Limit): number {
 /** The outcome that a client should mind first: a refusal with the longest wait, else the least remaining. */
 export function tightest(outcomes: readonly Tellable[]): Tellable {
   let tight = outcomes[0] as Tellable
+  if (outcomes.length === 1) return tight
   for (const outcome of outcomes) if (isTighter(outcome, tight)) tight = outcome
   return tight
 }
@@ -48,11 +49,13 @@ function isTighter(a: Tellable, b: Tellable): boolean {
 }
 
 /** Milliseconds until the reset that the older dialects speak of: on a refusal the wait, else until all is free. */
-export function resetOf({ allowed, retryAfter, resetAfter }: Tellable): number {
-  return allowed ? resetAfter : (retryAfter ?? resetAfter)
+export function resetOf(outcome: Tellable): number {
+  // Each number is worked out when it is read, so only those that are told.
+  if (outcome.allowed) return outcome.resetAfter
+  return outcome.retryAfter ?? outcome.resetAfter
 }
 
 /** Whether a response already says that less is left than this outcome does. */
-export function saysLess(existing: string | undefined, { remaining }: Tellable): boolean {
-  return existing !== undefined && /^\d+$/.test(existing) && Number(existing) < remaining
+export function saysLess(existing: string | undefined, outcome: Tellable): boolean {
+  return existing !== undefined && /^\d+$/.test(existing) && Number(existing) < outcome.remaining
 }

@@ -39,15 +39,17 @@ function trio(
     remaining: `${prefix}-Remaining`,
     reset: `${prefix}-Reset`,
   }
+  const textOfQuota = textOfLast()
+  const textOfReset = textOfLast()
   return {
     fields: [...Object.values(names), ...(prefix === 'RateLimit' ? ['RateLimit-Policy'] : [])],
     write(port, response, outcomes) {
       const outcome = tightest(outcomes)
       if (saysLess(port.get(response, names.remaining), outcome)) return
-      const { limit, policy } = limits(outcomes, String(integerItem(quotaOf(outcome.limit))))
+      const { limit, policy } = limits(outcomes, textOfQuota(integerItem(quotaOf(outcome.limit))))
       port.set(response, names.limit, limit)
       port.set(response, names.remaining, String(integerItem(outcome.remaining)))
-      port.set(response, names.reset, String(reset(resetOf(outcome))))
+      port.set(response, names.reset, textOfReset(reset(resetOf(outcome))))
       if (policy !== undefined) port.set(response, 'RateLimit-Policy', policy)
     },
   }
@@ -60,4 +62,15 @@ function secondsFromNow(millis: number): number {
 /** By this machine's wall clock, which the `Date` field tells too. */
 function sinceEpoch(millis: number): number {
   return secondsItem(Date.now() + millis)
+}
+
+/** Numbers as texts. Most are the one before, whose text is sent again: half as dear as a new one. */
+function textOfLast(): (value: number) => string {
+  let last = 0
+  let text = '0'
+  return (value) => {
+    if (value === last) return text
+    last = value
+    return (text = String(value))
+  }
 }
