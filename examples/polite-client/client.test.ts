@@ -17,7 +17,9 @@ test(
     const server = createServer((_, response) => {
       const { allowed, retryAfter } = limiter.check('client')
       const seconds = Math.ceil((retryAfter ?? 0) / 1000)
-      response.writeHead(allowed ? 200 : 429, allowed ? {} : { 'retry-after': seconds }).end()
+      response
+        .writeHead(allowed ? 200 : 429, allowed ? {} : { 'retry-after': String(seconds) })
+        .end()
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const { port } = server.address() as AddressInfo

@@ -30,7 +30,7 @@ const COMMANDS: Readonly<Record<string, readonly string[]>> = {
   caddy: ['caddy', 'run', '--adapter', 'caddyfile', '--config', 'Caddyfile'],
 }
 
-export interface Answer {
+interface Answer {
   readonly status: number
   readonly headers: IncomingHttpHeaders
   readonly body: string

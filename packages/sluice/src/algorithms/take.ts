@@ -130,6 +130,6 @@ class TakenWhole extends Taken {
 }
 
 /** The verdicts of an algorithm. */
-export function verdictClass(algorithm: Algorithm): typeof Taken {
+function verdictClass(algorithm: Algorithm): typeof Taken {
   return algorithm.words === 0 ? TakenWhole : Taken
 }
