@@ -16,7 +16,7 @@ const TOGETHER = 200
 
 /** What is charged to each of a pod's one-shot keys. */
 export async function chargesOf(orders: Orders, target: Target, count: number): Promise<Charge[]> {
-  const { client, close } = connectTo('ioredis', target)
+  const { client, close } = await connectTo('ioredis', target)
   const { quota, window, prefix, name } = orders
   const store = redisStore(client, { prefix, timeout: 20_000 })
   const limiter = createLimiter({ limit: { quota, window }, store, resilience: false })

@@ -74,7 +74,8 @@ function ordersOf(
   client: ClientKind,
   length: RunOptions['length'],
 ): Orders[] {
-  const isPatient = length === 'test' && scenario.bounds.fallback === 'none'
+  const mayWait = scenario.isPatient === true || scenario.bounds.fallback === 'none'
+  const isPatient = length === 'test' && mayWait
   return Array.from({ length: scenario.pods ?? 1 }, (_, number) => ({
     client,
     target: place.target,

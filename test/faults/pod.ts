@@ -5,11 +5,13 @@ import { Load } from './load.ts'
 import type { Message, Orders, Request } from './orders.ts'
 import { connectTo } from './pod-clients.ts'
 
-function main(orders: Orders): void {
+async function main(orders: Orders): Promise<void> {
   const say = (message: Message): Promise<void> =>
     new Promise((resolve) => void process.send!(message, undefined, undefined, () => resolve()))
   const { client, target, prefix, timeout, quota, window, connections } = orders
-  const connected = Array.from({ length: connections }, () => connectTo(client, target))
+  const connected = await Promise.all(
+    Array.from({ length: connections }, () => connectTo(client, target)),
+  )
   const limiters = connected.map((one): Limiter =>
     createLimiter({ limit: { quota, window }, store: redisStore(one.client, { prefix, timeout }) }),
   )
@@ -62,4 +64,4 @@ function liveHeap(): number {
 }
 
 const [, , orders] = process.argv
-if (orders !== undefined) main(JSON.parse(orders) as Orders)
+if (orders !== undefined) await main(JSON.parse(orders) as Orders)

@@ -73,6 +73,8 @@ export interface Scenario {
   readonly isCold?: boolean
   /** Milliseconds of load after the store's return; default 1200, and until the store is back. */
   readonly after?: number
+  /** It is not about the deadline: the tests give the store more time, as where it is there all along. */
+  readonly isPatient?: boolean
   /** Clients that run one after the other instead of side by side. */
   readonly isAlone?: boolean
 }

@@ -86,7 +86,7 @@ export const damaged: readonly Scenario[] = [
 
 /** What is left of a count that somebody has set to the largest there is, 2^52. */
 async function leftOfTheLargest(server: RedisServer, { client, prefix, quota, window }: Orders) {
-  const connected = connectTo(client, { kind: 'one', address: server })
+  const connected = await connectTo(client, { kind: 'one', address: server })
   const store = redisStore(connected.client, { prefix, timeout: 20_000 })
   const limiter = createLimiter({ limit: { quota, window }, store, resilience: false })
   const ask = () => limiter.check('largest')
