@@ -12,11 +12,11 @@ import { measureSpeed } from './speed.mjs'
 import { measureTcp } from './tcp.mjs'
 
 const full = {
-  speed: { turns: 100, warmUp: 20_000, requests: 2000 },
+  speed: { turns: 100, warmUp: 20_000, millis: 10 },
   tcp: { rounds: 5, seconds: 3, isQuick: false },
 }
 const quick = {
-  speed: { turns: 24, warmUp: 8000, requests: 1000 },
+  speed: { turns: 20, warmUp: 4000, millis: 5 },
   tcp: { rounds: 1, seconds: 1, isQuick: true },
 }
 

@@ -9,7 +9,10 @@ import { figure } from '../lib/table.mjs'
 /** @typedef {import('./contenders.mjs').Contender} Contender */
 /** @typedef {'memory' | 'memory, dual-stack' | 'Redis'} Setting */
 /** @typedef {{ framework: string, contender: string, setting: Setting, micros: number[] }} SpeedResult CPU µs per request, one number for each turn */
-/** @typedef {{ turns: number, warmUp: number, requests: number, redis: string }} Plan */
+/** @typedef {{ turns: number, warmUp: number, millis: number, redis: string }} Plan `millis`: CPU time of one turn of the bare framework */
+
+/** Requests that show how quick a framework is. */
+const PROBE = 500
 
 /**
  * @param {readonly Contender[]} contenders
@@ -36,7 +39,7 @@ export async function measureSpeed(contenders, plan, progress) {
  * @param {Plan} plan
  * @param {(line: string) => void} progress
  */
-async function takeTurns(contenders, settings, { turns, requests, warmUp, redis }, progress) {
+async function takeTurns(contenders, settings, { turns, millis, warmUp, redis }, progress) {
   const isRedis = settings.includes('Redis')
   const share = isRedis ? 4 : 1
   const cells = await Promise.all(
@@ -44,6 +47,9 @@ async function takeTurns(contenders, settings, { turns, requests, warmUp, redis 
       start({ framework, name, warmUp: warmUp / share, ...(isRedis ? { redis } : {}) }),
     ),
   )
+  // As many requests a turn for all, whether the framework is quick or slow.
+  const first = (await cells[0]?.run(PROBE, false)) ?? 1
+  const requests = Math.ceil((millis * 1000) / first / share)
   const results = []
   for (const setting of settings) {
     const measured = contenders.map(({ framework, name }, i) => ({
@@ -51,10 +57,7 @@ async function takeTurns(contenders, settings, { turns, requests, warmUp, redis 
       result: /** @type {SpeedResult} */ ({ framework, contender: name, setting, micros: [] }),
     }))
     for (const { round, cell } of interleaved(measured, turns))
-      cell.result.micros[round] = await cell.cell.run(
-        requests / share,
-        setting === 'memory, dual-stack',
-      )
+      cell.result.micros[round] = await cell.cell.run(requests, setting === 'memory, dual-stack')
     results.push(...measured.map(({ result }) => result))
     progress(
       `${contenders[0]?.framework}, ${setting}: ${measured

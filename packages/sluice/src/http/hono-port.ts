@@ -28,10 +28,11 @@ export const honoPort: Port<HonoContext, HonoContext> = {
   // Middleware stands among the matched routes as `ALL` of a path that ends in a star.
   route: ({ req }) =>
     req.matchedRoutes.findLast(({ method, path }) => method !== 'ALL' || !path.endsWith('*'))?.path,
-  get({ res, env }, name) {
-    const node = nodeBehind(env)
+  get(context, name) {
+    const node = nodeBehind(context.env)
+    // Reading `res` makes a whole response, and takes Hono off its short path.
     return node === undefined
-      ? (res.headers.get(name) ?? undefined)
+      ? (context.res.headers.get(name) ?? undefined)
       : nodePort.get(node.outgoing, name)
   },
   set(context, name, value) {
