@@ -49,7 +49,7 @@ async function takeTurns(contenders, settings, { turns, millis, warmUp, redis },
   )
   // As many requests a turn for all, whether the framework is quick or slow.
   const first = (await cells[0]?.run(PROBE, false)) ?? 1
-  const requests = Math.ceil((millis * 1000) / first / share)
+  const requests = Math.ceil(Math.max((millis * 1000) / first, PROBE) / share)
   const results = []
   for (const setting of settings) {
     const measured = contenders.map(({ framework, name }, i) => ({
