@@ -1,6 +1,7 @@
 // A server that drops counts to make room: what is dropped starts afresh, and no more than that.
 import { Redis } from 'ioredis'
 import { type RedisServer, startRedis } from '../../servers/redis-server.ts'
+import { configure } from '../configure.ts'
 import type { Held } from '../figures.ts'
 import { ALLOWED, DEGRADED, hotKey, type Orders, type PodRecord } from '../orders.ts'
 import { type Place, QUOTA, type Scenario, TIMEOUT } from '../scenario.ts'
@@ -35,10 +36,10 @@ async function open(): Promise<Place> {
       const info = await server.cli('INFO', 'memory')
       const room = Number(/used_memory:(\d+)/.exec(info)?.[1]) + 300_000
       begin()
-      await server.cli('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-random')
-      await server.cli('CONFIG', 'SET', 'maxmemory', `${room}`)
+      await configure(server, 'maxmemory-policy', 'allkeys-random')
+      await configure(server, 'maxmemory', `${room}`)
       await flood(server, length)
-      await server.cli('CONFIG', 'SET', 'maxmemory', '0')
+      await configure(server, 'maxmemory', '0')
       back()
     },
     async stop() {

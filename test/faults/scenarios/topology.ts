@@ -1,6 +1,7 @@
 // Clusters and primaries that change while they are used.
 import { slotOf } from '../../servers/slots.ts'
 import { until } from '../../servers/until.ts'
+import { configure } from '../configure.ts'
 import { hotKey } from '../orders.ts'
 import { onCluster, onSentinel } from '../places.ts'
 import { QUOTA, type Scenario, TIMEOUT } from '../scenario.ts'
@@ -52,8 +53,8 @@ export const topology: readonly Scenario[] = [
     isCold: true,
     open: onSentinel(async (group, { begin, back, pods, last }) => {
       const [primary, replica] = group.servers
-      await replica!.cli('CONFIG', 'SET', 'masteruser', 'nobody')
-      await replica!.cli('CONFIG', 'SET', 'masterauth', 'nothing')
+      await configure(replica!, 'masteruser', 'nobody')
+      await configure(replica!, 'masterauth', 'nothing')
       await primary!.cli('CLIENT', 'KILL', 'TYPE', 'replica')
       await until('the replica is cut off', 5000, async () =>
         (await replica!.cli('INFO', 'replication')).includes('master_link_status:down'),

@@ -1,5 +1,6 @@
 // Servers that answer, but not what they were asked: busy, full, read-only, loading, without rights or room.
 import { Redis } from 'ioredis'
+import { configure } from '../configure.ts'
 import { onServer } from '../places.ts'
 import { type Scenario, TIMEOUT } from '../scenario.ts'
 
@@ -40,9 +41,9 @@ export const unable: readonly Scenario[] = [
     length: short,
     open: onServer(async (server, { begin, back, last }) => {
       begin()
-      await server.cli('CONFIG', 'SET', 'maxmemory', '1')
+      await configure(server, 'maxmemory', '1')
       await last()
-      await server.cli('CONFIG', 'SET', 'maxmemory', '0')
+      await configure(server, 'maxmemory', '0')
       back()
     }),
     bounds: { median: TIMEOUT },
