@@ -1,13 +1,14 @@
 // ioredis for a pod.
 import { Cluster, Redis } from 'ioredis'
+import { reconnectDelay } from '../../packages/sluice/src/redis/index.ts'
 import type { Target } from './orders.ts'
 import type { Connected } from './pod-clients.ts'
-import { ignore, place, retryDelay } from './reconnect.ts'
+import { ignore, place } from './client-parts.ts'
 
 const plain = {
   enableOfflineQueue: false,
   maxRetriesPerRequest: 0,
-  retryStrategy: retryDelay,
+  retryStrategy: reconnectDelay,
   // A server that loads its data guesses how long that takes, and ioredis would believe it.
   maxLoadingRetryTime: 500,
 }
@@ -25,14 +26,14 @@ function ioredisOf(target: Target): Redis | Cluster {
     return new Cluster(target.nodes.map(place), {
       enableOfflineQueue: false,
       redisOptions: plain,
-      clusterRetryStrategy: retryDelay,
+      clusterRetryStrategy: reconnectDelay,
     })
   }
   const { name, sentinels } = target
   return new Redis({
     name,
     sentinels: sentinels.map(place),
-    sentinelRetryStrategy: retryDelay,
+    sentinelRetryStrategy: reconnectDelay,
     ...plain,
   })
 }

@@ -31,7 +31,7 @@ export function broken(scenario: Scenario, figures: Figures, slack: Slack): stri
     ['hot units admitted by the store before the fault', figures.spentBefore, QUOTA],
     ['hot units admitted by the store since', figures.byStore, unspent + again],
     ['hot units admitted by the fallback', figures.byFallback, limiters * SHARE],
-    ['answers of the fallback', figures.fallback, bounds.fallback === 'none' ? 0 : Infinity],
+    ['answers of the fallback', figures.fallback, bounds.fallback ?? Infinity],
     ['ms of the longest wait', figures.longestWait, longestWait],
     ['ms of the median wait', figures.medianWait, median],
     ['ms until the store answers again', figures.recovery ?? Infinity, recovery * slack.recovery],

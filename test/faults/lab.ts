@@ -74,7 +74,7 @@ function ordersOf(
   client: ClientKind,
   length: RunOptions['length'],
 ): Orders[] {
-  const mayWait = scenario.isPatient === true || scenario.bounds.fallback === 'none'
+  const mayWait = scenario.isPatient === true || scenario.bounds.fallback !== undefined
   const isPatient = length === 'test' && mayWait
   return Array.from({ length: scenario.pods ?? 1 }, (_, number) => ({
     client,

@@ -1,11 +1,12 @@
 // node-redis for a pod.
 import { createClient, createCluster, createSentinel } from 'redis'
+import { reconnectDelay } from '../../packages/sluice/src/redis/index.ts'
 import type { Target } from './orders.ts'
 import type { Connected } from './pod-clients.ts'
-import { ignore, place, retryDelay } from './reconnect.ts'
+import { ignore, place } from './client-parts.ts'
 
 const ofNode = { disableOfflineQueue: true } as const
-const reconnecting = { reconnectStrategy: (retries: number): number => retryDelay(retries + 1) }
+const reconnecting = { reconnectStrategy: (retries: number): number => reconnectDelay(retries + 1) }
 
 /** A client of one server, a cluster or sentinels. */
 export function nodeRedis(target: Target): Connected {

@@ -48,8 +48,8 @@ export interface Bounds {
   readonly again?: number
   /** Units charged in time whose reply never came, so that the fallback answered: the calls that were on their way. */
   readonly unheard?: number
-  /** Requests that the fallback may answer; 'none' where the store is there all the time. */
-  readonly fallback?: 'any' | 'none'
+  /** Requests that the fallback may answer: none where the store is there all the time. Any number by default. */
+  readonly fallback?: number
   /** Milliseconds for which the scenario itself makes a pod stand still, which its requests may wait longer. */
   readonly stood?: number
   /** The median wait (in ms) where requests wait for the store and not for the fallback; 5 by default. */

@@ -54,7 +54,7 @@ export const damaged: readonly Scenario[] = [
       await last()
       back()
     }),
-    bounds: { fallback: 'none', median: TIMEOUT },
+    bounds: { fallback: 0, median: TIMEOUT },
   },
   {
     name: 'the count replaced by other bytes',
@@ -68,7 +68,7 @@ export const damaged: readonly Scenario[] = [
       back()
     }),
     // Nothing is known of what was taken: it starts afresh, once.
-    bounds: { again: QUOTA, fallback: 'none', median: TIMEOUT },
+    bounds: { again: QUOTA, fallback: 0, median: TIMEOUT },
   },
   {
     name: 'the largest count, costs of 2^53 - 1',
@@ -80,7 +80,7 @@ export const damaged: readonly Scenario[] = [
       await last()
       back()
     }),
-    bounds: { fallback: 'none', median: TIMEOUT },
+    bounds: { fallback: 0, median: TIMEOUT },
   },
 ]
 

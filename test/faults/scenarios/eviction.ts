@@ -61,5 +61,5 @@ export const eviction: Scenario = {
   length: { test: 3000, full: 5000 },
   open,
   // How often it starts afresh is counted above.
-  bounds: { again: Infinity, fallback: 'none', median: TIMEOUT },
+  bounds: { again: Infinity, fallback: 0, median: TIMEOUT },
 }

@@ -14,7 +14,7 @@ export const processes: readonly Scenario[] = [
       await last()
       back()
     }),
-    bounds: { fallback: 'none', stood: 2000, median: 2000 },
+    bounds: { fallback: 0, stood: 2000, median: 2000 },
   },
   {
     name: 'process suspended 5 s',
@@ -26,7 +26,8 @@ export const processes: readonly Scenario[] = [
       for (const pod of pods) pod.kill('SIGCONT')
       back()
     }),
-    bounds: { fallback: 'none', stood: 5000, median: 5000 },
+    // A call that had not left when the process stopped comes too late.
+    bounds: { fallback: 64, stood: 5000, median: 5000 },
   },
   {
     name: 'callers abort at 10 ms, replies after 50 ms',
@@ -39,7 +40,7 @@ export const processes: readonly Scenario[] = [
       proxy.set({})
       back()
     }),
-    bounds: { fallback: 'none', median: TIMEOUT },
+    bounds: { fallback: 0, median: TIMEOUT },
   },
   {
     name: '50 clients reconnect',

@@ -28,7 +28,7 @@ export const topology: readonly Scenario[] = [
       )
       back()
     }),
-    bounds: { fallback: 'none', median: TIMEOUT },
+    bounds: { fallback: 0, median: TIMEOUT },
   },
   {
     name: 'cluster: a master lost',

@@ -34,7 +34,7 @@ export const unable: readonly Scenario[] = [
       }
       back()
     }),
-    bounds: { fallback: 'none', median: TIMEOUT },
+    bounds: { fallback: 0, median: TIMEOUT },
   },
   {
     name: 'OOM: maxmemory 1, noeviction',

@@ -1,9 +1,5 @@
-// When the clients of a pod connect again.
+// What the set-ups of both clients share.
 import type { Address } from '../servers/resp.ts'
-
-/** Again at once after a first loss; then about twice a second, each client at moments of its own. */
-export const retryDelay = (attempt: number): number =>
-  attempt <= 1 ? Math.random() * 50 : 300 + Math.random() * 450
 
 /** What a client's error event is for: its calls reject all the same. */
 export const ignore = (): void => {}
