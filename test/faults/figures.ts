@@ -26,6 +26,8 @@ export interface Figures {
   readonly errorTexts: readonly string[]
   /** Requests that the fallback answered. */
   readonly fallback: number
+  /** Milliseconds after which the store gave calls up. */
+  readonly deadline: number
   readonly longestWait: number
   /** The median wait from 300 ms after the beginning of the fault to its end. */
   readonly medianWait: number
@@ -111,6 +113,7 @@ export function figuresOf(
     errors: tally.errors + record.unhandled.length,
     errorTexts: [...record.errors, ...record.unhandled].slice(0, 5),
     fallback: tally.fallback,
+    deadline: timeout,
     longestWait,
     medianWait: median(waits),
     lag: record.lag,
@@ -151,6 +154,7 @@ export function together(all: readonly Figures[]): Figures {
     errors: sum((one) => one.errors),
     errorTexts: all.flatMap((one) => one.errorTexts).slice(0, 5),
     fallback: sum((one) => one.fallback),
+    deadline: most((one) => one.deadline),
     longestWait: most((one) => one.longestWait),
     medianWait: most((one) => one.medianWait),
     lag: most((one) => one.lag),

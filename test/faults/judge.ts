@@ -20,7 +20,8 @@ export function broken(scenario: Scenario, figures: Figures, slack: Slack): stri
   const { again = 0, unheard = ONE_CALL, stood = 0, median = 5, recovery = 1000 } = bounds
   const limiters = pods * (scenario.load?.connections ?? 1)
   // For as long as a pod's own event loop stands still, nobody can answer.
-  const longestWait = 2 * TIMEOUT * slack.wait + Math.max(stood, figures.lag)
+  const promised = Math.max(2 * TIMEOUT * slack.wait, 2 * figures.deadline)
+  const longestWait = promised + Math.max(stood, figures.lag)
   // What was charged, told too late and handed back may be admitted later.
   const unspent = QUOTA - figures.spentBefore
   const rows: [what: string, value: number, most: number][] = [

@@ -21,7 +21,6 @@ async function main(orders: Orders): Promise<void> {
     await say({ is: 'end', record: await load.end() })
     await Promise.all(limiters.map((limiter) => limiter.close()))
     for (const { close } of connected) close()
-    process.disconnect()
   }
 
   const warm = async (): Promise<void> => {

@@ -126,7 +126,10 @@ function control(child: ChildProcess, orders: Orders): Pod & { readonly ready: P
     async end() {
       const answer = heard('end')
       tell({ is: 'end' })
-      return (await answer).record
+      const { record } = await answer
+      // Not before it is here: a process that ends by itself may be gone before its last words are read.
+      child.disconnect()
+      return record
     },
   }
 }
