@@ -1,6 +1,9 @@
 // What a guard does beside checks: looks, gifts, resets, the end, and callers who stop waiting.
 import { describe, expect, it } from 'vitest'
 import { World } from '../../test/guarded-world.ts'
+import { createLimiter } from '../limiter/create-limiter.ts'
+import { memoryStore } from '../stores/memory/memory-store.ts'
+import { fallbackOf } from './fallback.ts'
 
 describe('looking, giving, resetting and closing', () => {
   const openWorld = async (): Promise<World> => {
@@ -38,6 +41,39 @@ describe('looking, giving, resetting and closing', () => {
     const given = world.guard.give('a', 1, stored.at)
     await world.time.pass(10)
     await given
+    expect(world.inner.peek('a').remaining).toBe(10)
+  })
+
+  it('gives back to where the units were taken, whoever else was answered by no rule', async () => {
+    const spare = createLimiter({
+      policy: {
+        name: 'spare',
+        rules: [{ name: 'a', by: ['key'], when: { key: 'a' }, limit: '5/h' }],
+      },
+      store: memoryStore({ clock: () => world.time.clock() }),
+    })
+    const world = new World({ fallback: fallbackOf(spare) })
+    const stored = await world.check()
+    world.answer = 'store-unreachable'
+    const [stoodIn] = await world.checks(5)
+    await world.checks(1, 'of no rule')
+    world.answer = 0
+    await world.time.pass(500)
+    await world.checks(1, 'b')
+    // While one probe is on its way, the fallback begins anew: with nobody's units, then with some.
+    world.answer = 50
+    const probe = world.guard.check('b')
+    await world.checks(1, 'of no rule')
+    await world.checks(1)
+    await world.time.pass(50)
+    await probe
+    world.answer = 0
+    for (const { at } of [stoodIn!, stored]) {
+      const given = world.guard.give('a', 1, at)
+      await world.time.pass(1)
+      await given
+    }
+    expect(spare.peek('a').remaining).toBe(1)
     expect(world.inner.peek('a').remaining).toBe(10)
   })
 

@@ -195,7 +195,9 @@ export class Guard implements Limiter {
     const { fallback } = this
     if (fallback === null) throw (error ?? this.gate.notAsked()) as Error
     const decision = fallback[operation](attributes, cost, failure)
-    if (operation === 'check') this.spans.add('then' in decision ? this.clock() : decision.at)
+    const at = 'then' in decision ? this.clock() : decision.at
+    // Where no rule spoke nothing was taken, at no instant.
+    if (operation === 'check' && at > 0) this.spans.add(at)
     this.used(operation, failure)
     return decision
   }
