@@ -34,7 +34,8 @@ export class Decided extends Deciding {
 
 /** Whether nothing refuses but what has no say. */
 function isAllowed(spoken: readonly Spoken[], verdicts: readonly Verdict[]): boolean {
-  for (let i = 0; i < verdicts.length; i++) {
+  // By the rules: a store that has left one out is wrong, and fails here instead of letting through.
+  for (let i = 0; i < spoken.length; i++) {
     if (!verdicts[i]!.allowed && !spoken[i]!.shadow) return false
   }
   return true

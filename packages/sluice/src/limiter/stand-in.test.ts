@@ -152,6 +152,15 @@ describe('a limiter whose store is gone', () => {
     expect(await limiter.check({ user: 'ann' })).toMatchObject({ allowed: true, rule: 'local' })
   })
 
+  it.each([[[]], [{}], [undefined]])('answers for a store that answers %o', async (garbage) => {
+    const wrong = async (): Promise<never> => garbage as never
+    const store: AsyncStore = { ...brokenStore(), take: wrong, peek: wrong }
+    const limiter = limiterOf(policyOf(rule('one'), rule('two')), {}, store)
+    const stoodIn = { degraded: true, cause: 'store-failed', allowed: true }
+    expect(await limiter.check({ user: 'ann' })).toMatchObject({ ...stoodIn, remaining: 4 })
+    expect(await limiter.peek({ user: 'ann' })).toMatchObject({ ...stoodIn, remaining: 4 })
+  })
+
   it('says the same of requests that no rule limits, and of mistakes', async () => {
     const limiter = limiterOf(policyOf(rule('local')))
     for (let i = 0; i < 10; i++) await limiter.check({ user: 'ann' })
@@ -192,11 +201,12 @@ describe('a limiter whose store is gone', () => {
 
   it('is closed for good after close, whether it has answered or not', async () => {
     for (const before of [0, 10]) {
-      const limiter = limiterOf(policyOf(rule('local')))
+      const limiter = limiterOf(policyOf(rule('local')), { breaker: { failures: 1 } })
       for (let i = 0; i < before; i++) await limiter.check({ user: 'ann' })
       await limiter.close()
       await expect(limiter.check({ user: 'ann' })).rejects.toMatchObject({ code: 'limiter-closed' })
       await expect(limiter.peek({ user: 'ann' })).rejects.toMatchObject({ code: 'limiter-closed' })
+      await expect(limiter.give({ user: 'ann' })).rejects.toMatchObject({ code: 'limiter-closed' })
     }
   })
 })

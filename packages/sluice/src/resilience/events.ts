@@ -53,5 +53,5 @@ export type ResilienceEvent =
   | FallbackEvent
   | LateAnswerEvent
 
-/** Hears of events. What it throws is dropped: a broken listener must not refuse requests. */
+/** Hears of events. What it throws or rejects with is dropped: a broken listener must not refuse requests. */
 export type OnEvent = (event: ResilienceEvent) => void

@@ -96,7 +96,8 @@ export class Gate {
   emit(event: ResilienceEvent): void {
     if (this.onEvent === undefined) return
     try {
-      this.onEvent(event)
+      const heard: unknown = this.onEvent(event)
+      if (heard instanceof Promise) heard.catch(() => {})
     } catch {
       // A broken listener must not refuse requests.
     }

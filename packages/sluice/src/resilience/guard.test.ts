@@ -169,12 +169,16 @@ describe('a guard around a store that fails', () => {
     expect(await guard.check('a')).toMatchObject({ degraded: true, cause: 'store-failed' })
   })
 
-  it('survives a listener that throws', async () => {
-    const world = new World({
-      onEvent: () => {
+  it.each<[how: string, onEvent: () => unknown]>([
+    [
+      'throws',
+      () => {
         throw new Error('a broken listener')
       },
-    })
+    ],
+    ['rejects', () => Promise.reject(new Error('a broken listener'))],
+  ])('survives a listener that %s', async (_, onEvent) => {
+    const world = new World({ onEvent })
     world.answer = 'store-unreachable'
     for (const decision of await world.checks(7)) expect(decision.degraded).toBe(true)
   })

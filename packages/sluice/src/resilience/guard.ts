@@ -76,10 +76,11 @@ export class Guard implements Limiter {
   }
 
   async give(attributes: Asker, cost?: number, takenAt?: Millis): Promise<void> {
-    const { fallback, gate } = this
+    const { fallback, gate, isClosed } = this
     const wasStoodIn = takenAt === undefined ? !gate.isClosed : this.spans.has(takenAt)
-    if (fallback !== null && wasStoodIn) return fallback.give(attributes, cost, takenAt)
-    if (!gate.isClosed) return this.used('give', gate.failure())
+    if (fallback !== null && wasStoodIn && !isClosed)
+      return fallback.give(attributes, cost, takenAt)
+    if (!gate.isClosed && !isClosed) return this.used('give', gate.failure())
     try {
       await this.inTime(this.limiter.give(attributes, cost, takenAt))
     } catch (error) {
