@@ -102,6 +102,17 @@ describe('sharedClock', () => {
     expect(late).toBe(63)
   })
 
+  it('shows the time as it is to a loop that has become slow', () => {
+    const source = new Source()
+    busy(source, 10_000)
+    let stale = 0
+    for (let i = 0; i < 10_000; i++) {
+      source.time += 3
+      if (source.clock() !== source.time) stale += 1
+    }
+    expect(stale).toBeLessThan(64)
+  })
+
   it('shows the time as it is to runs of a few decisions', async () => {
     const source = new Source()
     busy(source, 0)

@@ -45,9 +45,10 @@ export function sharedClock(read: Clock = systemClock): Clock {
   const refresh = (): Millis => {
     const time = read()
     if (time !== now) {
+      // Once shared, a new millisecond within the same run does not start the count again; several do, as
+      // decisions so far apart gain nothing by sharing.
+      if (!pending || time - now > 1) seen = 0
       now = time
-      // Once shared, a new millisecond within the same run does not start the count again.
-      if (!pending) seen = 0
     } else if (seen < BUSY) {
       seen += 1
     }
