@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import { seeded } from '../../test/client/simulated-server.ts'
 import { SluiceError } from '../errors.ts'
-import { ALGORITHMS, type LimitInput } from '../limit/limit.ts'
+import { ALGORITHMS, limit as limitOf, type LimitInput } from '../limit/limit.ts'
 import { memoryStore } from '../stores/memory/memory-store.ts'
 import type { AsyncStore } from '../stores/store.ts'
 import { fakeTimers, type FakeTimers } from '../testing/fake-timers.ts'
@@ -26,6 +26,8 @@ function remote(timers: FakeTimers, latency = 1): AsyncStore & { calls: number }
   }
   return store
 }
+
+const CHECK = { space: 's', key: 'k', limit: limitOf('10/s'), cost: 1 }
 
 const byName = <T extends [string, ...unknown[]]>(list: T[]): T[] =>
   list.toSorted(([a], [b]) => a.localeCompare(b))
@@ -345,6 +347,48 @@ describe('paced on a remote store', () => {
     await timers.advance(1000)
     expect(await Promise.all(codes)).toEqual(['wait-too-long', 'wait-too-long'])
     expect(timers.pending).toBe(0)
+  })
+
+  it('a question that was never answered does not keep later ones from being asked', async () => {
+    const timers = fakeTimers()
+    const store = remote(timers, 0)
+    const given: number[] = []
+    let answer: (verdicts: Awaited<ReturnType<AsyncStore['take']>>) => void = () => {}
+    const lost: AsyncStore = {
+      ...store,
+      take: (checks) =>
+        store.calls === 0
+          ? new Promise((resolve) => {
+              store.calls = 1
+              answer = resolve
+            })
+          : store.take(checks),
+      give: async (checks) => void given.push(...checks.map(({ cost }) => cost)),
+    }
+    const pacer = paced('10/s', { timers, store: lost, maxWait: 1000 })
+    const first = pacer.take(3).catch((error: SluiceError) => error.code)
+    await timers.advance(1000)
+    expect(await first).toBe('wait-too-long')
+    const second = pacer.take(2)
+    await timers.advance(1)
+    await second
+    // What arrives after all was taken for nobody.
+    answer([{ ...(await store.peek([{ ...CHECK, cost: 3 }]))[0]!, allowed: true }])
+    await timers.advance(0)
+    expect(given).toEqual([3])
+    expect([pacer.waiting, timers.pending]).toEqual([0, 0])
+  })
+
+  it('a store that answers nonsense rejects those who wait', async () => {
+    const timers = fakeTimers()
+    const store = { ...remote(timers), take: async () => [] }
+    const pacer = paced('10/s', { timers, store })
+    const names = [pacer.take(), pacer.take()].map((taken) =>
+      taken.catch((error: Error) => error.name),
+    )
+    await timers.advance(0)
+    expect(await Promise.all(names)).toEqual(['TypeError', 'TypeError'])
+    expect([pacer.waiting, timers.pending]).toEqual([0, 0])
   })
 })
 

@@ -38,7 +38,8 @@ export class Queue {
   private units = 0
   /** Units that the gate had left when it last let somebody pass. */
   private room = 0
-  private isAsking = false
+  /** Those for whom the gate is being asked. */
+  private asking: readonly Waiter[] | undefined
   /** When the head may ask again; undefined while nobody knows. */
   private nextTry: Millis | undefined
   private timer: unknown
@@ -97,7 +98,7 @@ export class Queue {
 
   /** Asks for the head as long as the gate lets pass; then sets the timer. */
   private pump(): void {
-    while (!this.isAsking && this.line.first !== undefined && !this.mustWait()) {
+    while (this.asking === undefined && this.line.first !== undefined && !this.mustWait()) {
       const group = this.nextGroup()
       try {
         const passage = this.gate.take(group.reduce((sum, { cost }) => sum + cost, 0))
@@ -127,19 +128,20 @@ export class Queue {
   }
 
   private expect(group: readonly Waiter[], passage: Promise<Passage>): void {
-    this.isAsking = true
+    this.asking = group
     passage
-      .then(
-        (answer) => {
-          this.isAsking = false
-          this.settle(group, answer)
-        },
-        (error: unknown) => {
-          this.isAsking = false
-          this.fail(error)
-        },
-      )
-      .finally(() => this.pump())
+      .then((answer) => {
+        if (this.asking === group) this.settle(group, answer)
+        else if (answer.allowed) for (const { cost } of group) this.giveBack(cost, answer.at)
+      })
+      .catch((error: unknown) => {
+        if (this.asking === group) this.fail(error)
+      })
+      .finally(() => {
+        if (this.asking !== group) return
+        this.asking = undefined
+        this.pump()
+      })
   }
 
   private settle(group: readonly Waiter[], passage: Passage): void {
@@ -219,7 +221,7 @@ export class Queue {
   private arm(): void {
     const { timers } = this.options
     const head = this.line.first
-    const tryAt = this.isAsking ? Infinity : (this.nextTry ?? Infinity)
+    const tryAt = this.asking ? Infinity : (this.nextTry ?? Infinity)
     const at = head === undefined ? Infinity : Math.min(tryAt, head.deadline)
     if (at === this.timerAt) return
     timers.clear(this.timer)
@@ -231,10 +233,12 @@ export class Queue {
     this.timerAt = Infinity
     const { maxWait, timers } = this.options
     const now = timers.clock()
-    if (this.isAsking || this.mustWait()) {
+    if (this.asking || this.mustWait()) {
       // All wait equally long, so those who came first run out of time first.
       for (let head = this.line.first; head && head.deadline <= now; head = this.line.first)
         this.remove(head).reject(waitTooLong(maxWait, maxWait, this.failure))
+      // An answer that nobody waits for any more may never come.
+      if (this.asking?.every(({ isGone }) => isGone)) this.asking = undefined
     }
     this.pump()
   }
