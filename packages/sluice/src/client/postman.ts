@@ -79,7 +79,7 @@ export class Postman {
     const texts = letters.map(({ text }) => text).join(',')
     try {
       const answer = await this.send(operation, isOne ? texts : `{"checks":[${texts}]}`)
-      const answers = isOne ? [answer] : (answer as { decisions?: unknown }).decisions
+      const answers = isOne ? [answer] : (answer as { decisions?: unknown } | null)?.decisions
       if (!Array.isArray(answers) || answers.length !== letters.length) throw malformed()
       for (const [i, { resolve, reject }] of letters.entries()) {
         const problem = isOne ? undefined : (answers[i] as { error?: unknown } | null)?.error

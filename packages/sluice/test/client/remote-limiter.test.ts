@@ -5,6 +5,7 @@ import { remoteLimiter, type RemoteLimiterOptions } from '../../src/client/remot
 import type { SluiceError } from '../../src/errors.ts'
 import { createLimiter } from '../../src/limiter/create-limiter.ts'
 import type { Limiter } from '../../src/limiter/limiter.ts'
+import { withBreaker } from '../../src/resilience/with-breaker.ts'
 import { withFallback } from '../../src/resilience/with-fallback.ts'
 import { memoryStore } from '../../src/stores/memory/memory-store.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
@@ -160,7 +161,7 @@ describe('on the wire', () => {
     expect(await codeOf(limiter().check('a'))).toEqual(expected)
   })
 
-  it.each([{}, { decisions: [yes] }, { decisions: 'all' }])(
+  it.each([{}, { decisions: [yes] }, { decisions: 'all' }, 'null', '7', '[]'])(
     'a batch answered with %j fails as a whole',
     async (body) => {
       const { limiter } = await wire(() => ({ body }))
@@ -203,6 +204,37 @@ describe('on the wire', () => {
     const guarded = withFallback(limiter(), stand as never)
     expect((await guarded.check('a')).allowed).toBe(true)
     expect((await guarded.check('a')).allowed).toBe(false)
+  })
+})
+
+describe('a breaker around it', () => {
+  it('opens when the service fails, asks it no more, and closes when it is back', async () => {
+    let isWell = false
+    const { asked, limiter } = await wire(() =>
+      isWell ? { body: yes } : { status: 503, body: {} },
+    )
+    const events: string[] = []
+    const guarded = withBreaker(limiter(), {
+      failures: 3,
+      firstProbe: 50,
+      onEvent: ({ type }) => events.push(type),
+    })
+    for (let i = 0; i < 3; i++)
+      expect(await codeOf(guarded.check('a'))).toEqual(['store-busy', true])
+    const before = asked.length
+    expect(await codeOf(guarded.check('a'))).toEqual(['breaker-open', true])
+    expect(asked).toHaveLength(before)
+    isWell = true
+    await expect.poll(() => codeOf(guarded.check('a')), { timeout: 5000 }).toBe('answered')
+    expect(await guarded.check('a')).toMatchObject({ allowed: true })
+    expect(events).toEqual(['opened', 'half-open', 'closed'])
+  })
+
+  it('does not open for misuse', async () => {
+    const { limiter } = await wire(() => ({ status: 400, body: { code: 'invalid-cost' } }))
+    const guarded = withBreaker(limiter(), { failures: 2 })
+    for (let i = 0; i < 5; i++)
+      expect(await codeOf(guarded.check('a'))).toEqual(['invalid-cost', false])
   })
 })
 
