@@ -207,9 +207,6 @@ function budgetsOf(option: PoliteOptions['retryBudget'], { clock }: Timers): () 
 }
 
 function notify<E>(listener: ((event: E) => void) | undefined, event: E): void {
-  try {
-    listener?.(event)
-  } catch {
-    // Whoever listens has no say.
-  }
+  // Whoever listens has no say, neither by throwing nor by rejecting.
+  void (async () => listener?.(event))().catch(() => {})
 }

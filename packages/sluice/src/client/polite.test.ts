@@ -206,6 +206,13 @@ describe('polite: what it sends again', () => {
     expect(set.bodies).toEqual([body, body, body])
   })
 
+  it('a Request whose body is not replaced by null, as fetch sees it', async () => {
+    const set = setUp([429, 200])
+    const request = new Request(URL_, { method: 'PUT', body })
+    expect(await set.status(request, { body: null })).toBe(200)
+    expect(set.bodies).toEqual([body, body])
+  })
+
   it('rejects as fetch does, and sends nothing, for headers that cannot be', async () => {
     const set = setUp([200])
     await expect(set.send(URL_, { headers: { 'no space': 'x' } })).rejects.toThrow(TypeError)
@@ -379,6 +386,24 @@ describe('polite: telling', () => {
     expect(events).toMatchObject([
       { method: 'GET', url: URL_, status: 429, attempt: 1, wait: 2000, hint: { retryAfter: 2000 } },
     ])
+  })
+
+  it('ignores what its listeners reject with, too', async () => {
+    const unhandled: unknown[] = []
+    const hear = (reason: unknown): void => void unhandled.push(reason)
+    process.on('unhandledRejection', hear)
+    let calls = 0
+    const fail = (): unknown => {
+      calls += 1
+      return Promise.reject(new Error('listener'))
+    }
+    const spent = { ratelimit: '"a";r=0;t=2' }
+    const set = setUp([[200, spent], [429, spent], 200], { onRetry: fail, onWait: fail })
+    await set.send(URL_)
+    expect(await set.status()).toBe(200)
+    await new Promise((resolve) => void setTimeout(resolve, 5))
+    process.off('unhandledRejection', hear)
+    expect([calls, unhandled]).toEqual([2, []])
   })
 
   it.each([

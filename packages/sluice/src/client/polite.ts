@@ -20,7 +20,7 @@ export function polite(fetch: Fetch = globalThis.fetch, options: PoliteOptions =
     const request = isRequest(input) ? input : undefined
     const signal = init?.signal === undefined ? request?.signal : init.signal
     // A body within a request can be read once: each attempt but the last gets a copy.
-    const copies = request?.body && init?.body === undefined && manners.mayRepeat(errand)
+    const copies = request?.body && !hasBody(init) && manners.mayRepeat(errand)
     const send = (isLast: boolean): Promise<Response> =>
       fetch(copies && !isLast ? request.clone() : input, init)
     return retrying(manners, errand, { send, answerOf: (response) => response, discard }, signal)
@@ -37,6 +37,11 @@ export function errandOf(input: Input, init: Init): Errand {
     headers: headers ?? new Headers(),
     replayable: isReplayable(init?.body),
   }
+}
+
+/** To fetch, null is no body either: that of the request stays. */
+function hasBody(init: Init): boolean {
+  return init?.body !== undefined && init.body !== null
 }
 
 function isRequest(input: Input): input is Request {

@@ -12,6 +12,8 @@ const REPLAYABLE = new Set([
 /** True for no body and for bodies that hold all their bytes; false for streams and other bodies that are read once. */
 export function isReplayable(body: unknown): boolean {
   if (body === undefined || body === null || typeof body === 'string') return true
+  // The package form-data calls its streams FormData.
+  if (typeof body === 'object' && 'pipe' in body) return false
   // By name, not by class: bodies come from other realms and libraries, too.
   return (
     ArrayBuffer.isView(body) || REPLAYABLE.has(Object.prototype.toString.call(body).slice(8, -1))
