@@ -62,7 +62,7 @@ describe('backoff', () => {
     [{ attempts: -1 }, 'attempts is -1'],
     [{ tries: 3 }, 'unknown option "tries"'],
     [null, 'options is null'],
-  ])('refuses %j', (options, message) => {
-    expect(() => backoff(options as BackoffOptions).next()).toThrow(message)
+  ])('refuses %j at once', (options, message) => {
+    expect(() => backoff(options as BackoffOptions)).toThrow(message)
   })
 })

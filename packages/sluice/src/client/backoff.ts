@@ -26,13 +26,17 @@ export const BACKOFF_OPTIONS: readonly string[] = ['base', 'factor', 'cap', 'jit
  * The delays before one retry after the other, in whole milliseconds. Delay n is drawn evenly from 0 to
  * min(cap, base · factorⁿ), so that clients which were refused together do not come back together.
  */
-export function* backoff(options: BackoffOptions = {}): Generator<Millis, void, void> {
+export function backoff(options: BackoffOptions = {}): Generator<Millis, void, void> {
   const reader = new OptionReader('backoff', options, [...BACKOFF_OPTIONS, 'attempts'])
   const attempts = reader.number('attempts', options.attempts, Number.MAX_SAFE_INTEGER, {
     least: 0,
     whole: true,
   })
-  const delayOf = readBackoff(reader, options)
+  return delays(attempts, readBackoff(reader, options))
+}
+
+/** By itself, so that a mistake in the options is thrown before the first delay is asked for. */
+function* delays(attempts: number, delayOf: DelayOf): Generator<Millis, void, void> {
   for (let n = 0; n < attempts; n++) yield delayOf(n)
 }
 

@@ -42,7 +42,7 @@ export function waitUntilReset(text: string, there: Millis): Millis | undefined 
 export function waitUntilRetry(text: string, there: Millis): Millis | undefined {
   const trimmed = text.trim()
   // A proxy and the server behind it may both have said something: the longer wait holds for both.
-  const parts = trimmed.split(/\s*,\s*/)
+  const parts = trimmed.split(',').map((part) => part.trim())
   if (parts.every((part) => NUMBER.test(part))) return whole(Math.max(...parts.map(Number)) * 1000)
   const date = httpDate(trimmed, there)
   return date === undefined ? undefined : whole(date - there)
