@@ -34,11 +34,26 @@ function run(scenario: Scenario): Promise<Outcome> {
   return outcome
 }
 
+/** What no machine is to blame for. */
+const hard = /^(errors|stale spends|double charges|hot units)/
+
+/**
+ * Runs a scenario; a second time, and says why, when only times and the like were broken: pauses of a machine that is
+ * shared break them now and then, a defect breaks them again.
+ */
+async function judged(scenario: Scenario): Promise<Outcome> {
+  const outcome = await run(scenario)
+  const mistakes = clientKinds.flatMap((client) => broken(scenario, outcome[client], slack))
+  if (mistakes.length === 0 || mistakes.some((mistake) => hard.test(mistake))) return outcome
+  console.log(`${scenario.name}: once more, after ${mistakes.join('; ')}`)
+  return run(scenario)
+}
+
 describe.concurrent.each(Object.entries(scenarios).toReversed())('%s', (_, all) => {
   describe.each(all as readonly Scenario[])('$name', (scenario) => {
     let outcome: Promise<Outcome> | undefined
     test.each(clientKinds)('through %s', { timeout: 170_000 }, async (client) => {
-      outcome ??= run(scenario)
+      outcome ??= judged(scenario)
       const figures = (await outcome)[client]
       rows.push({ scenario: scenario.name, client, figures })
       expect([broken(scenario, figures, slack), figures.errorTexts]).toEqual([[], []])
