@@ -64,6 +64,8 @@ export function politeUndici(
 
 /** A refusal's body beyond this is cut off, with its connection. */
 const MOST_DISCARDED = 65_536
+/** A refusal whose end has not come after its wait, or after this, is cut off as well. */
+const LEAST_PATIENCE: Millis = 1000
 
 /** Stands between undici and the caller's handler, as its controller too: each attempt has one of its own. */
 class PoliteHandler implements HandlerLike, ControllerLike {
@@ -78,8 +80,8 @@ class PoliteHandler implements HandlerLike, ControllerLike {
   private attempt: ControllerLike | undefined
   private hasStarted = false
   private hasFailed = false
-  /** Set while an answer is thrown away and its request is to be sent again. */
-  private wait: Millis | undefined
+  /** When to send again; set while an answer is thrown away. */
+  private due: Millis | undefined
   private discarded = 0
   private timer: unknown
 
@@ -128,8 +130,8 @@ class PoliteHandler implements HandlerLike, ControllerLike {
     if (this.aborted) return
     this.aborted = true
     this.reason = reason
-    if (this.attempt !== undefined) return this.attempt.abort(reason)
     this.timers.clear(this.timer)
+    if (this.attempt !== undefined) return this.attempt.abort(reason)
     this.fail(reason)
   }
 
@@ -145,26 +147,34 @@ class PoliteHandler implements HandlerLike, ControllerLike {
     this.handler.onRequestUpgrade?.(this, status, headers, socket)
   }
 
-  onResponseStart(_: ControllerLike, status: number, headers: object, message?: string): void {
-    if (status >= 200)
-      this.wait = this.manners.judge(this.journey, { status, headers: plainHeaders(headers) })
-    if (this.wait === undefined) this.handler.onResponseStart?.(this, status, headers, message)
+  onResponseStart(
+    controller: ControllerLike,
+    status: number,
+    headers: object,
+    message?: string,
+  ): void {
+    const answer = { status, headers: plainHeaders(headers) }
+    const wait = status >= 200 ? this.manners.judge(this.journey, answer) : undefined
+    if (wait === undefined) return this.handler.onResponseStart?.(this, status, headers, message)
+    this.due = this.timers.clock() + wait
+    const cut = (): void => controller.abort(new Error('the refusal takes too long'))
+    this.timer = this.timers.set(cut, Math.max(wait, LEAST_PATIENCE))
   }
 
   onResponseData(controller: ControllerLike, chunk: { readonly length: number }): void {
-    if (this.wait === undefined) return this.handler.onResponseData?.(this, chunk)
+    if (this.due === undefined) return this.handler.onResponseData?.(this, chunk)
     this.discarded += chunk.length
     if (this.discarded > MOST_DISCARDED) controller.abort(new Error('the refusal is too long'))
   }
 
   onResponseEnd(_: ControllerLike, trailers: object): void {
-    if (this.wait === undefined) this.handler.onResponseEnd?.(this, trailers)
-    else this.repeat(this.wait)
+    if (this.due === undefined) this.handler.onResponseEnd?.(this, trailers)
+    else this.repeat(this.due)
   }
 
   onResponseError(_: ControllerLike, error: Error): void {
-    if (this.wait === undefined || this.aborted) this.fail(error)
-    else this.repeat(this.wait)
+    if (this.due === undefined || this.aborted) this.fail(error)
+    else this.repeat(this.due)
   }
 
   private fail(error: Error): void {
@@ -179,11 +189,12 @@ class PoliteHandler implements HandlerLike, ControllerLike {
     this.handler.onRequestStart?.(this, context)
   }
 
-  private repeat(wait: Millis): void {
-    this.wait = undefined
+  private repeat(due: Millis): void {
+    this.timers.clear(this.timer)
+    this.due = undefined
     this.discarded = 0
     this.attempt = undefined
-    this.sendAfter(wait)
+    this.sendAfter(Math.max(0, due - this.timers.clock()))
   }
 
   private sendAfter(wait: Millis): void {

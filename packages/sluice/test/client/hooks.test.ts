@@ -10,7 +10,7 @@ import { politeGot } from '../../src/client/got.ts'
 import { politeKy } from '../../src/client/ky.ts'
 import type { PoliteOptions } from '../../src/client/manners.ts'
 import { politeUndici } from '../../src/client/undici.ts'
-import { scriptedServer } from './limited-servers.ts'
+import { scriptedServer, serve } from './limited-servers.ts'
 
 interface Call {
   readonly method?: 'GET' | 'POST' | 'PUT'
@@ -156,6 +156,18 @@ describe('undici', () => {
     await expect(held).rejects.toThrow('no longer')
     expect(waits).toHaveLength(1)
     expect(server.received).toHaveLength(1)
+  })
+
+  it('a refusal whose end does not come holds nothing up', async () => {
+    let requests = 0
+    const server = await serve((_, response) => {
+      requests += 1
+      if (requests > 1) return void response.end('fine')
+      response.writeHead(429).write('no, and')
+    })
+    stops.push(() => server.stop())
+    const send = libraries['undici']!({ base: 1 })
+    expect(await send(server.url, {})).toEqual({ status: 200, text: 'fine' })
   })
 
   it('a second attempt that is aborted in the queue of its pool is given up once', async () => {
