@@ -13,13 +13,15 @@ export interface StandInParts {
   readonly counts: SyncStore
   /** What a rule says, by its name. */
   readonly modeOf: (rule: string) => OnStoreFailure
+  /** The part of some units that is granted here. */
+  readonly partOf: (units: number) => number
   readonly clock: Clock
 }
 
 /** A {@link SyncStore} that decides each check by the mode of its rule. */
 export class StandInStore implements SyncStore {
   readonly sync = true
-  /** What a rule that refuses says: until the store is asked again. */
+  /** How long a rule waits for what only the store can allow: until it is asked again. */
   retryAfter: Millis = 1
   private readonly parts: StandInParts
 
@@ -54,7 +56,8 @@ export class StandInStore implements SyncStore {
     decide: (local: readonly Check[]) => readonly Verdict[],
   ): readonly Verdict[] {
     const local = this.localOf(checks)
-    const verdicts = local.length === 0 ? [] : decide(local)
+    const verdicts =
+      local.length === 0 ? [] : decide(local).map((verdict, i) => this.hopeful(local[i]!, verdict))
     if (local.length === checks.length) return verdicts
     const now = this.parts.clock()
     let next = 0
@@ -63,6 +66,16 @@ export class StandInStore implements SyncStore {
       if (mode === 'local') return verdicts[next++]!
       return mode === 'open' ? passed(check, now) : refused(this.retryAfter, now)
     })
+  }
+
+  /** A cost above the part that is granted here never fits, but it may fit the whole that the store grants. */
+  private hopeful({ limit, cost }: Check, verdict: Verdict): Verdict {
+    if (verdict.allowed || verdict.retryAfter !== null || limit.quota === 0) return verdict
+    if (this.parts.partOf(cost) > limit.burst) return verdict
+    const { allowed, remaining, resetAfter, delay, at } = verdict
+    const retryAfter = this.retryAfter
+    const availableAfter = Math.min(verdict.availableAfter, retryAfter)
+    return { allowed, remaining, retryAfter, resetAfter, availableAfter, delay, at }
   }
 
   private localOf(checks: readonly Check[]): readonly Check[] {

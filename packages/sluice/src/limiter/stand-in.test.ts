@@ -152,6 +152,32 @@ describe('a limiter whose store is gone', () => {
     expect(await limiter.check({ user: 'ann' })).toMatchObject({ allowed: true, rule: 'local' })
   })
 
+  it('says never only of what the whole limit never allows', async () => {
+    const nothing = { quota: 0, window: '1h' } as const
+    const limiter = limiterOf(
+      policyOf(rule('some', { limit: '10/h' }), rule('none', { by: ['guest'], limit: nothing })),
+      { breaker: { failures: 1000, calls: 1000 } },
+    )
+    const ann = { user: 'ann' }
+    expect(await limiter.check(ann, 5)).toMatchObject({ allowed: true })
+    expect((await limiter.check(ann, 5)).retryAfter).toBeGreaterThan(1000)
+    for (const cost of [6, 10]) {
+      const wait = { retryAfter: 1, availableAfter: 1 }
+      expect(await limiter.check(ann, cost)).toMatchObject({
+        allowed: false,
+        reason: 'over-limit',
+        retryAfter: 1,
+        outcomes: [wait],
+      })
+      expect(await limiter.peek(ann, cost)).toMatchObject({ allowed: false, retryAfter: 1 })
+    }
+    expect(await limiter.check(ann, 12)).toMatchObject({ allowed: false, retryAfter: null })
+    expect(await limiter.check({ guest: 'bob' })).toMatchObject({
+      allowed: false,
+      retryAfter: null,
+    })
+  })
+
   it.each([[[]], [{}], [undefined]])('answers for a store that answers %o', async (garbage) => {
     const wrong = async (): Promise<never> => garbage as never
     const store: AsyncStore = { ...brokenStore(), take: wrong, peek: wrong }

@@ -80,6 +80,7 @@ export class StandIn implements Fallback {
     const store = new StandInStore({
       counts: localCounts(remote, clock),
       modeOf: this.modeOf,
+      partOf,
       clock: clock ?? systemClock,
     })
     const rules = compilePolicy(scalePolicy(policy, partOf))
