@@ -33,9 +33,8 @@ const OPTIONS = ['policy', 'timeout', 'headers', 'fetch', 'timers']
  */
 export function remoteLimiter(url: string | URL, options: RemoteLimiterOptions = {}): Limiter {
   const reader = new OptionReader('remoteLimiter', options, OPTIONS)
-  const base = String(url).replace(/\/+$/, '')
-  if (!/^https?:\/\//.test(base) || !URL.canParse(base))
-    reader.wrong('url', String(url), "an address such as 'http://127.0.0.1:8080'")
+  const base = baseOf(reader, String(url))
+  checkHeaders(reader, options.headers)
   const { policy, headers, timers = systemTimers } = options
   if (policy !== undefined && (typeof policy !== 'string' || policy === ''))
     reader.wrong('policy', policy, 'the name of a policy')
@@ -43,6 +42,32 @@ export function remoteLimiter(url: string | URL, options: RemoteLimiterOptions =
   const timeout = reader.duration('timeout', options.timeout, 100)
   const fetch = reader.callable('fetch', options.fetch, globalThis.fetch)
   return new Remote(new Postman({ base, headers, timeout, fetch, timers }), policy)
+}
+
+/** The address that paths are put behind. */
+function baseOf(reader: OptionReader, url: string): string {
+  const accepted = "an address such as 'http://127.0.0.1:8080', without a query"
+  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) reader.wrong('url', url, accepted)
+  const parsed = new URL(url)
+  if (parsed.username !== '' || parsed.password !== '') {
+    parsed.username = ''
+    parsed.password = ''
+    reader.wrong('url', parsed.href, `${accepted}; credentials belong into headers`)
+  }
+  if (/[?#]/.test(url)) reader.wrong('url', url, accepted)
+  return url.replace(/\/+$/, '')
+}
+
+/** Headers that cannot be sent would look like a service that cannot be reached. Values may be secrets. */
+function checkHeaders(reader: OptionReader, headers: RemoteLimiterOptions['headers']): void {
+  if (headers === undefined) return
+  const accepted = 'an object of names and values that HTTP allows'
+  if (typeof headers !== 'object' || headers === null) reader.wrong('headers', '…', accepted)
+  try {
+    new Headers(headers)
+  } catch {
+    reader.wrong('headers', Object.keys(headers), accepted)
+  }
 }
 
 class Remote implements Limiter {

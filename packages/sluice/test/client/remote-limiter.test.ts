@@ -198,6 +198,27 @@ describe('on the wire', () => {
     expect(() => remoteLimiter('http://x', { timeout: -1 })).toThrow('timeout is -1')
   })
 
+  it.each([
+    ['http://user:secret@127.0.0.1:8080', {}, 'url is "http://127.0.0.1:8080/"'],
+    ['http://127.0.0.1:8080/?tenant=a', {}, 'url is "http://127.0.0.1:8080/?tenant=a"'],
+    ['http://127.0.0.1:8080/#a', {}, 'url is "http://127.0.0.1:8080/#a"'],
+    ['http://127.0.0.1:8080', { 'no space': 'secret' }, 'headers is ["no space"]'],
+    ['http://127.0.0.1:8080', { a: 'secret\n' + 'b: c' }, 'headers is ["a"]'],
+    ['http://127.0.0.1:8080', 'secret', 'headers is "…"'],
+  ])('does not take %s with %j, and tells no secret', (url, headers, message) => {
+    let error: unknown
+    try {
+      remoteLimiter(url, { headers: headers as never })
+    } catch (caught) {
+      error = caught
+    }
+    expect(error).toMatchObject({
+      code: 'invalid-option',
+      message: expect.stringContaining(message) as string,
+    })
+    expect(String(error)).not.toContain('secret')
+  })
+
   it('a fallback fits around it as around any limiter', async () => {
     const { limiter } = await wire(() => ({ status: 503, body: {} }))
     const stand = createLimiter({ limit: '1/min', store: memoryStore({ clock: fakeClock() }) })
