@@ -31,7 +31,7 @@ export class Table {
   slots: Slots
   /**
    * One Map; many, a power of two, once there are many keys: V8 rehashes a whole Map when it grows or shrinks,
-   * and a huge one takes long. Keys of the first Map stay in it until they are forgotten.
+   * and a huge one takes long. Keys of the first Map stay in it until they are asked for or forgotten.
    */
   private first = new Map<string, number>()
   private only: Map<string, number> | undefined = this.first
@@ -173,7 +173,18 @@ export class Table {
   }
 
   private findInMaps(key: string): number | undefined {
-    return this.mapOf(key).get(key) ?? this.first.get(key)
+    const map = this.mapOf(key)
+    const slot = map.get(key)
+    return slot === undefined && this.first.size > 0 ? this.moveInto(map, key) : slot
+  }
+
+  /** Takes a key out of the first Map when it is asked for, so that it is found at once from then on. */
+  private moveInto(map: Map<string, number>, key: string): number | undefined {
+    const slot = this.first.get(key)
+    if (slot === undefined) return undefined
+    this.first.delete(key)
+    map.set(key, slot)
+    return slot
   }
 
   private mapOf(key: string): Map<string, number> {
