@@ -10,8 +10,8 @@ const KEYS_PER_SHARD = 65_536
 /** Slots looked at for expired keys whenever a key is added. */
 const LOOKS_PER_ADD = 4
 /** Most slots that one tick of the sweeper looks at, and most keys that it forgets: well under 5 ms. */
-const LOOKS_PER_TICK = 32_768
-const REMOVALS_PER_TICK = 4096
+const LOOKS_PER_TICK = 16_384
+const REMOVALS_PER_TICK = 1024
 
 /** Where a key that has no slot goes. */
 export const NEW = -1
