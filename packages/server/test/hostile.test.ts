@@ -100,7 +100,7 @@ test('requests that are hardly HTTP get a refusal or silence', async () => {
   expect((await service.get('/healthz')).status).toBe(200)
 })
 
-test('labels of metrics come from the file alone', async () => {
+test('trap: metrics with clients’ keys as labels; here labels come from the file alone', async () => {
   const { post, get, metrics } = await running({ policies })
   for (let i = 0; i < 50; i++) {
     await post('/v1/check', { policy: 'key', key: `secret-${i}` })

@@ -106,7 +106,7 @@ function storeThat(take: Store['take']): Store {
 describe('a store that does not answer as it should', () => {
   const never = (): Promise<never> => new Promise(() => {})
 
-  test('one that is gone is UNAVAILABLE, never UNKNOWN', async () => {
+  test('trap: a store that is gone answered with UNKNOWN; here it is UNAVAILABLE', async () => {
     const gone = new SluiceError('store-unreachable', 'no connection', { transient: true })
     const { session } = await start({ store: storeThat(() => Promise.reject(gone)) })
     const reply = await call(session, PATH, BODY, {})
