@@ -1,0 +1,37 @@
+// The shape of `envoy`.
+import { z } from 'zod'
+import { HEADER_DIALECTS } from '../../envoy/decide/headers.ts'
+import type { EnvoyConfig } from '../config.ts'
+import { flag, listOf, oneOf, text } from './values.ts'
+
+const algorithms = [
+  'token-bucket',
+  'gcra',
+  'leaky-bucket',
+  'fixed-window',
+  'sliding-window',
+  'sliding-log',
+] as const
+
+export const envoy: z.ZodType<EnvoyConfig> = z.strictObject(
+  {
+    files: listOf(text('a file or a folder'), 'a list of files and folders')
+      .describe("Files and folders in the format of Envoy's own rate limit service.")
+      .default([]),
+    mergeDomains: flag.describe('Whether several files may speak of one domain.').default(false),
+    algorithm: oneOf(algorithms)
+      .describe('How the limits of those files are kept.')
+      .default('fixed-window'),
+    charging: oneOf(['all-or-none', 'each'])
+      .describe('Whether a refused request costs nothing, or each descriptor pays for itself.')
+      .default('all-or-none'),
+    headers: listOf(oneOf(HEADER_DIALECTS), 'a list of header dialects')
+      .describe('Headers for the client, beside what Envoy adds itself.')
+      .default(['retry-after']),
+    onStoreFailure: oneOf(['local', 'open', 'closed'])
+      .describe('What the limits of those files do while a remote store cannot answer.')
+      .default('local'),
+    reflection: flag.describe('Whether tools may ask which services there are.').default(false),
+  },
+  { error: 'an object with files' },
+)

@@ -1,0 +1,43 @@
+// The shape of the whole file, with `store` in its long form and policies still as they were written.
+import { z } from 'zod'
+import { LOG_LEVELS } from '../../service/log.ts'
+import type { Config } from '../config.ts'
+import { envoy } from './envoy.ts'
+import { failure } from './failure.ts'
+import { listeners } from './listeners.ts'
+import { proxy } from './proxy.ts'
+import { shutdown } from './shutdown.ts'
+import { store } from './store.ts'
+import { listOf, oneOf, text } from './values.ts'
+
+/** What the shape gives: everything in place except the policies. */
+export type Outline = Omit<Config, 'policies'> & { readonly policies: readonly unknown[] }
+
+const POLICIES = 'a list of at least one policy'
+
+const whole = z.strictObject(
+  {
+    policies: z
+      .array(z.unknown(), { error: POLICIES })
+      .min(1, { error: POLICIES })
+      .describe('Each with a name of its own.'),
+    store: store.describe('Where counts live.').prefault({ kind: 'memory' }),
+    listeners: listeners.prefault({}),
+    envoy: envoy.describe('The rate limit service of Envoy, on the gRPC listener.').exactOptional(),
+    proxy: proxy.describe('The questions of proxies at /v1/auth/….').prefault({}),
+    failure: failure.describe('What happens while a remote store cannot answer.').prefault({}),
+    trustedProxies: listOf(text("a network such as '10.0.0.0/8'"), 'a list of networks')
+      .describe('The proxies whose word on the client’s address is believed.')
+      .default([]),
+    shutdown: shutdown.prefault({}),
+    log: oneOf(LOG_LEVELS).default('info'),
+  },
+  { error: 'an object with policies' },
+)
+
+export const file: z.ZodType<Outline> = whole
+
+/** The same for a service whose limits stand in files of their own: it needs no policy. */
+export const fileBesideOthers: z.ZodType<Outline> = whole.extend({
+  policies: z.array(z.unknown(), { error: 'a list of policies' }).default([]),
+})

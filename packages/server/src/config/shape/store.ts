@@ -1,0 +1,27 @@
+// The shape of `store` in its long form.
+import { z } from 'zod'
+import type { StoreConfig } from '../config.ts'
+import { flag, matching, millis, whole } from './values.ts'
+
+const memory = z.strictObject({
+  kind: z.literal('memory'),
+  maxKeys: whole(1, 2 ** 24)
+    .describe('Most keys held at once.')
+    .default(1_000_000),
+})
+
+const redis = z.strictObject({
+  kind: z.literal('redis'),
+  url: matching(/^rediss?:\/\/\S+$/, "a URL such as 'redis://127.0.0.1:6379'").describe(
+    'redis:// or rediss://, with user, password and database.',
+  ),
+  prefix: matching(/^[^{}]{1,32}$/, 'text without { and }, at most 32 bytes')
+    .describe('What every key begins with.')
+    .default('sl:'),
+  timeout: millis.describe('When a call is given up.').default(100),
+  cluster: flag.describe('Whether the URL names a node of a cluster.').default(false),
+})
+
+export const store: z.ZodType<StoreConfig> = z.discriminatedUnion('kind', [memory, redis], {
+  error: "'memory', a Redis URL, or an object with kind memory or redis",
+})
