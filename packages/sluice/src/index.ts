@@ -12,7 +12,9 @@ export {
   type RateText,
 } from './limit/limit.ts'
 export type { Verdict } from './limit/verdict.ts'
+export { valuesIn } from './key/key.ts'
 export { parsePolicy } from './policy/parse.ts'
+export { placesOf, type Place } from './policy/places.ts'
 export type {
   Attributes,
   Condition,
@@ -30,6 +32,7 @@ export { explain } from './decision/explain.ts'
 export {
   memoryStore,
   type MemoryStore,
+  type MemoryStoreKeys,
   type MemoryStoreOptions,
   type MemoryStoreStats,
 } from './stores/memory/memory-store.ts'

@@ -5,10 +5,10 @@ import type { Verdict } from '../limit/verdict.ts'
 import type { Millis } from '../time/clock.ts'
 
 /**
- * Why a request was allowed or refused: every rule had room, a rule had none, no rule spoke, or the store
- * could not answer and the rule says to refuse then.
+ * Why a request was allowed or refused: every rule had room, a rule had none, no rule spoke, the store could not
+ * answer and the rule says to refuse then, or an operator of the service has blocked it for a time.
  */
-export type Reason = 'within-limit' | 'over-limit' | 'no-rule' | 'unavailable'
+export type Reason = 'within-limit' | 'over-limit' | 'no-rule' | 'unavailable' | 'blocked'
 
 /** Who answered: the store, units leased from it, the stand-in, or nobody (the rule lets through). */
 export type Source = 'store' | 'lease' | 'fallback' | 'open'

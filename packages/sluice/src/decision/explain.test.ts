@@ -34,6 +34,18 @@ describe('explain', () => {
     )
   })
 
+  it('says that an operator has blocked the request, and for how long', () => {
+    const { limiter } = limited(perUser)
+    const decision: Decision = {
+      ...(JSON.parse(JSON.stringify(limiter.check({}))) as Decision),
+      allowed: false,
+      reason: 'blocked',
+      retryAfter: 90_000,
+      skipped: [],
+    }
+    expect(explain(decision)).toBe('refused: blocked for another 1 min 30 s')
+  })
+
   it('says how much is left of what was allowed, and when all of it is back', () => {
     const { limiter } = limited(perUser)
     expect(explain(limiter.check({ user: 'a' }))).toBe(

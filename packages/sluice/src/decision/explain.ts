@@ -13,6 +13,8 @@ export function explain(decision: Decision): string {
     )
   }
   const lines = [...decision.outcomes.map(outcomeText), ...decision.skipped.map(skippedText)]
+  if (decision.reason === 'blocked')
+    lines.unshift(`refused: blocked for another ${waitText(decision.retryAfter ?? 0)}`)
   if (decision.reason === 'no-rule') lines.unshift('allowed: no rule limits this request')
   return lines.join('\n')
 }

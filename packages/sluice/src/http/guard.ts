@@ -164,8 +164,9 @@ export class Guard<Q extends object, S> implements Keeper {
       )
     }
     if (!decision.allowed) {
-      const kind = decision.reason === 'unavailable' ? 'unavailable' : 'over-limit'
-      passage.refusal = this.replyOf(kind, request, decision)
+      const { reason } = decision
+      const isOver = reason !== 'unavailable' && reason !== 'blocked'
+      passage.refusal = this.replyOf(isOver ? 'over-limit' : reason, request, decision)
     } else if (this.mayDelay) passage.delay = decision.delay
     return passage
   }
@@ -201,7 +202,7 @@ export class Guard<Q extends object, S> implements Keeper {
     } catch (error) {
       this.failed('problem', error)
       return {
-        status: kind === 'over-limit' ? 429 : 503,
+        status: kind === 'over-limit' || kind === 'blocked' ? 429 : 503,
         fields: [['Cache-Control', 'no-store']],
         body: '',
       }

@@ -1,7 +1,7 @@
 // The body of a refusal: problem details (RFC 9457), of the types that the RateLimit draft registers.
 
 /** Why a request is not let through. */
-export type Kind = 'over-limit' | 'unavailable' | 'uncountable' | 'broken'
+export type Kind = 'over-limit' | 'blocked' | 'unavailable' | 'uncountable' | 'broken'
 
 /** Problem details of a refusal. `violated-policies` is spelled as the draft has it. */
 export interface ProblemDetails {
@@ -20,6 +20,11 @@ const TEXTS: Readonly<Record<Kind, { type: string; title: string; detail: string
     type: `${TYPES}quota-exceeded`,
     title: 'Quota Exceeded',
     detail: 'The request costs more than its limit ever allows. Waiting does not help.',
+  },
+  blocked: {
+    type: 'about:blank',
+    title: 'Blocked',
+    detail: 'The client is blocked.',
   },
   unavailable: {
     type: `${TYPES}temporary-reduced-capacity`,
@@ -47,11 +52,12 @@ export function problemOf(
 ): ProblemDetails {
   const { type, title, detail } = TEXTS[kind]
   const isOver = kind === 'over-limit'
+  const tells = isOver || kind === 'blocked'
   return {
     type,
     title,
     status,
-    detail: isOver && seconds !== undefined ? `Try again in ${seconds} s.` : detail,
+    detail: tells && seconds !== undefined ? `Try again in ${seconds} s.` : detail,
     ...(isOver ? { 'violated-policies': violated } : {}),
   }
 }

@@ -18,6 +18,7 @@ export function refusals<Q>(options: HttpOptions<Q, never>): Refusals<Q> {
   const spread = options.spread === undefined ? 0 : duration(options.spread)
   const statuses = {
     'over-limit': 429,
+    blocked: 429,
     unavailable: unavailableStatus,
     uncountable: 400,
     broken: 500,
@@ -25,7 +26,7 @@ export function refusals<Q>(options: HttpOptions<Q, never>): Refusals<Q> {
 
   return (kind, request, decision) => {
     const status = statuses[kind]
-    const waits = kind === 'over-limit' || kind === 'unavailable'
+    const waits = kind === 'over-limit' || kind === 'blocked' || kind === 'unavailable'
     // Nobody knows when a store is back; a second is soon, and never 0.
     const wait =
       kind === 'unavailable' ? (decision?.retryAfter ?? 0) : (decision?.retryAfter ?? null)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { joined, keyOf, LONGEST_VALUE } from './key.ts'
+import { joined, keyOf, LONGEST_VALUE, valuesIn } from './key.ts'
 
 /** Values that try to look like something else: separators, hashes, lengths, inherited names. */
 const hostile = fc.oneof(
@@ -104,4 +104,20 @@ describe('joined', () => {
       { numRuns: 2000 },
     )
   })
+})
+
+describe('valuesIn', () => {
+  it('gives the values of a key back, those that are hashed as their hashes', () => {
+    fc.assert(
+      fc.property(lists, (values) => {
+        const standing = values.map((value) => keyOf([value]))
+        expect(valuesIn(keyOf(values))).toEqual(standing)
+      }),
+    )
+  })
+
+  it.each(['~:1', '~:x:a', '~:2:a', '~:01:a', '~:1:ab', '~:99999999:a'])(
+    'knows that %s is no key',
+    (text) => expect(valuesIn(text)).toBeUndefined(),
+  )
 })

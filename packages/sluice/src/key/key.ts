@@ -23,6 +23,21 @@ export function keyOf(values: readonly string[], hash = false): string {
   return key
 }
 
+/** The values of a key, each as it stands there, a hashed one as its hash; undefined for a text that is no key. */
+export function valuesIn(key: string): readonly string[] | undefined {
+  if (!key.startsWith(LIST)) return [key]
+  const values: string[] = []
+  for (let at = LIST.length; at < key.length;) {
+    const length = /^(0|[1-9]\d{0,6}):/.exec(key.slice(at, at + 8))
+    if (length === null) return undefined
+    const start = at + length[0].length
+    at = start + Number(length[1])
+    if (at > key.length) return undefined
+    values.push(key.slice(start, at))
+  }
+  return values
+}
+
 /** The values with their lengths in front, so that no choice of values can shift a border. */
 export function joined(values: readonly string[]): string {
   let key = ''

@@ -33,17 +33,19 @@ export function compilePolicy(policy: Policy): readonly CompiledRule[] {
   return policy.rules.map((rule) => compileRule(policy.name, rule))
 }
 
+/**
+ * A limit of a rule where it is counted. The algorithm and the window stand in the space, so that a state is never
+ * read by another arithmetic; the quota and the burst do not, so that raising them forgets nothing.
+ */
+export function placeOf(policyName: string, rule: Rule, input: LimitInput): PlacedLimit {
+  const made = limit(input)
+  const { algorithm, window } = made
+  const names = [FORMAT, policyName, rule.name, algorithm, String(window), ...rule.by]
+  return { limit: made, space: joined(names) }
+}
+
 function compileRule(policyName: string, rule: Rule): CompiledRule {
-  /**
-   * The algorithm and the window stand in the space, so that a state is never read by another
-   * arithmetic; the quota and the burst do not, so that raising them forgets nothing.
-   */
-  const place = (input: LimitInput): PlacedLimit => {
-    const made = limit(input)
-    const { algorithm, window } = made
-    const names = [FORMAT, policyName, rule.name, algorithm, String(window), ...rule.by]
-    return { limit: made, space: joined(names) }
-  }
+  const place = (input: LimitInput): PlacedLimit => placeOf(policyName, rule, input)
   const base = place(rule.limit)
   return {
     rule,

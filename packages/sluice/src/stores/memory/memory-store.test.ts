@@ -177,3 +177,42 @@ it('refuses options that make no sense, by name', () => {
   }
   expect(() => memoryStore({ clock: 5 as never })).toThrow(/clock is 5; accepted/)
 })
+
+describe('the keys of a space', () => {
+  const all = (store: MemoryStore, space: string, looks: number): string[] => {
+    const seen: string[] = []
+    for (let from: number | undefined = 0; from !== undefined;) {
+      const { keys, next } = store.keysOf(space, from, looks)
+      expect(keys.length).toBeLessThanOrEqual(looks)
+      seen.push(...keys)
+      from = next
+    }
+    return seen
+  }
+
+  it.each([1, 7, 1000, 100_000])('are all seen once, %i places at a time', (looks) => {
+    const store = memoryStore({ clock: fakeClock(START) })
+    const keys = Array.from({ length: looks === 1 ? 100 : 40_000 }, (_, i) => `k${i}`)
+    for (const key of keys) store.take([check(key), check(key, '2/min')])
+    expect(all(store, 'space 1/min', looks).toSorted()).toEqual(keys.toSorted())
+    expect(all(store, 'nowhere', looks)).toEqual([])
+    store.close()
+  })
+
+  it('are seen once although others come and go between the looks', () => {
+    const store = memoryStore({ clock: fakeClock(START) })
+    for (let i = 0; i < 40_000; i++) store.take([check(`k${i}`)])
+    const seen: string[] = []
+    for (let from: number | undefined = 0, turn = 0; from !== undefined; turn++) {
+      const { keys, next } = store.keysOf('space 1/min', from, 999)
+      seen.push(...keys)
+      from = next
+      for (let i = 0; i < 700; i++) store.reset([check(`k${turn * 700 + i}`)])
+      for (let i = 0; i < 300; i++) store.take([check(`new ${turn} ${i}`)])
+    }
+    expect(new Set(seen).size).toBe(seen.length)
+    const left = new Set(all(store, 'space 1/min', 1000).filter((key) => key.startsWith('k')))
+    expect([...left].filter((key) => !seen.includes(key))).toEqual([])
+    store.close()
+  })
+})

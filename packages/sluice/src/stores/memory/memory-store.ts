@@ -30,6 +30,17 @@ export interface MemoryStoreStats {
 /** A {@link SyncStore} in this process's memory. */
 export interface MemoryStore extends SyncStore {
   stats(): MemoryStoreStats
+  /**
+   * Some keys of one space, expired ones among them: looks at `looks` places from `from` on, which is 0 at first and
+   * `next` of the answer before. Keys that stay are seen once; those that come or go meanwhile, perhaps.
+   */
+  keysOf(space: string, from: number, looks: number): MemoryStoreKeys
+}
+
+/** Some keys, and where to go on; undefined at the end. */
+export interface MemoryStoreKeys {
+  readonly keys: readonly string[]
+  readonly next: number | undefined
 }
 
 /**
@@ -124,6 +135,10 @@ class Memory implements MemoryStore {
   stats(): MemoryStoreStats {
     const { keys, evicted, overflowed } = this.tables
     return { keys, evicted, overflowed }
+  }
+
+  keysOf(space: string, from: number, looks: number): MemoryStoreKeys {
+    return this.tables.get(space)?.slots.keysFrom(from, looks) ?? { keys: [], next: undefined }
   }
 
   sweep(): boolean {

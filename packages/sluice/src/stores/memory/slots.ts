@@ -55,6 +55,28 @@ export abstract class Slots {
     return this.keyAt(slot) === undefined ? undefined : slot
   }
 
+  /** The keys in so many slots from this one on, and the slot to go on with; undefined at the end. */
+  keysFrom(slot: number, looks: number): { keys: string[]; next: number | undefined } {
+    const keys: string[] = []
+    let next = slot
+    for (let left = looks; left > 0;) {
+      const number = next >>> CHUNK_BITS
+      if (number >= this.chunks.length) return { keys, next: undefined }
+      const index = next & INDEX
+      const chunk = this.chunks[number]
+      if (chunk === undefined || index >= chunk.top) {
+        next = (number + 1) << CHUNK_BITS
+        continue
+      }
+      const key = chunk.keys[index]
+      if (key !== undefined) keys.push(key)
+      left -= 1
+      // The last slot of a chunk may be the last of all.
+      next = index + 1 < CHUNK ? next + 1 : (number + 1) << CHUNK_BITS
+    }
+    return { keys, next }
+  }
+
   /** A slot for a new key. */
   add(key: string, state: State): number {
     const number = this.roomyChunk()

@@ -1,0 +1,29 @@
+// Where the counts of a policy live, for those who look through a store.
+import type { LimitInput } from '../limit/limit.ts'
+import { placeOf, type PlacedLimit } from './compile.ts'
+import type { Policy, Rule } from './policy.ts'
+
+/** One place where a rule counts, with the first of its limits that count there. */
+export interface Place extends PlacedLimit {
+  readonly rule: Rule
+}
+
+/**
+ * Every place where the rules of a parsed policy count: one for each rule, and one more for each of its tiers and
+ * overrides that has another algorithm or window.
+ */
+export function placesOf(policy: Policy): readonly Place[] {
+  return policy.rules.flatMap((rule) => {
+    const bySpace = new Map<string, Place>()
+    for (const limit of limitsOf(rule)) {
+      const placed = placeOf(policy.name, rule, limit)
+      if (!bySpace.has(placed.space)) bySpace.set(placed.space, { rule, ...placed })
+    }
+    return [...bySpace.values()]
+  })
+}
+
+function limitsOf({ limit, tiers, overrides = [] }: Rule): readonly LimitInput[] {
+  const others = [...Object.values(tiers?.limits ?? {}), ...overrides.map(({ limit }) => limit)]
+  return [limit, ...others.filter((one) => one !== 'unlimited')]
+}
