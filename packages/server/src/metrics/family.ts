@@ -6,6 +6,19 @@ export interface Series {
   lines(name: string, labels: string): readonly string[]
 }
 
+/** What the figures of several processes make together. */
+export type Across = 'sum' | 'max' | 'min'
+
+/** A metric at one moment, as plain data. */
+export interface FamilySnapshot {
+  readonly kind: string
+  readonly name: string
+  readonly help: string
+  readonly across: Across
+  /** The values by what stands before them in the exposition. */
+  readonly values: ReadonlyMap<string, number>
+}
+
 /** Beyond this many series of one metric, further ones are counted together as `other`. */
 const MOST_SERIES = 10_000
 
@@ -16,14 +29,23 @@ export class Family<S extends Series> {
   private readonly help: string
   private readonly labels: readonly string[]
   private readonly make: () => S
+  private readonly across: Across
   private readonly series = new Map<string, S>()
 
-  constructor(kind: string, name: string, help: string, labels: readonly string[], make: () => S) {
+  constructor(
+    kind: string,
+    name: string,
+    help: string,
+    labels: readonly string[],
+    make: () => S,
+    across: Across = 'sum',
+  ) {
     this.kind = kind
     this.name = name
     this.help = help
     this.labels = labels
     this.make = make
+    this.across = across
   }
 
   /** The series of these label values, in the order of the label names; made, at 0, when it is new. */
@@ -40,10 +62,23 @@ export class Family<S extends Series> {
 
   /** Its part of the exposition; nothing when it has no series yet. */
   text(): string {
-    if (this.series.size === 0) return ''
-    const lines = [`# HELP ${this.name} ${this.help}`, `# TYPE ${this.name} ${this.kind}`]
+    return this.series.size === 0 ? '' : familyText(this.name, this.help, this.kind, this.lines())
+  }
+
+  /** All its figures at this moment. */
+  snapshot(): FamilySnapshot {
+    const { kind, name, help, across } = this
+    const values = this.lines().map((line): [string, number] => {
+      const end = line.lastIndexOf(' ')
+      return [line.slice(0, end), Number(line.slice(end + 1))]
+    })
+    return { kind, name, help, across, values: new Map(values) }
+  }
+
+  private lines(): readonly string[] {
+    const lines: string[] = []
     for (const [labels, series] of this.series) lines.push(...series.lines(this.name, labels))
-    return `${lines.join('\n')}\n`
+    return lines
   }
 
   private labelText(values: readonly string[]): string {
@@ -51,6 +86,16 @@ export class Family<S extends Series> {
     const pairs = this.labels.map((label, i) => `${label}="${escaped(values[i] ?? '')}"`)
     return `{${pairs.join(',')}}`
   }
+}
+
+/** A metric's part of the exposition. */
+export function familyText(
+  name: string,
+  help: string,
+  kind: string,
+  lines: readonly string[],
+): string {
+  return [`# HELP ${name} ${help}`, `# TYPE ${name} ${kind}`, ...lines, ''].join('\n')
 }
 
 function escaped(value: string): string {

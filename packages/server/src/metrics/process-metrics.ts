@@ -2,19 +2,23 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { Health } from '../service/health.ts'
 import { version } from '../version.ts'
+import type { Across } from './family.ts'
 import type { MetricRegistry } from './registry.ts'
 
 /** Adds memory, processor time, the event loop's delay, the version and whether the service wants traffic. */
 export function addProcessMetrics(metrics: MetricRegistry, health: Health): void {
-  const gauge = (name: string, help: string, read: () => number): void =>
-    metrics.gauge(name, help).with().readFrom(read)
+  const gauge = (name: string, help: string, read: () => number, across?: Across): void =>
+    metrics.gauge(name, help, [], across).with().readFrom(read)
 
-  metrics.gauge('sluice_build_info', 'The version that runs.', ['version']).with(version).set(1)
-  gauge('sluice_ready', 'Whether the service wants traffic.', () =>
+  metrics
+    .gauge('sluice_build_info', 'The version that runs.', ['version'], 'max')
+    .with(version)
+    .set(1)
+  gauge('sluice_ready', 'Whether the service wants traffic; of workers, how many do.', () =>
     health.state === 'serving' ? 1 : 0,
   )
   const started = Date.now() / 1000 - process.uptime()
-  gauge('process_start_time_seconds', 'When the process started, since 1970.', () => started)
+  gauge('process_start_time_seconds', 'When the process started, since 1970.', () => started, 'min')
   gauge('process_resident_memory_bytes', 'Memory of the process.', () => process.memoryUsage.rss())
   const cpu = metrics.counter('process_cpu_seconds_total', 'Processor time, user and system.')
   cpu.with().readFrom(() => {
@@ -31,5 +35,6 @@ export function addProcessMetrics(metrics: MetricRegistry, health: Health): void
       delay.reset()
       return longest
     },
+    'max',
   )
 }

@@ -1,5 +1,5 @@
 // The service's own figures and their text form for Prometheus; one addition costs a few nanoseconds.
-import { Family, type Series } from './family.ts'
+import { Family, type Across, type FamilySnapshot, type Series } from './family.ts'
 import { Histogram } from './histogram.ts'
 
 /** Something that only grows. */
@@ -46,8 +46,14 @@ export class MetricRegistry {
     return this.family(new Family('counter', name, help, labels, () => new Counter()))
   }
 
-  gauge(name: string, help: string, labels: readonly string[] = []): Family<Gauge> {
-    return this.family(new Family('gauge', name, help, labels, () => new Gauge()))
+  /** A gauge; `across` says what the values of several processes make together. */
+  gauge(
+    name: string,
+    help: string,
+    labels: readonly string[] = [],
+    across: Across = 'sum',
+  ): Family<Gauge> {
+    return this.family(new Family('gauge', name, help, labels, () => new Gauge(), across))
   }
 
   /** A histogram of seconds; the name ends in `_seconds`. */
@@ -58,6 +64,11 @@ export class MetricRegistry {
   /** The exposition in Prometheus' text format, version 0.0.4. */
   text(): string {
     return this.families.map((family) => family.text()).join('')
+  }
+
+  /** All figures as plain data, for whoever adds up those of several processes. */
+  snapshot(): readonly FamilySnapshot[] {
+    return this.families.map((family) => family.snapshot())
   }
 
   private family<S extends Series>(family: Family<S>): Family<S> {

@@ -1,0 +1,62 @@
+// Adds up the figures of several processes, of which some may have ended.
+import { familyText, type Across, type FamilySnapshot } from './family.ts'
+
+const COMBINE: Readonly<Record<Across, (a: number, b: number) => number>> = {
+  sum: (a, b) => a + b,
+  max: Math.max,
+  min: Math.min,
+}
+
+/** All figures of one process. */
+export type Snapshot = readonly FamilySnapshot[]
+
+/**
+ * The figures of a service that is several processes. What an ended process had counted stays in the sum, so that
+ * counters never go back; its gauges go with it.
+ */
+export class SummedMetrics {
+  private readonly latest = new Map<number, Snapshot>()
+  private ended: Snapshot = []
+
+  /** Keeps what a process says now in the place of what it said before. */
+  keep(pid: number, snapshot: Snapshot): void {
+    this.latest.set(pid, snapshot)
+  }
+
+  /** A process has ended. */
+  end(pid: number): void {
+    const last = this.latest.get(pid)
+    this.latest.delete(pid)
+    if (last === undefined) return
+    this.ended = summed([this.ended, last.filter(({ kind }) => kind !== 'gauge')])
+  }
+
+  /** The exposition of everything. `own` are the figures of this process. */
+  text(own: Snapshot): string {
+    return summed([own, ...this.latest.values(), this.ended])
+      .filter(({ values }) => values.size > 0)
+      .map(({ name, help, kind, values }) => familyText(name, help, kind, linesOf(values)))
+      .join('')
+  }
+}
+
+function linesOf(values: FamilySnapshot['values']): readonly string[] {
+  return [...values].map(([series, value]) => `${series} ${value}`)
+}
+
+function summed(snapshots: readonly Snapshot[]): Snapshot {
+  const families = new Map<string, FamilySnapshot & { readonly values: Map<string, number> }>()
+  for (const family of snapshots.flat()) {
+    const sum = families.get(family.name)
+    if (sum === undefined) {
+      families.set(family.name, { ...family, values: new Map(family.values) })
+      continue
+    }
+    const combine = COMBINE[family.across]
+    for (const [series, value] of family.values) {
+      const other = sum.values.get(series)
+      sum.values.set(series, other === undefined ? value : combine(other, value))
+    }
+  }
+  return [...families.values()]
+}
