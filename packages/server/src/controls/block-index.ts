@@ -1,0 +1,75 @@
+// Finds the block of a request in a few steps, however many blocks there are.
+import type { Attributes, Millis } from 'sluice'
+import { clientAddress } from 'sluice/http'
+import type { Block } from './control.ts'
+
+/** The blocks that name the same attributes. */
+interface Shape {
+  readonly names: readonly string[]
+  readonly byValues: Map<string, Block[]>
+}
+
+const addresses = clientAddress()
+
+/** Blocks by the attributes that they name; it never changes. */
+export class BlockIndex {
+  readonly size: number
+  private readonly shapes: readonly Shape[]
+
+  constructor(blocks: readonly Block[]) {
+    const shapes = new Map<string, Shape>()
+    for (const block of blocks) {
+      const names = Object.keys(block.attributes).toSorted()
+      const id = JSON.stringify(names)
+      const shape = shapes.get(id) ?? { names, byValues: new Map<string, Block[]>() }
+      shapes.set(id, shape)
+      for (const key of keysOf(block, names)) {
+        const others = shape.byValues.get(key)
+        if (others === undefined) shape.byValues.set(key, [block])
+        else others.push(block)
+      }
+    }
+    this.shapes = [...shapes.values()]
+    this.size = blocks.length
+  }
+
+  /** The block that lasts longest of those that hold for a request; undefined when none does. */
+  find(policy: string, attributes: Attributes | string, now: Millis): Block | undefined {
+    let found: Block | undefined
+    for (const { names, byValues } of this.shapes) {
+      const key = keyFor(names, attributes)
+      const blocks = key === undefined ? undefined : byValues.get(key)
+      if (blocks === undefined) continue
+      for (const block of blocks) {
+        const holds = block.until > now && (block.policy === null || block.policy === policy)
+        if (holds && (found === undefined || block.until > found.until)) found = block
+      }
+    }
+    return found
+  }
+}
+
+/** The key of a request among the blocks that name some attributes; undefined when it does not have them all. */
+function keyFor(names: readonly string[], attributes: Attributes | string): string | undefined {
+  let key = ''
+  for (const name of names) {
+    const value = textOf(attributes, name)
+    if (value === undefined) return undefined
+    key = names.length === 1 ? value : `${key}${value.length}:${value}`
+  }
+  return key
+}
+
+function textOf(attributes: Attributes | string, name: string): string | undefined {
+  if (typeof attributes === 'string') return name === 'key' ? attributes : undefined
+  const value = Object.hasOwn(attributes, name) ? attributes[name] : undefined
+  return value === undefined || value === null || value === '' ? undefined : String(value)
+}
+
+/** A block of an address also holds for the form in which adapters and proxies name it. */
+function keysOf({ attributes }: Block, names: readonly string[]): readonly string[] {
+  const { ip } = attributes
+  const network = ip === undefined ? undefined : addresses.of(ip).ip
+  const forms = network === undefined ? [attributes] : [attributes, { ...attributes, ip: network }]
+  return [...new Set(forms.map((form) => keyFor(names, form)!))]
+}

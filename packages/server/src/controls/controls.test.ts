@@ -1,0 +1,270 @@
+// Blocks and overrides, in this process and in a real Redis: the same promises for both.
+import { Redis } from 'ioredis'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { parsePolicy } from 'sluice'
+import { fakeClock } from 'sluice/testing'
+import { startRedis } from '../../../../test/servers/redis-server.ts'
+import { until } from '../../../../test/servers/until.ts'
+import { createLog } from '../service/log.ts'
+import { BlockIndex } from './block-index.ts'
+import { controlId, type Block, type ControlStore, type LiveOverride } from './control.ts'
+import { LiveControls } from './live-controls.ts'
+import { LocalControlStore } from './local-control-store.ts'
+import { overlaid } from './overlay.ts'
+import { RedisControlStore } from './redis-control-store.ts'
+
+vi.setConfig({ testTimeout: 30_000 })
+
+const silent = createLog('silent')
+const common = { note: '', by: 'test' }
+
+function newBlock(attributes: Record<string, string>, policy: string | null = null) {
+  const id = controlId('block', [policy, attributes])
+  return { ...common, kind: 'block', id, policy, attributes } as const
+}
+
+function newOverride(user: string, limit: '7/min' | 'unlimited' = '7/min') {
+  const id = controlId('override', ['api', 'per-user', { user }])
+  const place = { policy: 'api', rule: 'per-user', when: { user } }
+  return { ...common, kind: 'override', id, ...place, limit } as const
+}
+
+function block(attributes: Record<string, string>, more: Partial<Block> = {}): Block {
+  return { ...newBlock(attributes), since: 0, until: 1000, ...more }
+}
+
+describe('the index of blocks', () => {
+  it.each<[string, Block, Parameters<BlockIndex['find']>[1], boolean]>([
+    ['an attribute', block({ user: 'ann' }), { user: 'ann', ip: '192.0.2.1' }, true],
+    ['another value', block({ user: 'ann' }), { user: 'bob' }, false],
+    ['a missing attribute', block({ user: 'ann' }), { ip: 'ann' }, false],
+    ['all of several', block({ user: 'ann', route: '/a' }), { route: '/a', user: 'ann' }, true],
+    ['one of several', block({ user: 'ann', route: '/a' }), { user: 'ann' }, false],
+    ['a border that moved', block({ a: 'xy', b: 'z' }), { a: 'x', b: 'yz' }, false],
+    ['a number', block({ user: '42' }), { user: 42 }, true],
+    ['a key as text', block({ key: 'k' }), 'k', true],
+    ['text for another attribute', block({ user: 'k' }), 'k', false],
+    ['an inherited name', block({ constructor: 'x' }), {}, false],
+    ['the policy', block({ user: 'ann' }, { policy: 'api' }), { user: 'ann' }, true],
+    ['another policy', block({ user: 'ann' }, { policy: 'web' }), { user: 'ann' }, false],
+    ['one that has ended', block({ user: 'ann' }, { until: 10 }), { user: 'ann' }, false],
+    ['an address as it is', block({ ip: '2001:db8::1' }), { ip: '2001:db8::1' }, true],
+    ['the network that stands for it', block({ ip: '2001:db8::1' }), { ip: '2001:db8::' }, true],
+  ])('%s', (_, one, attributes, isBlocked) => {
+    const found = new BlockIndex([one]).find('api', attributes, 10)
+    expect(found === undefined).toBe(!isBlocked)
+  })
+
+  it('gives the block that lasts longest', () => {
+    const blocks = [
+      block({ user: 'ann' }),
+      block({ ip: '1' }, { until: 5000 }),
+      block({ user: 'ann' }, { policy: 'api', until: 3000 }),
+    ]
+    expect(new BlockIndex(blocks).find('api', { user: 'ann', ip: '1' }, 0)?.until).toBe(5000)
+    expect(new BlockIndex(blocks).find('api', { user: 'ann' }, 0)?.until).toBe(3000)
+  })
+})
+
+describe('overrides over the file', () => {
+  const policy = parsePolicy({
+    name: 'api',
+    rules: [
+      {
+        name: 'per-user',
+        by: ['user'],
+        limit: '5/min',
+        overrides: [{ when: { user: 'ann' }, limit: '6/min' }],
+      },
+    ],
+  })
+  const live = (more: Partial<LiveOverride>): LiveOverride => ({
+    ...newOverride('ann'),
+    since: 0,
+    until: null,
+    ...more,
+  })
+
+  it('go before those of the file, the newest first', () => {
+    const { policies, idle } = overlaid(
+      [policy],
+      [live({}), live({ id: 'b', since: 5, limit: '8/min' })],
+    )
+    const quotas = policies[0]!.rules[0]!.overrides!.map(
+      ({ limit }) => (limit as { quota: number }).quota,
+    )
+    expect(quotas).toEqual([8, 7, 6])
+    expect(idle.size).toBe(0)
+  })
+
+  it('leave a policy alone that none of them is about', () => {
+    const { policies } = overlaid([policy], [live({ policy: 'web' })])
+    expect(policies[0]).toBe(policy)
+  })
+
+  it.each<[Partial<LiveOverride>, RegExp]>([
+    [{ policy: 'web' }, /no policy/],
+    [{ rule: 'gone' }, /no rule/],
+    [{ limit: 'nonsense' as '1/min' }, /limit is "nonsense"/],
+    [{ when: { user: { network: 'x' } } }, /network/],
+  ])('wait with a reason while they do not fit: %o', (more, why) => {
+    const good = live({ id: 'good' })
+    const { policies, idle } = overlaid([policy], [live({ id: 'bad', ...more }), good])
+    expect(idle.get('bad')).toMatch(why)
+    expect(policies[0]!.rules[0]!.overrides).toHaveLength(2)
+  })
+})
+
+const redis = await startRedis()
+const makers: [string, () => { store: ControlStore; other: ControlStore }][] = [
+  [
+    'in this process',
+    () => {
+      const store = new LocalControlStore()
+      return { store, other: store }
+    },
+  ],
+  [
+    'in Redis',
+    () => {
+      const prefix = `p${Math.random()}:`
+      const stores = [0, 1].map(() => {
+        const client = new Redis(redis.url)
+        onTestFinished(() => client.disconnect())
+        return new RedisControlStore(client, prefix)
+      })
+      return { store: stores[0]!, other: stores[1]! }
+    },
+  ],
+]
+
+describe.each(makers)('kept %s', (_, make) => {
+  it('one that is set is read, with its instants', async () => {
+    const { store } = make()
+    const before = Date.now()
+    expect(await store.put(newBlock({ user: 'ann' }), 60_000)).toBe(true)
+    expect(await store.put(newOverride('bob'), null)).toBe(true)
+    const [first, second] = (await store.read())!
+    expect(first).toMatchObject(newBlock({ user: 'ann' }))
+    expect(Math.abs(first!.since - before)).toBeLessThan(5000)
+    expect(first!.until).toBe(first!.since + 60_000)
+    expect(second).toMatchObject({ ...newOverride('bob'), until: null })
+    expect(await store.read()).toBeUndefined()
+  })
+
+  it('setting one again replaces it', async () => {
+    const { store } = make()
+    await store.put(newBlock({ a: '1', b: '2' }), 60_000)
+    await store.put({ ...newBlock({ b: '2', a: '1' }), note: 'again' }, 90_000)
+    expect(await store.read()).toMatchObject([{ note: 'again' }])
+  })
+
+  it('removing tells whether it was there', async () => {
+    const { store, other } = make()
+    const { id } = newBlock({ user: 'ann' })
+    await store.put(newBlock({ user: 'ann' }), 60_000)
+    expect(await other.remove(id)).toBe(true)
+    expect(await store.remove(id)).toBe(false)
+    expect(await store.read()).toEqual([])
+  })
+
+  it('what others set is known within two seconds, and ends in its time', async () => {
+    const { store, other } = make()
+    const overrides: (readonly LiveOverride[])[] = []
+    const onOverrides = (all: readonly LiveOverride[]) => void overrides.push(all)
+    const controls = new LiveControls({ store, log: silent, onOverrides })
+    onTestFinished(() => controls.close())
+    await controls.start()
+    expect(controls.blocks).toBeNull()
+    await other.put(newBlock({ user: 'ann' }), 2500)
+    await other.put(newOverride('bob'), 2500)
+    await until('it is known', 2000, () => controls.blocks !== null && overrides.length === 1)
+    expect(controls.blocks!.find('api', { user: 'ann' }, Date.now())).toBeDefined()
+    expect(controls.listOverrides()).toHaveLength(1)
+    await until('it has ended', 4500, () => controls.blocks === null && overrides.length === 2)
+    expect(overrides[1]).toEqual([])
+  })
+})
+
+describe('in Redis', () => {
+  const connected = () => {
+    const client = new Redis(redis.url)
+    onTestFinished(() => client.disconnect())
+    return client
+  }
+
+  it('the hash has a time to live that covers everything in it', async () => {
+    const client = connected()
+    const store = new RedisControlStore(client, 'ttl:')
+    await store.put(newBlock({ user: 'ann' }), 60_000)
+    const key = 'ttl:{~controls}state'
+    expect(await client.pttl(key)).toBeGreaterThan(59_000)
+    await store.put(newBlock({ user: 'bob' }), 1000)
+    expect(await client.pttl(key)).toBeGreaterThan(58_000)
+    await store.put(newOverride('x'), null)
+    expect(await client.pttl(key)).toBeGreaterThan(29 * 86_400_000)
+    await client.pexpire(key, 10_000)
+    await store.read()
+    await store.read()
+    expect(await client.pttl(key)).toBeGreaterThan(29 * 86_400_000)
+    expect(await client.keys('ttl:*')).toEqual([key])
+  })
+
+  it('what has ended is cleared away by the next change, and not when it was set anew', async () => {
+    const client = connected()
+    const clock = fakeClock(Date.now())
+    const store = new RedisControlStore(client, 'clear:', clock)
+    const other = new RedisControlStore(client, 'clear:')
+    await store.put(newBlock({ user: 'ann' }), 1)
+    await store.put(newBlock({ user: 'bob' }), 100)
+    await store.read()
+    await other.put(newBlock({ user: 'bob' }), 60_000)
+    clock.advance(200)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    await store.put(newBlock({ user: 'eve' }), 60_000)
+    const names = (await store.read())!.map((one) => (one as Block).attributes['user'])
+    expect(names.toSorted()).toEqual(['bob', 'eve'])
+  })
+
+  it('texts that somebody else has written are passed over', async () => {
+    const client = connected()
+    const store = new RedisControlStore(client, 'bad:')
+    await store.put(newBlock({ user: 'ann' }), 60_000)
+    const wrong = ['x', '1 2 {', '1 2 {}', '1 9999999999999 {"id":"f4","kind":"block"}', '{}', '']
+    for (const [i, text] of wrong.entries())
+      await client.hset('bad:{~controls}state', `f${i}`, text)
+    await client.hset('bad:{~controls}state', 'version', 'other')
+    expect(await store.read()).toHaveLength(1)
+  })
+
+  it('what is known last holds while Redis is away, to its own end', async () => {
+    const own = await startRedis()
+    const client = new Redis(own.url, { enableOfflineQueue: false, maxRetriesPerRequest: 0 })
+    client.on('error', () => {})
+    onTestFinished(() => client.disconnect())
+    const store = new RedisControlStore(client, 'sl:')
+    const controls = new LiveControls({ store, log: silent, onOverrides: () => {} })
+    onTestFinished(() => controls.close())
+    await controls.start()
+    await controls.put(newBlock({ user: 'ann' }), 3000)
+    await controls.put(newBlock({ user: 'bob' }), 60_000)
+    await own.stop()
+    await new Promise((resolve) => setTimeout(resolve, 1500))
+    expect(controls.blocks!.size).toBe(2)
+    await until('the first ends', 5000, () => controls.blocks!.size === 1)
+    await expect(controls.put(newBlock({ user: 'eve' }), 1000)).rejects.toThrow()
+    expect(controls.listBlocks()).toMatchObject([{ attributes: { user: 'bob' } }])
+  })
+
+  it('a server that hangs is asked once, and the start does not wait for it', async () => {
+    let asked = 0
+    const store = new RedisControlStore({ eval: () => (asked++, new Promise(() => {})) }, 'sl:')
+    const controls = new LiveControls({ store, log: silent, onOverrides: () => {} })
+    onTestFinished(() => controls.close())
+    const start = performance.now()
+    await controls.start()
+    expect(performance.now() - start).toBeLessThan(2000)
+    await new Promise((resolve) => setTimeout(resolve, 2500))
+    expect(asked).toBe(1)
+  })
+})

@@ -1,0 +1,183 @@
+// The blocks and overrides that this process knows of, kept up to date by asking where they are kept once a second.
+import { isDeepStrictEqual } from 'node:util'
+import { systemClock, type Clock, type Millis } from 'sluice'
+import type { Log } from '../service/log.ts'
+import { RepeatedLog } from '../service/repeated-log.ts'
+import { BlockIndex } from './block-index.ts'
+import type { Block, Control, ControlStore, LiveOverride, NewControl } from './control.ts'
+
+/** Between two looks, on average; a fleet does not look in step. */
+const LOOK_EVERY = 1000
+/** How long a look may take before it counts as failed, and a change before its caller is told so. */
+const DEADLINE = 500
+/** How long a start waits for the first look at most. */
+const START_PATIENCE = 500
+
+/** What is known, for whoever decides: one field to read. */
+export interface KnownBlocks {
+  /** Null when nothing is blocked. */
+  readonly blocks: BlockIndex | null
+}
+
+/** What they are made from. */
+export interface LiveControlsOptions {
+  readonly store: ControlStore
+  readonly log: Log
+  /** Hears of every change of the overrides. */
+  readonly onOverrides: (overrides: readonly LiveOverride[]) => void
+  readonly clock?: Clock
+}
+
+/**
+ * What was set anywhere is known here within two seconds. While the place cannot be reached, what was known last
+ * holds on, each to its own end.
+ */
+export class LiveControls implements KnownBlocks {
+  blocks: BlockIndex | null = null
+  private readonly options: LiveControlsOptions
+  private readonly clock: Clock
+  private readonly warnings: RepeatedLog
+  private controls: readonly Control[] = []
+  private timer: NodeJS.Timeout | undefined
+  private asking: Promise<void> | undefined
+  private waiting: Promise<void> | undefined
+  private isClosed = false
+
+  constructor(options: LiveControlsOptions) {
+    this.options = options
+    this.clock = options.clock ?? systemClock
+    this.warnings = new RepeatedLog(options.log)
+  }
+
+  /** Looks for the first time, and goes on looking. Resolves after half a second even if nobody answers. */
+  async start(): Promise<void> {
+    const end = performance.now() + START_PATIENCE
+    for (;;) {
+      try {
+        await this.look()
+        break
+      } catch (error) {
+        // A client that is still connecting refuses at once.
+        if (performance.now() >= end) {
+          this.warn(error)
+          break
+        }
+        await pause(25)
+      }
+    }
+    this.lookLater()
+  }
+
+  /** Every block that holds, the last one first. */
+  listBlocks(): readonly Block[] {
+    return this.holding().filter((one) => one.kind === 'block')
+  }
+
+  /** Every override that holds, the last one first. */
+  listOverrides(): readonly LiveOverride[] {
+    return this.holding().filter((one) => one.kind === 'override')
+  }
+
+  /** Sets a block or an override, in force here when it resolves; false when there is no room. */
+  async put(control: NewControl, duration: Millis | null): Promise<boolean> {
+    const isSet = await inTime(this.options.store.put(control, duration))
+    if (isSet) await this.look()
+    return isSet
+  }
+
+  /** Removes one; gives whether it was there. */
+  async remove(id: string): Promise<boolean> {
+    const isRemoved = await inTime(this.options.store.remove(id))
+    await this.look()
+    return isRemoved
+  }
+
+  close(): void {
+    this.isClosed = true
+    clearTimeout(this.timer)
+  }
+
+  /** Asks where they are kept: one question on its way, one that waits for it and serves all who come meanwhile. */
+  private look(): Promise<void> {
+    this.waiting ??= (async () => {
+      await this.asking?.catch(() => {})
+      this.waiting = undefined
+      this.asking = this.ask()
+      await this.asking
+    })()
+    return inTime(this.waiting)
+  }
+
+  private async ask(): Promise<void> {
+    this.learn(await this.options.store.read())
+  }
+
+  private learn(read: readonly Control[] | undefined): void {
+    if (this.isClosed) return
+    const known = this.controls
+    const controls = holdingAt(read ?? known, this.clock())
+    if (isDeepStrictEqual(controls, known)) return
+    this.controls = controls
+    const blocks = controls.filter((one) => one.kind === 'block')
+    this.blocks = blocks.length === 0 ? null : new BlockIndex(blocks)
+    const overrides = controls.filter((one) => one.kind === 'override')
+    if (!isDeepStrictEqual(overrides, known.filter(isOverride))) this.options.onOverrides(overrides)
+  }
+
+  private lookLater(): void {
+    if (this.isClosed) return
+    const timer = setTimeout(
+      () => {
+        void this.look()
+          .catch((error: unknown) => {
+            // What has ended must not go on for want of an answer.
+            this.learn(undefined)
+            this.warn(error)
+          })
+          .then(() => this.lookLater())
+      },
+      LOOK_EVERY * (0.8 + Math.random() * 0.4),
+    )
+    timer.unref()
+    this.timer = timer
+  }
+
+  private warn(error: unknown): void {
+    this.warnings.warn(
+      'controls-unknown',
+      { error: error instanceof Error ? error.message : String(error) },
+      'blocks and overrides cannot be read; those known last stay',
+    )
+  }
+
+  private holding(): readonly Control[] {
+    return holdingAt(this.controls, this.clock()).toReversed()
+  }
+}
+
+function isOverride(control: Control): control is LiveOverride {
+  return control.kind === 'override'
+}
+
+function holdingAt(controls: readonly Control[], now: Millis): readonly Control[] {
+  return controls.filter(({ until }) => until === null || until > now)
+}
+
+/** The answer, or an error when it takes too long; what was asked may then still happen. */
+function inTime<T>(answer: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new ControlsTooLate()), DEADLINE)
+    answer.then(resolve, reject).finally(() => clearTimeout(timer))
+  })
+}
+
+/** Where blocks and overrides are kept did not answer in time. */
+export class ControlsTooLate extends Error {
+  constructor() {
+    super(`no answer within ${DEADLINE} ms`)
+  }
+}
+
+function pause(millis: Millis): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, millis))
+}

@@ -1,0 +1,77 @@
+// Lays overrides that operators have set over the policies of the file.
+import { parsePolicy, SluiceError, type Policy } from 'sluice'
+import type { LiveOverride } from './control.ts'
+
+/** The policies in force, and the overrides that are not, each with the reason. */
+export interface Overlaid {
+  readonly policies: readonly Policy[]
+  readonly idle: ReadonlyMap<string, string>
+}
+
+/**
+ * Every override goes in front of those that the file has for its rule, the newest first. One whose rule is not
+ * there, or that does not fit the rule any more, waits until it does. Policies that nothing is laid over stay the
+ * same objects.
+ */
+export function overlaid(
+  policies: readonly Policy[],
+  overrides: readonly LiveOverride[],
+): Overlaid {
+  const idle = new Map<string, string>()
+  const newestFirst = overrides.toSorted((a, b) => b.since - a.since)
+  for (const { id, policy, rule } of overrides) {
+    const rules = policies.find(({ name }) => name === policy)?.rules
+    if (rules === undefined) idle.set(id, 'there is no policy of that name')
+    else if (!rules.some(({ name }) => name === rule)) idle.set(id, 'there is no rule of that name')
+  }
+  const made = policies.map((policy) => {
+    const own = newestFirst.filter((one) => one.policy === policy.name && !idle.has(one.id))
+    return own.length === 0 ? policy : withOverrides(policy, own, idle)
+  })
+  return { policies: made, idle }
+}
+
+function withOverrides(
+  policy: Policy,
+  overrides: readonly LiveOverride[],
+  idle: Map<string, string>,
+): Policy {
+  try {
+    return applied(policy, overrides)
+  } catch {
+    // One or more of them do not fit: each by itself says which.
+    const fitting = overrides.filter((one) => {
+      const problem = overrideProblem(policy, one)
+      if (problem !== undefined) idle.set(one.id, problem)
+      return problem === undefined
+    })
+    return fitting.length === 0 ? policy : applied(policy, fitting)
+  }
+}
+
+/** What is wrong with an override of a rule of this policy; undefined when nothing is. */
+export function overrideProblem(
+  policy: Policy,
+  override: Pick<LiveOverride, 'rule' | 'when' | 'limit'>,
+): string | undefined {
+  try {
+    applied(policy, [override])
+    return undefined
+  } catch (error) {
+    if (!(error instanceof SluiceError)) throw error
+    return error.problems[0]?.message ?? error.message
+  }
+}
+
+function applied(
+  policy: Policy,
+  overrides: readonly Pick<LiveOverride, 'rule' | 'when' | 'limit'>[],
+): Policy {
+  const rules = policy.rules.map((rule) => {
+    const own = overrides.filter((one) => one.rule === rule.name)
+    if (own.length === 0) return rule
+    const added = own.map(({ when, limit }) => ({ when, limit }))
+    return { ...rule, overrides: [...added, ...(rule.overrides ?? [])] }
+  })
+  return parsePolicy({ ...policy, rules })
+}

@@ -1,0 +1,115 @@
+// Blocks and overrides in Redis, where every instance of a fleet finds them: one hash, whose version tells of changes.
+import { systemClock, type Clock, type Millis } from 'sluice'
+import { MOST_CONTROLS, type Control, type ControlStore, type NewControl } from './control.ts'
+import { PUT, READ, REMOVE } from './control-scripts.ts'
+
+/** What is needed of a client: to run a script on one key. */
+export interface ScriptRunner {
+  eval(script: string, keys: number, ...keysAndArgs: string[]): Promise<unknown>
+}
+
+/** How long the hash stays after the last instance that knows an override without an end was seen. */
+const KEPT_FOR: Millis = 30 * 86_400_000
+/** Ended ones that one change clears away at most. */
+const MOST_CLEARED = 100
+
+/** Keeps them in one hash. Instants in it are the server's; they are translated when they are read. */
+export class RedisControlStore implements ControlStore {
+  private readonly client: ScriptRunner
+  private readonly key: string
+  private readonly clock: Clock
+  private version = ''
+  /** Whether anything has no end, so that the hash must be kept. */
+  private isKept = false
+  private ended: string[] = []
+  private ends = new Map<string, Millis>()
+
+  constructor(client: ScriptRunner, prefix: string, clock: Clock = systemClock) {
+    this.client = client
+    // Counts end in eight characters, so that none of them is named so.
+    this.key = `${prefix}{~controls}state`
+    this.clock = clock
+  }
+
+  async read(): Promise<readonly Control[] | undefined> {
+    const keep = this.isKept ? String(KEPT_FOR) : '0'
+    const reply = (await this.client.eval(READ, 1, this.key, this.version, keep)) as ReadReply
+    const [serverNow, version, fields] = reply
+    if (fields === undefined) return undefined
+    const offset = this.clock() - serverNow
+    const controls: Control[] = []
+    this.ends = new Map()
+    for (let i = 0; i < fields.length; i += 2) {
+      const control = readControl(fields[i]!, fields[i + 1]!, offset)
+      if (control === undefined) continue
+      controls.push(control)
+      if (control.until !== null) this.ends.set(control.id, control.until)
+    }
+    this.version = version
+    this.isKept = controls.some(({ until }) => until === null)
+    return controls.toSorted((a, b) => a.since - b.since)
+  }
+
+  async put(control: NewControl, duration: Millis | null): Promise<boolean> {
+    const text = JSON.stringify(control)
+    const lasts = duration === null ? '' : String(duration)
+    const most = String(MOST_CONTROLS)
+    const args = [control.id, text, lasts, most, String(KEPT_FOR), ...this.over()]
+    return (await this.client.eval(PUT, 1, this.key, ...args)) === 1
+  }
+
+  async remove(id: string): Promise<boolean> {
+    return (await this.client.eval(REMOVE, 1, this.key, id, ...this.over())) === 1
+  }
+
+  /** What has ended by now; the script looks again before it clears it away. */
+  private over(): readonly string[] {
+    const now = this.clock()
+    this.ended = []
+    for (const [id, until] of this.ends) {
+      if (this.ended.length >= MOST_CLEARED) break
+      if (until <= now) this.ended.push(id)
+    }
+    return this.ended
+  }
+}
+
+type ReadReply = [now: number, version: string, fields?: readonly string[]]
+
+/** `since until {…}`, where an until of 0 is no end; undefined for anything else. */
+function readControl(id: string, text: string, offset: Millis): Control | undefined {
+  const match = /^(\d{1,16}) (\d{1,16}) (\{.*)$/s.exec(text)
+  if (id === 'version' || match === null) return undefined
+  const [, since, until, json] = match
+  try {
+    const control = JSON.parse(json!) as Control
+    const instants = {
+      since: Number(since) + offset,
+      until: Number(until) === 0 ? null : Number(until) + offset,
+    }
+    const whole = { ...control, ...instants } as Control
+    return control.id === id && isControl(whole) ? whole : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether it can be used without a fear of what somebody else has written. */
+function isControl(control: Control): boolean {
+  const { kind, note, by, policy } = control
+  if (typeof note !== 'string' || typeof by !== 'string') return false
+  if (kind === 'override')
+    return typeof policy === 'string' && typeof control.rule === 'string' && isObject(control.when)
+  return (
+    kind === 'block' &&
+    control.until !== null &&
+    (policy === null || typeof policy === 'string') &&
+    isObject(control.attributes) &&
+    Object.keys(control.attributes).length > 0 &&
+    Object.values(control.attributes).every((value) => typeof value === 'string')
+  )
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
