@@ -105,5 +105,7 @@ export interface Config {
   /** The networks of the proxies in front, whose word on the client's address is believed. */
   readonly trustedProxies: readonly string[]
   readonly shutdown: ShutdownConfig
+  /** How many processes share the ports. */
+  readonly workers: number
   readonly log: LogLevel
 }

@@ -3,6 +3,7 @@ import { duration } from 'sluice'
 import { LOG_LEVELS, type LogLevel } from '../service/log.ts'
 import type { Config, ListenerConfig, RedisStoreConfig } from './config.ts'
 import { shown, type ConfigProblem } from './problem.ts'
+import { WORKERS, workersOf } from './shape/workers.ts'
 
 /** Variables by name, as in `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -57,6 +58,15 @@ export const VARIABLES: readonly Variable[] = [
       return delay === undefined
         ? undefined
         : { ...config, shutdown: { ...config.shutdown, delay } }
+    },
+  },
+  {
+    name: 'SLUICE_WORKERS',
+    field: 'workers',
+    accepted: WORKERS,
+    apply: (config, value) => {
+      const workers = workersOf(value)
+      return workers === undefined ? undefined : { ...config, workers }
     },
   },
   {

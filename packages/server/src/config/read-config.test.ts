@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { describe, expect, it } from 'vitest'
 import { problemText } from './problem.ts'
 import { readConfig } from './read-config.ts'
@@ -26,6 +27,7 @@ describe('a file', () => {
       listeners: { http: { host: '127.0.0.1', port: 8080, maxBody: 262_144 } },
       trustedProxies: [],
       shutdown: { delay: 1000, patience: 10_000 },
+      workers: 1,
       log: 'info',
     })
     expect(configOf(policy).listeners.grpc).toBeUndefined()
@@ -111,6 +113,11 @@ describe('a mistake is shown where it was made', () => {
       `${policy}trustedProxies: 10.0.0.0/8\n`,
       'sluice.yaml:5:17: trustedProxies is "10.0.0.0/8"; accepted: a list of networks',
     ],
+    [
+      `${policy}workers: many\n`,
+      `sluice.yaml:5:10: workers is "many"; accepted: a whole number from 1 to 256, or 'auto' for one`,
+    ],
+    [`${policy}workers: 0\n`, 'sluice.yaml:5:10: workers is 0; accepted: a whole number from 1'],
     [
       `${policy}log: loud\n`,
       'sluice.yaml:5:6: log is "loud"; accepted: debug, info, warn, error, silent',
@@ -218,6 +225,8 @@ describe('the environment', () => {
     [{ SLUICE_HTTP_PORT: '9090' }, { listeners: { http: { host: '127.0.0.1', port: 9090 } } }],
     [{ SLUICE_GRPC_PORT: '0' }, { listeners: { grpc: { host: '127.0.0.1', port: 0 } } }],
     [{ SLUICE_SHUTDOWN_DELAY: '5s' }, { shutdown: { delay: 5000, patience: 10_000 } }],
+    [{ SLUICE_WORKERS: '4' }, { workers: 4 }],
+    [{ SLUICE_WORKERS: 'auto' }, { workers: Math.min(availableParallelism(), 256) }],
     [{ SLUICE_LOG: 'debug' }, { log: 'debug' }],
   ])('has the last word: %o', (environment, expected) => {
     expect(configOf(policy, environment)).toMatchObject(expected)
@@ -226,6 +235,8 @@ describe('the environment', () => {
   it.each([
     [{ SLUICE_HTTP_PORT: '65536' }, 'environment: SLUICE_HTTP_PORT is "65536"; accepted: a whole'],
     [{ SLUICE_REDIS_TIMEOUT: 'soon' }, 'environment: SLUICE_REDIS_TIMEOUT is "soon"; accepted: a'],
+    [{ SLUICE_WORKERS: '1e2' }, 'environment: SLUICE_WORKERS is "1e2"; accepted: a whole number'],
+    [{ SLUICE_WORKERS: '257' }, 'environment: SLUICE_WORKERS is "257"; accepted: a whole number'],
     [{ SLUICE_LOG: 'loud' }, 'environment: SLUICE_LOG is "loud"; accepted: debug, info'],
     [{ REDIS_URL: 'localhost' }, 'environment: REDIS_URL is not a Redis URL; accepted: a URL'],
   ])('is checked: %o', (environment, sentence) => {

@@ -35,6 +35,7 @@ const FIXED = [
   'failure',
   'trustedProxies',
   'shutdown',
+  'workers',
   'log',
 ] as const
 

@@ -9,6 +9,7 @@ import { proxy } from './proxy.ts'
 import { shutdown } from './shutdown.ts'
 import { store } from './store.ts'
 import { listOf, oneOf, text } from './values.ts'
+import { workers } from './workers.ts'
 
 /** What the shape gives: everything in place except the policies. */
 export type Outline = Omit<Config, 'policies'> & { readonly policies: readonly unknown[] }
@@ -30,6 +31,7 @@ const whole = z.strictObject(
       .describe('The proxies whose word on the client’s address is believed.')
       .default([]),
     shutdown: shutdown.prefault({}),
+    workers: workers.describe('How many processes share the ports.').default(1),
     log: oneOf(LOG_LEVELS).default('info'),
   },
   { error: 'an object with policies' },
