@@ -57,7 +57,9 @@ export async function startEnvoy(
   const domains = new DomainRegistry({ ...deciding, store: guarded }, context.limiters)
   const loading = { algorithm: deciding.algorithm, mergeDomains }
   const source = new DomainFiles(pathsOf(files, file), loading, domains, context.log)
-  const opened = await openEnvoy({ ...address, domains, reflection }, context)
+  const { host, port } = address
+  const tls = await context.certificates.open('grpc', config.listeners.grpc?.tls)
+  const opened = await openEnvoy({ host, port, ...(tls && { tls }), domains, reflection }, context)
   if (watch !== false && files.length > 0) source.watch(watch)
   return {
     reload: () => source.reload(),

@@ -1,16 +1,11 @@
 // Opens the HTTP port, within limits for what strangers may send and how long they may take.
 import { once } from 'node:events'
-import {
-  createServer,
-  STATUS_CODES,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-} from 'node:http'
+import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { Server as TcpServer, type AddressInfo, type Socket } from 'node:net'
 import type { Millis } from 'sluice'
 import type { HttpListenerConfig } from '../config/config.ts'
 import type { Listener, ServiceContext } from '../service/listener.ts'
+import { httpServer } from '../tls/http-server.ts'
 
 /** How often connections are looked at for being too slow. */
 const LOOK_EVERY = 1000
@@ -27,10 +22,11 @@ export type Handler = (request: IncomingMessage, response: ServerResponse) => vo
 export async function openHttp(
   makeHandler: (isClosing: () => boolean) => Handler,
   config: HttpListenerConfig,
-  { metrics }: Pick<ServiceContext, 'metrics'>,
+  { metrics, certificates }: Pick<ServiceContext, 'metrics' | 'certificates'>,
 ): Promise<Listener> {
   let closing = false
-  const server = createServer(
+  const tls = await certificates.open('http', config.tls)
+  const server = httpServer(
     {
       maxHeaderSize: config.maxHeaders,
       headersTimeout: config.headersTimeout,
@@ -39,13 +35,12 @@ export async function openHttp(
       connectionsCheckingInterval: LOOK_EVERY,
     },
     makeHandler(() => closing),
+    tls,
   )
   server.maxConnections = config.maxConnections
-  const sockets = new Set<Socket>()
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket)
-    socket.once('close', () => sockets.delete(socket))
-  })
+  const sockets = collect(server, 'connection')
+  // Under TLS the socket below has always sent something.
+  const clients = tls === undefined ? sockets : collect(server, 'secureConnection')
   server.on('clientError', refuse)
   const dropped = metrics.counter(
     'sluice_http_connections_dropped_total',
@@ -62,22 +57,40 @@ export async function openHttp(
   await once(server, 'listening')
   return {
     name: 'http',
-    url: urlOf(server.address() as AddressInfo),
+    url: urlOf(server.address() as AddressInfo, tls === undefined ? 'http' : 'https'),
     close: (patience: Millis) => {
       closing = true
-      return closed(server, sockets, patience)
+      return closed(server, [sockets, clients], patience)
     },
   }
 }
 
+function collect(server: Server, event: 'connection' | 'secureConnection'): ReadonlySet<Socket> {
+  const sockets = new Set<Socket>()
+  server.on(event, (socket: Socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  return sockets
+}
+
 /** Stops listening and waits for what has begun. */
-function closed(server: Server, sockets: ReadonlySet<Socket>, patience: Millis): Promise<void> {
+function closed(
+  server: Server,
+  sets: readonly ReadonlySet<Socket>[],
+  patience: Millis,
+): Promise<void> {
+  const sockets = () => sets.flatMap((set) => [...set])
   return new Promise((resolve) => {
-    const cut = setTimeout(() => server.closeAllConnections(), patience)
+    const cut = setTimeout(() => {
+      server.closeAllConnections()
+      // Those that have not agreed on keys yet, or never sent anything, are none of the server's.
+      for (const socket of sockets()) socket.destroy()
+    }, patience)
     const letGo = setTimeout(() => {
       server.closeIdleConnections()
       // Node does not count those as idle that have never sent anything.
-      for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
+      for (const socket of sockets()) if (socket.bytesRead === 0) socket.destroy()
     }, GRACE)
     // Not the HTTP server's own close: it cuts idle connections at once, whatever is on its way on them.
     TcpServer.prototype.close.call(server, () => {
@@ -92,11 +105,13 @@ function closed(server: Server, sockets: ReadonlySet<Socket>, patience: Millis):
 
 /** Answers what is not HTTP, or came too slowly, as far as the other side can still hear it. */
 function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
+  const { code = '' } = error
+  // Not where the fault lies below HTTP: a lost connection, or no agreement on keys.
+  if (!/^(HPE_|ERR_HTTP)/.test(code) || !socket.writable) {
     socket.destroy()
     return
   }
-  const status = STATUS_OF_ERROR[error.code ?? ''] ?? 400
+  const status = STATUS_OF_ERROR[code] ?? 400
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`,
     () => socket.destroy(),
@@ -109,6 +124,6 @@ const STATUS_OF_ERROR: Readonly<Record<string, number>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 }
 
-function urlOf({ address, family, port }: AddressInfo): string {
-  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+function urlOf({ address, family, port }: AddressInfo, scheme: string): string {
+  return `${scheme}://${family === 'IPv6' ? `[${address}]` : address}:${port}`
 }

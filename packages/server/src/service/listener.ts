@@ -2,6 +2,7 @@
 import type { Millis } from 'sluice'
 import type { LimiterSource } from '../limiters/limiters.ts'
 import type { MetricRegistry } from '../metrics/registry.ts'
+import type { Certificates } from '../tls/certificates.ts'
 import type { Health } from './health.ts'
 import type { Log } from './log.ts'
 
@@ -12,6 +13,8 @@ export interface ServiceContext {
   readonly health: Health
   /** For figures of the protocol's own. */
   readonly metrics: MetricRegistry
+  /** Keys and certificates, for a listener with TLS; its first lines say how. */
+  readonly certificates: Certificates
   readonly log: Log
 }
 

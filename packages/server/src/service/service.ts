@@ -12,6 +12,7 @@ import { MetricRegistry } from '../metrics/registry.ts'
 import { addMemoryMetrics, StoreMetrics } from '../metrics/store-metrics.ts'
 import { Reloader, type ReloadResult } from '../reload/reloader.ts'
 import { watchFile, type WatchOptions } from '../reload/watch-file.ts'
+import { Certificates } from '../tls/certificates.ts'
 import { Health } from './health.ts'
 import type { Listener, ServiceContext } from './listener.ts'
 import { createLog, type Log } from './log.ts'
@@ -60,12 +61,15 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const environment = source?.environment ?? {}
   const reloader =
     source && new Reloader({ ...source, config, environment }, limiters, metrics, log)
-  const context: ServiceContext = { limiters, health, metrics, log }
+  const { file, watch } = source ?? {}
+  const certificates = new Certificates({ file, watch, metrics, log })
+  const context: ServiceContext = { limiters, health, metrics, certificates, log }
 
   const listeners: Listener[] = []
   let envoy: StartedEnvoy | undefined
   const closeAll = async (patience: Millis): Promise<void> => {
     await Promise.all(listeners.map((listener) => listener.close(patience)))
+    certificates.close()
     await limiters.close()
     await opened.close()
   }
@@ -78,7 +82,6 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const makeHandler = (isClosing: () => boolean) =>
       createHandler({ ...context, detail, isClosing }, config)
     listeners.push(await openHttp(makeHandler, http, context))
-    const { file, watch } = source ?? {}
     const listenerFor = (name: string) => storeMetrics.listenerFor(name)
     envoy = await startEnvoy(config, { context, store: opened.store, file, watch, listenerFor })
     if (envoy !== undefined) listeners.push(envoy.listener)
@@ -105,7 +108,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   let stopping: Promise<void> | undefined
   return {
     listeners: listeners.map(({ name, url }) => ({ name, url })),
-    reload: async () => worse(envoy?.reload(), await reloader?.reload()),
+    reload: async () => worse(envoy?.reload(), await certificates.reload(), await reloader?.reload()),
     stop: (delay = 0) => (stopping ??= stop(delay)),
   }
 }

@@ -1,6 +1,11 @@
 // A client on @grpc/grpc-js, the runtime of Node services, with the definitions of this workspace.
 import { fileURLToPath } from 'node:url'
-import { credentials, loadPackageDefinition, type ServiceError } from '@grpc/grpc-js'
+import {
+  credentials,
+  loadPackageDefinition,
+  type ChannelCredentials,
+  type ServiceError,
+} from '@grpc/grpc-js'
 import { loadSync } from '@grpc/proto-loader'
 import type { Client, Outcome } from './client.ts'
 
@@ -26,8 +31,11 @@ interface Stub {
   close(): void
 }
 
-/** Opens a channel to `host:port`. */
-export function grpcJsClient(target: string): Client {
+/** Opens a channel to `host:port`, in plain text unless there are credentials. */
+export function grpcJsClient(
+  target: string,
+  by: ChannelCredentials = credentials.createInsecure(),
+): Client {
   const definition = loadSync('envoy/service/ratelimit/v3/rls.proto', {
     keepCase: true,
     longs: Number,
@@ -38,7 +46,7 @@ export function grpcJsClient(target: string): Client {
   const service = definition['envoy.service.ratelimit.v3.RateLimitService']!
   const loaded = loadPackageDefinition({ RateLimitService: service })
   const Service = loaded['RateLimitService'] as unknown as new (...args: unknown[]) => Stub
-  const stub = new Service(target, credentials.createInsecure())
+  const stub = new Service(target, by)
   return {
     name: '@grpc/grpc-js',
     ask({ domain, hits, descriptors }) {

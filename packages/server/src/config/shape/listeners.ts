@@ -1,11 +1,17 @@
 // The shape of `listeners`: one member for each protocol.
 import { z } from 'zod'
 import type { HttpListenerConfig, ListenerConfig, ListenersConfig } from '../config.ts'
+import { tls } from './tls.ts'
 import { host, millis, port, whole } from './values.ts'
+
+const secure = tls
+  .describe('Keys and certificates; plain text when it is left out.')
+  .exactOptional()
 
 const http: z.ZodType<HttpListenerConfig> = z.strictObject({
   host: host.default('127.0.0.1'),
   port: port.default(8080),
+  tls: secure,
   maxBody: whole(1024, 2 ** 26)
     .describe('Most bytes of a request body.')
     .default(262_144),
@@ -27,6 +33,7 @@ const http: z.ZodType<HttpListenerConfig> = z.strictObject({
 const grpc: z.ZodType<ListenerConfig> = z.strictObject({
   host: host.default('127.0.0.1'),
   port: port.default(8081),
+  tls: secure,
 })
 
 export const listeners: z.ZodType<ListenersConfig> = z.strictObject(

@@ -1,15 +1,14 @@
 // A gRPC server on node:http2, lean because it knows that calls are small: read a message, decide, answer.
-import {
-  createSecureServer,
-  createServer,
-  type Http2Server,
-  type IncomingHttpHeaders,
-  type SecureServerOptions,
-  type ServerHttp2Session,
-  type ServerHttp2Stream,
+import type {
+  Http2Server,
+  IncomingHttpHeaders,
+  ServerHttp2Session,
+  ServerHttp2Stream,
 } from 'node:http2'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import type { MaybePromise, Millis } from 'sluice'
+import { http2Server } from '../../tls/http2-server.ts'
+import type { ListenerTls } from '../../tls/listener-tls.ts'
 import { isPromise } from '../decide/domain.ts'
 import { onlyMessage } from './frames.ts'
 import { replyHttp, replyMessage, replyStatus } from './reply.ts'
@@ -40,8 +39,8 @@ export interface GrpcServerOptions {
   readonly maxConnections?: number
   /** How long a caller may take to send its message. Default 10 s. */
   readonly requestTimeout?: Millis
-  /** Keys and certificates; for mutual TLS also `ca`, `requestCert` and `rejectUnauthorized`. */
-  readonly tls?: SecureServerOptions
+  /** Keys and certificates; plain text without them. */
+  readonly tls?: ListenerTls
   /** Hears how each call of one message ended and how long it took, in milliseconds. */
   readonly onCall?: (status: StatusName, took: Millis) => void
   /** Hears of errors that are nobody's but ours. */
@@ -70,6 +69,7 @@ class Running implements GrpcServer {
   private readonly methods: GrpcMethods
   private readonly options: GrpcServerOptions
   private readonly largest: number
+  private readonly sockets = new Set<Socket>()
   private readonly sessions = new Set<ServerHttp2Session>()
   private readonly waiting: WaitingStreams
   private readonly streaming = new Set<ServerHttp2Stream>()
@@ -80,16 +80,16 @@ class Running implements GrpcServer {
     this.largest = options.maxMessage ?? 1_048_576
     this.waiting = new WaitingStreams(options.requestTimeout ?? 10_000)
     const settings = { settings: { maxConcurrentStreams: options.maxCalls ?? 1024 } }
-    this.server =
-      options.tls === undefined
-        ? createServer(settings)
-        : createSecureServer({ ...options.tls, ...settings })
+    this.server = http2Server(settings, options.tls)
     if (options.maxConnections !== undefined) this.server.maxConnections = options.maxConnections
+    this.server.on('connection', (socket: Socket) => {
+      this.sockets.add(socket)
+      socket.once('close', () => this.sockets.delete(socket))
+    })
     this.server.on('session', (session) => this.keep(session))
     this.server.on('stream', (stream, headers) => this.accept(stream, headers))
     // Connections that fail, and bytes that are no HTTP/2, end with themselves.
     this.server.on('sessionError', () => {})
-    this.server.on('tlsClientError', () => {})
   }
 
   get port(): number {
@@ -114,6 +114,8 @@ class Running implements GrpcServer {
     for (const session of this.sessions) session.close()
     const cut = setTimeout(() => {
       for (const session of this.sessions) session.destroy()
+      // Those that have not agreed on keys yet have no session.
+      for (const socket of this.sockets) socket.destroy()
     }, patience)
     await closed
     clearTimeout(cut)

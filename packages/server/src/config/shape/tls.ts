@@ -1,0 +1,26 @@
+// The shape of `tls`, the same for every listener.
+import { z } from 'zod'
+import type { TlsConfig } from '../config.ts'
+import { oneOf, text } from './values.ts'
+
+const path = text('the path of a PEM file')
+
+export const tls: z.ZodType<TlsConfig> = z
+  .strictObject(
+    {
+      cert: path.describe('The certificate, followed by those between it and the root.'),
+      key: path.describe('Its private key, without a passphrase.'),
+      ca: path.describe('The certificates that may have signed a client’s.').exactOptional(),
+      clients: oneOf(['required', 'optional'])
+        .describe('Whether a client must show a certificate; required when ca is given.')
+        .exactOptional(),
+      minVersion: oneOf(['TLSv1.2', 'TLSv1.3'])
+        .describe('The oldest version that is spoken.')
+        .default('TLSv1.2'),
+    },
+    { error: 'an object with cert and key' },
+  )
+  .refine(({ ca, clients }) => clients === undefined || ca !== undefined, {
+    error: 'clients together with ca, the certificates that theirs are checked against',
+    path: ['clients'],
+  })
