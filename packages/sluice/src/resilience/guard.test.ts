@@ -16,9 +16,10 @@ describe('a guard around a store that is well', () => {
     expect(world.events).toEqual([])
   })
 
-  it('leaves no timer behind', async () => {
+  it('leaves no timer behind but one that fires once', async () => {
     const world = new World()
     await world.checks(3)
+    expect(await world.time.step()).toBe(true)
     expect(await world.time.step()).toBe(false)
   })
 })
@@ -253,6 +254,7 @@ describe('a process that was stopped or busy', () => {
         timers: {
           start: (run) => (timer = run),
           stop: () => {},
+          hold: () => {},
           afterTurn: (run) => (endOfTurn = run),
         },
       },

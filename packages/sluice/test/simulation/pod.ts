@@ -93,6 +93,7 @@ export class Pod {
         else run()
       }, after),
     stop: (timer) => this.world.timers.stop(timer),
+    hold: () => {},
     afterTurn: (run) => this.world.timers.afterTurn(run),
   }
 

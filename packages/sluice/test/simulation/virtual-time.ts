@@ -26,6 +26,7 @@ export class VirtualTime {
     stop: (timer) => {
       if (timer !== undefined) (timer as Event).run = null
     },
+    hold: () => {},
     afterTurn: (run) => void this.at(this.now, run),
   }
 
