@@ -1,19 +1,17 @@
 // Answers proxies that ask whether a request may go on: `/v1/auth/nginx?policy=api` and the like.
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import { createGuard, type Guard, type Passage, type Refusal } from 'sluice/http'
-import type { ProxyConfig } from '../config/config.ts'
+import type { ServerResponse } from 'node:http'
+import type { Passage, Refusal } from 'sluice/http'
 import type { Handler } from '../http/http-listener.ts'
 import { limiterFor } from '../http/operations.ts'
 import { RequestError } from '../http/problem.ts'
 import { isPromise } from '../limiters/measured.ts'
-import type { ServiceLimiter } from '../limiters/limiters.ts'
 import type { ServiceContext } from '../service/listener.ts'
+import { guardsOver, type GuardOptions } from './guards.ts'
 import { PROXIES, type ProxyName } from './proxies.ts'
 import { proxyPort } from './proxy-port.ts'
 
 /** What the answers depend on beside the limiters. */
-export interface AuthOptions extends ProxyConfig {
-  readonly trustedProxies: readonly string[]
+export interface AuthOptions extends GuardOptions {
   /** Hears the status of every answer. */
   readonly onAnswer: (status: number) => void
   /** Answers what is wrong with a question. */
@@ -28,29 +26,7 @@ export function authHandler(
 ): Handler {
   const dialect = PROXIES[proxy]
   const port = proxyPort(dialect)
-  const { apiKey, ...others } = options.attributes
-  const names = Object.entries(others)
-  /** A limiter's guard, for as long as the limiter is in force. */
-  const guards = new WeakMap<ServiceLimiter, Guard<IncomingMessage, ServerResponse>>()
-
-  const guardOf = (limiter: ServiceLimiter): Guard<IncomingMessage, ServerResponse> => {
-    let guard = guards.get(limiter)
-    if (guard === undefined) {
-      guard = createGuard(port, limiter, {
-        address:
-          options.trustedProxies.length > 0 ? { trustedProxies: options.trustedProxies } : {},
-        routes: options.routes,
-        headers: options.headers,
-        // A secret, of which only the hash goes on.
-        ...(apiKey === undefined ? {} : { apiKey: (request) => port.header(request, apiKey) }),
-        attributes: (request) =>
-          Object.fromEntries(names.map(([name, field]) => [name, port.header(request, field)])),
-        onWarning: ({ code, message }) => log.warn({ code, proxy }, message),
-      })
-      guards.set(limiter, guard)
-    }
-    return guard
-  }
+  const guardOf = guardsOver(port, options, log, proxy)
 
   const refuse = (response: ServerResponse, { status, fields, body }: Refusal): void => {
     for (const [name, value] of fields) response.setHeader(name, value)

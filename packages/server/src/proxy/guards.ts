@@ -1,0 +1,39 @@
+// The guard of every limiter in force: the same attributes, routes and header fields for whoever asks about requests.
+import { createGuard, type Guard, type Port } from 'sluice/http'
+import type { ProxyConfig } from '../config/config.ts'
+import type { ServiceLimiter } from '../limiters/limiters.ts'
+import type { Log } from '../service/log.ts'
+
+/** What guards depend on beside the limiter. */
+export interface GuardOptions extends ProxyConfig {
+  readonly trustedProxies: readonly string[]
+}
+
+/** Gives a limiter's guard; it lives as long as the limiter is in force. `proxy` is a name for the log. */
+export function guardsOver<Q extends object, S>(
+  port: Port<Q, S>,
+  { attributes, routes, headers, trustedProxies }: GuardOptions,
+  log: Log,
+  proxy: string,
+): (limiter: ServiceLimiter) => Guard<Q, S> {
+  const { apiKey, ...others } = attributes
+  const names = Object.entries(others)
+  const guards = new WeakMap<ServiceLimiter, Guard<Q, S>>()
+  return (limiter) => {
+    let guard = guards.get(limiter)
+    if (guard === undefined) {
+      guard = createGuard(port, limiter, {
+        address: trustedProxies.length > 0 ? { trustedProxies } : {},
+        routes,
+        headers,
+        // A secret, of which only the hash goes on.
+        ...(apiKey === undefined ? {} : { apiKey: (request) => port.header(request, apiKey) }),
+        attributes: (request) =>
+          Object.fromEntries(names.map(([name, field]) => [name, port.header(request, field)])),
+        onWarning: ({ code, message }) => log.warn({ code, proxy }, message),
+      })
+      guards.set(limiter, guard)
+    }
+    return guard
+  }
+}
