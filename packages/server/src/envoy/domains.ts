@@ -8,6 +8,8 @@ import {
 } from './decide/descriptor-domain.ts'
 import type { Domain, Domains } from './decide/domain.ts'
 import type { HeaderDialect } from './decide/headers.ts'
+import type { KnownBlocks } from '../controls/live-controls.ts'
+import { blockingDomain } from './decide/blocking-domain.ts'
 import { policyDomain } from './decide/policy-domain.ts'
 import type { DomainConfig } from './descriptors/domain-config.ts'
 
@@ -21,11 +23,13 @@ export interface DomainOptions {
   readonly charging?: Charging
   /** Default `retry-after`. */
   readonly headers?: readonly HeaderDialect[]
+  /** What operators have blocked; default: nobody can. */
+  readonly blocks?: KnownBlocks
 }
 
 /** Finds domains by name; a domain of descriptors goes before a policy of the same name. */
 export class DomainRegistry implements Domains {
-  private readonly options: DescriptorDomainOptions
+  private readonly options: DescriptorDomainOptions & Pick<DomainOptions, 'blocks'>
   private readonly policies: LimiterSource | undefined
   private ofDescriptors: ReadonlyMap<string, Domain> = new Map()
   private readonly ofPolicies = new WeakMap<ServiceLimiter, Domain>()
@@ -37,8 +41,15 @@ export class DomainRegistry implements Domains {
 
   /** Puts other descriptors in force; counts are kept where keys, unit and algorithm are the same. */
   swap(configs: readonly DomainConfig[]): void {
+    const { blocks, headers } = this.options
     this.ofDescriptors = new Map(
-      configs.map((config) => [config.domain, descriptorDomain(config, this.options)]),
+      configs.map((config) => {
+        const domain = descriptorDomain(config, this.options)
+        return [
+          config.domain,
+          blocks === undefined ? domain : blockingDomain(domain, config.domain, blocks, headers),
+        ]
+      }),
     )
   }
 

@@ -1,10 +1,12 @@
 // Makes the limiter of a policy: on the store of the service, counted, and with a stand-in when the store can fail.
-import { createLimiter, type Policy } from 'sluice'
+import { createLimiter, systemClock, type Policy } from 'sluice'
 import type { FailureConfig } from '../config/config.ts'
 import { DecisionMetrics } from '../metrics/decision-metrics.ts'
 import type { MetricRegistry } from '../metrics/registry.ts'
 import type { StoreMetrics } from '../metrics/store-metrics.ts'
 import type { OpenStore } from '../service/store.ts'
+import type { KnownBlocks } from '../controls/live-controls.ts'
+import { blocking } from './blocking.ts'
 import { measured } from './measured.ts'
 import type { MakeLimiter } from './registry.ts'
 
@@ -14,6 +16,7 @@ export function limiterMaker(
   failure: FailureConfig,
   metrics: MetricRegistry,
   storeMetrics: StoreMetrics,
+  blocks?: KnownBlocks,
 ): MakeLimiter {
   const decisions = new DecisionMetrics(metrics)
   return (policy: Policy) => {
@@ -25,6 +28,10 @@ export function limiterMaker(
             store,
             resilience: { ...failure, onEvent: storeMetrics.listenerFor(policy.name) },
           })
-    return measured(limiter, decisions.of(policy), (code) => storeMetrics.failed(code))
+    const guarded =
+      blocks === undefined
+        ? limiter
+        : blocking(limiter, policy.name, blocks, systemClock, store.sync === true)
+    return measured(guarded, decisions.of(policy), (code) => storeMetrics.failed(code))
   }
 }

@@ -6,6 +6,9 @@ import type { Limiters, LimiterSource, ServiceLimiter } from './limiters.ts'
 /** Makes the limiter of one policy; all of them share one store, so that counts outlive a reload. */
 export type MakeLimiter = (policy: Policy) => ServiceLimiter
 
+/** What is laid over the policies of the file before they are put in force. */
+export type Adjust = (policies: readonly Policy[]) => readonly Policy[]
+
 /** How long a limiter that was replaced stays open for requests that have begun with it, in milliseconds. */
 const AFTERLIFE = 10_000
 
@@ -16,13 +19,22 @@ const AFTERLIFE = 10_000
  */
 export class LimiterRegistry implements LimiterSource {
   private readonly make: MakeLimiter
+  private readonly adjust: Adjust
+  /** As the file has them. */
+  private written: readonly Policy[]
   private limiters: Limiters
   /** Limiters that were replaced and are not closed yet, each with the timer that will close it. */
   private readonly replaced = new Map<ServiceLimiter, NodeJS.Timeout>()
 
-  constructor(policies: readonly Policy[], make: MakeLimiter) {
+  constructor(
+    policies: readonly Policy[],
+    make: MakeLimiter,
+    adjust: Adjust = (policies) => policies,
+  ) {
     this.make = make
-    this.limiters = limitersOf(policies, make, 1)
+    this.adjust = adjust
+    this.written = policies
+    this.limiters = limitersOf(adjust(policies), make, 1)
   }
 
   get current(): Limiters {
@@ -31,6 +43,18 @@ export class LimiterRegistry implements LimiterSource {
 
   /** Puts other policies in force. Requests that have begun finish under the old ones. */
   swap(policies: readonly Policy[]): Limiters {
+    const limiters = this.enforce(this.adjust(policies))
+    this.written = policies
+    return limiters
+  }
+
+  /** Lays anew over the policies of the file what is to be laid over them. */
+  refresh(): void {
+    const policies = this.adjust(this.written)
+    if (!isDeepStrictEqual(policies, this.limiters.policies)) this.enforce(policies)
+  }
+
+  private enforce(policies: readonly Policy[]): Limiters {
     const old = this.limiters
     const makeOrKeep = (policy: Policy): ServiceLimiter => {
       const same = old.policies.find(({ name }) => name === policy.name)

@@ -9,6 +9,7 @@ interface RuleCounters {
   readonly allowed: Counter
   readonly refused: Counter
   readonly unavailable: Counter
+  readonly blocked: Counter | undefined
 }
 
 /** The figures of all decisions of a service, whatever protocol asked. */
@@ -47,6 +48,8 @@ export class DecisionMetrics {
       allowed: this.decisions.with(policy.name, name, 'allowed'),
       refused: this.decisions.with(policy.name, name, 'refused'),
       unavailable: this.decisions.with(policy.name, name, 'unavailable'),
+      // Nobody asks a rule about what is blocked.
+      blocked: name === '' ? this.decisions.with(policy.name, name, 'blocked') : undefined,
     })
     const shadows = policy.rules.filter(({ shadow }) => shadow === true)
     return new PolicyMetrics(
@@ -87,6 +90,7 @@ export class PolicyMetrics {
     const counters = rule === null ? this.none : (this.rules.get(rule) ?? this.none)
     if (decision.allowed) counters.allowed.add()
     else if (decision.reason === 'unavailable') counters.unavailable.add()
+    else if (decision.reason === 'blocked') counters.blocked?.add()
     else counters.refused.add()
     if (decision.degraded) this.degraded.add()
     this.duration.observe(millis)

@@ -11,6 +11,8 @@ export interface OpenStore {
   readonly store: Store
   /** The same store when it is in this process. */
   readonly memory: MemoryStore | undefined
+  /** The client and the prefix of all keys when it is Redis. */
+  readonly redis?: { readonly client: Redis | Cluster; readonly prefix: string }
   close(): Promise<void>
 }
 
@@ -49,6 +51,7 @@ function openRedis(config: RedisStoreConfig, log: Log): OpenStore {
   return {
     store,
     memory: undefined,
+    redis: { client, prefix: config.prefix },
     close: async () => {
       await store.close()
       client.disconnect()

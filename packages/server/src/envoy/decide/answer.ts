@@ -1,5 +1,5 @@
 // The answers for descriptors, and the response that follows from them.
-import type { Limit, Verdict } from 'sluice'
+import type { Decision, Limit, Verdict } from 'sluice'
 import {
   LARGEST_UINT32,
   OK,
@@ -51,6 +51,12 @@ export function answerOf(
     verdict,
     over,
   }
+}
+
+/** The answer for what an operator has blocked: no limit, only the time that is left. */
+export function blockedAnswer({ retryAfter }: Pick<Decision, 'retryAfter'>): Answer {
+  const secondsUntilReset = Math.ceil((retryAfter ?? 0) / 1000)
+  return { ...NO_LIMIT, code: OVER_LIMIT, secondsUntilReset, over: true }
 }
 
 /** Until what was refused would be allowed; a look has asked for one unit. */

@@ -2,12 +2,12 @@
 import type { Decision } from 'sluice'
 import { rateInUnits } from '../descriptors/unit.ts'
 import { currentLimit, type CurrentLimit } from '../wire/response.ts'
-import { answerOf, NO_LIMIT, type Answer } from './answer.ts'
+import { answerOf, blockedAnswer, NO_LIMIT, type Answer } from './answer.ts'
 
 /** The binding rule speaks for all rules of its descriptor. */
 export function answerFor(decision: Decision): Answer {
   const outcome = decision.outcomes.find(({ rule }) => rule === decision.rule)
-  if (outcome === undefined) return NO_LIMIT
+  if (outcome === undefined) return decision.allowed ? NO_LIMIT : blockedAnswer(decision)
   const { rule, limit, shadow } = outcome
   const shown = shownFor(rule, limit.quota, limit.window)
   return answerOf(!decision.allowed, shadow, shown, limit, outcome)

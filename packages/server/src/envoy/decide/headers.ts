@@ -44,23 +44,24 @@ export function headersFor(
   )
     return NONE
   const limited = answers.filter((answer): answer is Limited => answer.limit !== undefined)
-  if (limited.length === 0) return NONE
-  return dialects.flatMap((dialect) => HEADERS[dialect](limited, overall))
+  return dialects.flatMap((dialect) => {
+    if (dialect === 'retry-after') return overall === OVER_LIMIT ? retryAfter(answers) : []
+    return limited.length === 0 ? [] : HEADERS[dialect](limited)
+  })
 }
 
 const HEADERS: Readonly<
-  Record<HeaderDialect, (limited: Limited[], overall: Code) => HeaderValue[]>
+  Record<Exclude<HeaderDialect, 'retry-after'>, (limited: Limited[]) => HeaderValue[]>
 > = {
-  'retry-after': (limited, overall) => (overall === OVER_LIMIT ? retryAfter(limited) : []),
   ratelimit: structured,
   'ratelimit-triple': (limited) => triple('RateLimit', limited),
   'x-ratelimit': (limited) => triple('X-RateLimit', limited),
 }
 
-/** The longest wait among the refusing limits; none when one of them can never allow the request. */
-function retryAfter(limited: Limited[]): HeaderValue[] {
-  const refusing = limited.filter(({ code }) => code === OVER_LIMIT)
-  if (refusing.some(({ verdict }) => verdict.retryAfter === null)) return []
+/** The longest wait among what refuses, blocks too; none when a limit can never allow the request. */
+function retryAfter(answers: readonly Spoken[]): HeaderValue[] {
+  const refusing = answers.filter(({ code }) => code === OVER_LIMIT)
+  if (refusing.some(({ verdict }) => verdict?.retryAfter === null)) return []
   const seconds = Math.max(1, ...refusing.map(({ secondsUntilReset }) => secondsUntilReset ?? 0))
   return [{ key: 'Retry-After', value: String(seconds) }]
 }

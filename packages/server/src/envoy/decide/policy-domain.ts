@@ -3,6 +3,7 @@ import type { Attributes, Decision, Limiter, MaybePromise, SyncLimiter } from 's
 import type { Descriptor, RateLimitRequest } from '../wire/request.ts'
 import { OVER_LIMIT, type RateLimitResponse } from '../wire/response.ts'
 import { responseOf } from './answer.ts'
+import { attributesOf } from './blocking-domain.ts'
 import { answerFor } from './decision-answer.ts'
 import { BadRequest, isPromise, unavailable, type Domain } from './domain.ts'
 import { DEFAULT_DIALECTS, type HeaderDialect } from './headers.ts'
@@ -111,13 +112,12 @@ class PolicyDomain implements Domain {
 }
 
 function questionOf(descriptor: Descriptor, requestHits: number): Question {
-  const { entries, limit, hits, negative } = descriptor
+  const { limit, hits, negative } = descriptor
   if (limit !== undefined)
     throw new BadRequest(
       'a descriptor sets a limit of its own; accepted: in domains of descriptors, not in policies',
     )
-  const attributes = Object.create(null) as Record<string, string>
-  for (const { key, value } of entries) attributes[key] = value
+  const attributes = attributesOf(descriptor)
   const cost = hits ?? (requestHits || 1)
   return { attributes, cost, kind: cost === 0 ? 'look' : negative ? 'give' : 'take' }
 }
