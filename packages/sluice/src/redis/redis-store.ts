@@ -9,8 +9,11 @@ import { systemTimers } from '../time/timers.ts'
 import { takeAcross, type Indexed } from './across-slots.ts'
 import { Batcher, tooLate } from './batcher.ts'
 import { connectionOf, type RedisClient } from './client.ts'
+import { Eviction } from './eviction.ts'
 import { chargedOf } from './late.ts'
 import { isPrefix, redisKeys } from './redis-key.ts'
+import { RememberingStore } from './remembering-store.ts'
+import type { RemindingCheck } from './shape.ts'
 import { grouped, slotOf } from './slot.ts'
 import { warnings, warnOnConsole, type StoreWarning } from './warnings.ts'
 
@@ -22,9 +25,14 @@ export interface RedisStoreOptions {
   readonly timeout?: Millis
   /** Whether the client is a cluster client. Default: what the client's shape says. */
   readonly cluster?: boolean
+  /**
+   * Milliseconds for which a refusal is answered from memory; what other processes give or reset is seen that much
+   * later at most. 0: the server is asked every time. Default 250.
+   */
+  readonly holdRefusals?: Millis
   /** For tests: the time that the script sees instead of the server's. */
   readonly clock?: Clock
-  /** Hears of each risky limit once. Default: `console.warn`. */
+  /** Hears of each risky limit, and of a server that drops counts, once. Default: `console.warn`. */
   readonly onWarning?: (warning: StoreWarning) => void
 }
 
@@ -37,7 +45,8 @@ export interface RedisStoreOptions {
  * may see the units as taken.
  */
 export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): AsyncStore {
-  const { prefix = 'sl:', timeout = 100, cluster, clock, onWarning = warnOnConsole } = options
+  const { prefix = 'sl:', timeout = 100, holdRefusals = 250 } = options
+  const { cluster, clock, onWarning = warnOnConsole } = options
   const wrong = (message: string): never => {
     throw new SluiceError('invalid-option', `redisStore: ${message}`)
   }
@@ -46,6 +55,8 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
   if (!Number.isSafeInteger(timeout) || timeout < 1 || timeout > 2 ** 31 - 1) {
     wrong(`timeout is ${show(timeout)}; accepted: whole milliseconds, 1 or more`)
   }
+  if (!Number.isSafeInteger(holdRefusals) || holdRefusals < 0)
+    wrong(`holdRefusals is ${show(holdRefusals)}; accepted: whole milliseconds, 0 or more`)
   if (cluster !== undefined && typeof cluster !== 'boolean')
     wrong(`cluster is ${show(cluster)}; accepted: true or false`)
   if (clock !== undefined && typeof clock !== 'function')
@@ -68,13 +79,23 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
     serverClock: clock,
     onLate,
   })
-  const store = new Redis(
+  const nameOf = redisKeys(prefix)
+  const eviction = new Eviction(connection, nameOf('', ''), onWarning)
+  const redis = new Redis({
     batcher,
-    redisKeys(prefix),
-    connection.cluster,
+    nameOf,
+    cluster: connection.cluster,
     timeout,
-    warnings(onWarning),
-  )
+    warn: warnings(onWarning),
+    eviction,
+  })
+  const store = new RememberingStore({
+    store: redis,
+    hold: holdRefusals,
+    clock: clock ?? systemClock,
+    mayForget: () => eviction.isPossible,
+    onAnswer: eviction.look,
+  })
   const watch: Store['watch'] = (watcher) => {
     watchers.add(watcher)
     const stop = connection.onReachable(() => watcher({ type: 'reachable' }))
@@ -89,25 +110,30 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
 /** Decides checks of one slot. */
 type Run = Batcher['run']
 
+interface RedisParts {
+  readonly batcher: Batcher
+  readonly nameOf: (space: string, key: string) => string
+  readonly cluster: boolean
+  readonly timeout: Millis
+  readonly warn: (limit: Limit) => void
+  readonly eviction: Eviction
+}
+
 class Redis implements AsyncStore {
   private readonly batcher: Batcher
   private readonly nameOf: (space: string, key: string) => string
   private readonly cluster: boolean
   private readonly warn: (limit: Limit) => void
+  private readonly eviction: Eviction
   private readonly whole: Deadlines
 
-  constructor(
-    batcher: Batcher,
-    nameOf: (space: string, key: string) => string,
-    cluster: boolean,
-    timeout: Millis,
-    warn: (limit: Limit) => void,
-  ) {
+  constructor({ batcher, nameOf, cluster, timeout, warn, eviction }: RedisParts) {
     this.whole = new Deadlines(timeout, systemClock, systemTimers, tooLate)
     this.batcher = batcher
     this.nameOf = nameOf
     this.cluster = cluster
     this.warn = warn
+    this.eviction = eviction
   }
 
   take(checks: readonly Check[]): Promise<readonly Verdict[]> {
@@ -134,15 +160,21 @@ class Redis implements AsyncStore {
   }
 
   async give(checks: readonly Check[]): Promise<void> {
-    await this.each('give', checks)
+    await this.each('give', this.traced(checks))
   }
 
   async reset(checks: readonly Check[]): Promise<void> {
-    await this.each('reset', checks)
+    await this.each('reset', this.traced(checks))
   }
 
   /** Nothing is the store's own: the client stays open, and calls on their way end within the timeout. */
   async close(): Promise<void> {}
+
+  /** Where counts may be dropped, others must see that these were not. */
+  private traced(checks: readonly Check[]): readonly RemindingCheck[] {
+    if (!this.eviction.isPossible) return checks
+    return checks.map((check) => ({ ...check, leavesTrace: true }))
+  }
 
   private run(operation: Parameters<Run>[0], checks: readonly Check[]): ReturnType<Run> {
     if (checks.length === 0) return Promise.resolve([])

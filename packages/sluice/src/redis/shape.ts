@@ -1,6 +1,15 @@
 // Requests on the wire: what the scripts are told.
+import type { State } from '../algorithms/algorithm.ts'
 import type { AlgorithmName } from '../limit/limit.ts'
 import type { Check } from '../stores/store.ts'
+
+/** A check to a server that may drop counts by itself. */
+export interface RemindingCheck extends Check {
+  /** For `take`: what the count was when it was last seen, spent; it holds if the server has dropped it. */
+  readonly known?: State
+  /** For `give` and `reset`: what is empty now leaves a trace, or others would take it for dropped. */
+  readonly leavesTrace?: boolean
+}
 
 /** What a request asks of the script. */
 export type Operation = 'take' | 'peek' | 'give' | 'reset'
@@ -66,9 +75,10 @@ function hasShape(shape: Shape, operation: Operation, checks: readonly Check[]):
   return true
 }
 
-function isAlike(a: Check, b: Check): boolean {
+function isAlike(a: RemindingCheck, b: RemindingCheck): boolean {
   return (
     a.limit === b.limit &&
+    a.known === b.known &&
     a.cost === b.cost &&
     a.takenAt === b.takenAt &&
     (a.shadow ?? false) === (b.shadow ?? false) &&
@@ -76,15 +86,20 @@ function isAlike(a: Check, b: Check): boolean {
   )
 }
 
-function argsOf({ limit, cost, shadow, countRefused, takenAt }: Check): string[] {
-  const flags = (shadow === true ? 1 : 0) + (countRefused === true ? 2 : 0)
+function argsOf(check: RemindingCheck): string[] {
+  const { limit, cost, shadow, countRefused, takenAt, known, leavesTrace } = check
   const { algorithm, quota, window, burst } = limit
+  let flags = (shadow === true ? 1 : 0) + (countRefused === true ? 2 : 0)
+  if (known !== undefined || leavesTrace === true) flags += 4
   const numbers = [quota, window, burst, cost, flags].map(String)
-  return [ALGORITHMS[algorithm], ...numbers, takenAt === undefined ? '' : String(takenAt)]
+  const args = [ALGORITHMS[algorithm], ...numbers, takenAt === undefined ? '' : String(takenAt)]
+  if (known !== undefined) args.push(...[known.at, known.used, known.before].map(String))
+  return args
 }
 
-function isPlainTake({ limit, cost, shadow, countRefused }: Check): boolean {
-  return cost > 0 && shadow !== true && countRefused !== true && BUCKETS.has(limit.algorithm)
+function isPlainTake({ limit, cost, shadow, countRefused, known }: RemindingCheck): boolean {
+  if (cost === 0 || shadow === true || countRefused === true || known !== undefined) return false
+  return BUCKETS.has(limit.algorithm)
 }
 
 function plainArgsOf({ limit: { quota, window, burst }, cost }: Check): string[] {

@@ -4,7 +4,7 @@ import { limitText, type Limit } from '../limit/limit.ts'
 /** Something worth knowing that is no error. */
 export interface StoreWarning {
   /** Stable, documented under `docs/reference/redis.md`. */
-  readonly code: 'large-sliding-log'
+  readonly code: 'large-sliding-log' | 'server-evicts'
   readonly message: string
 }
 

@@ -67,7 +67,7 @@ describe.each(ALGORITHMS)('%s', (algorithm) => {
 /** Walks through Redis and compares. All requests of a turn are sent at once. */
 async function walk(turns: readonly Turn[], prefix: string): Promise<void> {
   const clock = fakeClock()
-  const options = { clock, prefix, timeout: 60_000, onWarning: () => {} }
+  const options = { clock, prefix, timeout: 60_000, holdRefusals: 0, onWarning: () => {} }
   const store = redisStore(client, options)
   for (const [i, { now, requests }] of turns.entries()) {
     clock.set(now)

@@ -7,9 +7,9 @@ import type { RedisClient } from '../../src/redis/index.ts'
 import { redisStore, type RedisStoreOptions } from '../../src/redis/redis-store.ts'
 import type { Check, Store } from '../../src/stores/store.ts'
 
-/** A store that waits long enough for a busy machine. */
+/** A store that waits long enough for a busy machine, and asks the server every time. */
 export function patientStore(client: RedisClient, options: RedisStoreOptions = {}): Store {
-  return redisStore(client, { timeout: 20_000, onWarning: () => {}, ...options })
+  return redisStore(client, { timeout: 20_000, holdRefusals: 0, onWarning: () => {}, ...options })
 }
 
 /** A check on `key`, of cost 1 unless `more` says otherwise; one space for each algorithm and window. */

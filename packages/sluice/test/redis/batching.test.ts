@@ -27,9 +27,10 @@ describe.each(Object.entries(standalone))('through %s', (name, open) => {
   afterAll(() => connected.close())
   beforeEach(async () => {
     store = patientStore(connected.client, { prefix: `${name.replaceAll(' ', '')}${++number}:` })
-    // It learns the server's time with its first call, and the server both scripts.
-    await store.peek([on('first', '1/400d')])
+    // It learns the server's time and settings with its first calls, and the server both scripts.
     await store.take([on('first', '1/400d')])
+    await store.peek([on('first', '1/400d')])
+    await store.peek([on('first', '1/400d')])
     await resetCounts(server)
   })
 
@@ -128,6 +129,8 @@ describe.each(Object.entries(standalone))(
     it('is sent once more, and nothing else is', async () => {
       const { client, close } = await open(server)
       const store = patientStore(client, { prefix: `${name.replaceAll(' ', '')}:` })
+      // The first answer lets the store ask for the server's settings, once.
+      await takeOne(store, on('first', '1/400d'))
       await store.peek([on('first', '1/400d')])
       await resetCounts(server)
       await server.cli('SCRIPT', 'FLUSH')

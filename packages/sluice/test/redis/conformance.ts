@@ -33,7 +33,7 @@ export function conforms<Target>(
 
     const make = () => {
       const clock = fakeClock(START)
-      const store = patientStore(connected.client, { clock, prefix: prefix() })
+      const store = patientStore(connected.client, { clock, prefix: prefix(), holdRefusals: 250 })
       return { store, advance: (millis: number) => clock.advance(millis) }
     }
     for (const one of testStore(make))
@@ -55,7 +55,7 @@ export function conforms<Target>(
 /** A store under a clock that the vectors set. */
 function subject({ client }: Connected, prefix: string): VectorSubject {
   const clock = fakeClock()
-  const store = patientStore(client, { clock, prefix })
+  const store = patientStore(client, { clock, prefix, holdRefusals: 250 })
   const check = (limit: Limit, cost: number): Check => ({ space: 'v', key: 'key', limit, cost })
   return {
     begin: () => {},

@@ -34,7 +34,12 @@ async function main({ port, prefix, skew, inFlight, errands }: Orders): Promise<
   const { Redis } = await import('ioredis')
   const { redisStore } = await import('../../src/redis/redis-store.ts')
   const client = new Redis({ host: '127.0.0.1', port })
-  const store = redisStore(client, { prefix, timeout: 120_000, onWarning: () => {} })
+  const store = redisStore(client, {
+    prefix,
+    timeout: 120_000,
+    holdRefusals: 0,
+    onWarning: () => {},
+  })
   const outcomes: Outcome[] = []
   for (const { takes, requests } of errands) {
     const allowed = requests.map(() => 0)

@@ -34,11 +34,16 @@ local function is_whole(n)
   return n >= 0 and n <= 9007199254740991 and n % 1 == 0
 end
 
--- The state under a key. Nothing there, or nothing that we wrote: the state of a count that has none.
+-- The state under a key. Nothing there, or nothing that we wrote: the state of a count that has none; but when
+-- the caller knows what was there, the server has dropped it, and it was that.
 -- Returns nil and the server's error when the key cannot be read.
 local function load(algorithm, limit, key, now)
   local raw = redis.pcall('GET', key)
-  if not raw then return algorithm.fresh(limit, now) end
+  if not raw then
+    if not limit.known_at then return algorithm.fresh(limit, now) end
+    limit.is_dropped = true
+    return limit.known_at, limit.known_used, limit.known_before
+  end
   if type(raw) == 'table' then return nil, raw.err end
   if #raw ~= 8 * algorithm.words then return algorithm.fresh(limit, now) end
   local at, used, before
@@ -53,6 +58,14 @@ local function load(algorithm, limit, key, now)
     return at, used, before
   end
   return algorithm.fresh(limit, now)
+end
+
+-- Writes an empty state, to live for as long as anybody may remember a full one. Returns the server's error, if any.
+local function leave_trace(algorithm, limit, key)
+  local empty = algorithm.words == 2 and pack('<dd', 0, 0) or pack('<ddd', 0, 0, 0)
+  local ttl = max(2 * limit.window, ceil_div(limit.burst * limit.window, max(1, limit.quota)))
+  local reply = redis.pcall('SET', key, empty, 'PX', ttl + SPARE)
+  return type(reply) == 'table' and reply.err or nil
 end
 
 -- Writes a state, to live until it says nothing any more. Returns the server's error, if any.

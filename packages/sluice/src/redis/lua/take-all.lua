@@ -6,7 +6,9 @@
 --       3 how many shapes follow; requests alike in all but their keys share one shape
 --       then for each shape: the operation (1 take, 2 peek, 3 give, 4 reset), the number of checks, and for
 --       each check: algorithm (1 to 3 buckets, 4 fixed window, 5 sliding window, 6 sliding log), quota,
---       window, burst, cost, flags (1 shadow, 2 count refused), taken at
+--       window, burst, cost, flags (1 shadow, 2 count refused, 4 the server may drop counts), taken at; with
+--       flag 4 a take goes on with at, used and before, by which the count is known if it was dropped, and
+--       what give and reset empty leaves a trace, since it would be taken for dropped
 --       then for each request the number of its shape
 -- Output: flat integers and texts. First the server's time; below 0, and alone, when the call came too late
 --       and did nothing. Then for each take or peek, check by check: the answer (0 refused, 1 taken, 2 would be
@@ -51,7 +53,8 @@ local function view_of(check, key)
   if not stored_at then return nil, used end
   local at
   at, used, before = algorithm.advance(check, stored_at, used, before, now)
-  return { key = key, at = at, used = used, before = before, is_set_back = at < stored_at }
+  local must_keep = at < stored_at or check.is_dropped
+  return { key = key, at = at, used = used, before = before, is_set_back = must_keep }
 end
 
 local function fits(check, view)
@@ -104,7 +107,7 @@ local function take_numbers(check, key, counts)
   if not stored_at then return used end
   local at
   at, used, before = algorithm.advance(check, stored_at, used, before, now)
-  local is_set_back = at < stored_at
+  local is_set_back = at < stored_at or check.is_dropped
   local allowed = cost == 0 or algorithm.fits(check, at, used, before, cost, now)
   if cost > 0 then
     if allowed then
@@ -241,6 +244,9 @@ local function give(shape, first)
       at, used, before = algorithm.advance(check, at, used, before, now)
       at, used, before = algorithm.give(check, at, used, before, check.cost, now, taken_at)
       err = save(algorithm, check, key, at, used, before, now)
+      if not err and check.leaves_trace and redis.call('EXISTS', key) == 0 then
+        err = leave_trace(algorithm, check, key)
+      end
     end
     if err then return err end
   end
@@ -248,8 +254,15 @@ end
 
 local function reset(shape, first)
   for i = 1, #shape do
-    local reply = redis.pcall('DEL', KEYS[first + i - 1])
-    if type(reply) == 'table' then return reply.err end
+    local check, key = shape[i], KEYS[first + i - 1]
+    local err
+    if check.leaves_trace and check.algorithm ~= LOG then
+      err = leave_trace(algorithms[check.algorithm], check, key)
+    else
+      local reply = redis.pcall('DEL', key)
+      err = type(reply) == 'table' and reply.err or nil
+    end
+    if err then return err end
   end
 end
 
@@ -269,10 +282,17 @@ for s = 1, tonumber(ARGV[3]) do
       burst = tonumber(ARGV[arg + 3]),
       cost = tonumber(ARGV[arg + 4]),
       is_shadow = flags % 2 == 1,
-      counts_refused = flags >= 2,
+      counts_refused = flags % 4 >= 2,
       taken_at = tonumber(ARGV[arg + 6]),
     }
     arg = arg + 7
+    if flags >= 4 and shape.operation ~= TAKE then
+      shape[i].leaves_trace = true
+    elseif flags >= 4 then
+      shape[i].known_at, shape[i].known_used = tonumber(ARGV[arg]), tonumber(ARGV[arg + 1])
+      shape[i].known_before = tonumber(ARGV[arg + 2])
+      arg = arg + 3
+    end
   end
   shapes[s] = shape
 end

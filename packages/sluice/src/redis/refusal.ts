@@ -1,0 +1,126 @@
+// What one refused request has taught: what its counts hold, and how they go on without traffic.
+import type { State } from '../algorithms/algorithm.ts'
+import { algorithmOf } from '../algorithms/index.ts'
+import { peekBy, Taken } from '../algorithms/take.ts'
+import type { Limit } from '../limit/limit.ts'
+import type { Verdict } from '../limit/verdict.ts'
+import type { Check } from '../stores/store.ts'
+import type { Millis } from '../time/clock.ts'
+
+/** One check of the request, and what the store said of it. */
+interface Known {
+  readonly space: string
+  readonly key: string
+  readonly limit: Limit
+  readonly cost: number
+  readonly isShadow: boolean
+  readonly verdict: Verdict
+  /** Undefined for a log, of which only the verdict is told. */
+  readonly state: State | undefined
+}
+
+/** When a request was sent and answered, by our own clock. */
+export interface Journey {
+  readonly sentAt: Millis
+  readonly answeredAt: Millis
+}
+
+/**
+ * A refusal by the store, remembered. The instant of its decision lies somewhere between sending and answer. It
+ * is taken for the earliest when we ask whether the refusal still holds, so that nobody is refused for longer
+ * than by the store; and for the latest in the waits that we tell, so that nobody comes back too early.
+ */
+export class Refusal {
+  readonly sentAt: Millis
+  private readonly answeredAt: Millis
+  private readonly known: readonly Known[]
+
+  constructor(checks: readonly Check[], verdicts: readonly Verdict[], journey: Journey) {
+    this.sentAt = journey.sentAt
+    this.answeredAt = journey.answeredAt
+    this.known = checks.map(({ space, key, limit, cost, shadow = false }, i) => {
+      const verdict = verdicts[i]!
+      const state = verdict instanceof Taken ? verdict.next : undefined
+      return { space, key, limit, cost, isShadow: shadow, verdict, state }
+    })
+  }
+
+  /** Whether the request is of the same counts and limits; only costs may differ. */
+  isAbout(checks: readonly Check[]): boolean {
+    const { known } = this
+    if (checks.length !== known.length) return false
+    for (let i = 0; i < checks.length; i++) {
+      const { space, key, limit, isShadow } = known[i]!
+      const check = checks[i]!
+      if (check.key !== key || check.space !== space || check.limit !== limit) return false
+      if ((check.shadow ?? false) !== isShadow) return false
+    }
+    return true
+  }
+
+  /** Whether a check with a say would still be refused by the store, if nothing but time has passed. */
+  holds(checks: readonly Check[], now: Millis): boolean {
+    return checks.some((check, i) => {
+      const known = this.known[i]!
+      return check.shadow !== true && refusesAt(known, check.cost, this.at(known, now, this.sentAt))
+    })
+  }
+
+  /** The verdicts now, if nothing but time has passed; undefined when too little is known of a count. */
+  verdicts(checks: readonly Check[], now: Millis): readonly Verdict[] | undefined {
+    const verdicts: Verdict[] = []
+    for (const [i, { cost }] of checks.entries()) {
+      const known = this.known[i]!
+      const verdict = agedVerdict(known, cost, this.at(known, now, this.answeredAt))
+      if (verdict === undefined) return undefined
+      verdicts.push(verdict)
+    }
+    return verdicts
+  }
+
+  /** The checks with what is known of the counts that refuse, for a store that may have lost them. */
+  remind<C extends Check>(checks: readonly C[], now: Millis): readonly (C & { known?: State })[] {
+    return checks.map((check, i) => {
+      const known = this.known[i]!
+      const { state, cost } = known
+      const isSpent =
+        state !== undefined && refusesAt(known, cost, this.at(known, now, this.sentAt))
+      return isSpent ? { ...check, known: state } : check
+    })
+  }
+
+  /** The store's time now, when its decision was made at an instant of ours. */
+  private at({ verdict }: Known, now: Millis, decidedAt: Millis): Millis {
+    return verdict.at + (now - decidedAt)
+  }
+}
+
+function refusesAt({ limit, cost, verdict, state }: Known, asked: number, now: Millis): boolean {
+  if (asked === 0) return false
+  if (state !== undefined) return !algorithmOf(limit).take(limit, { ...state }, asked, now)
+  if (verdict.allowed || asked < cost) return false
+  return verdict.retryAfter === null || now < verdict.at + verdict.retryAfter
+}
+
+function agedVerdict(
+  { limit, cost, verdict, state }: Known,
+  asked: number,
+  now: Millis,
+): Verdict | undefined {
+  if (state !== undefined) return peekBy(algorithmOf(limit), limit, { ...state }, asked, now)
+  const age = now - verdict.at
+  // Which entry of a log ends next is known, and no further one.
+  if (asked !== cost || (verdict.availableAfter > 0 && age >= verdict.availableAfter))
+    return undefined
+  const since = (wait: Millis): Millis => Math.max(0, wait - age)
+  const { allowed, remaining, retryAfter, resetAfter, availableAfter, delay } = verdict
+  return {
+    allowed,
+    remaining,
+    retryAfter: retryAfter === null ? null : since(retryAfter),
+    resetAfter: since(resetAfter),
+    availableAfter: since(availableAfter),
+    delay,
+    at: now,
+  }
+}

@@ -1,0 +1,270 @@
+import { describe, expect, it } from 'vitest'
+import { Taken } from '../algorithms/take.ts'
+import { ALGORITHMS, limit } from '../limit/limit.ts'
+import type { Verdict } from '../limit/verdict.ts'
+import { memoryStore } from '../stores/memory/memory-store.ts'
+import type { AsyncStore, Check } from '../stores/store.ts'
+import { fakeClock } from '../testing/fake-clock.ts'
+import { RememberingStore } from './remembering-store.ts'
+import type { RemindingCheck } from './shape.ts'
+
+const START = 1_800_000_000_000
+const HOLD = 250
+const TEN = limit('10/min')
+
+/** A store that answers by promises, and counts how often it is asked; `others` ask it too. */
+function remembering({ hold = HOLD, mayForget = false } = {}) {
+  const clock = fakeClock(START)
+  const others = memoryStore({ clock })
+  const asked: (readonly RemindingCheck[])[] = []
+  /** Resolves what was asked, when a test holds it back. */
+  let gate: Promise<void> = Promise.resolve()
+  const store: AsyncStore = {
+    async take(checks) {
+      asked.push(checks)
+      const verdicts = others.take(checks).map(told)
+      await gate
+      return verdicts
+    },
+    peek: async (checks) => others.peek(checks),
+    give: async (checks) => others.give(checks),
+    reset: async (checks) => others.reset(checks),
+    close: async () => others.close(),
+  }
+  const parts = { store, hold, clock, mayForget: () => mayForget, onAnswer: () => {} }
+  const holdBack = (): (() => void) => {
+    let release = (): void => {}
+    gate = new Promise((resolve) => (release = resolve))
+    return release
+  }
+  return { clock, others, asked, holdBack, store: new RememberingStore(parts) }
+}
+
+/** As Redis tells it: of a log the verdict alone. */
+function told(verdict: Verdict): Verdict {
+  return verdict instanceof Taken && 'whole' in verdict ? verdict.toJSON() : verdict
+}
+
+function on(key: string, more: Partial<Check> = {}): Check {
+  return { space: 'one', key, limit: TEN, cost: 1, ...more }
+}
+
+/** Plain numbers, whoever made them. */
+const numbers = (verdicts: readonly Verdict[]): unknown => JSON.parse(JSON.stringify(verdicts))
+
+describe('a store that remembers refusals', () => {
+  it('asks once for many refusals, and answers what the store would', async () => {
+    const { store, asked, others, clock } = remembering()
+    await store.take([on('a', { cost: 10 })])
+    expect((await store.take([on('a')]))[0]!.allowed).toBe(false)
+    expect(asked.length).toBe(2)
+    for (let i = 0; i < 5; i++) {
+      clock.advance(40)
+      const verdicts = store.take([on('a')])
+      expect(verdicts).not.toBeInstanceOf(Promise)
+      expect(numbers(await verdicts)).toEqual(numbers(others.peek([on('a')])))
+    }
+    expect(asked.length).toBe(2)
+  })
+
+  it('asks again after the hold, and at the instant at which time has made room', async () => {
+    const { store, asked, clock } = remembering()
+    await store.take([on('a', { cost: 10 })])
+    await store.take([on('a')])
+    clock.advance(HOLD - 1)
+    await store.take([on('a')])
+    expect(asked.length).toBe(2)
+    clock.advance(1)
+    await store.take([on('a')])
+    expect(asked.length).toBe(3)
+    // 10 a minute is one every 6 s.
+    clock.advance(6000 - HOLD - 100)
+    expect((await store.take([on('a')]))[0]!.retryAfter).toBe(100)
+    clock.advance(99)
+    expect((await store.take([on('a')]))[0]!.allowed).toBe(false)
+    clock.advance(1)
+    expect((await store.take([on('a')]))[0]!.allowed).toBe(true)
+  })
+
+  it.each<[string, Partial<Check>, number]>([
+    ['the same cost', { cost: 5 }, 0],
+    ['a larger cost', { cost: 6 }, 0],
+    ['a cost that never fits', { cost: 11 }, 0],
+    ['a smaller cost that does not fit either', { cost: 4 }, 0],
+    ['a cost that fits', { cost: 3 }, 1],
+    ['a look', { cost: 0 }, 1],
+    ['another key', { key: 'b' }, 1],
+    ['another rule', { space: 'two' }, 1],
+    ['another limit', { limit: limit('20/min') }, 1],
+    ['a check that counts refusals', { cost: 5, countRefused: true }, 1],
+    ['a shadow check', { cost: 5, shadow: true }, 1],
+  ])('of a refused cost of 5 with 3 left, asks about %s', async (_, more, times) => {
+    const { store, asked, others, clock } = remembering()
+    await store.take([on('a', { cost: 7 })])
+    await store.take([on('a', { cost: 5 })])
+    clock.advance(10)
+    const expected = numbers(others.peek([on('a', more)]))
+    const verdicts = await store.take([on('a', more)])
+    expect(asked.length - 2).toBe(times)
+    // Where it did not ask, nothing was taken.
+    expect([times, numbers(times === 0 ? verdicts : [])]).toEqual([
+      times,
+      times === 0 ? expected : [],
+    ])
+  })
+
+  it.each(['give', 'reset'] as const)('sees at once what this process %ss', async (how) => {
+    const { store } = remembering()
+    await store.take([on('a', { cost: 10 })])
+    await store.take([on('a')])
+    await store[how]([on('a')])
+    expect((await store.take([on('a')]))[0]!.allowed).toBe(true)
+  })
+
+  it.each(['give', 'reset'] as const)('sees what others %s after the hold', async (how) => {
+    const { store, others, clock } = remembering()
+    await store.take([on('a', { cost: 10 })])
+    await store.take([on('a')])
+    others[how]([on('a')])
+    clock.advance(HOLD - 1)
+    expect((await store.take([on('a')]))[0]!.allowed).toBe(false)
+    clock.advance(1)
+    expect((await store.take([on('a')]))[0]!.allowed).toBe(true)
+  })
+
+  it('does not remember a refusal that was on its way when units came back', async () => {
+    const { store, holdBack } = remembering()
+    await store.take([on('a', { cost: 10 })])
+    const release = holdBack()
+    const refused = store.take([on('a')])
+    await store.give([on('a')])
+    release()
+    expect((await refused)[0]!.allowed).toBe(false)
+    expect((await store.take([on('a')]))[0]!.allowed).toBe(true)
+  })
+
+  it('never refuses for longer than the store, however long the answer took', async () => {
+    const { store, holdBack, clock, asked } = remembering()
+    const brief = limit({ quota: 1, window: 100 })
+    await store.take([on('a', { limit: brief })])
+    const release = holdBack()
+    const refused = store.take([on('a', { limit: brief })])
+    clock.advance(40)
+    release()
+    await refused
+    clock.advance(59)
+    const [verdict] = await store.take([on('a', { limit: brief })])
+    expect(asked.length).toBe(2)
+    // The decision may have been made as late as the answer came: whoever waits for it comes in time.
+    expect(verdict!.retryAfter).toBe(41)
+    clock.advance(1)
+    expect((await store.take([on('a', { limit: brief })]))[0]!.allowed).toBe(true)
+  })
+
+  it('refuses a request of several rules only when one with a say is known to refuse', async () => {
+    const { store, asked, others } = remembering()
+    const rules = (cost: number) => [on('a', { cost }), on('everyone', { space: 'two', cost: 1 })]
+    await store.take(rules(10))
+    await store.take(rules(1))
+    expect(asked.length).toBe(2)
+    const verdicts = await store.take(rules(1))
+    expect(asked.length).toBe(2)
+    expect(numbers(verdicts)).toEqual(numbers(others.peek(rules(1))))
+    expect(verdicts.map(({ allowed }) => allowed)).toEqual([false, true])
+    // Alone, the other rule has room.
+    await store.take([rules(1)[1]!])
+    expect(asked.length).toBe(3)
+  })
+
+  it('lets the store decide when only a shadow rule refuses', async () => {
+    const { store, asked } = remembering()
+    const rules = [on('a', { shadow: true, cost: 11 }), on('everyone', { space: 'two' })]
+    await store.take(rules)
+    await store.take(rules)
+    expect(asked.length).toBe(2)
+  })
+
+  it('reminds a store that may forget of what was spent, once the hold is over', async () => {
+    const { store, asked, clock } = remembering({ mayForget: true })
+    await store.take([on('a', { cost: 10 })])
+    await store.take([on('a')])
+    clock.advance(HOLD)
+    await store.take([on('a')])
+    expect(asked.map(([check]) => check!.known?.used)).toEqual([undefined, undefined, 600_000])
+    clock.advance(6000)
+    await store.take([on('a')])
+    expect(asked.at(-1)![0]!.known).toBe(undefined)
+  })
+
+  it('remembers a bounded number of refusals, the newest', async () => {
+    const { store, asked, others } = remembering()
+    const keys = Array.from({ length: 10_001 }, (_, i) => `key ${i}`)
+    for (const key of keys) {
+      others.take([on(key, { cost: 10 })])
+      await store.take([on(key)])
+    }
+    const before = asked.length
+    await store.take([on(keys[1]!)])
+    await store.take([on(keys.at(-1)!)])
+    expect(asked.length).toBe(before)
+    await store.take([on(keys[0]!)])
+    expect(asked.length).toBe(before + 1)
+  })
+
+  it('forgets nothing that it must know when very many keys are given back', async () => {
+    const { store, holdBack } = remembering()
+    await store.take([on('a', { cost: 10 })])
+    const release = holdBack()
+    const refused = store.take([on('a')])
+    await store.give([on('a')])
+    for (let i = 0; i < 10_001; i++) await store.give([on(`other ${i}`)])
+    release()
+    await refused
+    expect((await store.take([on('a')]))[0]!.allowed).toBe(true)
+  })
+})
+
+describe.each(ALGORITHMS)('on a random walk by %s', (algorithm) => {
+  it('answers in every field as a store that is asked every time', async () => {
+    const random = mulberry(algorithm.length)
+    const { store, clock, others, asked } = remembering()
+    const exact = memoryStore({ clock })
+    const own = limit({ quota: 5, window: 1000 }, { algorithm })
+    const answers: unknown[] = []
+    const expected: unknown[] = []
+    for (let step = 0; step < 5000; step++) {
+      const check = on(`key ${Math.floor(random() * 3)}`, {
+        limit: own,
+        cost: Math.floor(random() * 7),
+      })
+      const dice = random()
+      if (dice < 0.9) {
+        expected.push(numbers(exact.take([check])))
+        answers.push(numbers(await store.take([check])))
+      } else if (dice < 0.97) {
+        exact.give([check])
+        await store.give([check])
+      } else {
+        exact.reset([check])
+        await store.reset([check])
+      }
+      if (random() < 0.3) clock.advance(Math.floor(random() * 300))
+    }
+    expect(answers).toEqual(expected)
+    expect(asked.length).toBeLessThan(answers.length)
+    expect(asked.length).toBeGreaterThan(answers.length / 4)
+    expect(numbers(others.peek([on('key 0', { limit: own })]))).toEqual(
+      numbers(exact.peek([on('key 0', { limit: own })])),
+    )
+  })
+})
+
+function mulberry(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}

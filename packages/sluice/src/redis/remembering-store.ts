@@ -1,0 +1,147 @@
+// A store that does not ask again at once what it was just refused: a storm of retries costs the server nothing.
+import type { Verdict } from '../limit/verdict.ts'
+import type { AsyncStore, Check, MaybePromise } from '../stores/store.ts'
+import type { Clock, Millis } from '../time/clock.ts'
+import { Refusal } from './refusal.ts'
+
+/** Refusals that are remembered; the oldest goes first. About 5 MB. */
+const MOST = 10_000
+
+/** What a remembering store works with. */
+export interface RememberingParts {
+  readonly store: AsyncStore
+  /** Milliseconds for which a refusal is answered from memory. */
+  readonly hold: Millis
+  /** Our own time. */
+  readonly clock: Clock
+  /** Whether the server may drop counts by itself: it is then reminded of those that we know to be spent. */
+  readonly mayForget: () => boolean
+  /** The store has answered. */
+  readonly onAnswer: () => void
+}
+
+/**
+ * Answers a request that was refused a moment ago from memory: for at most `hold`, never longer than the store
+ * itself would refuse it if nothing but time passes, and for no smaller cost. What this process gives or
+ * resets, or another limit, is seen at once; what others give or reset, after `hold` at the latest. Requests with a check that counts
+ * refusals always go to the store.
+ */
+export class RememberingStore implements AsyncStore {
+  private readonly parts: RememberingParts
+  private readonly refusals = new Map<string, Refusal>()
+  /** Counts that may have gone down, and since which era: what was asked before has nothing to say of them any more. */
+  private readonly lowered = new Map<string, number>()
+  private era = 0
+  /** The first era of which `lowered` still knows everything. */
+  private firstEra = 0
+
+  constructor(parts: RememberingParts) {
+    this.parts = parts
+  }
+
+  take(checks: readonly Check[]): MaybePromise<readonly Verdict[]> {
+    const { store, clock, onAnswer } = this.parts
+    if (checks.length === 0) return store.take(checks)
+    const now = clock()
+    const refusal = this.refusals.size === 0 ? undefined : this.refusalOf(checks)
+    let asked = checks
+    if (refusal !== undefined) {
+      const verdicts = this.fromMemory(refusal, checks, now)
+      if (verdicts !== undefined) return verdicts
+      if (this.parts.mayForget()) asked = refusal.remind(checks, now)
+    }
+    const { era } = this
+    return (store.take(asked) as Promise<readonly Verdict[]>).then((verdicts) => {
+      onAnswer()
+      if (refusal !== undefined || isRefused(verdicts)) this.note(checks, verdicts, now, era)
+      return verdicts
+    })
+  }
+
+  peek(checks: readonly Check[]): MaybePromise<readonly Verdict[]> {
+    return this.parts.store.peek(checks)
+  }
+
+  give(checks: readonly Check[]): Promise<void> {
+    return this.forgetAround(checks, this.parts.store.give(checks))
+  }
+
+  reset(checks: readonly Check[]): Promise<void> {
+    return this.forgetAround(checks, this.parts.store.reset(checks))
+  }
+
+  close(): MaybePromise<void> {
+    this.refusals.clear()
+    return this.parts.store.close()
+  }
+
+  private fromMemory(
+    refusal: Refusal,
+    checks: readonly Check[],
+    now: Millis,
+  ): readonly Verdict[] | undefined {
+    const age = now - refusal.sentAt
+    if (age < 0 || age >= this.parts.hold) return undefined
+    if (checks.some(({ countRefused }) => countRefused === true)) return undefined
+    return refusal.holds(checks, now) ? refusal.verdicts(checks, now) : undefined
+  }
+
+  /** What is known of a request of the same counts. */
+  private refusalOf(checks: readonly Check[]): Refusal | undefined {
+    for (const check of checks) {
+      const refusal = this.refusals.get(nameOf(check))
+      if (refusal?.isAbout(checks) === true) return refusal
+    }
+    return undefined
+  }
+
+  private note(
+    checks: readonly Check[],
+    verdicts: readonly Verdict[],
+    sentAt: Millis,
+    era: number,
+  ): void {
+    for (const check of checks) this.refusals.delete(nameOf(check))
+    const refusing = checks.find((check, i) => check.shadow !== true && !verdicts[i]!.allowed)
+    if (refusing === undefined) return
+    const name = nameOf(refusing)
+    if (era < this.firstEra || (this.lowered.get(name) ?? 0) > era) return
+    const answeredAt = this.parts.clock()
+    this.refusals.set(name, new Refusal(checks, verdicts, { sentAt, answeredAt }))
+    if (this.refusals.size <= MOST) return
+    const [oldest] = this.refusals.keys()
+    this.refusals.delete(oldest!)
+  }
+
+  /** Answers that were on their way when counts went down are not remembered, on whichever connection they come. */
+  private async forgetAround(checks: readonly Check[], done: MaybePromise<void>): Promise<void> {
+    this.forget(checks)
+    try {
+      await done
+    } finally {
+      this.forget(checks)
+    }
+  }
+
+  private forget(checks: readonly Check[]): void {
+    this.era += 1
+    for (const check of checks) {
+      const name = nameOf(check)
+      this.refusals.delete(name)
+      this.lowered.set(name, this.era)
+    }
+    if (this.lowered.size <= MOST) return
+    this.lowered.clear()
+    this.firstEra = this.era
+  }
+}
+
+/** Not injective, which is no harm: a refusal knows what it is about. */
+function nameOf({ space, key }: Check): string {
+  return `${space} ${key}`
+}
+
+function isRefused(verdicts: readonly Verdict[]): boolean {
+  for (const { allowed } of verdicts) if (!allowed) return true
+  return false
+}
