@@ -101,9 +101,8 @@ function privateKeyIn(text: string): KeyObject {
   try {
     return createPrivateKey(text)
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
     throw new Error(
-      code === 'ERR_MISSING_PASSPHRASE'
+      text.includes('ENCRYPTED')
         ? 'is encrypted; accepted: a key without a passphrase, in a file that only the service can read'
         : 'holds no private key in PEM form',
       { cause: error },

@@ -1,5 +1,5 @@
 // A client that opens one connection for each question, over TLS.
-import { request } from 'node:https'
+import { request, type RequestOptions } from 'node:https'
 import type { PeerCertificate, TLSSocket } from 'node:tls'
 
 /** What came back, or the code of the error when nothing did. */
@@ -12,7 +12,7 @@ export interface SecureAnswer {
 }
 
 /** Options of node:https beside the address. */
-export type SecureOptions = Parameters<typeof request>[1]
+export type SecureOptions = RequestOptions & { readonly session?: Buffer }
 
 /** Asks once. */
 export function ask(url: string, options: SecureOptions): Promise<SecureAnswer> {
