@@ -2,27 +2,32 @@
 import type { Millis } from 'sluice'
 import {
   bannerText,
-  loadConfig,
+  loadForStart,
   problemText,
   ratelimitConfig,
   startService,
+  startWorkers,
   type Service,
+  type WorkersService,
 } from '@sluice/server'
 
 /** What may be switched off. */
 export interface ServeOptions {
   readonly banner: boolean
   readonly watch: boolean
+  /** How many processes share the ports; goes before the environment. */
+  readonly workers?: string
 }
 
 /** Serves until SIGINT or SIGTERM and gives the exit code: 0 after a clean end, 1 when it cannot start. */
 export async function serve(
   file: string | undefined,
-  { banner, watch }: ServeOptions,
+  { banner, watch, workers }: ServeOptions,
 ): Promise<number> {
-  const environment = process.env
+  const environment =
+    workers === undefined ? process.env : { ...process.env, SLUICE_WORKERS: workers }
   const loaded =
-    file === undefined ? ratelimitConfig(environment) : await loadConfig(file, environment)
+    file === undefined ? ratelimitConfig(environment) : await loadForStart(file, environment)
   if (loaded === undefined) {
     say(
       "error: there is no file; accepted: sluice serve sluice.yaml, or RUNTIME_ROOT as for Envoy's own rate limit service",
@@ -34,21 +39,24 @@ export async function serve(
     for (const problem of problems) say(`error: ${problemText(problem)}`)
     return 1
   }
-  let service: Service
+  let service: Service | WorkersService
   try {
     const source =
       'digest' in loaded && file !== undefined
         ? { file, digest: loaded.digest, environment, ...(watch ? {} : { watch: false as const }) }
         : undefined
-    service = await startService({ config, ...(source && { source }) })
+    const start = config.workers > 1 ? startWorkers : startService
+    service = await start({ config, ...(source && { source }) })
   } catch (error) {
     say(`error: ${reasonOf(error)}`)
     return 1
   }
   const ended = untilSignal(service, config.shutdown.delay)
   if (banner) process.stdout.write(bannerText(config, service.listeners))
-  await ended
-  return 0
+  const reason = await Promise.race([ended, ...('failed' in service ? [service.failed] : [])])
+  if (reason === undefined) return 0
+  say(`error: ${reason}`)
+  return 1
 }
 
 /** SIGHUP reads the file again, SIGTERM drains, Ctrl+C ends at once, and a second signal does not wait. */

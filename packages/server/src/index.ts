@@ -12,7 +12,7 @@ export type {
   StoreConfig,
 } from './config/config.ts'
 export { VARIABLES, type Environment, type Variable } from './config/environment.ts'
-export { loadConfig, type LoadedConfig } from './config/load-config.ts'
+export { loadConfig, loadForStart, type LoadedConfig } from './config/load-config.ts'
 export { problemText, type ConfigProblem } from './config/problem.ts'
 export { readConfig, type ConfigResult } from './config/read-config.ts'
 export { ratelimitConfig } from './envoy/ratelimit-environment.ts'
@@ -26,3 +26,4 @@ export { bannerText } from './service/banner.ts'
 export type { Listener, ServiceContext } from './service/listener.ts'
 export { createLog, type Log, type LogLevel } from './service/log.ts'
 export { startService, type Service, type ServiceOptions } from './service/service.ts'
+export { startWorkers, type WorkersService } from './workers/primary.ts'

@@ -147,6 +147,16 @@ describe('what is meant is not warned of', () => {
     expect(warnings(rules)).toEqual([])
   })
 
+  it('a port that is open to known clients', () => {
+    const tls = { cert: 'a', key: 'b', ca: 'c' }
+    const listeners = { http: { host: '0.0.0.0', tls }, grpc: { host: '::', tls } }
+    expect(warnings([rule({})], { listeners })).toEqual([])
+    const asked = { http: { host: '0.0.0.0', tls: { ...tls, clients: 'optional' } } }
+    expect(warnings([rule({})], { listeners: asked })).toEqual([
+      'open-listener listeners.http.host',
+    ])
+  })
+
   it('addresses behind trusted proxies', () => {
     expect(warnings([rule({ by: ['ip'] })], { trustedProxies: ['10.0.0.0/8'] })).toEqual([])
   })

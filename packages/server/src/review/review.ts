@@ -2,13 +2,14 @@
 import type { Config } from '../config/config.ts'
 import type { Environment } from '../config/environment.ts'
 import { readText } from '../config/load-config.ts'
-import { pathText, type ConfigProblem } from '../config/problem.ts'
-import { readConfig } from '../config/read-config.ts'
+import { pathText, type ConfigProblem, type Step } from '../config/problem.ts'
+import { readConfig, type ConfigResult } from '../config/read-config.ts'
 import { InvalidFiles, loadDomains } from '../envoy/files/load.ts'
 import type { Trap as FileTrap } from '../envoy/files/notes.ts'
 import { pathsOf } from '../envoy/start-envoy.ts'
+import { reviewTls } from '../tls/tls-review.ts'
 import { trapsOf } from './traps.ts'
-import type { WarningCode } from './warning.ts'
+import type { Trap, WarningCode } from './warning.ts'
 
 /** A trap, shown where it was written. */
 export interface ConfigWarning extends ConfigProblem {
@@ -26,7 +27,28 @@ export interface Review {
 export async function reviewFile(file: string, environment: Environment = {}): Promise<Review> {
   const read = await readText(file)
   if ('problem' in read) return { config: undefined, problems: [read.problem], warnings: [] }
-  return withDescriptorFiles(reviewText(read.text, file, environment), file)
+  const result = readConfig(read.text, file, environment)
+  const review = await withCertificates(reviewOf(result, file), result, file)
+  return withDescriptorFiles(review, file)
+}
+
+/** The review with what the files of TLS have to say. */
+async function withCertificates(
+  review: Review,
+  { positionOf }: ConfigResult,
+  file: string,
+): Promise<Review> {
+  if (review.config === undefined) return review
+  const { problems, exposed, expiring } = await reviewTls(review.config, file)
+  if (problems.length > 0) {
+    const placed = problems.map((problem) => at(problem, file, positionOf))
+    return { config: undefined, problems: placed, warnings: [] }
+  }
+  const traps: readonly Trap[] = [
+    ...exposed.map((remark) => ({ ...remark, code: 'exposed-key' as const })),
+    ...expiring.map((remark) => ({ ...remark, code: 'old-certificate' as const })),
+  ]
+  return { ...review, warnings: [...review.warnings, ...warningsOf(traps, file, positionOf)] }
 }
 
 /** The review with what the descriptor files of the configuration have to say. */
@@ -44,14 +66,28 @@ function withDescriptorFiles(review: Review, file: string): Review {
 
 /** Reviews the text of a file; `file` is only a name for messages. */
 export function reviewText(text: string, file: string, environment: Environment = {}): Review {
-  const { config, problems, positionOf } = readConfig(text, file, environment)
+  return reviewOf(readConfig(text, file, environment), file)
+}
+
+function reviewOf({ config, problems, positionOf }: ConfigResult, file: string): Review {
   if (config === undefined) return { config, problems, warnings: [] }
-  const warnings = trapsOf(config).map(({ code, steps, message }) => ({
-    file,
-    ...positionOf(steps),
-    path: pathText(steps),
-    code,
-    message,
-  }))
-  return { config, problems, warnings }
+  return { config, problems, warnings: warningsOf(trapsOf(config), file, positionOf) }
+}
+
+type PositionOf = ConfigResult['positionOf']
+
+function warningsOf(
+  traps: readonly Trap[],
+  file: string,
+  positionOf: PositionOf,
+): readonly ConfigWarning[] {
+  return traps.map((trap) => ({ ...at(trap, file, positionOf), code: trap.code }))
+}
+
+function at(
+  { steps, message }: { readonly steps: readonly Step[]; readonly message: string },
+  file: string,
+  positionOf: PositionOf,
+): ConfigProblem {
+  return { file, ...positionOf(steps), path: pathText(steps), message }
 }

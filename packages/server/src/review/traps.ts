@@ -2,6 +2,7 @@
 import { limit, type Policy, type Rule } from 'sluice'
 import type { Config } from '../config/config.ts'
 import type { Step } from '../config/problem.ts'
+import { trapsOfListeners } from './listener-traps.ts'
 import { trapsOfRule } from './rule-traps.ts'
 import type { Trap } from './warning.ts'
 
@@ -9,7 +10,7 @@ import type { Trap } from './warning.ts'
 export function trapsOf(config: Config): readonly Trap[] {
   return [
     ...config.policies.flatMap((policy, i) => trapsOfPolicy(policy, config, ['policies', i])),
-    ...openListeners(config),
+    ...trapsOfListeners(config),
   ]
 }
 
@@ -56,16 +57,5 @@ function untrustedAddress(rule: Rule, config: Config, steps: readonly Step[]): r
     if (!ADDRESSES.includes(attribute.toLowerCase().replaceAll(/[^a-z]/g, ''))) return []
     const message = `rule ${rule.name} counts by ${attribute}, and no proxy is trusted: behind one, all clients share its address, or any client may claim another; list the proxies' networks in trustedProxies`
     return [{ code: 'untrusted-address' as const, steps: [...steps, 'by', i], message }]
-  })
-}
-
-const LOOPBACK = /^(127\.\d+\.\d+\.\d+|::1|localhost)$/
-
-function openListeners({ listeners }: Config): readonly Trap[] {
-  return Object.entries(listeners).flatMap(([name, listener]) => {
-    const host = (listener as { host?: string } | undefined)?.host
-    if (host === undefined || LOOPBACK.test(host)) return []
-    const message = `${name} listens on ${host}: whoever reaches the port may spend and reset anybody's units; keep it behind a firewall or on 127.0.0.1`
-    return [{ code: 'open-listener' as const, steps: ['listeners', name, 'host'], message }]
   })
 }

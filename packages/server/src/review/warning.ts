@@ -10,6 +10,9 @@ export type WarningCode =
   | 'login-window'
   | 'untrusted-address'
   | 'open-listener'
+  | 'plain-admin'
+  | 'exposed-key'
+  | 'old-certificate'
 
 /** One trap, with the way to it in the file. */
 export interface Trap {

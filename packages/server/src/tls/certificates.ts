@@ -15,10 +15,9 @@ import type { Log } from '../service/log.ts'
 import { ListenerTls } from './listener-tls.ts'
 import { readTlsFiles, tlsBeside, type TlsFiles, type TlsProblem } from './tls-files.ts'
 import { tlsMetrics, type TlsMetrics } from './tls-metrics.ts'
+import { WARN_BEFORE } from './tls-review.ts'
 
 const DAY: Millis = 86_400_000
-/** How long before its end a certificate is warned of. */
-const WARN_BEFORE: Millis = 14 * DAY
 const LOOK_EVERY: Millis = DAY / 2
 
 /** What the certificates are read and watched with. */

@@ -1,0 +1,26 @@
+// Traps of where the service listens: who can reach it, and who can read along.
+import type { Config, ListenerConfig } from '../config/config.ts'
+import type { Trap } from './warning.ts'
+
+const LOOPBACK = /^(127\.\d+\.\d+\.\d+|::1|localhost)$/
+
+/** What other machines can do to the listeners. */
+export function trapsOfListeners({ listeners }: Config): readonly Trap[] {
+  return Object.entries(listeners).flatMap(([name, listener]) =>
+    listener === undefined ? [] : trapsOf(name, listener as ListenerConfig),
+  )
+}
+
+function trapsOf(name: string, { host, tls }: ListenerConfig): readonly Trap[] {
+  // The reverse proxy is there to be reached.
+  if (LOOPBACK.test(host) || name === 'proxy') return []
+  const steps = ['listeners', name, 'host']
+  if (name === 'admin') {
+    if (tls !== undefined) return []
+    const message = `admin listens on ${host} without TLS: whoever is on the way can read the token and use it; give it tls, or keep it on 127.0.0.1`
+    return [{ code: 'plain-admin', steps, message }]
+  }
+  if (tls?.ca !== undefined && tls.clients !== 'optional') return []
+  const message = `${name} listens on ${host}: whoever reaches the port may spend and reset anybody's units; keep it behind a firewall or on 127.0.0.1, or ask for certificates of clients (tls.ca)`
+  return [{ code: 'open-listener', steps, message }]
+}
