@@ -28,11 +28,26 @@ export interface RedisStoreConfig {
 /** Where counts live. */
 export type StoreConfig = MemoryStoreConfig | RedisStoreConfig
 
+/** Keys and certificates of a listener; relative paths are beside the configuration. */
+export interface TlsConfig {
+  /** A PEM file with the certificate, followed by those between it and the root. */
+  readonly cert: string
+  /** A PEM file with its private key. */
+  readonly key: string
+  /** A PEM file with the certificates that may have signed a client's. */
+  readonly ca?: string
+  /** Whether a client must show a certificate. Default `required` when `ca` is there; without it nobody is asked. */
+  readonly clients?: 'required' | 'optional'
+  readonly minVersion: 'TLSv1.2' | 'TLSv1.3'
+}
+
 /** Where a protocol listens. */
 export interface ListenerConfig {
   readonly host: string
   /** 0 lets the system choose. */
   readonly port: number
+  /** Plain text when it is left out. */
+  readonly tls?: TlsConfig
 }
 
 /** The HTTP listener and what it takes from strangers. */
