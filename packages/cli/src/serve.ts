@@ -6,26 +6,21 @@ import {
   problemText,
   ratelimitConfig,
   startService,
-  startWorkers,
   type Service,
-  type WorkersService,
 } from '@sluice/server'
 
 /** What may be switched off. */
 export interface ServeOptions {
   readonly banner: boolean
   readonly watch: boolean
-  /** How many processes share the ports; goes before the environment. */
-  readonly workers?: string
 }
 
 /** Serves until SIGINT or SIGTERM and gives the exit code: 0 after a clean end, 1 when it cannot start. */
 export async function serve(
   file: string | undefined,
-  { banner, watch, workers }: ServeOptions,
+  { banner, watch }: ServeOptions,
 ): Promise<number> {
-  const environment =
-    workers === undefined ? process.env : { ...process.env, SLUICE_WORKERS: workers }
+  const environment = process.env
   const loaded =
     file === undefined ? ratelimitConfig(environment) : await loadForStart(file, environment)
   if (loaded === undefined) {
@@ -39,24 +34,21 @@ export async function serve(
     for (const problem of problems) say(`error: ${problemText(problem)}`)
     return 1
   }
-  let service: Service | WorkersService
+  let service: Service
   try {
     const source =
       'digest' in loaded && file !== undefined
         ? { file, digest: loaded.digest, environment, ...(watch ? {} : { watch: false as const }) }
         : undefined
-    const start = config.workers > 1 ? startWorkers : startService
-    service = await start({ config, ...(source && { source }) })
+    service = await startService({ config, ...(source && { source }) })
   } catch (error) {
     say(`error: ${reasonOf(error)}`)
     return 1
   }
   const ended = untilSignal(service, config.shutdown.delay)
   if (banner) process.stdout.write(bannerText(config, service.listeners))
-  const reason = await Promise.race([ended, ...('failed' in service ? [service.failed] : [])])
-  if (reason === undefined) return 0
-  say(`error: ${reason}`)
-  return 1
+  await ended
+  return 0
 }
 
 /** SIGHUP reads the file again, SIGTERM drains, Ctrl+C ends at once, and a second signal does not wait. */
