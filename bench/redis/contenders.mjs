@@ -39,6 +39,8 @@ const ours = (title, client, extra = true) => ({
 export const ONE_LIMIT = 'sluice, ioredis'
 export const THREE_LIMITS = 'sluice, ioredis, three limits'
 export const ONE_EACH = 'floor, ioredis, one each'
+export const BATCHED = 'floor, ioredis, batched'
+export const BATCHED_THREE = 'floor, ioredis, batched, three keys'
 
 /** @type {readonly Contender[]} */
 export const contenders = [
@@ -70,9 +72,14 @@ export const contenders = [
     load: async () => (await import('./floors.mjs')).oneEach,
   },
   {
-    name: 'floor, ioredis, batched',
+    name: BATCHED,
     kind: 'floor',
     load: async () => (await import('./floors.mjs')).batched,
+  },
+  {
+    name: BATCHED_THREE,
+    kind: 'floor',
+    load: async () => (await import('./floors.mjs')).batchedThree,
   },
   ours('iovalkey', 'iovalkey'),
   ours('node-redis', 'nodeRedis'),

@@ -27,21 +27,34 @@ export async function oneEach(settings) {
   }
 }
 
-/** @param {Settings} settings @returns {Promise<Subject>} */
-export async function batched(settings) {
+/** Gathered by turn, one count for each decision. @param {Settings} settings */
+export const batched = (settings) => gathered(settings, (key) => [key])
+
+/** The same with three counts for each decision, which is then allowed by all of them. @param {Settings} settings */
+export const batchedThree = (settings) =>
+  gathered(settings, (key) => [key, `${key}:address`, `${key}:route`])
+
+/** @param {Settings} settings @param {(key: string) => readonly string[]} countsOf @returns {Promise<Subject>} */
+async function gathered(settings, countsOf) {
   const client = await ioredis(settings.url)
   await client.script('LOAD', script)
   const args = argsOf(settings)
+  const each = countsOf('').length
+  const most = Math.floor(LARGEST_BATCH / each)
   /** @typedef {{ key: string, resolve: (allowed: boolean) => void, reject: (error: unknown) => void }} Waiting */
   /** @type {Waiting[]} */
   let queue = []
 
   async function send(/** @type {Waiting[]} */ waiting) {
     try {
-      const keys = waiting.map(({ key }) => key)
-      const answers = await client.evalsha(hash, keys.length, ...keys, ...args)
+      const keys = waiting.flatMap(({ key }) => countsOf(key))
+      const answers = /** @type {number[]} */ (
+        await client.evalsha(hash, keys.length, ...keys, ...args)
+      )
       for (const [i, { resolve }] of waiting.entries()) {
-        resolve(/** @type {number[]} */ (answers)[i] === 1)
+        let allowed = true
+        for (let j = i * each; j < (i + 1) * each; j++) if (answers[j] !== 1) allowed = false
+        resolve(allowed)
       }
     } catch (error) {
       for (const { reject } of waiting) reject(error)
@@ -50,9 +63,7 @@ export async function batched(settings) {
   function flush() {
     const waiting = queue
     queue = []
-    for (let i = 0; i < waiting.length; i += LARGEST_BATCH) {
-      void send(waiting.slice(i, i + LARGEST_BATCH))
-    }
+    for (let i = 0; i < waiting.length; i += most) void send(waiting.slice(i, i + most))
   }
   return {
     decide: (key) =>

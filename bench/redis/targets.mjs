@@ -1,6 +1,13 @@
 // What we promise of the Redis store, as ratios inside one run, and whether this run keeps it.
 import { median, pairedRatio } from '../lib/statistics.mjs'
-import { contenders, ONE_EACH, ONE_LIMIT, THREE_LIMITS } from './contenders.mjs'
+import {
+  BATCHED,
+  BATCHED_THREE,
+  contenders,
+  ONE_EACH,
+  ONE_LIMIT,
+  THREE_LIMITS,
+} from './contenders.mjs'
 
 /** @typedef {import('./cell.mjs').Measured} Measured */
 /** @typedef {import('./speed.mjs').SpeedResult} SpeedResult */
@@ -62,6 +69,11 @@ export function targetsOf({ speed, memory }) {
       atMost: 1.05,
     },
     ...three,
+    {
+      name: 'the floor: three keys, 512 in flight, server CPU',
+      against: BATCHED,
+      value: ratio(BATCHED_THREE, BATCHED, 512, 'serverCpu'),
+    },
     {
       name: 'server memory, bytes per count',
       against: '-',
