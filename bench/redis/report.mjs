@@ -100,6 +100,8 @@ function callsTable(speed) {
 function targetTable(figures) {
   const rows = targetsOf(figures).map((target) => {
     const { name, against, value, atLeast, atMost } = target
+    if (atLeast === undefined && atMost === undefined)
+      return [name, against, figure(value), '-', '-']
     const bound = atLeast === undefined ? `<= ${figure(atMost)}` : `>= ${figure(atLeast)}`
     return [name, against, figure(value), bound, isMet(target) ? 'yes' : 'no']
   })
