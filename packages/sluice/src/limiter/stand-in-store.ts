@@ -15,6 +15,8 @@ export interface StandInParts {
   readonly modeOf: (rule: string) => OnStoreFailure
   /** The part of some units that is granted here. */
   readonly partOf: (units: number) => number
+  /** What the store itself is known to refuse. */
+  readonly recall: (check: Check) => Verdict | undefined
   readonly clock: Clock
 }
 
@@ -29,15 +31,21 @@ export class StandInStore implements SyncStore {
     this.parts = parts
   }
 
-  /** Local checks are taken all or none among themselves, and not at all when a closed rule refuses. */
+  /** Local checks are taken all or none among themselves, and not at all when a closed rule or the store's last word refuses. */
   take(checks: readonly Check[]): readonly Verdict[] {
     const { counts } = this.parts
-    const refuses = checks.some((check) => check.shadow !== true && this.modeOf(check) === 'closed')
-    return this.each(checks, (local) => (refuses ? counts.peek(local) : counts.take(local)))
+    const recalled = this.recalled(checks)
+    const refuses = checks.some(
+      (check, i) =>
+        check.shadow !== true && (this.modeOf(check) === 'closed' || recalled?.[i] !== undefined),
+    )
+    return this.each(checks, recalled, (local) =>
+      refuses ? counts.peek(local) : counts.take(local),
+    )
   }
 
   peek(checks: readonly Check[]): readonly Verdict[] {
-    return this.each(checks, (local) => this.parts.counts.peek(local))
+    return this.each(checks, this.recalled(checks), (local) => this.parts.counts.peek(local))
   }
 
   give(checks: readonly Check[]): void {
@@ -51,19 +59,32 @@ export class StandInStore implements SyncStore {
   /** The counts are shared with others. */
   close(): void {}
 
+  /** What the store refuses of the checks that are counted here; undefined when there is nothing. */
+  private recalled(checks: readonly Check[]): readonly (Verdict | undefined)[] | undefined {
+    const { recall } = this.parts
+    const all = checks.map((check) =>
+      check.shadow !== true && this.modeOf(check) === 'local' ? recall(check) : undefined,
+    )
+    return all.some((one) => one !== undefined) ? all : undefined
+  }
+
   private each(
     checks: readonly Check[],
+    recalled: readonly (Verdict | undefined)[] | undefined,
     decide: (local: readonly Check[]) => readonly Verdict[],
   ): readonly Verdict[] {
     const local = this.localOf(checks)
     const verdicts =
       local.length === 0 ? [] : decide(local).map((verdict, i) => this.hopeful(local[i]!, verdict))
-    if (local.length === checks.length) return verdicts
+    if (local.length === checks.length && recalled === undefined) return verdicts
     const now = this.parts.clock()
     let next = 0
-    return checks.map((check) => {
+    return checks.map((check, i) => {
       const mode = this.modeOf(check)
-      if (mode === 'local') return verdicts[next++]!
+      if (mode === 'local') {
+        const own = verdicts[next++]!
+        return recalled?.[i] ?? own
+      }
       return mode === 'open' ? passed(check, now) : refused(this.retryAfter, now)
     })
   }

@@ -28,7 +28,7 @@ export interface StandInOptions {
 /**
  * Answers rule by rule, as each rule's `onStoreFailure` says. Nothing is made before the first answer. Counts
  * then live until they are as good as new, whether the store is back or not: a store that comes and goes
- * hands out no second share.
+ * hands out no second share. What the store is known to refuse is refused.
  */
 export class StandIn implements Fallback {
   private readonly options: StandInOptions
@@ -81,6 +81,7 @@ export class StandIn implements Fallback {
       counts: localCounts(remote, clock),
       modeOf: this.modeOf,
       partOf,
+      recall: (check) => remote.recall?.(check),
       clock: clock ?? systemClock,
     })
     const rules = compilePolicy(scalePolicy(policy, partOf))

@@ -78,6 +78,14 @@ export class Refusal {
     return verdicts
   }
 
+  /** The verdict on one of its counts, by the limit that refused, if that still refuses this cost. */
+  verdictOn({ space, key, cost }: Check, now: Millis): Verdict | undefined {
+    const known = this.known.find((one) => one.key === key && one.space === space)
+    if (known === undefined || !refusesAt(known, cost, this.at(known, now, this.sentAt)))
+      return undefined
+    return agedVerdict(known, cost, this.at(known, now, this.answeredAt))
+  }
+
   /** The checks with what is known of the counts that refuse, for a store that may have lost them. */
   remind<C extends Check>(checks: readonly C[], now: Millis): readonly (C & { known?: State })[] {
     return checks.map((check, i) => {

@@ -70,6 +70,10 @@ export class RememberingStore implements AsyncStore {
     return this.forgetAround(checks, this.parts.store.reset(checks))
   }
 
+  recall(check: Check): Verdict | undefined {
+    return this.refusals.get(nameOf(check))?.verdictOn(check, this.parts.clock())
+  }
+
   close(): MaybePromise<void> {
     this.refusals.clear()
     return this.parts.store.close()

@@ -52,6 +52,11 @@ export interface Store {
   readonly sync?: boolean
   /** Milliseconds after which the store gives a call up by itself, if it does. */
   readonly timeout?: Millis
+  /**
+   * The verdict on a count that the store is known to refuse this cost from, if nothing but time has passed since
+   * it said so. Asks nobody. For those who answer while the store cannot.
+   */
+  recall?(check: Check): Verdict | undefined
   /** Tells a listener what happens between calls. Returns what ends that. */
   watch?(listener: (event: StoreEvent) => void): () => void
 }

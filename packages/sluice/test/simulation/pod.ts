@@ -7,6 +7,7 @@ import { compilePolicy } from '../../src/policy/compile.ts'
 import type { Verdict } from '../../src/limit/verdict.ts'
 import type { Policy } from '../../src/policy/policy.ts'
 import type { ResilienceEvent } from '../../src/resilience/events.ts'
+import { RememberingStore } from '../../src/redis/remembering-store.ts'
 import { ServerTime } from '../../src/redis/server-time.ts'
 import type { AsyncStore, Check } from '../../src/stores/store.ts'
 import type { Millis } from '../../src/time/clock.ts'
@@ -18,6 +19,8 @@ import type { VirtualTime } from './virtual-time.ts'
 
 /** How long a pod waits for its store. */
 export const TIMEOUT: Millis = 100
+/** For how long it answers a refusal from memory. */
+const HOLD: Millis = 250
 
 type Listener = Parameters<NonNullable<AsyncStore['watch']>>[0]
 
@@ -135,7 +138,7 @@ export class Pod {
     }
     const call = (operation: Command['operation']) => (checks: readonly Check[]) =>
       send(operation, checks, clock() + TIMEOUT, true)
-    return {
+    const store: AsyncStore = {
       take: call('take'),
       peek: call('peek'),
       give: async (checks) => {
@@ -144,10 +147,12 @@ export class Pod {
       },
       reset: async (checks) => void (await call('reset')(checks)),
       close: () => {},
-      watch: (listener) => {
-        this.listeners.add(listener)
-        return () => void this.listeners.delete(listener)
-      },
     }
+    const watch: AsyncStore['watch'] = (listener) => {
+      this.listeners.add(listener)
+      return () => void this.listeners.delete(listener)
+    }
+    const parts = { store, hold: HOLD, clock, mayForget: () => false, onAnswer: () => {} }
+    return Object.assign(new RememberingStore(parts), { watch })
   }
 }

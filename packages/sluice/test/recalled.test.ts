@@ -1,0 +1,108 @@
+// A store that fails after it has refused: what it is known to refuse stays refused, and nothing else.
+import { describe, expect, it } from 'vitest'
+import { SluiceError } from '../src/errors.ts'
+import { createLimiter } from '../src/limiter/create-limiter.ts'
+import type { Limiter } from '../src/limiter/limiter.ts'
+import type { Rule } from '../src/policy/policy.ts'
+import { RememberingStore } from '../src/redis/remembering-store.ts'
+import { memoryStore } from '../src/stores/memory/memory-store.ts'
+import type { AsyncStore } from '../src/stores/store.ts'
+import { fakeClock } from '../src/testing/fake-clock.ts'
+
+const START = 1_800_000_000_000
+
+/** A limiter on a store that can go away. */
+function set(...rules: Partial<Rule>[]) {
+  const clock = fakeClock(START)
+  const counts = memoryStore({ clock })
+  const state = { isGone: false }
+  const reach = async <T>(act: () => T): Promise<T> => {
+    if (state.isGone) throw new SluiceError('store-unreachable', 'gone', { transient: true })
+    return act()
+  }
+  const store: AsyncStore = {
+    take: (checks) => reach(() => counts.take(checks)),
+    peek: (checks) => reach(() => counts.peek(checks)),
+    give: (checks) => reach(() => counts.give(checks)),
+    reset: (checks) => reach(() => counts.reset(checks)),
+    close: () => counts.close(),
+  }
+  const parts = { store, hold: 250, clock, mayForget: () => false, onAnswer: () => {} }
+  const common = { by: ['user'], limit: { quota: 10, window: '1h', algorithm: 'fixed-window' } }
+  const limiter = createLimiter({
+    policy: {
+      name: 'p',
+      rules: rules.map((rule, i) => ({ name: `rule ${i}`, ...common, ...rule }) as Rule),
+    },
+    store: new RememberingStore(parts),
+  }) as Limiter
+  return { limiter, clock, state }
+}
+
+async function admitted(limiter: Limiter, user: string, cost = 1): Promise<number> {
+  let count = 0
+  for (let i = 0; i < 30; i++) if ((await limiter.check({ user }, cost)).allowed) count += 1
+  return count
+}
+
+describe('a limiter whose store goes away after it has refused', () => {
+  it('goes on refusing the key that was spent, for as long as the store would, and no other', async () => {
+    const { limiter, clock, state } = set({})
+    expect(await admitted(limiter, 'ann')).toBe(10)
+    state.isGone = true
+    clock.advance(10_000)
+    expect(await admitted(limiter, 'ann')).toBe(0)
+    const decision = await limiter.check({ user: 'ann' })
+    expect(decision).toMatchObject({
+      allowed: false,
+      reason: 'over-limit',
+      degraded: true,
+      remaining: 0,
+    })
+    expect(decision.retryAfter).toBe(3_600_000 - ((START + 10_000) % 3_600_000))
+    expect(decision.outcomes).toMatchObject([{ source: 'fallback' }])
+    expect(await admitted(limiter, 'bob')).toBe(5)
+    clock.advance(3_600_000)
+    expect(await admitted(limiter, 'ann')).toBe(5)
+  })
+
+  it('charges none of the other rules', async () => {
+    const { limiter, state } = set({}, { by: [], limit: { quota: 100, window: '1h' } })
+    await admitted(limiter, 'ann')
+    state.isGone = true
+    await admitted(limiter, 'ann')
+    const { outcomes } = await limiter.peek({ user: 'ann' })
+    expect(outcomes.map(({ allowed, remaining }) => [allowed, remaining])).toEqual([
+      [false, 0],
+      [true, 50],
+    ])
+  })
+
+  it.each<[string, Partial<Rule>, number]>([
+    ['open: lets through', { onStoreFailure: 'open' }, 30],
+    ['closed: refuses', { onStoreFailure: 'closed' }, 0],
+    ['shadow: has no say', { shadow: true }, 30],
+  ])('leaves rules that say otherwise alone: %s', async (_, more, count) => {
+    const { limiter, state, clock } = set(more)
+    await admitted(limiter, 'ann')
+    state.isGone = true
+    clock.advance(250)
+    expect(await admitted(limiter, 'ann')).toBe(count)
+  })
+
+  it('has its share when the store has refused a larger cost only', async () => {
+    const { limiter, state } = set({})
+    await limiter.check({ user: 'ann' }, 4)
+    expect((await limiter.check({ user: 'ann' }, 7)).allowed).toBe(false)
+    state.isGone = true
+    expect(await admitted(limiter, 'ann')).toBe(5)
+  })
+
+  it('forgets it when it is reset, although the store cannot be', async () => {
+    const { limiter, state } = set({})
+    await admitted(limiter, 'ann')
+    state.isGone = true
+    await expect(limiter.reset({ user: 'ann' })).rejects.toThrow('gone')
+    expect(await admitted(limiter, 'ann')).toBe(5)
+  })
+})
