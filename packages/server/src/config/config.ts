@@ -90,6 +90,7 @@ export interface ProxyConfig {
   readonly routes: readonly string[]
   /** Attributes by the request field that holds them, such as `apiKey: x-api-key`. */
   readonly attributes: Readonly<Record<string, string>>
+  /** Those of the whole service unless the file says otherwise here. */
   readonly headers: readonly DialectName[]
 }
 
@@ -115,6 +116,8 @@ export interface Config {
   readonly store: StoreConfig
   readonly listeners: ListenersConfig
   readonly envoy?: EnvoyConfig
+  /** The dialects of the fields that clients see. */
+  readonly headers: readonly DialectName[]
   readonly proxy: ProxyConfig
   readonly failure: FailureConfig
   /** The networks of the proxies in front, whose word on the client's address is believed. */

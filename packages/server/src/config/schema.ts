@@ -17,7 +17,7 @@ export function readOutline(
 ): { outline: Outline } | { issues: readonly OutlineIssue[] } {
   const shape = hasEnvoyFiles(value) ? fileBesideOthers : file
   const { success, data, error } = shape.safeParse(value, { reportInput: false })
-  if (success) return { outline: data }
+  if (success) return { outline: { ...data, proxy: { headers: data.headers, ...data.proxy } } }
   const issues = error.issues.flatMap((issue): OutlineIssue[] => {
     const { path } = issue
     if (issue.code !== 'unrecognized_keys')

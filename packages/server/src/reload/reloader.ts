@@ -32,6 +32,8 @@ const FIXED = [
   'store',
   'listeners',
   'envoy',
+  'headers',
+  'proxy',
   'failure',
   'trustedProxies',
   'shutdown',

@@ -2,10 +2,11 @@
 import { z } from 'zod'
 import { LOG_LEVELS } from '../../service/log.ts'
 import type { Config } from '../config.ts'
+import { dialects } from './dialects.ts'
 import { envoy } from './envoy.ts'
 import { failure } from './failure.ts'
 import { listeners } from './listeners.ts'
-import { proxy } from './proxy.ts'
+import { proxy, type ProxyInFile } from './proxy.ts'
 import { shutdown } from './shutdown.ts'
 import { store } from './store.ts'
 import { listOf, oneOf, text } from './values.ts'
@@ -13,6 +14,9 @@ import { workers } from './workers.ts'
 
 /** What the shape gives: everything in place except the policies. */
 export type Outline = Omit<Config, 'policies'> & { readonly policies: readonly unknown[] }
+
+/** What stands in the file itself. */
+export type Written = Omit<Outline, 'proxy'> & { readonly proxy: ProxyInFile }
 
 const POLICIES = 'a list of at least one policy'
 
@@ -25,6 +29,9 @@ const whole = z.strictObject(
     store: store.describe('Where counts live.').prefault({ kind: 'memory' }),
     listeners: listeners.prefault({}),
     envoy: envoy.describe('The rate limit service of Envoy, on the gRPC listener.').exactOptional(),
+    headers: dialects
+      .describe('Header fields of answers to clients and to proxies.')
+      .default(['structured']),
     proxy: proxy.describe('The questions of proxies at /v1/auth/….').prefault({}),
     failure: failure.describe('What happens while a remote store cannot answer.').prefault({}),
     trustedProxies: listOf(text("a network such as '10.0.0.0/8'"), 'a list of networks')
@@ -37,9 +44,9 @@ const whole = z.strictObject(
   { error: 'an object with policies' },
 )
 
-export const file: z.ZodType<Outline> = whole
+export const file: z.ZodType<Written> = whole
 
 /** The same for a service whose limits stand in files of their own: it needs no policy. */
-export const fileBesideOthers: z.ZodType<Outline> = whole.extend({
+export const fileBesideOthers: z.ZodType<Written> = whole.extend({
   policies: z.array(z.unknown(), { error: 'a list of policies' }).default([]),
 })

@@ -1,17 +1,11 @@
 // The shape of `proxy`.
-import type { DialectName } from 'sluice/http'
 import { z } from 'zod'
 import type { ProxyConfig } from '../config.ts'
-import { listOf, matching, oneOf, text } from './values.ts'
+import { dialects } from './dialects.ts'
+import { listOf, matching, text } from './values.ts'
 
-const HTTP_DIALECTS = [
-  'structured',
-  'draft-7',
-  'draft-6',
-  'draft-3',
-  'x-ratelimit',
-  'x-ratelimit-delta',
-] as const satisfies readonly DialectName[]
+/** What stands in the file: without `headers`, those of the whole service are spoken. */
+export type ProxyInFile = Omit<ProxyConfig, 'headers'> & Partial<Pick<ProxyConfig, 'headers'>>
 
 const attributes: z.ZodType<Readonly<Record<string, string>>> = z
   .record(z.string(), matching(/^[a-z0-9-]+$/i, 'the name of a request field, such as x-api-key'), {
@@ -22,15 +16,15 @@ const attributes: z.ZodType<Readonly<Record<string, string>>> = z
     Object.fromEntries(Object.entries(fields).map(([name, it]) => [name, it.toLowerCase()])),
   )
 
-export const proxy: z.ZodType<ProxyConfig> = z.strictObject(
+export const proxy: z.ZodType<ProxyInFile> = z.strictObject(
   {
     routes: listOf(text("a pattern such as '/orders/{id}'"), 'a list of patterns')
       .describe('Patterns of paths; what matches none of them counts as one route.')
       .default([]),
     attributes: attributes.default({}),
-    headers: listOf(oneOf(HTTP_DIALECTS), 'a list of header dialects')
-      .describe('Header fields of the answer, for the proxy to hand on.')
-      .default(['structured']),
+    headers: dialects
+      .describe('Header fields for the proxy to hand on, where they are not those of the service.')
+      .exactOptional(),
   },
   { error: 'an object with routes, attributes and headers' },
 )
