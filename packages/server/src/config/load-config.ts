@@ -7,13 +7,17 @@ import { pathText, type ConfigProblem } from './problem.ts'
 import { readConfig, type ConfigResult } from './read-config.ts'
 
 /** What a file says, and what tells its text from another. */
-export type LoadedConfig = ConfigResult & { readonly digest: string }
+export type LoadedConfig = Omit<ConfigResult, 'positionOf'> & { readonly digest: string }
 
 /** The configuration in a file; a file that cannot be read is a mistake like any other. Never rejects. */
-export async function loadConfig(
+export function loadConfig(file: string, environment: Environment = {}): Promise<LoadedConfig> {
+  return load(file, environment)
+}
+
+async function load(
   file: string,
-  environment: Environment = {},
-): Promise<LoadedConfig> {
+  environment: Environment,
+): Promise<LoadedConfig & Pick<ConfigResult, 'positionOf'>> {
   const read = await readText(file)
   if ('problem' in read) {
     const positionOf = () => ({ line: 1, column: 1 })
@@ -31,8 +35,8 @@ export async function loadForStart(
   file: string,
   environment: Environment = {},
 ): Promise<LoadedConfig> {
-  const loaded = await loadConfig(file, environment)
-  const { config, positionOf } = loaded
+  const { positionOf, ...loaded } = await load(file, environment)
+  const { config } = loaded
   if (config === undefined) return loaded
   const { problems } = await reviewTls(config, file)
   if (problems.length === 0) return loaded
