@@ -63,10 +63,34 @@ export interface HttpListenerConfig extends ListenerConfig {
   readonly maxConnections: number
 }
 
+/** The reverse proxy: where it listens, what is behind it, and how long either side may take. */
+export interface ProxyListenerConfig extends ListenerConfig {
+  /** `http:` or `https:`, host and port, without a path. */
+  readonly upstream: string
+  /** The policy that counts; the only one when it is left out. */
+  readonly policy?: string
+  readonly keepHost: boolean
+  readonly via: boolean
+  /** Whether the certificate of an upstream with TLS must be valid, and a PEM file with who may have signed it. */
+  readonly verifyUpstream: boolean
+  readonly upstreamCa?: string
+  readonly connectTimeout: Millis
+  readonly timeout: Millis
+  readonly tunnelTimeout: Millis
+  /** Most requests and WebSockets at the upstream at once. */
+  readonly maxRequests: number
+  readonly maxHeaders: number
+  readonly headersTimeout: Millis
+  readonly requestTimeout: Millis
+  readonly idleTimeout: Millis
+  readonly maxConnections: number
+}
+
 /** Which protocols are spoken, and where; one that is not there is off. */
 export interface ListenersConfig {
   readonly http: HttpListenerConfig
   readonly grpc?: ListenerConfig
+  readonly proxy?: ProxyListenerConfig
 }
 
 /** The rate limit service of Envoy: its own files of descriptors, and how their limits are kept. */

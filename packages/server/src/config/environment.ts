@@ -1,24 +1,13 @@
 // What the environment may say over the file, so that one file serves every place it runs in.
 import { duration } from 'sluice'
 import { LOG_LEVELS, type LogLevel } from '../service/log.ts'
-import type { Config, ListenerConfig, RedisStoreConfig } from './config.ts'
+import type { ListenerConfig, RedisStoreConfig } from './config.ts'
 import { shown, type ConfigProblem } from './problem.ts'
+import { PROXY_VARIABLES } from './proxy-environment.ts'
 import { WORKERS, workersOf } from './shape/workers.ts'
+import type { Environment, Unread, Variable } from './variable.ts'
 
-/** Variables by name, as in `process.env`. */
-export type Environment = Readonly<Record<string, string | undefined>>
-
-/** One variable: the field it sets, what it accepts, and what it makes of a configuration. */
-export interface Variable {
-  readonly name: string
-  readonly field: string
-  readonly accepted: string
-  /** The configuration with the value in it, or undefined when the value is not accepted. */
-  readonly apply: <C extends Unread>(config: C, value: string) => C | undefined
-}
-
-/** A configuration whose policies may not be read yet. */
-export type Unread = Omit<Config, 'policies'>
+export type { Environment, Variable } from './variable.ts'
 
 const PORT = 'a whole number from 0 to 65535'
 
@@ -49,6 +38,7 @@ export const VARIABLES: readonly Variable[] = [
   },
   ...addressOf('http', 'SLUICE_HTTP'),
   ...addressOf('grpc', 'SLUICE_GRPC'),
+  ...PROXY_VARIABLES,
   {
     name: 'SLUICE_SHUTDOWN_DELAY',
     field: 'shutdown.delay',

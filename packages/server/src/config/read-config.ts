@@ -48,9 +48,22 @@ export function readConfig(
   }
   if ('issues' in shape || 'problems' in policies) return failed(problems)
   const applied = applyEnvironment({ ...shape.outline, policies: policies.policies }, environment)
+  const unnamed = policyOfProxy(applied.config)
+  if (unnamed !== undefined)
+    return failed([...applied.problems, place(['listeners', 'proxy', 'policy'], unnamed, false)])
   return applied.problems.length > 0
     ? failed(applied.problems)
     : { config: applied.config, problems: [], positionOf: document.positionOf }
+}
+
+/** What is wrong with the policy that the reverse proxy counts by. */
+function policyOfProxy({ listeners, policies }: Config): string | undefined {
+  if (listeners.proxy === undefined) return undefined
+  const { policy } = listeners.proxy
+  const names = policies.map(({ name }) => name)
+  if (policy === undefined ? names.length === 1 : names.includes(policy)) return undefined
+  const found = policy === undefined ? 'missing' : shown(policy)
+  return `listeners.proxy.policy is ${found}; accepted: ${names.slice(0, 10).join(', ')}`
 }
 
 function failed(problems: readonly ConfigProblem[]): ConfigResult {

@@ -8,9 +8,9 @@ import type { Listener, ServiceContext } from '../service/listener.ts'
 import { httpServer } from '../tls/http-server.ts'
 
 /** How often connections are looked at for being too slow. */
-const LOOK_EVERY = 1000
+export const LOOK_EVERY = 1000
 /** How long a connection without a request stays open at the end: one may be on its way. */
-const GRACE = 250
+export const GRACE = 250
 
 /** Answers one request. */
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void
@@ -65,7 +65,11 @@ export async function openHttp(
   }
 }
 
-function collect(server: Server, event: 'connection' | 'secureConnection'): ReadonlySet<Socket> {
+/** The open connections of a server, now and later. */
+export function collect(
+  server: Server,
+  event: 'connection' | 'secureConnection',
+): ReadonlySet<Socket> {
   const sockets = new Set<Socket>()
   server.on(event, (socket: Socket) => {
     sockets.add(socket)
@@ -75,7 +79,7 @@ function collect(server: Server, event: 'connection' | 'secureConnection'): Read
 }
 
 /** Stops listening and waits for what has begun. */
-function closed(
+export function closed(
   server: Server,
   sets: readonly ReadonlySet<Socket>[],
   patience: Millis,
@@ -104,7 +108,7 @@ function closed(
 }
 
 /** Answers what is not HTTP, or came too slowly, as far as the other side can still hear it. */
-function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
+export function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
   const { code = '' } = error
   // Not where the fault lies below HTTP: a lost connection, or no agreement on keys.
   if (!/^(HPE_|ERR_HTTP)/.test(code) || !socket.writable) {
@@ -124,6 +128,7 @@ const STATUS_OF_ERROR: Readonly<Record<string, number>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 }
 
-function urlOf({ address, family, port }: AddressInfo, scheme: string): string {
+/** Where a server is reached. */
+export function urlOf({ address, family, port }: AddressInfo, scheme: string): string {
   return `${scheme}://${family === 'IPv6' ? `[${address}]` : address}:${port}`
 }

@@ -12,6 +12,7 @@ import { MetricRegistry } from '../metrics/registry.ts'
 import { addMemoryMetrics, StoreMetrics } from '../metrics/store-metrics.ts'
 import { Reloader, type ReloadResult } from '../reload/reloader.ts'
 import { watchFile, type WatchOptions } from '../reload/watch-file.ts'
+import { openProxy } from '../upstream/proxy-listener.ts'
 import { Certificates } from '../tls/certificates.ts'
 import { Health } from './health.ts'
 import type { Listener, ServiceContext } from './listener.ts'
@@ -85,6 +86,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const listenerFor = (name: string) => storeMetrics.listenerFor(name)
     envoy = await startEnvoy(config, { context, store: opened.store, file, watch, listenerFor })
     if (envoy !== undefined) listeners.push(envoy.listener)
+    const { proxy } = config.listeners
+    if (proxy !== undefined) listeners.push(await openProxy(proxy, config, context, file))
   } catch (error) {
     await closeAll(0)
     throw error

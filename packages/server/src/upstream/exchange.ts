@@ -1,0 +1,240 @@
+// One request on its way: to the upstream and back, both bodies as streams, and an honest end whatever breaks.
+import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { answerProblem } from './answer.ts'
+import type { Asked } from './asked.ts'
+import { FAILURES, failureOf, limitConnecting, type Failure } from './failure.ts'
+import { Fields } from './fields.ts'
+import { responseFields } from './heads.ts'
+import { trailersOf } from './hop-by-hop.ts'
+import type { Upstream } from './upstream.ts'
+
+/** How an exchange ended: with an answer of the upstream, cut off in its midst, left by the client, or not at all. */
+export type Ending = 'forwarded' | 'cut' | 'abandoned' | Failure
+
+/** What an exchange needs of the world around it. */
+export interface ExchangeOptions {
+  readonly upstream: Upstream
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly asked: Asked
+  /** The fields of the request to the upstream. */
+  readonly fields: Fields
+  readonly via: string | null
+  /** Adds the fields about limits to those of a response. */
+  readonly tell: (fields: Fields) => void
+  readonly closes: () => boolean
+  /** Takes the two connections over when the upstream switches protocols; without it that is a failure. */
+  readonly onSwitch?: (answer: IncomingMessage, socket: Socket, head: Buffer) => void
+  /** Hears when the head of the response has come. */
+  readonly onHead: () => void
+  /** Hears of the end, once. */
+  readonly onEnd: (ending: Ending, error?: Error) => void
+}
+
+/** How long an upstream may leave `Expect: 100-continue` unanswered before the body is sent all the same. */
+const CONTINUE_AFTER = 1000
+
+/** Hands a request on and its response back. */
+export class Exchange {
+  private readonly options: ExchangeOptions
+  private sent: ClientRequest | undefined
+  private expecting: NodeJS.Timeout | undefined
+  private hasHead = false
+  private hasEnded = false
+
+  constructor(options: ExchangeOptions) {
+    this.options = options
+  }
+
+  start(): void {
+    const { upstream, request, response } = this.options
+    if (upstream.isFull) {
+      this.fail('overloaded')
+      return
+    }
+    upstream.active++
+    response.once('close', () => {
+      upstream.active--
+      clearTimeout(this.expecting)
+      if (this.hasEnded) return
+      this.sent?.destroy()
+      this.end('abandoned')
+    })
+    // What is wrong with the client's connection shows in the response's end.
+    request.on('error', () => {})
+    response.on('error', () => {})
+    this.send(false)
+  }
+
+  private send(isFresh: boolean): void {
+    const { upstream, request, asked, fields, onSwitch } = this.options
+    let sent: ClientRequest
+    try {
+      sent = upstream.request(request.method ?? 'GET', asked.target, fields, isFresh)
+    } catch (error) {
+      this.fail('invalid', error as Error)
+      return
+    }
+    this.sent = sent
+    sent.once('socket', (socket) => limitConnecting(sent, socket, upstream.connectTimeout))
+    sent.once('timeout', () => this.onTimeout())
+    sent.on('error', (error: NodeJS.ErrnoException) => this.onError(sent, error))
+    sent.on('information', ({ statusCode, headers }) => this.inform(statusCode, headers))
+    sent.once('response', (answer) => this.onResponse(sent, answer))
+    sent.once('upgrade', (answer, socket, head) => {
+      if (onSwitch === undefined || !isWebSocket(answer)) {
+        socket.destroy()
+        this.fail('invalid')
+        return
+      }
+      this.hasHead = true
+      this.hasEnded = true
+      onSwitch(answer, socket, head)
+    })
+    this.sendBody(sent)
+  }
+
+  private sendBody(sent: ClientRequest): void {
+    const { request, response, asked } = this.options
+    if (asked.body === 'none') {
+      sent.end()
+      return
+    }
+    const pipe = (): void => {
+      clearTimeout(this.expecting)
+      request.pipe(sent, { end: false })
+      request.once('end', () => {
+        if (request.rawTrailers.length > 0) sent.addTrailers(trailersOf(request.rawTrailers))
+        sent.end()
+      })
+    }
+    if (asked.body === 'chunked' || asked.expects) sent.flushHeaders()
+    if (!asked.expects) {
+      pipe()
+      return
+    }
+    const goOn = (): void => {
+      sent.removeListener('continue', goOn)
+      if (this.hasHead || this.hasEnded) return
+      response.writeContinue()
+      pipe()
+    }
+    sent.once('continue', goOn)
+    this.expecting = setTimeout(goOn, CONTINUE_AFTER)
+  }
+
+  /** Interim responses, as far as Node can send them; that to `Expect` is another matter. */
+  private inform(status: number, headers: IncomingMessage['headers']): void {
+    const { request, response } = this.options
+    if (request.httpVersionMinor === 0 || response.headersSent || this.hasEnded) return
+    if (status === 102) response.writeProcessing()
+    else if (status === 103 && headers['link'] !== undefined) {
+      try {
+        response.writeEarlyHints({ link: headers['link'] })
+      } catch {
+        // A link that Node does not take; the final response has it again.
+      }
+    }
+  }
+
+  private onResponse(sent: ClientRequest, answer: IncomingMessage): void {
+    const { request, response, via, tell, closes, asked, onHead } = this.options
+    if (this.hasEnded) {
+      answer.destroy()
+      return
+    }
+    this.hasHead = true
+    clearTimeout(this.expecting)
+    onHead()
+    const isChunked =
+      request.httpVersionMinor > 0 && answer.headers['transfer-encoding'] !== undefined
+    const hasBody = request.method !== 'HEAD' && ![204, 304].includes(answer.statusCode!)
+    const fields = responseFields(answer, isChunked && hasBody, via)
+    tell(fields)
+    // The body that was never asked for may still come, or the next request in its place.
+    if (closes() || (asked.expects && !request.complete)) fields.set('Connection', 'close')
+    try {
+      response.writeHead(answer.statusCode!, answer.statusMessage ?? '', fields.raw)
+    } catch (error) {
+      this.hasHead = false
+      answer.destroy()
+      this.fail('invalid', error as Error)
+      return
+    }
+    answer.on('error', (error: Error) => this.cut(error))
+    answer.pipe(response, { end: false })
+    answer.once('end', () => {
+      if (isChunked && hasBody && answer.rawTrailers.length > 0)
+        response.addTrailers(trailersOf(answer.rawTrailers))
+      response.end()
+      this.end('forwarded')
+      if (!sent.writableFinished) this.forgetBody(sent)
+    })
+    // A head without a body yet must not wait for it.
+    setImmediate(() => {
+      if (!response.writableEnded && !response.destroyed) response.flushHeaders()
+    })
+  }
+
+  /** The upstream has answered without the whole body; what is left of it goes nowhere. */
+  private forgetBody(sent: ClientRequest): void {
+    const { request } = this.options
+    request.unpipe(sent)
+    request.resume()
+    sent.destroy()
+  }
+
+  private onTimeout(): void {
+    const { request, asked } = this.options
+    const error = new Error('nothing has moved for too long')
+    if (this.hasHead) this.cut(error)
+    // Whoever is waited for is the slow one: the upstream, unless it still wants the client's body.
+    else {
+      const isClients = asked.body !== 'none' && !request.complete && !this.sent?.writableNeedDrain
+      this.fail(isClients ? 'slow' : 'timeout', error)
+    }
+    this.sent?.destroy()
+  }
+
+  private onError(sent: ClientRequest, error: NodeJS.ErrnoException): void {
+    if (this.hasEnded || sent !== this.sent) return
+    if (this.hasHead) this.cut(error)
+    else if (this.maySendAgain(sent, error)) this.send(true)
+    else this.fail(failureOf(error, sent), error)
+  }
+
+  /** Only what was sent on a kept connection that had gone meanwhile, changes nothing, and is still whole. */
+  private maySendAgain(sent: ClientRequest, { code }: NodeJS.ErrnoException): boolean {
+    const { request, asked } = this.options
+    if (!sent.reusedSocket || (code !== 'ECONNRESET' && code !== 'EPIPE')) return false
+    return asked.body === 'none' && ['GET', 'HEAD', 'OPTIONS'].includes(request.method ?? '')
+  }
+
+  /** Nothing has been sent to the client yet: it is told. */
+  private fail(failure: Failure, error?: Error): void {
+    const { request, response, tell, closes } = this.options
+    if (this.hasEnded) return
+    this.end(failure, error)
+    if (this.sent !== undefined) request.unpipe(this.sent)
+    const fields = new Fields()
+    tell(fields)
+    answerProblem(request, response, FAILURES[failure], closes(), fields)
+  }
+
+  /** The client has a part of the response and must see that it is not the whole. */
+  private cut(error: Error): void {
+    if (this.hasEnded) return
+    this.end('cut', error)
+    this.options.response.destroy()
+  }
+
+  private end(ending: Ending, error?: Error): void {
+    this.hasEnded = true
+    this.options.onEnd(ending, error)
+  }
+}
+
+function isWebSocket({ statusCode, headers }: IncomingMessage): boolean {
+  return statusCode === 101 && headers.upgrade?.toLowerCase() === 'websocket'
+}

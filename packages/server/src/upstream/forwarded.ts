@@ -1,0 +1,62 @@
+// The fields that tell the upstream who asked, and how: written anew, or continued where a trusted proxy began them.
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import { clientAddress } from 'sluice/http'
+import type { Fields } from './fields.ts'
+
+/** Says whether the other end of a connection is one of the trusted proxies. */
+export type IsTrusted = (socket: Socket) => boolean
+
+/** An address that no client has: whose word makes it the client's address is believed. */
+const NOBODY = '0.0.0.1'
+
+/** Makes the question; the answer is kept for as long as the connection is. */
+export function trustIn(trustedProxies: readonly string[]): IsTrusted {
+  if (trustedProxies.length === 0) return () => false
+  const address = clientAddress({ trustedProxies }, () => {})
+  const known = new WeakMap<Socket, boolean>()
+  return (socket) => {
+    let trusted = known.get(socket)
+    if (trusted === undefined) {
+      trusted = address.of(socket.remoteAddress, NOBODY).ip === NOBODY
+      known.set(socket, trusted)
+    }
+    return trusted
+  }
+}
+
+/**
+ * Whether a field, by its lower-case name, speaks for the client. Programs behind CGI do not tell `_` from `-`, so
+ * neither does this.
+ */
+export function isForwarding(name: string): boolean {
+  const plain = name.includes('_') ? name.replaceAll('_', '-') : name
+  return plain.startsWith('x-forwarded-') || plain === 'forwarded' || plain === 'x-real-ip'
+}
+
+/** Adds what this hop knows. `fields` has the forwarding fields of a trusted peer, and none of anybody else's. */
+export function addForwarding(
+  fields: Fields,
+  { socket }: IncomingMessage,
+  host: string | undefined,
+): void {
+  const peer = plainAddress(socket.remoteAddress)
+  const proto = 'encrypted' in socket ? 'https' : 'http'
+  if (peer !== undefined) {
+    const earlier = fields.get('X-Forwarded-For')
+    fields.set('X-Forwarded-For', earlier === undefined ? peer : `${earlier}, ${peer}`)
+    const chain = fields.get('Forwarded')
+    if (chain !== undefined) {
+      const node = peer.includes(':') ? `"[${peer}]"` : peer
+      fields.set('Forwarded', `${chain}, for=${node};proto=${proto}`)
+    }
+  }
+  if (fields.get('X-Forwarded-Proto') === undefined) fields.add('X-Forwarded-Proto', proto)
+  if (host !== undefined && fields.get('X-Forwarded-Host') === undefined)
+    fields.add('X-Forwarded-Host', host)
+}
+
+/** IPv4 as IPv4, also on a socket of IPv6. */
+function plainAddress(address: string | undefined): string | undefined {
+  return address?.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address
+}

@@ -1,0 +1,188 @@
+// The reverse proxy's path: a request is read, counted, refused or held, and handed on to the upstream.
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Millis } from 'sluice'
+import type { Guard, Passage, Port } from 'sluice/http'
+import { problemOf, problemOfError } from '../http/problem.ts'
+import { isPromise } from '../limiters/measured.ts'
+import { guardsOver, type GuardOptions } from '../proxy/guards.ts'
+import type { ServiceContext } from '../service/listener.ts'
+import { RepeatedLog } from '../service/repeated-log.ts'
+import { answer, answerProblem } from './answer.ts'
+import { readAsked, type Asked } from './asked.ts'
+import { Exchange } from './exchange.ts'
+import { Fields } from './fields.ts'
+import { trustIn } from './forwarded.ts'
+import { requestFields, responseFields, type HeadOptions } from './heads.ts'
+import { gatewayMetrics, RESULT_OF } from './metrics.ts'
+import { responseOn } from './switching.ts'
+import { joinEnds, sendSwitch } from './tunnel.ts'
+import type { Upstream } from './upstream.ts'
+
+/** What the gateway depends on beside the limiters. */
+export interface GatewayOptions extends GuardOptions {
+  readonly upstream: Upstream
+  /** The policy that counts; undefined takes the only one. */
+  readonly policy: string | undefined
+  readonly keepHost: boolean
+  readonly via: string | null
+  /** How long a WebSocket may be silent. */
+  readonly tunnelTimeout: Millis
+  readonly isClosing: () => boolean
+}
+
+/** What the listener hands requests to. */
+export interface Gateway {
+  handle(request: IncomingMessage, response: ServerResponse): void
+  /** The beginning of a WebSocket, on a connection that is nobody else's. */
+  handleSwitch(request: IncomingMessage, socket: Socket, head: Buffer): void
+}
+
+type OwnGuard = Guard<IncomingMessage, Fields>
+
+/** Makes the gateway. */
+export function createGateway(
+  { limiters, log, metrics }: Pick<ServiceContext, 'limiters' | 'log' | 'metrics'>,
+  options: GatewayOptions,
+): Gateway {
+  const { upstream, isClosing, via, policy } = options
+  const head: HeadOptions = { authority: upstream.authority, keepHost: options.keepHost, via }
+  const counted = new Set(Object.values(options.attributes))
+  const isTrusted = trustIn(options.trustedProxies)
+  const guardOf = guardsOver(PORT, options, log, 'upstream')
+  const { count, latency } = gatewayMetrics(metrics, upstream)
+  const warnings = new RepeatedLog(log)
+
+  const enter = (request: IncomingMessage, response: ServerResponse, client?: Buffer): void => {
+    let asked: Asked
+    try {
+      asked = readAsked(request, counted)
+    } catch (error) {
+      count('invalid')
+      answerProblem(request, response, problemOfError(error), true)
+      return
+    }
+    request.url = asked.target
+    const { current } = limiters
+    const limiter = current.get(policy ?? current.only ?? '')
+    if (limiter === undefined) {
+      const detail = 'the policy of this proxy is not in force'
+      warnings.warn('unknown-policy', { policy }, detail)
+      count('unavailable')
+      answerProblem(request, response, problemOf(503, 'unknown-policy', detail), isClosing())
+      return
+    }
+    const guard = guardOf(limiter)
+    const passage = guard.enter(request, null)
+    if (isPromise(passage))
+      void passage.then((passage) => proceed(request, response, client, asked, guard, passage))
+    else proceed(request, response, client, asked, guard, passage)
+  }
+
+  const proceed = (
+    request: IncomingMessage,
+    response: ServerResponse,
+    client: Buffer | undefined,
+    asked: Asked,
+    guard: OwnGuard,
+    passage: Passage,
+  ): void => {
+    const { refusal, delay } = passage
+    if (response.destroyed) {
+      count('abandoned')
+      return
+    }
+    if (refusal !== null) {
+      count(refusal.status === 429 ? 'refused' : refusal.status === 400 ? 'invalid' : 'unavailable')
+      const fields = new Fields(refusal.fields.flat())
+      guard.write(passage, fields)
+      answer(request, response, refusal.status, fields, refusal.body, isClosing())
+      return
+    }
+    const go = (): void => exchange(request, response, client, asked, guard, passage)
+    if (delay === 0) {
+      go()
+      return
+    }
+    const abandon = (): void => {
+      clearTimeout(timer)
+      count('abandoned')
+    }
+    const timer = setTimeout(
+      () => {
+        response.removeListener('close', abandon)
+        go()
+      },
+      Math.min(delay, LONGEST),
+    )
+    response.once('close', abandon)
+  }
+
+  const exchange = (
+    request: IncomingMessage,
+    response: ServerResponse,
+    client: Buffer | undefined,
+    asked: Asked,
+    guard: OwnGuard,
+    passage: Passage,
+  ): void => {
+    const fields = requestFields(request, asked, isTrusted(request.socket), head)
+    if (client !== undefined) fields.raw.push('Connection', 'Upgrade', 'Upgrade', 'websocket')
+    else if (asked.takesTrailers) fields.raw.push('Connection', 'TE', 'TE', 'trailers')
+    const start = performance.now()
+    const tell = (fields: Fields): void => guard.write(passage, fields)
+    const observe = (): void => latency.observe(performance.now() - start)
+    const joined = (answer: IncomingMessage, socket: Socket, early: Buffer): void => {
+      observe()
+      count('forwarded')
+      const fields = responseFields(answer, false, via)
+      tell(fields)
+      const own = request.socket
+      sendSwitch(response, answer.statusMessage ?? '', fields)
+      const ends = [
+        { socket: own, head: client! },
+        { socket, head: early },
+      ] as const
+      joinEnds(...ends, options.tunnelTimeout, () => upstream.active--)
+    }
+    new Exchange({
+      upstream,
+      request,
+      response,
+      asked,
+      fields,
+      via,
+      tell,
+      closes: isClosing,
+      ...(client === undefined ? {} : { onSwitch: joined }),
+      onHead: observe,
+      onEnd: (ending, error) => {
+        count(RESULT_OF[ending])
+        if (error !== undefined && ending !== 'slow')
+          warnings.warn(RESULT_OF[ending], { error: error.message }, 'the upstream failed')
+      },
+    }).start()
+  }
+
+  return {
+    handle: (request, response) => enter(request, response),
+    handleSwitch: (request, socket, head) => enter(request, responseOn(request, socket), head),
+  }
+}
+
+/** The longest that one timer can wait. */
+const LONGEST = 2 ** 31 - 1
+
+/** Reads requests; the fields of a response are only sent with the upstream's own. */
+const PORT: Port<IncomingMessage, Fields> = {
+  peer: (request) => request.socket.remoteAddress,
+  header: (request, name) => {
+    const value = request.headers[name]
+    return Array.isArray(value) ? value.join(', ') : value
+  },
+  method: (request) => request.method ?? 'GET',
+  path: (request) => request.url ?? '/',
+  route: () => undefined,
+  get: (fields, name) => fields.get(name),
+  set: (fields, name, value) => fields.set(name, value),
+}

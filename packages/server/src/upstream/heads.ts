@@ -1,0 +1,69 @@
+// What of a message's head is handed on: of the request to the upstream, of its response to the client.
+import type { IncomingMessage } from 'node:http'
+import type { Asked } from './asked.ts'
+import { Fields } from './fields.ts'
+import { addForwarding, isForwarding } from './forwarded.ts'
+import { isHopByHop, namedByConnection } from './hop-by-hop.ts'
+
+/** How requests are handed on. */
+export interface HeadOptions {
+  /** The upstream's own name, which stands in `Host` unless the client's is kept. */
+  readonly authority: string
+  readonly keepHost: boolean
+  /** What this proxy is called in `Via`, or null to say nothing. */
+  readonly via: string | null
+}
+
+/** The fields for the upstream; `isTrusted` says whether the peer's word on the client is handed on. */
+export function requestFields(
+  request: IncomingMessage,
+  asked: Asked,
+  isTrusted: boolean,
+  { authority, keepHost, via }: HeadOptions,
+): Fields {
+  const { rawHeaders: raw, httpVersion } = request
+  const fields = new Fields(['Host', keepHost ? (asked.host ?? authority) : authority])
+  for (let i = 0; i < raw.length; i += 2) {
+    const name = raw[i]!.toLowerCase()
+    if (name === 'host' || isHopByHop(name, asked.named)) continue
+    if (name === 'expect' && !asked.expects) continue
+    if (name === 'trailer' && asked.body !== 'chunked') continue
+    if (!isTrusted && isForwarding(name)) continue
+    fields.add(raw[i]!, raw[i + 1]!)
+  }
+  addForwarding(fields, request, asked.host)
+  if (via !== null) addVia(fields, httpVersion, via)
+  if (asked.body === 'chunked') fields.add('Transfer-Encoding', 'chunked')
+  // Without it Node would announce a body.
+  else if (asked.body === 'none' && fields.get('Content-Length') === undefined && !isBare(request))
+    fields.add('Content-Length', '0')
+  return fields
+}
+
+/** Whether nobody expects a body of the method. */
+function isBare({ method = 'GET' }: IncomingMessage): boolean {
+  return ['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE'].includes(method)
+}
+
+/** The fields for the client; `keepsTrailer` says whether trailers can follow. */
+export function responseFields(
+  { rawHeaders: raw, httpVersion }: IncomingMessage,
+  keepsTrailer: boolean,
+  via: string | null,
+): Fields {
+  const named = namedByConnection(raw)
+  const fields = new Fields()
+  for (let i = 0; i < raw.length; i += 2) {
+    const name = raw[i]!.toLowerCase()
+    if (isHopByHop(name, named) || (name === 'trailer' && !keepsTrailer)) continue
+    fields.add(raw[i]!, raw[i + 1]!)
+  }
+  if (via !== null) addVia(fields, httpVersion, via)
+  return fields
+}
+
+function addVia(fields: Fields, httpVersion: string, name: string): void {
+  const earlier = fields.get('Via')
+  const own = `${httpVersion} ${name}`
+  fields.set('Via', earlier === undefined ? own : `${earlier}, ${own}`)
+}

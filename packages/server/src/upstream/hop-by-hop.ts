@@ -1,0 +1,87 @@
+// Which header fields end at this hop (RFC 9110 section 7.6.1) and are not handed on.
+
+/** Fields about one connection, beside those that `Connection` names. */
+const ALWAYS: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'te',
+  'transfer-encoding',
+  'upgrade',
+  'http2-settings',
+  // Not a field of any standard; programs behind CGI take it for the proxy to use.
+  'proxy',
+])
+
+/** What `Connection` must not name: without these the message would be another one. */
+const NEVER: ReadonlySet<string> = new Set([
+  'host',
+  'content-length',
+  'content-type',
+  'content-encoding',
+  'authorization',
+  'cookie',
+  'set-cookie',
+  'cache-control',
+])
+
+/** Whether a field, by its lower-case name, is about one connection only. */
+export function isHopByHop(name: string, named: ReadonlySet<string> | null): boolean {
+  return ALWAYS.has(name) || name.startsWith('proxy-') || (named !== null && named.has(name))
+}
+
+/** The fields that `Connection` names beside the usual ones, in lower case; null when there are none. */
+export function namedByConnection(raw: readonly string[]): ReadonlySet<string> | null {
+  let named: Set<string> | null = null
+  for (let i = 0; i < raw.length; i += 2) {
+    const name = raw[i]!
+    if (name.length !== 10 || name.toLowerCase() !== 'connection') continue
+    for (const option of raw[i + 1]!.toLowerCase().split(',')) {
+      const field = option.trim()
+      if (field !== '' && field !== 'close' && !ALWAYS.has(field)) (named ??= new Set()).add(field)
+    }
+  }
+  return named
+}
+
+/** The first field among those named that must not be taken out of a message. */
+export function wronglyNamed(
+  named: ReadonlySet<string> | null,
+  counted: ReadonlySet<string>,
+): string | undefined {
+  if (named === null) return undefined
+  for (const name of named) if (NEVER.has(name) || counted.has(name)) return name
+  return undefined
+}
+
+/** Fields that must not come after the body: they say how a message is read, or by whom (RFC 9110 section 6.5.1). */
+const NOT_IN_TRAILERS: ReadonlySet<string> = new Set([
+  ...ALWAYS,
+  ...NEVER,
+  'trailer',
+  'content-range',
+  'expect',
+  'max-forwards',
+  'range',
+  'age',
+  'date',
+  'expires',
+  'location',
+  'retry-after',
+  'vary',
+  'forwarded',
+])
+
+/** The trailers that may be handed on, as pairs. */
+export function trailersOf(raw: readonly string[]): [name: string, value: string][] {
+  const trailers: [string, string][] = []
+  for (let i = 0; i < raw.length; i += 2) {
+    const name = raw[i]!.toLowerCase()
+    if (
+      !NOT_IN_TRAILERS.has(name) &&
+      !name.startsWith('proxy-') &&
+      !name.startsWith('x-forwarded-')
+    )
+      trailers.push([raw[i]!, raw[i + 1]!])
+  }
+  return trailers
+}

@@ -1,0 +1,66 @@
+// The figures of the reverse proxy, by result alone.
+import type { Histogram } from '../metrics/histogram.ts'
+import type { Counter, MetricRegistry } from '../metrics/registry.ts'
+import type { Ending } from './exchange.ts'
+import type { Upstream } from './upstream.ts'
+
+const RESULTS = [
+  'forwarded',
+  'refused',
+  'unavailable',
+  'invalid',
+  'abandoned',
+  'upstream-unreachable',
+  'upstream-reset',
+  'upstream-invalid',
+  'upstream-timeout',
+  'upstream-busy',
+  'upstream-cut',
+  'request-timeout',
+] as const
+
+/** What became of a request. */
+export type Result = (typeof RESULTS)[number]
+
+/** Where the proxy counts. */
+export interface GatewayMetrics {
+  readonly count: (result: Result) => void
+  /** From the request to the head of the upstream's response. */
+  readonly latency: Histogram
+}
+
+/** Registers the figures. */
+export function gatewayMetrics(metrics: MetricRegistry, upstream: Upstream): GatewayMetrics {
+  const requests = metrics.counter(
+    'sluice_proxy_requests_total',
+    'Requests to the reverse proxy.',
+    ['result'],
+  )
+  const counters = new Map<Result, Counter>(
+    RESULTS.map((result) => [result, requests.with(result)]),
+  )
+  const latency = metrics
+    .histogram(
+      'sluice_proxy_upstream_duration_seconds',
+      'Until the head of the upstream’s response.',
+    )
+    .with()
+  metrics
+    .gauge('sluice_proxy_upstream_requests', 'Requests and tunnels at the upstream now.')
+    .with()
+    .readFrom(() => upstream.active)
+  return { count: (result) => counters.get(result)?.add(), latency }
+}
+
+/** The result of an exchange, as it is counted. */
+export const RESULT_OF: Readonly<Record<Ending, Result>> = {
+  forwarded: 'forwarded',
+  abandoned: 'abandoned',
+  cut: 'upstream-cut',
+  unreachable: 'upstream-unreachable',
+  reset: 'upstream-reset',
+  invalid: 'upstream-invalid',
+  timeout: 'upstream-timeout',
+  overloaded: 'upstream-busy',
+  slow: 'request-timeout',
+}

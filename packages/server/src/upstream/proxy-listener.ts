@@ -1,0 +1,96 @@
+// Opens the port of the reverse proxy: limits for what strangers send, and an end that loses no response.
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import type { Millis } from 'sluice'
+import type { Config, ProxyListenerConfig } from '../config/config.ts'
+import { closed, collect, GRACE, LOOK_EVERY, refuse, urlOf } from '../http/http-listener.ts'
+import type { Listener, ServiceContext } from '../service/listener.ts'
+import { httpServer } from '../tls/http-server.ts'
+import { createGateway } from './gateway.ts'
+import { OpenResponses } from './open-responses.ts'
+import { wantsWebSocket, withoutSwitch } from './switching.ts'
+import { Upstream } from './upstream.ts'
+
+/** Listens; rejects when the port cannot be had. `file` is the configuration, beside which relative paths are. */
+export async function openProxy(
+  config: ProxyListenerConfig,
+  { proxy, trustedProxies }: Pick<Config, 'proxy' | 'trustedProxies'>,
+  context: ServiceContext,
+  file = '.',
+): Promise<Listener> {
+  const { metrics, certificates } = context
+  const { upstreamCa, verifyUpstream: verify } = config
+  const ca = upstreamCa && readFileSync(resolve(dirname(file), upstreamCa), 'utf8')
+  const upstream = new Upstream({ ...config, url: config.upstream, verify, ca })
+  let closing = false
+  const isClosing = (): boolean => closing
+  const via = config.via ? 'sluice' : null
+  const { policy, keepHost, tunnelTimeout } = config
+  const options = { policy, keepHost, tunnelTimeout, via, upstream, isClosing, trustedProxies }
+  const gateway = createGateway(context, { ...proxy, ...options })
+
+  const open = new OpenResponses((socket) => {
+    // Another request may be on its way on a connection that was not told to end.
+    if (closing) setTimeout(() => !open.has(socket) && socket.destroy(), GRACE)
+  })
+  const handle = (request: IncomingMessage, response: ServerResponse): void => {
+    open.add(request.socket, response)
+    gateway.handle(request, response)
+  }
+  const tls = await certificates.open('proxy', config.tls)
+  const server = httpServer(
+    {
+      maxHeaderSize: config.maxHeaders,
+      headersTimeout: config.headersTimeout,
+      requestTimeout: Math.max(config.requestTimeout, config.headersTimeout),
+      keepAliveTimeout: config.idleTimeout,
+      connectionsCheckingInterval: LOOK_EVERY,
+      insecureHTTPParser: false,
+    },
+    handle,
+    tls,
+  )
+  server.maxConnections = config.maxConnections
+  server.on('checkContinue', handle)
+  server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
+    // The answers to requests that came before would end up in the other protocol.
+    if (open.has(socket)) socket.destroy()
+    else if (wantsWebSocket(request)) gateway.handleSwitch(request, socket, head)
+    else withoutSwitch(server, request, socket, head)
+  })
+  // CONNECT asks for a tunnel to anywhere.
+  server.on('connect', (_: IncomingMessage, socket: Socket) => {
+    socket.on('error', () => {})
+    socket.end('HTTP/1.1 405 Method Not Allowed\r\nConnection: close\r\nContent-Length: 0\r\n\r\n')
+  })
+  server.on('clientError', (error, socket: Socket) => {
+    // A second answer would be taken for a part of the first.
+    if (open.isAnswering(socket)) socket.destroySoon()
+    else refuse(error, socket)
+  })
+  const sockets = collect(server, 'connection')
+  const clients = tls === undefined ? sockets : collect(server, 'secureConnection')
+  const dropped = metrics
+    .counter('sluice_proxy_connections_dropped_total', 'Connections beyond the most allowed.')
+    .with()
+  server.on('drop', () => dropped.add())
+  metrics
+    .gauge('sluice_proxy_connections', 'Open connections of clients to the reverse proxy.')
+    .with()
+    .readFrom(() => sockets.size)
+
+  server.listen(config.port, config.host)
+  await once(server, 'listening')
+  return {
+    name: 'proxy',
+    url: urlOf(server.address() as AddressInfo, tls === undefined ? 'http' : 'https'),
+    close: async (patience: Millis) => {
+      closing = true
+      await closed(server, [sockets, clients], patience)
+      upstream.close()
+    },
+  }
+}

@@ -1,0 +1,41 @@
+// Two connections that have become one: bytes go through as they come, until either side ends or both fall silent.
+import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Millis } from 'sluice'
+import type { Fields } from './fields.ts'
+
+/** One end of a tunnel, and what it has already sent. */
+export interface End {
+  readonly socket: Socket
+  readonly head: Buffer
+}
+
+/** Joins the ends after the head of the switch has gone to the client; calls back when both are closed. */
+export function joinEnds(client: End, upstream: End, silence: Millis, onClose: () => void): void {
+  const ends = [client.socket, upstream.socket]
+  let open = ends.length
+  const cut = (): void => ends.forEach((socket) => socket.destroy())
+  for (const socket of ends) {
+    socket.setNoDelay(true)
+    socket.setTimeout(silence, cut)
+    socket.on('error', cut)
+    socket.once('close', () => {
+      cut()
+      if (--open === 0) onClose()
+    })
+  }
+  if (upstream.head.length > 0) client.socket.write(upstream.head)
+  if (client.head.length > 0) upstream.socket.write(client.head)
+  client.socket.pipe(upstream.socket)
+  upstream.socket.pipe(client.socket)
+}
+
+/** Sends the head of a switch of protocols, which Node's response cannot, and lets go of the connection. */
+export function sendSwitch(response: ServerResponse, message: string, { raw }: Fields): void {
+  const { socket } = response
+  if (socket === null) return
+  response.detachSocket(socket)
+  let text = `HTTP/1.1 101 ${message}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n`
+  for (let i = 0; i < raw.length; i += 2) text += `${raw[i]!}: ${raw[i + 1]!}\r\n`
+  socket.write(`${text}\r\n`, 'latin1')
+}
