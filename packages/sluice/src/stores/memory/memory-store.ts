@@ -1,8 +1,9 @@
 // The embedded store: counts in this process, answered at once.
 import { show, SluiceError } from '../../errors.ts'
 import { sharedClock, type Clock } from '../../time/clock.ts'
-import type { SyncStore } from '../store.ts'
-import { Memory } from './memory.ts'
+import { Memory, type MemoryStore } from './memory.ts'
+
+export type { MemoryStore, MemoryStoreKeys, MemoryStoreStats } from './memory.ts'
 
 /** How the memory store may differ from its defaults. */
 export interface MemoryStoreOptions {
@@ -10,31 +11,6 @@ export interface MemoryStoreOptions {
   readonly maxKeys?: number
   /** Default: the system's monotonic clock, read once for many decisions while the event loop is busy. */
   readonly clock?: Clock
-}
-
-/** What the store has done so far. */
-export interface MemoryStoreStats {
-  readonly keys: number
-  /** Keys forgotten before their time, to make room. */
-  readonly evicted: number
-  /** Takes that shared their rule's overflow count because every key looked at was over its limit. */
-  readonly overflowed: number
-}
-
-/** A {@link SyncStore} in this process's memory. */
-export interface MemoryStore extends SyncStore {
-  stats(): MemoryStoreStats
-  /**
-   * Some keys of one space, expired ones among them: looks at `looks` places from `from` on, which is 0 at first and
-   * `next` of the answer before. Keys that stay are seen once; those that come or go meanwhile, perhaps.
-   */
-  keysOf(space: string, from: number, looks: number): MemoryStoreKeys
-}
-
-/** Some keys, and where to go on; undefined at the end. */
-export interface MemoryStoreKeys {
-  readonly keys: readonly string[]
-  readonly next: number | undefined
 }
 
 /**

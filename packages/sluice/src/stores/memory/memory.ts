@@ -4,11 +4,35 @@ import { peekBy, takeBy, type Taken } from '../../algorithms/take.ts'
 import type { Limit } from '../../limit/limit.ts'
 import type { Verdict } from '../../limit/verdict.ts'
 import type { Clock, Millis } from '../../time/clock.ts'
-import type { Check, Counts } from '../store.ts'
-import type { MemoryStore, MemoryStoreKeys, MemoryStoreStats } from './memory-store.ts'
+import type { Check, Counts, SyncStore } from '../store.ts'
 import { startSweeping } from './sweeper.ts'
 import type { Table } from './table.ts'
 import { NEW, OVERFLOW, Tables } from './tables.ts'
+
+/** What the store has done so far. */
+export interface MemoryStoreStats {
+  readonly keys: number
+  /** Keys forgotten before their time, to make room. */
+  readonly evicted: number
+  /** Takes that shared their rule's overflow count because every key looked at was over its limit. */
+  readonly overflowed: number
+}
+
+/** A {@link SyncStore} in this process's memory. */
+export interface MemoryStore extends SyncStore {
+  stats(): MemoryStoreStats
+  /**
+   * Some keys of one space, expired ones among them: looks at `looks` places from `from` on, which is 0 at first and
+   * `next` of the answer before. Keys that stay are seen once; those that come or go meanwhile, perhaps.
+   */
+  keysOf(space: string, from: number, looks: number): MemoryStoreKeys
+}
+
+/** Some keys, and where to go on; undefined at the end. */
+export interface MemoryStoreKeys {
+  readonly keys: readonly string[]
+  readonly next: number | undefined
+}
 
 /** A {@link MemoryStore}; its options have been checked. */
 export class Memory implements MemoryStore {
