@@ -91,31 +91,44 @@ export class Postman {
     }
   }
 
+  /** Rejects at the deadline even when the fetch that was given does not heed its signal. */
   private async send(operation: Operation, body: string): Promise<unknown> {
-    const { base, headers, timeout, fetch, timers } = this.options
+    const { timeout, timers } = this.options
     const deadline = new AbortController()
-    const timer = timers.set(() => deadline.abort(), timeout)
-    try {
-      const response = await fetch(`${base}/v1/${operation}`, {
-        method: 'POST',
-        headers: { ...headers, 'content-type': 'application/json' },
-        body,
-        signal: deadline.signal,
-        redirect: 'error',
-      })
-      // The deadline holds for the body as well.
-      const text = await response.text()
-      if (response.ok) return parsed(text)
-      throw errorOfStatus(response.status, text)
-    } catch (cause) {
-      if (deadline.signal.aborted) {
+    let timer: unknown
+    const tooLate = new Promise<never>((_, reject) => {
+      timer = timers.set(() => {
+        deadline.abort()
         const message = `the decision service did not answer within ${timeout} ms`
-        throw new SluiceError('store-timeout', message, { transient: true })
-      }
+        reject(new SluiceError('store-timeout', message, { transient: true }))
+      }, timeout)
+    })
+    try {
+      return await Promise.race([tooLate, this.exchange(operation, body, deadline.signal)])
+    } catch (cause) {
       throw cause instanceof SluiceError ? cause : unreachable(cause)
     } finally {
       timers.clear(timer)
     }
+  }
+
+  private async exchange(
+    operation: Operation,
+    body: string,
+    signal: AbortSignal,
+  ): Promise<unknown> {
+    const { base, headers, fetch } = this.options
+    const response = await fetch(`${base}/v1/${operation}`, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body,
+      signal,
+      redirect: 'error',
+    })
+    // The deadline holds for the body as well.
+    const text = await response.text()
+    if (response.ok) return parsed(text)
+    throw errorOfStatus(response.status, text)
   }
 }
 

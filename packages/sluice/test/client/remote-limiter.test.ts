@@ -183,6 +183,19 @@ describe('on the wire', () => {
     ])
   })
 
+  it.each<[string, RemoteLimiterOptions['fetch']]>([
+    ['never answers', () => new Promise<never>(() => {})],
+    ['never ends its body', async () => new Response(new ReadableStream())],
+    ['fails after the deadline', () => new Promise((_, reject) => setTimeout(reject, 80))],
+  ])('a fetch that %s, and heeds no signal, is given up at the deadline', async (_, fetch) => {
+    const remote = remoteLimiter('http://127.0.0.1:1', { timeout: 30, fetch: fetch! })
+    const answers = [remote.check('a'), remote.check('b'), remote.give('a')].map(codeOf)
+    expect(new Set((await Promise.all(answers)).map(String))).toEqual(
+      new Set(['store-timeout,true']),
+    )
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  })
+
   it('refuses misuse before anything is sent', async () => {
     const { asked, limiter } = await wire(() => ({ body: yes }))
     const remote = limiter()
