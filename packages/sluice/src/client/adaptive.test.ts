@@ -85,6 +85,23 @@ describe('adaptive', () => {
     expect(await names({ key: () => 'all' })).toEqual(['all'])
   })
 
+  it('a request with an empty key, or an address that cannot be read, shares with nobody', async () => {
+    const { sent, send } = setUp({}, { start: '1/h', key: () => '' })
+    await Promise.all([send('http://api.test/'), send('http://api.test/')])
+    expect(sent).toEqual([0, 0])
+    expect(send.rates().size).toBe(0)
+    const other = setUp({}, { start: '1/h' })
+    await Promise.all([other.send('/relative'), other.send('/relative'), other.send('http://')])
+    expect(other.sent).toEqual([0, 0, 0])
+    expect(other.send.rates().size).toBe(0)
+  })
+
+  it.each([undefined, null, 7, {}])('a key of %j is a mistake', async (key) => {
+    const { sent, send } = setUp({}, { key: () => key as never })
+    await expect(send('http://api.test/')).rejects.toMatchObject({ code: 'invalid-option' })
+    expect(sent).toEqual([])
+  })
+
   it('an aborted request leaves the queue, and the others go on', async () => {
     const { timers, sent, send } = setUp({}, { start: '1/s' })
     await send('http://api.test/')

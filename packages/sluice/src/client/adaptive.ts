@@ -63,8 +63,10 @@ export function adaptive(
   const keyOf = keyFor(key)
   const servers = new Map<string, Server>()
 
-  const serverOf = (request: Addressed): Server => {
+  /** Undefined for a request that shares with nobody: nothing is known of its server, and nothing will be. */
+  const serverOf = (request: Addressed): Server | undefined => {
     const name = keyOf(request)
+    if (name === '') return undefined
     const known = servers.get(name)
     // Put at the end, so that the first is always the one used the longest ago.
     servers.delete(name)
@@ -80,7 +82,9 @@ export function adaptive(
   const send: Fetch = async (input, init) => {
     const errand = errandOf(input, init)
     const signal = signalOf(input, init)
-    const { rate, gate, queue } = serverOf(errand)
+    const server = serverOf(errand)
+    if (server === undefined) return fetch(input, init)
+    const { rate, gate, queue } = server
     await queue.take(1, signal)
     const sentAt = timers.clock()
     const response = await fetch(input, init)

@@ -1,4 +1,5 @@
 // Which requests share what is learned of a server: those to one host with one credential.
+import { show, SluiceError } from '../errors.ts'
 import { sha256 } from '../key/sha256.ts'
 import type { HeaderReader } from './hints/quota.ts'
 
@@ -16,10 +17,18 @@ export type KeyChoice = 'host' | 'credential' | ((request: Addressed) => string)
 
 /** The key of a request by a choice. */
 export function keyFor(choice: KeyChoice): (request: Addressed) => string {
-  if (typeof choice === 'function') return choice
+  if (typeof choice === 'function') return (request) => textOf(choice(request))
   return choice === 'host' ? hostOf : credentialOf
 }
 
+/** What is not text would be shared by accident: every `undefined` is the same. */
+function textOf(key: unknown): string {
+  if (typeof key === 'string') return key
+  const accepted = 'text, which is empty for a request that shares with nobody'
+  throw new SluiceError('invalid-option', `key returned ${show(key)}; accepted: ${accepted}`)
+}
+
+/** An address that cannot be read shares with nobody: the fetch behind will say what is wrong with it. */
 function hostOf({ url }: Addressed): string {
   return URL.canParse(url) ? new URL(url).host : ''
 }
