@@ -10,16 +10,20 @@ export interface Experience {
   readonly hint: Hint
 }
 
-/** How far we stay below what a server tells or shows. With the gate's tolerance this fits any window of the server's. */
-const BELOW = 0.97
+/** How far we stay below what a server tells. With the gate's tolerance this fits any window of the server's. */
+const BELOW_TOLD = 0.97
+/** How far we stay below what came through between two runs of refusals. */
+const BELOW_SHOWN = 0.98
 /** How much is cut when we are refused although we keep to what we were told: others use the same quota. */
 const CUT_TOLD = 0.95
 /** How much is cut when a level proves too high and nothing better is known. */
 const CUT = 0.85
 /** How far below its level a search begins, which leaves a bucket time to fill up a little. */
-const DIP = 0.06
+const DIP = 0.04
+/** A level below this part of the one before has fallen far. */
+const FAR = 0.8
 /** How long, and for how many requests, a search stays below its level before it looks for more. */
-const PATIENCE: Millis = 30_000
+const PATIENCE: Millis = 60_000
 const PATIENCE_REQUESTS = 300
 /** Answers between two runs of refusals that make a measurement. */
 const ENOUGH = 20
@@ -45,6 +49,8 @@ export class LearnedRate {
   private level: number | undefined
   /** How long the present search has been going on. */
   private searched: Millis = 0
+  /** Whether the level has fallen far at once: it may be too low by as much, so the next search comes sooner. */
+  private hasFallen = false
   private isTold = false
   /** What others leave us of what the server tells: 1 when we are alone. */
   private share = 1
@@ -90,9 +96,13 @@ export class LearnedRate {
   }
 
   private refuse(sentAt: Millis, now: Millis, wait: Millis | undefined): void {
+    const reopened = this.closedUntil
     if (wait !== undefined) this.close(now, wait)
     // What was sent before the last refusal says nothing that that one has not said.
     if (this.lastRefusal !== undefined && sentAt <= this.lastRefusal) return
+    // Where passing takes long, as in a queue of the server's, refusals are what shows that a run is over: had the
+    // first after the pause been refused, it would have been heard by now.
+    if (sentAt - reopened > 2 * (now - sentAt)) this.hasRecovered = true
     this.lastRefusal = now
     this.pause = this.hasRecovered ? SHORTEST_PAUSE : this.pause * 1.5
     if (wait === undefined) this.close(now, this.pause)
@@ -112,7 +122,7 @@ export class LearnedRate {
   private obey(told: number, passing: Millis): void {
     this.isTold = true
     this.share = Math.min(1, this.share + passing * 5e-6)
-    this.set(BELOW * told * this.share)
+    this.set(BELOW_TOLD * told * this.share)
   }
 
   private grow(passing: Millis): void {
@@ -130,13 +140,15 @@ export class LearnedRate {
       this.share = Math.max(0.01, this.share * CUT_TOLD)
       return
     }
+    const before = this.level ?? rate
     const isMeasured = this.passedSince !== undefined && this.passed >= ENOUGH
     const mean = this.passed / Math.max(1, now - (this.passedSince ?? now))
     if (this.level === undefined) this.set(rate * CUT)
     else if (this.searched >= this.patience) this.set(between(this.level, rate))
     else if (this.passed >= PATIENCE_REQUESTS && this.level > 2 * mean)
-      this.set(Math.max(this.level / 2, BELOW * mean))
-    else this.set(Math.max(isMeasured ? BELOW * mean : 0, CUT * this.level))
+      this.set(Math.max(this.level / 2, BELOW_SHOWN * mean))
+    else this.set(Math.max(isMeasured ? BELOW_SHOWN * mean : 0, CUT * this.level))
+    this.hasFallen = (this.level ?? 0) < FAR * before
     // Too few answers go on counting towards the next measurement.
     if (!isMeasured && this.passedSince !== undefined) return
     this.passedSince = now
@@ -149,14 +161,15 @@ export class LearnedRate {
   }
 
   private get patience(): Millis {
-    return Math.max(PATIENCE, PATIENCE_REQUESTS / (this.level ?? this.first), 2 * this.silence)
+    const full = Math.max(PATIENCE, PATIENCE_REQUESTS / (this.level ?? this.first))
+    return Math.max(this.hasFallen ? full / 3 : full, 2 * this.silence)
   }
 }
 
-/** Half way up when the way is long; else a small step, so that a good level is left rarely. */
+/** Most of the way up when it was long; else a small step, so that a good level is left rarely. */
 function between(level: number, rate: number): number {
   const way = rate - level
-  return level + way * (way > 0.05 * level ? 0.5 : 0.1)
+  return way > 0.05 * level ? Math.max(level + way / 2, 0.97 * rate) : level + way / 10
 }
 
 /** The lowest rate that quotas of requests allow; undefined when they do not say. */

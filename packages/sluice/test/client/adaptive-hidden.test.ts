@@ -1,0 +1,140 @@
+// The adaptive fetch at real servers that hide their limit: it settles just below it, and follows it up and down.
+import type { RequestListener, ServerResponse } from 'node:http'
+import express, { type RequestHandler } from 'express'
+import { rateLimit as peersRateLimit } from 'express-rate-limit'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { adaptive } from '../../src/client/adaptive.ts'
+import type { Fetch } from '../../src/client/polite.ts'
+import { rateLimit } from '../../src/http/express.ts'
+import { createLimiter } from '../../src/limiter/create-limiter.ts'
+import { memoryStore } from '../../src/stores/memory/memory-store.ts'
+import type { Clock } from '../../src/time/clock.ts'
+import { fakeTimers } from '../../src/testing/fake-timers.ts'
+import { serve, type LimitedServer } from './limited-servers.ts'
+import { seeded } from './simulated-server.ts'
+
+const MINUTE = 60_000
+/** By how much the clocks of both sides move at once, and only while no request is on its way. */
+const STEP = 20
+
+const started: LimitedServer[] = []
+// The peer's windows end by the system's calendar and an interval.
+beforeEach(() => void vi.useFakeTimers({ toFake: ['Date', 'setInterval', 'clearInterval'] }))
+afterEach(async () => {
+  vi.useRealTimers()
+  for (const server of started.splice(0)) await server.stop()
+})
+
+type Limiting = (perSecond: () => number, clock: Clock) => RequestHandler
+
+const limitings: readonly (readonly [string, Limiting])[] = [
+  [
+    'our middleware',
+    (perSecond, clock) => {
+      const made = new Map<number, RequestHandler>()
+      return (request, response, next) => {
+        const quota = perSecond()
+        const limit = { quota, window: '1s', burst: 10 } as const
+        const make = (): RequestHandler =>
+          rateLimit(createLimiter({ limit, store: memoryStore({ clock }) })) as RequestHandler
+        if (!made.has(quota)) made.set(quota, make())
+        return made.get(quota)!(request, response, next)
+      }
+    },
+  ],
+  [
+    'express-rate-limit',
+    (perSecond) => {
+      const limit = (): number => perSecond() * 5
+      return peersRateLimit({ windowMs: 5000, limit, standardHeaders: false, legacyHeaders: false })
+    },
+  ],
+]
+
+/** Says nothing of limits but no. */
+function hide(response: ServerResponse): void {
+  const set = response.setHeader.bind(response)
+  response.setHeader = (name, value) =>
+    /ratelimit|retry/i.test(name) ? response : set(name, value)
+}
+
+/** Ten clients that ask as fast as they may over real connections, while both sides live by one clock. */
+async function crowd(limiting: Limiting) {
+  const timers = fakeTimers(1_800_000_000_000)
+  vi.setSystemTime(timers.clock())
+  let perSecond = 6
+  const app = express().use((_, response, next) => {
+    hide(response)
+    next()
+  })
+  app.use(limiting(() => perSecond, timers.clock))
+  app.get('/', (_, response) => void response.send('ok'))
+  const server = await serve(app as RequestListener)
+  started.push(server)
+  const random = seeded(20_261_116)
+  const oneWay = (): Promise<void> =>
+    new Promise((resolve) => void timers.set(resolve, 5 + 20 * random()))
+  let arriving: Promise<unknown> = Promise.resolve()
+  const overTheNetwork: Fetch = async (input, init) => {
+    await oneWay()
+    const answer = fetch(input, init)
+    arriving = Promise.allSettled([arriving, answer])
+    const response = await answer
+    await oneWay()
+    return response
+  }
+  const send = adaptive(overTheNetwork, { timers })
+  let isOver = false
+  const client = async (): Promise<void> => {
+    while (!isOver) await (await send(server.url)).text()
+  }
+  const clients = Array.from({ length: 10 }, client)
+  const run = async (minutes: number): Promise<void> => {
+    for (let passed = 0; passed < minutes * MINUTE; passed += STEP) {
+      await timers.advance(STEP)
+      vi.advanceTimersByTime(STEP)
+      await arriving
+    }
+  }
+  const count = (status: number): number => server.statuses.get(status) ?? 0
+  return {
+    setLimit: (next: number) => void (perSecond = next),
+    /** The share of the limit that is used, and the part that is refused, after some minutes to learn. */
+    async settled(learning: number, watched: number) {
+      await run(learning)
+      const [before, failed] = [count(200), count(429)]
+      await run(watched)
+      const [passed, refused] = [count(200) - before, count(429) - failed]
+      return { share: passed / (perSecond * watched * 60), refused: refused / (passed + refused) }
+    },
+    async end() {
+      isOver = true
+      await run(1)
+      await Promise.all(clients)
+    },
+  }
+}
+
+it.each(limitings)(
+  '%s: within five percent below the limit, also when it is raised and lowered',
+  { timeout: 240_000 },
+  async (name, limiting) => {
+    const one = await crowd(limiting)
+    for (const [perSecond, learning] of [
+      [6, 3],
+      [9, 5],
+      [5, 4],
+    ] as const) {
+      one.setLimit(perSecond)
+      const { share, refused } = await one.settled(learning, 3)
+      console.log(
+        `${name}, ${perSecond}/s, told nothing: ${(100 * share).toFixed(1)} % of it used, ${(100 * refused).toFixed(2)} % refused`,
+      )
+      expect(share).toBeGreaterThan(0.95)
+      // A bucket that is full at the beginning gives ten more: 1 % of three minutes.
+      expect(share).toBeLessThanOrEqual(1.01)
+      expect(refused).toBeLessThan(0.01)
+    }
+    await one.end()
+  },
+)
