@@ -10,6 +10,8 @@ type Asked = readonly [at: number, wait: number, key: number, answer: number]
 
 const times = { begin: 1000, back: 3000, epoch: 0, others: [] }
 const free: Charge = { units: 0, at: 0 }
+/** A one-shot key that no test is about. */
+const LAST = 100
 const scenario: Scenario = {
   name: 'any',
   length: { test: 0, full: 0 },
@@ -17,7 +19,11 @@ const scenario: Scenario = {
   bounds: {},
 }
 
-function figures(asked: readonly Asked[], charges: readonly Charge[] = []): Figures {
+function figures(
+  asked: readonly Asked[],
+  charges: readonly Charge[] = [],
+  still: readonly number[] = [],
+): Figures {
   const column = (i: 0 | 1 | 2 | 3): number[] => asked.map((row) => row[i])
   const record: PodRecord = {
     at: Float64Array.from(column(0)),
@@ -26,13 +32,14 @@ function figures(asked: readonly Asked[], charges: readonly Charge[] = []): Figu
     answer: Uint8Array.from(column(3)),
     errors: [],
     unhandled: [],
-    lag: 0,
+    still: Float64Array.from(still),
   }
-  return figuresOf({ timeout: TIMEOUT } as Orders, record, charges, times)
+  const all = Array.from({ length: LAST + 1 }, (_, i) => charges[i] ?? free)
+  return figuresOf({ timeout: TIMEOUT } as Orders, record, all, times)
 }
 
 /** Answers of the store from the fault's end on, so that only what a test adds is wrong. */
-const well: Asked[] = Array.from({ length: 20 }, (_, i) => [3000 + i, 1, -1, 0])
+const well: Asked[] = Array.from({ length: 20 }, (_, i) => [3000 + i, 1, LAST, ALLOWED])
 const strict = { wait: 1, recovery: 1 }
 const verdictOn = (asked: readonly Asked[], charges?: readonly Charge[]): string[] =>
   broken(scenario, figures([...asked, ...well], charges), strict)
@@ -69,10 +76,10 @@ describe('the judge names', () => {
       ['double charges: 1, at most 0'],
     ],
     [
-      'too much from the fallback',
-      Array.from({ length: 101 }, (): Asked => [1500, 1, -1, ALLOWED | DEGRADED]),
+      'anything from the fallback that the store had refused',
+      [[1500, 1, -1, ALLOWED | DEGRADED]],
       [],
-      ['hot units admitted by the fallback: 101, at most 100'],
+      ['hot units admitted by the fallback: 1, at most 0'],
     ],
     [
       'too much from the store',
@@ -84,10 +91,20 @@ describe('the judge names', () => {
       'a long wait',
       [[1500, 201, -1, 0]],
       [],
-      ['ms of the longest wait: 201, at most 200', 'ms of the median wait: 201, at most 5'],
+      [
+        'ms of the longest wait that is our own: 201, at most 200',
+        'ms of the median wait: 201, at most 5',
+      ],
     ],
   ])('%s', (_, asked, charges, says) => {
-    expect(verdictOn(asked, charges.length === 0 ? [free] : charges)).toEqual(says)
+    expect(verdictOn(asked, charges)).toEqual(says)
+  })
+
+  test('too much from the fallback, where nobody knew what was spent', () => {
+    const asked = Array.from({ length: 101 }, (): Asked => [1500, 1, -1, ALLOWED | DEGRADED])
+    expect(broken({ ...scenario, isCold: true }, figures([...asked, ...well]), strict)).toEqual([
+      'hot units admitted by the fallback: 101, at most 100',
+    ])
   })
 
   test('a store that does not come back, or late', () => {
@@ -105,6 +122,18 @@ test('answers of the fallback interrupt the return, aborted callers do not', () 
   const rest = half.map(([, ...more], i): Asked => [3500 + i, ...more])
   expect(figures([...half, [3100, 1, -1, ABORTED], ...rest]).recovery).toBe(1)
   expect(figures([...half, [3100, 1, -1, DEGRADED], ...rest]).recovery).toBe(null)
+})
+
+test('what a pod stood still itself is no wait for the store, and is shown apart', () => {
+  const still = [1400, 1550, 1600, 1700, 2000, 9000]
+  const made = figures([[1500, 300, -1, 0], ...well], [], still)
+  expect(made).toMatchObject({ longestWait: 300, ownWait: 150, stoodStill: 7000 })
+})
+
+test('refusals, which are remembered, do not show that the store is back', () => {
+  const refused = Array.from({ length: 30 }, (_, i): Asked => [3000 + i, 0, -1, 0])
+  expect(figures(refused).recovery).toBe(null)
+  expect(figures([...refused, [3500, 7, LAST, ALLOWED]]).recovery).toBe(507)
 })
 
 test('several pods count together, and the slowest tells the time', () => {

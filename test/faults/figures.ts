@@ -29,10 +29,12 @@ export interface Figures {
   /** Milliseconds after which the store gave calls up. */
   readonly deadline: number
   readonly longestWait: number
+  /** The longest wait without the time for which the pod's own event loop stood still, in which nobody can answer. */
+  readonly ownWait: number
   /** The median wait from 300 ms after the beginning of the fault to its end. */
   readonly medianWait: number
   /** The longest standstill of the pod's own event loop. */
-  readonly lag: number
+  readonly stoodStill: number
   /** Units of the hot key that the store admitted before the fault. */
   readonly spentBefore: number
   /** Units of the hot key that anybody admitted from the beginning of the fault to its end, and the fallback later. */
@@ -82,12 +84,15 @@ export function figuresOf(
   const hot = { spentBefore: 0, admittedInFault: 0, admittedAfter: 0, byStore: 0, byFallback: 0 }
   const shots = { stale: 0, double: 0, unheard: 0, lost: 0, uncharged: 0 }
   let longestWait = 0
+  let ownWait = 0
   const waits: number[] = []
   for (let i = 0; i < at.length; i++) {
     const is = (bit: number): boolean => (answer[i]! & bit) !== 0
     if (is(FAILED)) tally.errors += 1
     if (is(DEGRADED)) tally.fallback += 1
     longestWait = Math.max(longestWait, wait[i]!)
+    if (wait[i]! > ownWait)
+      ownWait = Math.max(ownWait, wait[i]! - stillWithin(record.still, at[i]!, wait[i]!))
     if (at[i]! >= begin + OPENING && at[i]! < back) waits.push(wait[i]!)
     if (key[i]! < 0) {
       if (!is(ALLOWED)) continue
@@ -116,7 +121,8 @@ export function figuresOf(
     deadline: timeout,
     longestWait,
     medianWait: median(waits),
-    lag: record.lag,
+    ownWait,
+    stoodStill: longest(record.still),
     ...hot,
     ...shots,
     recovery: recoveryOf(record, back),
@@ -124,18 +130,37 @@ export function figuresOf(
   }
 }
 
-function recoveryOf({ at, wait, answer }: PodRecord, back: number): number | null {
+/** Milliseconds of a wait in which the event loop stood still. */
+function stillWithin(still: Float64Array, at: number, wait: number): number {
+  let sum = 0
+  for (let i = 0; i < still.length; i += 2) {
+    const overlap = Math.min(still[i + 1]!, at + wait) - Math.max(still[i]!, at)
+    if (overlap > 0) sum += overlap
+  }
+  return sum
+}
+
+function longest(still: Float64Array): number {
+  let most = 0
+  for (let i = 0; i < still.length; i += 2) most = Math.max(most, still[i + 1]! - still[i]!)
+  return most
+}
+
+/** When the store answered first, of a row of answers; only keys that are used once show it, since refusals are remembered. */
+function recoveryOf({ at, wait, answer, key }: PodRecord, back: number): number | null {
   let run = 0
-  let since = 0
+  let since: number | null = null
   for (let i = 0; i < at.length; i++) {
     if (at[i]! < back) continue
     if ((answer[i]! & ABORTED) !== 0) continue
     if ((answer[i]! & (DEGRADED | FAILED)) !== 0) {
       run = 0
+      since = null
       continue
     }
-    if (run++ === 0) since = at[i]! + wait[i]! - back
-    if (run === STEADY) return since
+    run += 1
+    if (key[i]! >= 0) since ??= at[i]! + wait[i]! - back
+    if (run >= STEADY && since !== null) return since
   }
   return null
 }
@@ -157,7 +182,8 @@ export function together(all: readonly Figures[]): Figures {
     deadline: most((one) => one.deadline),
     longestWait: most((one) => one.longestWait),
     medianWait: most((one) => one.medianWait),
-    lag: most((one) => one.lag),
+    ownWait: most((one) => one.ownWait),
+    stoodStill: most((one) => one.stoodStill),
     spentBefore: sum((one) => one.spentBefore),
     admittedInFault: sum((one) => one.admittedInFault),
     admittedAfter: sum((one) => one.admittedAfter),

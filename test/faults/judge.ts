@@ -17,11 +17,11 @@ const ONE_CALL = 64
 /** Every promise that the figures break, as sentences. */
 export function broken(scenario: Scenario, figures: Figures, slack: Slack): string[] {
   const { bounds, pods = 1 } = scenario
-  const { again = 0, unheard = ONE_CALL, stood = 0, median = 5, recovery = 1000 } = bounds
+  const { again = 0, unheard = ONE_CALL, median = 5, recovery = 1000 } = bounds
   const limiters = pods * (scenario.load?.connections ?? 1)
-  // For as long as a pod's own event loop stands still, nobody can answer.
-  const promised = Math.max(2 * TIMEOUT * slack.wait, 2 * figures.deadline)
-  const longestWait = promised + Math.max(stood, figures.lag)
+  // What the store has refused before it went away stays refused.
+  const share = scenario.isCold === true ? SHARE : 0
+  const longestWait = Math.max(2 * TIMEOUT * slack.wait, 2 * figures.deadline)
   // What was charged, told too late and handed back may be admitted later.
   const unspent = QUOTA - figures.spentBefore
   const rows: [what: string, value: number, most: number][] = [
@@ -31,9 +31,9 @@ export function broken(scenario: Scenario, figures: Figures, slack: Slack): stri
     ['charges whose answer was not heard', figures.unheard, unheard],
     ['hot units admitted by the store before the fault', figures.spentBefore, QUOTA],
     ['hot units admitted by the store since', figures.byStore, unspent + again],
-    ['hot units admitted by the fallback', figures.byFallback, limiters * SHARE],
+    ['hot units admitted by the fallback', figures.byFallback, limiters * share],
     ['answers of the fallback', figures.fallback, bounds.fallback ?? Infinity],
-    ['ms of the longest wait', figures.longestWait, longestWait],
+    ['ms of the longest wait that is our own', figures.ownWait, longestWait],
     ['ms of the median wait', figures.medianWait, median],
     ['ms until the store answers again', figures.recovery ?? Infinity, recovery * slack.recovery],
     ...figures.others.map(({ what, value, most }): [string, number, number] => [what, value, most]),

@@ -14,6 +14,8 @@ import {
 } from './orders.ts'
 
 const TICK = 4
+/** Milliseconds by which a timer may be late before the event loop has stood still. */
+const NOTICED = 2
 /** Requests that are made in one turn of the event loop at most: a server that has missed many reads them one by one. */
 const AT_ONCE = 64
 /** Milliseconds from the last answer to the end of the process. */
@@ -41,7 +43,7 @@ export class Load {
   private timer: NodeJS.Timeout | undefined
   private begun = 0
   private hotMade = 0
-  private lag = 0
+  private readonly still: number[] = []
 
   constructor(orders: Orders, limiters: readonly Limiter[], onSpent: () => void) {
     this.orders = orders
@@ -56,7 +58,7 @@ export class Load {
     let last = this.begun
     this.timer = setInterval(() => {
       const instant = now()
-      this.lag = Math.max(this.lag, instant - last - TICK)
+      if (instant - last - TICK > NOTICED) this.still.push(last + TICK, instant)
       last = instant
       this.makeDue((instant - this.begun) / 1000)
     }, TICK)
@@ -85,7 +87,7 @@ export class Load {
       answer: this.answer.slice(0, this.count),
       errors: [...this.errors],
       unhandled: this.unhandled,
-      lag: this.lag,
+      still: Float64Array.from(this.still),
     }
   }
 

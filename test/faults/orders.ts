@@ -67,8 +67,8 @@ export interface PodRecord {
   readonly answer: Uint8Array
   readonly errors: readonly string[]
   readonly unhandled: readonly string[]
-  /** The longest time (in ms) for which the pod's own event loop stood still: what the machine adds to a wait. */
-  readonly lag: number
+  /** When the pod's own event loop stood still: the beginning and the end of each time, one after the other. */
+  readonly still: Float64Array
 }
 
 /** The bits of an answer. */

@@ -4,8 +4,9 @@ import type { Figures } from './figures.ts'
 const columns: readonly (readonly [head: string, cell: (figures: Figures) => string])[] = [
   ['errors', ({ errors }) => `${errors}`],
   ['longest wait', ({ longestWait }) => milliseconds(longestWait)],
+  ['still', ({ stoodStill }) => milliseconds(stoodStill)],
+  ['own wait', ({ ownWait }) => milliseconds(ownWait)],
   ['median', ({ medianWait }) => milliseconds(medianWait)],
-  ['machine', ({ lag }) => milliseconds(lag)],
   ['admitted in fault', ({ admittedInFault }) => `${admittedInFault}`],
   ['after', ({ admittedAfter }) => `${admittedAfter}`],
   ['stale', ({ stale }) => `${stale}`],

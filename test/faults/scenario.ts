@@ -50,8 +50,6 @@ export interface Bounds {
   readonly unheard?: number
   /** Requests that the fallback may answer: none where the store is there all the time. Any number by default. */
   readonly fallback?: number
-  /** Milliseconds for which the scenario itself makes a pod stand still, which its requests may wait longer. */
-  readonly stood?: number
   /** The median wait (in ms) where requests wait for the store and not for the fallback; 5 by default. */
   readonly median?: number
   /** Milliseconds after the return until the store answers again. */

@@ -14,7 +14,7 @@ export const processes: readonly Scenario[] = [
       await last()
       back()
     }),
-    bounds: { fallback: 0, stood: 2000, median: 2000 },
+    bounds: { fallback: 0, median: 2000 },
   },
   {
     name: 'process suspended 5 s',
@@ -27,7 +27,7 @@ export const processes: readonly Scenario[] = [
       back()
     }),
     // A call that had not left when the process stopped comes too late.
-    bounds: { fallback: 64, stood: 5000, median: 5000 },
+    bounds: { fallback: 64, median: 5000 },
   },
   {
     name: 'callers abort at 10 ms, replies after 50 ms',
