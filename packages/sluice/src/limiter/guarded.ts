@@ -82,6 +82,12 @@ export function guarded(
     // A store that keeps the deadline itself does better than we: what it gave up does nothing on the server.
     timeout: timeout ?? (store.timeout === undefined ? TIMEOUT : null),
     breaker: breakerOf(breaker, impossible),
+    ...(store.partOf !== undefined && {
+      division: {
+        partOf: (attributes) => limiter.partOf(attributes),
+        breaker: () => breakerOf(breaker, impossible),
+      },
+    }),
     fallback: new StandIn({ ...standIn, partOf, clock }),
     onEvent,
     onClose: () => unwatch?.(),

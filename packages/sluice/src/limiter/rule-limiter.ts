@@ -68,6 +68,21 @@ export class RuleLimiter {
     return this.store.reset(this.ask(attributes, 0).checks)
   }
 
+  /** The part of the store that keeps the count of the first rule that speaks; 0 when there is none. */
+  partOf(attributes: Attributes | string): number {
+    const { only, store } = this
+    if (store.partOf === undefined) return 0
+    if (only !== null && typeof attributes === 'string' && isPlain(attributes))
+      return store.partOf(asked(only, attributes, 1))
+    try {
+      const [first] = this.ask(attributes, 0).checks
+      return first === undefined ? 0 : store.partOf(first)
+    } catch {
+      // A mistake, of which the call itself tells.
+      return 0
+    }
+  }
+
   close(): MaybePromise<void> {
     this.closed = true
     this.only = null

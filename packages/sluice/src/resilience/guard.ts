@@ -11,8 +11,8 @@ import { NO_ENTRY, type Breaker } from './breaker.ts'
 import type { FallbackEvent, OnEvent } from './events.ts'
 import { causeOf, concernsOneKey, isMisuse, tooLate } from './failures.ts'
 import type { Failure, Fallback } from './fallback.ts'
-import { Gate } from './gate.ts'
-import { Spans } from './spans.ts'
+import type { Gate } from './gate.ts'
+import { Parts, type Division, type Part } from './parts.ts'
 
 type Asker = Attributes | string
 
@@ -30,6 +30,8 @@ export interface GuardParts {
   /** Milliseconds after which a call is given up; null when the limiter keeps a deadline itself. */
   readonly timeout: Millis | null
   readonly breaker: Breaker
+  /** For a store whose parts fail apart. */
+  readonly division?: Division
   readonly fallback: Fallback | null
   readonly onEvent: OnEvent | undefined
   readonly onClose?: () => void
@@ -43,9 +45,8 @@ export class Guard implements Limiter {
   private readonly limiter: Guarded
   private readonly fallback: Fallback | null
   private readonly clock: Clock
-  private readonly gate: Gate
+  private readonly parts: Parts
   private readonly deadlines: Deadlines | null
-  private readonly spans = new Spans()
   private isClosed = false
   private readonly onClose: (() => void) | undefined
 
@@ -55,7 +56,7 @@ export class Guard implements Limiter {
     this.fallback = fallback
     this.clock = clock
     this.onClose = onClose
-    this.gate = new Gate(parts)
+    this.parts = new Parts(parts, parts.division)
     this.deadlines = timeout === null ? null : new Deadlines(timeout, clock, timers, tooLate)
   }
 
@@ -66,18 +67,20 @@ export class Guard implements Limiter {
   }
 
   async peek(attributes: Asker, cost?: number): Promise<Decision> {
+    const part = this.parts.of(attributes)
     // A look is no probe: a store that takes no writes can still be looked at.
-    if (!this.gate.isClosed && !this.isClosed) return this.standIn('peek', attributes, cost)
+    if (!part.gate.isClosed && !this.isClosed) return this.standIn(part, 'peek', attributes, cost)
     try {
       return await this.inTime(this.limiter.peek(attributes, cost))
     } catch (error) {
-      return this.standIn('peek', attributes, cost, this.noted(error), error)
+      return this.standIn(part, 'peek', attributes, cost, noted(part.gate, error), error)
     }
   }
 
   async give(attributes: Asker, cost?: number, takenAt?: Millis): Promise<void> {
-    const { fallback, gate, isClosed } = this
-    const wasStoodIn = takenAt === undefined ? !gate.isClosed : this.spans.has(takenAt)
+    const { fallback, isClosed } = this
+    const { gate, spans } = this.parts.of(attributes)
+    const wasStoodIn = takenAt === undefined ? !gate.isClosed : spans.has(takenAt)
     if (fallback !== null && wasStoodIn && !isClosed)
       return fallback.give(attributes, cost, takenAt)
     if (!gate.isClosed && !isClosed) return this.used('give', gate.failure())
@@ -85,7 +88,7 @@ export class Guard implements Limiter {
       await this.inTime(this.limiter.give(attributes, cost, takenAt))
     } catch (error) {
       // The units stay charged until time gives them back; nobody can do more about it than that.
-      this.used('give', this.noted(error))
+      this.used('give', noted(gate, error))
     }
   }
 
@@ -94,7 +97,7 @@ export class Guard implements Limiter {
     try {
       await this.inTime(this.limiter.reset(attributes))
     } catch (error) {
-      this.noted(error)
+      noted(this.parts.of(attributes).gate, error)
       throw error
     }
   }
@@ -108,23 +111,25 @@ export class Guard implements Limiter {
 
   /** The store can be reached again, so it seems: the next check asks it. */
   hint(): void {
-    this.gate.hint()
+    this.parts.hint()
   }
 
   /** The store itself gave a call up, and has now heard what came of it. */
   lateAnswer(givenBack: boolean): void {
-    this.gate.emit({ type: 'late-answer', at: this.clock(), givenBack })
+    this.parts.emit({ type: 'late-answer', at: this.clock(), givenBack })
   }
 
   private ask(attributes: Asker, cost: number | undefined): Promise<Decision> {
-    const { gate, deadlines } = this
+    const { deadlines } = this
+    const part = this.parts.of(attributes)
+    const { gate } = part
     const isProbe = !gate.isClosed
     const entry = gate.enter()
     // What is closed says so; the stand-in would go on.
     if (entry === NO_ENTRY && !this.isClosed)
-      return settled(() => this.standIn('check', attributes, cost))
+      return settled(() => this.standIn(part, 'check', attributes, cost))
     const failed = (error: unknown): MaybePromise<Decision> =>
-      this.failed(error, entry, attributes, cost)
+      this.failed(part, error, entry, attributes, cost)
     let answer: MaybePromise<Decision>
     try {
       answer = this.limiter.check(attributes, cost)
@@ -136,37 +141,24 @@ export class Guard implements Limiter {
       gate.withdrew(entry)
       return Promise.resolve(answer)
     }
-    const passed = isProbe ? this.probed(entry) : this.passed
+    const passed = isProbe ? probed(part, entry) : part.passed
     if (deadlines === null) return answer.then(passed, failed)
     return deadlines.race(answer, (late) => this.late(late, attributes, cost), passed, failed)
   }
 
-  private readonly passed = (decision: Decision): Decision => {
-    this.gate.passed()
-    this.spans.end()
-    return decision
-  }
-
-  private probed(entry: number): (decision: Decision) => Decision {
-    return (decision) => {
-      this.gate.succeeded(entry)
-      this.spans.end()
-      return decision
-    }
-  }
-
   private failed(
+    part: Part,
     error: unknown,
     entry: number,
     attributes: Asker,
     cost: number | undefined,
   ): MaybePromise<Decision> {
-    const { gate } = this
+    const { gate } = part
     if (isMisuse(error)) gate.withdrew(entry)
     else if (concernsOneKey(error)) gate.succeeded(entry)
     else gate.failed(entry, error)
     if (isMisuse(error)) throw error
-    return this.standIn('check', attributes, cost, gate.failure(causeOf(error)), error)
+    return this.standIn(part, 'check', attributes, cost, gate.failure(causeOf(error)), error)
   }
 
   /** What was given up was answered after all: the caller has long gone on, so the units go back. */
@@ -178,33 +170,26 @@ export class Guard implements Limiter {
     settled(() => this.inTime(this.limiter.give(attributes, cost, decision.at))).catch(() => {})
   }
 
-  /** The error of a call that is not a check; throws it again when it is the caller's mistake. */
-  private noted(error: unknown): Failure {
-    const { gate } = this
-    if (isMisuse(error)) throw error
-    if (gate.isClosed && !concernsOneKey(error)) gate.failed(gate.enter(), error)
-    return gate.failure(causeOf(error))
-  }
-
   private standIn(
+    { gate, spans }: Part,
     operation: 'check' | 'peek',
     attributes: Asker,
     cost: number | undefined,
-    failure: Failure = this.gate.failure(),
+    failure: Failure = gate.failure(),
     error?: unknown,
   ): MaybePromise<Decision> {
     const { fallback } = this
-    if (fallback === null) throw (error ?? this.gate.notAsked()) as Error
+    if (fallback === null) throw (error ?? gate.notAsked()) as Error
     const decision = fallback[operation](attributes, cost, failure)
     const at = 'then' in decision ? this.clock() : decision.at
     // Where no rule spoke nothing was taken, at no instant.
-    if (operation === 'check' && at > 0) this.spans.add(at)
+    if (operation === 'check' && at > 0) spans.add(at)
     this.used(operation, failure)
     return decision
   }
 
   private used(operation: FallbackEvent['operation'], { cause }: Failure): void {
-    this.gate.emit({ type: 'fallback', at: this.clock(), operation, cause })
+    this.parts.emit({ type: 'fallback', at: this.clock(), operation, cause })
   }
 
   private inTime<T>(answer: MaybePromise<T>): MaybePromise<T> {
@@ -212,6 +197,21 @@ export class Guard implements Limiter {
     if (this.deadlines === null || !isPromise) return answer
     return this.deadlines.race(answer)
   }
+}
+
+function probed({ gate, spans }: Part, entry: number): (decision: Decision) => Decision {
+  return (decision) => {
+    gate.succeeded(entry)
+    spans.end()
+    return decision
+  }
+}
+
+/** The error of a call that is not a check; throws it again when it is the caller's mistake. */
+function noted(gate: Gate, error: unknown): Failure {
+  if (isMisuse(error)) throw error
+  if (gate.isClosed && !concernsOneKey(error)) gate.failed(gate.enter(), error)
+  return gate.failure(causeOf(error))
 }
 
 /** What a function gives or throws, as a promise. */

@@ -57,6 +57,8 @@ export interface Store {
    * it said so. Asks nobody. For those who answer while the store cannot.
    */
   recall?(check: Check): Verdict | undefined
+  /** The number, from 0, of the part that keeps a count, for stores whose parts fail apart. */
+  partOf?(check: Check): number
   /** Tells a listener what happens between calls. Returns what ends that. */
   watch?(listener: (event: StoreEvent) => void): () => void
 }
