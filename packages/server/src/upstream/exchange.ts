@@ -139,7 +139,7 @@ export class Exchange {
   }
 
   private onResponse(sent: ClientRequest, answer: IncomingMessage): void {
-    const { request, response, via, tell, closes, asked, onHead } = this.options
+    const { upstream, request, response, via, tell, closes, asked, onHead } = this.options
     if (this.hasEnded) {
       answer.destroy()
       return
@@ -168,6 +168,8 @@ export class Exchange {
       if (isChunked && hasBody && answer.rawTrailers.length > 0)
         response.addTrailers(trailersOf(answer.rawTrailers))
       response.end()
+      // A client that does not read what is left must not stay for ever.
+      if (!response.writableFinished) response.socket?.setTimeout(upstream.timeout)
       this.end('forwarded')
       if (!sent.writableFinished) this.forgetBody(sent)
     })

@@ -25,7 +25,7 @@ export function withoutSwitch(
   for (let i = 0; i < raw.length; i += 2)
     if (raw[i]!.toLowerCase() !== 'upgrade') text += `${raw[i]!}: ${raw[i + 1]!}\r\n`
   socket.unshift(Buffer.concat([Buffer.from(`${text}\r\n`, 'latin1'), head]))
-  server.emit('connection', socket)
+  server.emit('encrypted' in socket ? 'secureConnection' : 'connection', socket)
 }
 
 /** A response on a connection that Node's server has let go of; the connection ends with it. */

@@ -46,11 +46,12 @@ export async function behind(
   target: RequestListener | Server | string,
   proxy: object = {},
   file: object = generous,
+  options: Parameters<typeof running>[1] = {},
 ): Promise<Behind> {
   const upstream = typeof target === 'function' ? await upstreamOf(target) : target
   const url = typeof upstream === 'string' ? upstream : urlOf(upstream)
   const listeners = { proxy: { port: 0, upstream: url, ...proxy } }
-  const service = await running({ ...file, listeners })
+  const service = await running({ ...file, listeners }, options)
   const own = service.listeners.find(({ name }) => name === 'proxy')!
   return {
     ...service,

@@ -1,7 +1,10 @@
 // The reverse proxy limits: who goes on, who is refused, and what both are told.
 import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
-import { describe, expect, it } from 'vitest'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { behind, five, raw } from './behind.ts'
 
 const hello = (_: IncomingMessage, response: { end(text: string): void }): void =>
@@ -122,8 +125,22 @@ describe('the reverse proxy', () => {
     expect(await figure('sluice_proxy_requests_total{result="abandoned"}')).toBe(1)
   })
 
-  it('answers 503 when its policy is gone', async () => {
-    const { proxy } = await behind(hello, { policy: 'api' }, five)
+  it('answers 503 when its policy is gone from the file, and goes on when it is back', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-proxy-'))
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    const file = join(folder, 'sluice.json')
+    const write = (policy: string) =>
+      writeFileSync(file, JSON.stringify({ policies: [{ ...five.policies[0], name: policy }] }))
+    write('api')
+    const source = { file, digest: '', watch: false as const }
+    const { proxy, reload } = await behind(hello, { policy: 'api' }, five, { source })
+    expect((await fetch(proxy)).status).toBe(200)
+    write('other')
+    expect(await reload()).toBe('applied')
+    const gone = await fetch(proxy)
+    expect([gone.status, await gone.json()]).toMatchObject([503, { code: 'unknown-policy' }])
+    write('api')
+    await reload()
     expect((await fetch(proxy)).status).toBe(200)
   })
 })
