@@ -25,6 +25,7 @@ export function rateLimit<Q extends ExpressRequest, S extends NodeResponse>(
 
 const expressPort: Port<ExpressRequest, NodeResponse> = {
   ...nodePort,
+  routesAsSent: true,
   path: (request) => request.originalUrl,
   mount: (request) => request.baseUrl,
   route: ({ route }) =>

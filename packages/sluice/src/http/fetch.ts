@@ -51,6 +51,7 @@ const fetchPort: Port<Request, Response> = {
   path: (request) => pathOf(request.url),
   route: () => undefined,
   routesLate: true,
+  routesAsSent: true,
   get: (response, name) => response.headers.get(name) ?? undefined,
   set: (response, name, value) => response.headers.set(name, value),
 }

@@ -20,6 +20,7 @@ export const koaPort: Port<KoaContext, KoaContext> = {
   path: ({ originalUrl }) => originalUrl,
   route: matchedRoute,
   routesLate: true,
+  routesAsSent: true,
   get: ({ res }, name) => nodePort.get(res, name),
   set: ({ res }, name, value) => nodePort.set(res, name, value),
 }

@@ -15,6 +15,8 @@ export interface Port<Q, S> {
   mount?(request: Q): string
   /** Whether routes are only known to middleware mounted on them, so that `route` may not know yet. */
   readonly routesLate?: boolean
+  /** Whether the framework routes paths as they were sent, without resolving dots or minding backslashes. */
+  readonly routesAsSent?: boolean
   /** A field that the response already has. */
   get(response: S, name: string): string | undefined
   set(response: S, name: string, value: string): void

@@ -26,7 +26,11 @@ describe('declared routes', () => {
     ['/users/ann/orders/7', '/users/{user}/orders/{order}'],
     ['/users/ann/orders', undefined],
     ['/nothing', undefined],
-    [`/orders/${'x'.repeat(5000)}`, undefined],
+    [`/orders/${'x'.repeat(50_000)}`, '/orders/{id}'],
+    ['http://host/orders/7', '/orders/{id}'],
+    ['http://host', '/'],
+    ['//host/orders/7', '/orders/{id}'],
+    ['*', undefined],
   ])('%s is %s', (path, template) => {
     expect(match(path)).toBe(template)
   })
@@ -44,8 +48,24 @@ describe('declared routes', () => {
     '/%2e%2E/login',
     '/login/.',
     '/login?x=%ZZ',
+    'HTTP://user@host:80/login?x',
+    '//host/login',
+    '//orders/login',
+    String.raw`/a\..\login`,
+    String.raw`/\host\login`,
+    `${'/.'.repeat(8000)}/login`,
   ])('%s is no way round /login', (path) => {
     expect(match(path)).toBe('/login')
+  })
+
+  it('where routers disagree, the pattern that says most counts, or theirs who route paths as sent', () => {
+    const asSent = routeMatcher(['/home', '/files/{path*}'], true)
+    expect([match('/files/../login'), match('/files/../')]).toEqual(['/login', '/files/{path*}'])
+    expect([asSent('/files/../home'), asSent('/a/../home')]).toEqual(['/files/{path*}', '/home'])
+    expect([match(String.raw`/orders/a\b`), match('/orders/..')]).toEqual([
+      '/orders/{id}',
+      '/orders/{id}',
+    ])
   })
 
   it('an escaped slash makes no second segment, and a broken escape no other route', () => {

@@ -1,31 +1,45 @@
 // Route templates for keys: what the framework matched, or the declared pattern; never the path itself.
 import { show, SluiceError } from '../errors.ts'
+import { pathReadings, plainSegment, type Segments } from './path-readings.ts'
 
 /** The template of everything that matches no route, 404s among it. */
 export const UNMATCHED = '*unmatched'
 
-/** The longest path that is looked at; a longer one matches nothing. */
-const LONGEST_PATH = 4096
+/** A declared pattern; the rank tells which of two says more: fixed segments for it, others against it. */
+interface Declared {
+  readonly pattern: string
+  readonly rank: number
+}
 
 interface Branch {
   readonly fixed: Map<string, Branch>
   any: Branch | null
-  /** The template that ends here, and the one that takes whatever follows. */
-  end: string | null
-  rest: string | null
+  /** The pattern that ends here, and the one that takes whatever follows. */
+  end: Declared | null
+  rest: Declared | null
 }
 
 /**
  * The template of a path among declared patterns such as `/orders/{id}` and `/files/{path*}`, or undefined. Case,
  * double and trailing slashes, dot segments and percent-encoding make no difference: a path that some router
- * would take for a route counts as that route.
+ * would take for a route counts as that route. Where routers would take it for several, the pattern that says most
+ * counts; with `asSent`, for frameworks that leave dots and slashes alone, theirs.
  */
-export function routeMatcher(patterns: readonly string[]): (path: string) => string | undefined {
+export function routeMatcher(
+  patterns: readonly string[],
+  asSent = false,
+): (path: string) => string | undefined {
+  if (!Array.isArray(patterns)) throw wrong(patterns)
   const root = newBranch()
   for (const pattern of patterns) declare(root, pattern)
   return (path) => {
-    const segments = segmentsOf(path)
-    return segments === undefined ? undefined : find(root, segments, 0)
+    let best: Declared | null = null
+    for (const segments of pathReadings(path)) {
+      const found = find(root, segments, 0)
+      if (found !== null && (best === null || found.rank > best.rank)) best = found
+      if (asSent && best !== null) break
+    }
+    return best?.pattern
   }
 }
 
@@ -37,60 +51,45 @@ function declare(root: Branch, pattern: unknown): void {
   const isPattern =
     typeof pattern === 'string' &&
     /^(?:\/(?:[^/{}*?#:\s]*|\{\w+\}))*(?:\/\{\w+\*\})?$/.test(pattern)
-  if (!isPattern || pattern === '')
-    throw new SluiceError(
-      'invalid-option',
-      `routes: ${show(pattern)} is no pattern; accepted: texts such as /orders, /orders/{id} or /files/{path*}`,
-    )
+  if (!isPattern || pattern === '') throw wrong(pattern)
+  const segments = pattern.split('/').filter((part) => part !== '')
+  const others = segments.filter((segment) => segment.startsWith('{')).length
+  const declared: Declared = { pattern, rank: (segments.length - others) * MOST - others }
   let branch = root
-  for (const segment of pattern.split('/').filter((part) => part !== '')) {
+  for (const segment of segments) {
     if (segment.endsWith('*}')) {
-      branch.rest ??= pattern
+      branch.rest ??= declared
       return
     }
     if (segment.startsWith('{')) branch = branch.any ??= newBranch()
     else {
-      const name = plain(segment)
+      const name = plainSegment(segment)
       let next = branch.fixed.get(name)
       if (next === undefined) branch.fixed.set(name, (next = newBranch()))
       branch = next
     }
   }
-  branch.end ??= pattern
+  branch.end ??= declared
+}
+
+/** More segments than a pattern has. */
+const MOST = 1e6
+
+function wrong(pattern: unknown): SluiceError {
+  return new SluiceError(
+    'invalid-option',
+    `routes: ${show(pattern)} is no pattern; accepted: a list of texts such as /orders, /orders/{id} or /files/{path*}`,
+  )
 }
 
 /** A fixed segment before any, any before the rest. */
-function find(branch: Branch, segments: readonly string[], i: number): string | undefined {
-  if (i === segments.length) return branch.end ?? undefined
+function find(branch: Branch, segments: Segments, i: number): Declared | null {
+  if (i === segments.length) return branch.end
   const fixed = branch.fixed.get(segments[i] as string)
-  const found = fixed === undefined ? undefined : find(fixed, segments, i + 1)
-  if (found !== undefined) return found
-  const any = branch.any === null ? undefined : find(branch.any, segments, i + 1)
-  return any ?? branch.rest ?? undefined
-}
-
-/** The segments of a path as the most lenient router would read them. */
-function segmentsOf(path: string): readonly string[] | undefined {
-  let end = 0
-  while (end < path.length && path[end] !== '?' && path[end] !== '#') end++
-  if (end > LONGEST_PATH) return undefined
-  const segments: string[] = []
-  for (const part of path.slice(0, end).split('/')) {
-    const segment = plain(part)
-    if (segment === '..') segments.pop()
-    else if (segment !== '' && segment !== '.') segments.push(segment)
-  }
-  return segments
-}
-
-function plain(segment: string): string {
-  if (!segment.includes('%')) return segment.toLowerCase()
-  try {
-    return decodeURIComponent(segment).toLowerCase()
-  } catch {
-    // Not an encoding: what it is worth to a router nobody knows, but it is no other route.
-    return segment.toLowerCase()
-  }
+  const found = fixed === undefined ? null : find(fixed, segments, i + 1)
+  if (found !== null) return found
+  const any = branch.any === null ? null : find(branch.any, segments, i + 1)
+  return any ?? branch.rest
 }
 
 const METHODS = new Set([

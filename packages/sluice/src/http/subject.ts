@@ -173,7 +173,7 @@ function routes<Q, S>(
   isAskedFor: boolean,
   warn: Warn,
 ): (request: Q) => string {
-  const declared = routes === undefined ? undefined : routeMatcher(routes)
+  const declared = routes === undefined ? undefined : routeMatcher(routes, port.routesAsSent)
   return (request) => {
     const template = port.route(request)
     const mount = port.mount?.(request) ?? ''
