@@ -1,14 +1,12 @@
 // TypeScript and Lua agree to the last bit: the same random walks through the memory store and through Redis.
 // SLUICE_SEED=n walks elsewhere, SLUICE_STEPS=n further.
-import { Redis } from 'ioredis'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startRedis, type RedisServer } from '../../../../test/servers/redis-server.ts'
+import { describe, expect, it } from 'vitest'
 import { ALGORITHMS } from '../../src/limit/limit.ts'
 import type { Verdict } from '../../src/limit/verdict.ts'
 import { redisStore } from '../../src/redis/redis-store.ts'
 import type { Check, Store } from '../../src/stores/store.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
-import { everyKeyExpires } from './keys-expire.ts'
+import { oneServer } from './one-server.ts'
 import { Random, SEED } from './random.ts'
 import { walkOf, type Request, type Turn } from './requests.ts'
 
@@ -26,17 +24,7 @@ const FIELDS = [
   'at',
 ] as const
 
-let server: RedisServer
-let client: Redis
-beforeAll(async () => {
-  server = await startRedis()
-  client = new Redis(server.url)
-}, 30_000)
-afterAll(async () => {
-  client.disconnect()
-  await server.stop()
-})
-everyKeyExpires(() => [server])
+const redis = oneServer()
 
 describe.each(ALGORITHMS)('%s', (algorithm) => {
   it('answers alike in every field of every verdict', async () => {
@@ -68,7 +56,7 @@ describe.each(ALGORITHMS)('%s', (algorithm) => {
 async function walk(turns: readonly Turn[], prefix: string): Promise<void> {
   const clock = fakeClock()
   const options = { clock, prefix, timeout: 60_000, holdRefusals: 0, onWarning: () => {} }
-  const store = redisStore(client, options)
+  const store = redisStore(redis.client, options)
   for (const [i, { now, requests }] of turns.entries()) {
     clock.set(now)
     const answers = await Promise.all(requests.map((request) => ask(store, request)))

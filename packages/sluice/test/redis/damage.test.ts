@@ -1,29 +1,16 @@
 // Values that we did not write: only their own key is affected, nobody sees an error, and no key stays shut.
-import { Redis } from 'ioredis'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startRedis, type RedisServer } from '../../../../test/servers/redis-server.ts'
+import { describe, expect, it } from 'vitest'
 import { ALGORITHMS } from '../../src/limit/limit.ts'
 import type { Verdict } from '../../src/limit/verdict.ts'
 import { redisKeys } from '../../src/redis/redis-key.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
-import { left, nothingUnhandled, on, patientStore, takeOne } from './asking.ts'
-import { everyKeyExpires } from './keys-expire.ts'
+import { left, on, patientStore, takeOne } from './asking.ts'
+import { oneServer } from './one-server.ts'
 import { Random, SEED } from './random.ts'
 
 const START = 1_800_000_000_000
 const WINDOW = 60_000
-let server: RedisServer
-let client: Redis
-nothingUnhandled()
-beforeAll(async () => {
-  server = await startRedis()
-  client = new Redis(server.url)
-}, 30_000)
-afterAll(async () => {
-  client.disconnect()
-  await server.stop()
-})
-everyKeyExpires(() => [server])
+const redis = oneServer()
 
 const doubles = (...numbers: number[]): Buffer => {
   const bytes = Buffer.alloc(8 * numbers.length)
@@ -76,7 +63,7 @@ describe.each(ALGORITHMS)('%s', (algorithm) => {
   it('answers all the same, for this key and for its neighbours', async () => {
     const random = new Random(SEED)
     const clock = fakeClock(START)
-    const store = patientStore(client, { clock, prefix: `${algorithm}:` })
+    const store = patientStore(redis.client, { clock, prefix: `${algorithm}:` })
     const nameOf = redisKeys(`${algorithm}:`)
     const check = on('bad', { quota: 5, window: WINDOW, algorithm })
     const good = on('good', { quota: 2, window: WINDOW, algorithm })
@@ -85,7 +72,7 @@ describe.each(ALGORITHMS)('%s', (algorithm) => {
     for (const value of damaged(random)) {
       clock.set(START)
       await store.reset([good])
-      await client.set(key, value, 'PX', 10_000_000)
+      await redis.client.set(key, value, 'PX', 10_000_000)
       const what = `value ${number++}, ${value.length} bytes: ${value.toString('hex').slice(0, 80)}`
       const peeked = store.peek([check])
       const taken = Array.from({ length: 7 }, () => takeOne(store, check))
@@ -121,17 +108,22 @@ function sane(verdict: Verdict, what: string): void {
 describe('a level that nobody can have counted', () => {
   const check = on('forged', { quota: 5, window: WINDOW, algorithm: 'token-bucket' })
   const forge = (level: number): Promise<unknown> =>
-    client.set(redisKeys('forged:')(check.space, check.key), doubles(START, level), 'PX', 9_000_000)
+    redis.client.set(
+      redisKeys('forged:')(check.space, check.key),
+      doubles(START, level),
+      'PX',
+      9_000_000,
+    )
 
   it('above 2^52 is no state of ours', async () => {
-    const store = patientStore(client, { clock: fakeClock(START), prefix: 'forged:' })
+    const store = patientStore(redis.client, { clock: fakeClock(START), prefix: 'forged:' })
     await forge(2 ** 52 + 1)
     expect(await left(store, check)).toEqual([5])
   })
 
   it('up to 2^52 shuts its key for as long as a full bucket, then lets it go on at its pace', async () => {
     const clock = fakeClock(START)
-    const store = patientStore(client, { clock, prefix: 'forged:' })
+    const store = patientStore(redis.client, { clock, prefix: 'forged:' })
     await forge(2 ** 52)
     // One unit comes back in 12 seconds, of which there are five: never more than one until the level is gone.
     for (let unit = 0; unit < 10; unit++) {

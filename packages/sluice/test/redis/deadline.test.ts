@@ -1,7 +1,5 @@
 // Until when a call may act: by the server's clock, which may be set while we are connected to it.
-import { Redis } from 'ioredis'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { startRedis, type RedisServer } from '../../../../test/servers/redis-server.ts'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { Batcher } from '../../src/redis/batcher.ts'
 import { connectionOf } from '../../src/redis/client.ts'
 import { redisKeys } from '../../src/redis/redis-key.ts'
@@ -9,27 +7,16 @@ import { TAKE_ALL, TAKE_BUCKETS } from '../../src/redis/script.generated.ts'
 import { shapeOf } from '../../src/redis/shape.ts'
 import type { Check } from '../../src/stores/store.ts'
 import { systemClock } from '../../src/time/clock.ts'
-import { failure, nothingUnhandled, on } from './asking.ts'
+import { failure, on } from './asking.ts'
 import { commandCounts, resetCounts } from './command-counts.ts'
-import { everyKeyExpires } from './keys-expire.ts'
+import { oneServer } from './one-server.ts'
 
 const HOUR = 3_600_000
 const nameOf = redisKeys('sl:')
-let server: RedisServer
-let client: Redis
-nothingUnhandled()
-beforeAll(async () => {
-  server = await startRedis()
-  client = new Redis(server.url)
-}, 30_000)
-afterAll(async () => {
-  client.disconnect()
-  await server.stop()
-})
-everyKeyExpires(() => [server])
+const redis = oneServer()
 
 const used = async ({ space, key }: Check): Promise<boolean> =>
-  (await client.exists(nameOf(space, key))) === 1
+  (await redis.client.exists(nameOf(space, key))) === 1
 
 describe.each(['everything', 'plain takes'])('the script of %s', (what) => {
   const check = on(`direct ${what}`, '10/400d')
@@ -37,12 +24,12 @@ describe.each(['everything', 'plain takes'])('the script of %s', (what) => {
     const { args, plainArgs } = shapeOf('take', [check])
     const name = nameOf(check.space, check.key)
     return what === 'everything'
-      ? client.eval(TAKE_ALL.text, 1, name, '', `${latest}`, '1', ...args, '1')
-      : client.eval(TAKE_BUCKETS.text, 1, name, '', `${latest}`, '', ...plainArgs!)
+      ? redis.client.eval(TAKE_ALL.text, 1, name, '', `${latest}`, '1', ...args, '1')
+      : redis.client.eval(TAKE_BUCKETS.text, 1, name, '', `${latest}`, '', ...plainArgs!)
   }
 
   it('does nothing after its deadline but tell the time', async () => {
-    const now = Number((await client.time())[0]) * 1000
+    const now = Number((await redis.client.time())[0]) * 1000
     for (const latest of [1, now - HOUR, now - 1000]) {
       const reply = (await call(latest)) as number[]
       expect(reply.length).toBe(1)
@@ -52,7 +39,7 @@ describe.each(['everything', 'plain takes'])('the script of %s', (what) => {
   })
 
   it('acts before its deadline, and without one', async () => {
-    const now = Number((await client.time())[0]) * 1000
+    const now = Number((await redis.client.time())[0]) * 1000
     for (const latest of [0, now + HOUR]) {
       const reply = (await call(latest)) as number[]
       expect(reply[0]).toBeGreaterThanOrEqual(now)
@@ -70,11 +57,11 @@ describe('a server whose clock is set', () => {
   beforeEach(async () => {
     ours = 0
     key += 1
-    const connection = connectionOf(client, undefined)!
+    const connection = connectionOf(redis.client, undefined)!
     const clock = (): number => systemClock() + ours
     batcher = new Batcher({ connection, timeout: 20_000, clock, serverClock: undefined })
     await take('warm')
-    await resetCounts(server)
+    await resetCounts(redis.server)
   })
   const checkOn = (name: string): Check => on(`${name} ${key}`, '1000/400d')
   const take = async (name: string): Promise<number> => {
@@ -82,7 +69,7 @@ describe('a server whose clock is set', () => {
     const [verdict] = await batcher.run('take', [check], [nameOf(check.space, check.key)])
     return verdict!.remaining
   }
-  const calls = async (): Promise<number> => (await commandCounts(server))['evalsha'] ?? 0
+  const calls = async (): Promise<number> => (await commandCounts(redis.server))['evalsha'] ?? 0
 
   it('forward: the call comes late, does nothing, and goes once more', async () => {
     ours = -HOUR
@@ -113,7 +100,7 @@ describe('a server whose clock is set', () => {
   })
 
   it('back, and then it hangs: what we gave up is not charged later', async () => {
-    const connection = connectionOf(client, undefined)!
+    const connection = connectionOf(redis.client, undefined)!
     const clock = (): number => systemClock() + ours
     const hasty = new Batcher({ connection, timeout: 200, clock, serverClock: undefined })
     const check = checkOn('hung')
@@ -123,9 +110,9 @@ describe('a server whose clock is set', () => {
     ours = HOUR
     await ask().catch(() => {})
     const before = (await batcher.run('peek', [check], names))[0]!.remaining
-    server.kill('SIGSTOP')
+    redis.server.kill('SIGSTOP')
     const failures = await Promise.all(Array.from({ length: 10 }, () => failure(ask())))
-    server.kill('SIGCONT')
+    redis.server.kill('SIGCONT')
     expect(failures.map(({ code }) => code)).toEqual(failures.map(() => 'store-timeout'))
     expect((await batcher.run('peek', [check], names))[0]!.remaining).toBe(before)
   }, 30_000)

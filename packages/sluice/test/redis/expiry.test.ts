@@ -1,36 +1,23 @@
 // Every key ends: not before its state says nothing any more, and not long after.
-import { Redis } from 'ioredis'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startRedis, type RedisServer } from '../../../../test/servers/redis-server.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { until } from '../../../../test/servers/until.ts'
 import { ALGORITHMS } from '../../src/limit/limit.ts'
 import type { Verdict } from '../../src/limit/verdict.ts'
 import { redisKeys } from '../../src/redis/redis-key.ts'
 import type { Check, Store } from '../../src/stores/store.ts'
-import { nothingUnhandled, on, patientStore, takeOne } from './asking.ts'
-import { everyKeyExpires } from './keys-expire.ts'
+import { on, patientStore, takeOne } from './asking.ts'
+import { oneServer } from './one-server.ts'
 
 /** How long a key may outlive its state: the spare second, and what a busy machine takes from one command to the next. */
 const SPARE = 1000 + 10_000
 const nameOf = redisKeys('sl:')
-let server: RedisServer
-let client: Redis
+const redis = oneServer()
 let store: Store
-nothingUnhandled()
-beforeAll(async () => {
-  server = await startRedis()
-  client = new Redis(server.url)
-  store = patientStore(client)
-}, 30_000)
-afterAll(async () => {
-  client.disconnect()
-  await server.stop()
-})
-everyKeyExpires(() => [server])
+beforeAll(() => void (store = patientStore(redis.client)))
 
 /** The instant at which the key ends; -1 when never, -2 when there is none. */
 const endOf = ({ space, key }: Check): Promise<number> =>
-  server.cli<number>('PEXPIRETIME', nameOf(space, key))
+  redis.server.cli<number>('PEXPIRETIME', nameOf(space, key))
 
 async function endsInTime(check: Check, { at, resetAfter }: Verdict): Promise<void> {
   const end = await endOf(check)
@@ -87,7 +74,7 @@ describe.each(ALGORITHMS)('%s', (algorithm) => {
     const check = on('persisted', '1000/400d', { algorithm })
     for (const takes of [1, 400]) {
       await Promise.all(Array.from({ length: takes }, () => takeOne(store, check)))
-      await server.cli('PERSIST', nameOf(check.space, check.key))
+      await redis.server.cli('PERSIST', nameOf(check.space, check.key))
       expect(await endOf(check)).toBe(-1)
       await endsInTime(check, await takeOne(store, check))
     }

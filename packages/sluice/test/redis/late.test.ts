@@ -1,25 +1,15 @@
 // A server that acts in time and is heard too late: its charges go back, and whoever watches hears of it.
 import { Redis } from 'ioredis'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startRedis, type RedisServer } from '../../../../test/servers/redis-server.ts'
+import { describe, expect, it } from 'vitest'
 import { until } from '../../../../test/servers/until.ts'
 import { createLimiter } from '../../src/limiter/create-limiter.ts'
 import { redisStore, type IoredisLike } from '../../src/redis/index.ts'
 import type { ResilienceEvent } from '../../src/resilience/events.ts'
 import type { StoreEvent } from '../../src/stores/store.ts'
-import { nothingUnhandled, on } from './asking.ts'
+import { on } from './asking.ts'
+import { oneServer } from './one-server.ts'
 
-let server: RedisServer
-let client: Redis
-nothingUnhandled()
-beforeAll(async () => {
-  server = await startRedis()
-  client = new Redis(server.url)
-}, 30_000)
-afterAll(async () => {
-  client.disconnect()
-  await server.stop()
-})
+const redis = oneServer()
 
 /** The client with a way back that takes so long. */
 function slowBack(delay: () => number): IoredisLike {
@@ -29,8 +19,8 @@ function slowBack(delay: () => number): IoredisLike {
     return value
   }
   return {
-    evalsha: (...args) => late(client.evalsha(...args)),
-    eval: (...args) => late(client.eval(...args)),
+    evalsha: (...args) => late(redis.client.evalsha(...args)),
+    eval: (...args) => late(redis.client.eval(...args)),
   }
 }
 
@@ -115,7 +105,7 @@ describe('a request across the slots of a cluster', () => {
 
 describe('a client that connects again', () => {
   it('is told to limiters until they are closed, by one listener for all of them', async () => {
-    const own = new Redis(server.url, { lazyConnect: true })
+    const own = new Redis(redis.server.url, { lazyConnect: true })
     await own.connect()
     const heard: string[] = []
     const stops = ['a', 'b'].map((name) =>

@@ -1,26 +1,16 @@
 // What a count costs the server.
-import { Redis } from 'ioredis'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { startRedis, type RedisServer } from '../../../../test/servers/redis-server.ts'
+import { expect, it } from 'vitest'
 import { on, patientStore, takeOne } from './asking.ts'
+import { oneServer } from './one-server.ts'
 
 const KEYS = 100_000
-let server: RedisServer
-let client: Redis
-beforeAll(async () => {
-  server = await startRedis()
-  client = new Redis(server.url)
-}, 30_000)
-afterAll(async () => {
-  client.disconnect()
-  await server.stop()
-})
+const redis = oneServer()
 
 it.each(['token-bucket', 'sliding-window'] as const)(
   'a count of %s is at most 170 bytes of the server’s memory',
   async (algorithm) => {
-    await server.cli('FLUSHALL')
-    const store = patientStore(client)
+    await redis.server.cli('FLUSHALL')
+    const store = patientStore(redis.client)
     await takeOne(store, on('first', '100/min', { algorithm }))
     const before = await usedMemory()
     for (let i = 0; i < KEYS; i += 500) {
@@ -28,7 +18,7 @@ it.each(['token-bucket', 'sliding-window'] as const)(
       await Promise.all(keys.map((key) => takeOne(store, on(key, '100/400d', { algorithm }))))
     }
     const perKey = ((await usedMemory()) - before) / KEYS
-    expect(await server.cli<number>('DBSIZE')).toBeGreaterThanOrEqual(KEYS)
+    expect(await redis.server.cli<number>('DBSIZE')).toBeGreaterThanOrEqual(KEYS)
     process.stdout.write(`${algorithm}: ${perKey.toFixed(1)} bytes for each count\n`)
     expect(perKey).toBeLessThanOrEqual(170)
   },
@@ -37,7 +27,7 @@ it.each(['token-bucket', 'sliding-window'] as const)(
 
 /** Without the buffers of connections, which come and go. */
 async function usedMemory(): Promise<number> {
-  const info = await server.cli('INFO', 'memory')
+  const info = await redis.server.cli('INFO', 'memory')
   const [all, clients] = ['used_memory', 'mem_clients_normal'].map((name) =>
     Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1]),
   )

@@ -1,33 +1,20 @@
 // The sliding log in Redis: exact at every length, bounded in memory, and quick when it is long.
-import { Redis } from 'ioredis'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { startRedis, type RedisServer } from '../../../../test/servers/redis-server.ts'
+import { describe, expect, it, vi } from 'vitest'
 import type { StoreWarning } from '../../src/redis/index.ts'
 import { redisKeys } from '../../src/redis/redis-key.ts'
 import { redisStore } from '../../src/redis/redis-store.ts'
 import { memoryStore } from '../../src/stores/memory/memory-store.ts'
 import type { Check } from '../../src/stores/store.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
-import { left, nothingUnhandled, on, patientStore, takeOne } from './asking.ts'
+import { left, on, patientStore, takeOne } from './asking.ts'
 import { commandMicros, resetCounts } from './command-counts.ts'
-import { everyKeyExpires } from './keys-expire.ts'
+import { oneServer } from './one-server.ts'
 import { Random, SEED } from './random.ts'
 
 const START = 1_800_000_000_000
 const nameOf = redisKeys('sl:')
 const keyOf = ({ space, key }: Check): string => nameOf(space, key)
-let server: RedisServer
-let client: Redis
-nothingUnhandled()
-beforeAll(async () => {
-  server = await startRedis()
-  client = new Redis(server.url)
-}, 30_000)
-afterAll(async () => {
-  client.disconnect()
-  await server.stop()
-})
-everyKeyExpires(() => [server])
+const own = oneServer()
 
 const log = (key: string, quota: number, more: Partial<Check> = {}): Check =>
   on(key, { quota, window: 60_000, algorithm: 'sliding-log' }, more)
@@ -37,7 +24,7 @@ const plain = (verdicts: readonly object[]): unknown => JSON.parse(JSON.stringif
 describe.each([1, 2, 253, 254, 255, 256, 257, 1000, 10_000])('a log of %d entries', (entries) => {
   it('answers as the one in memory does: filled, refused, handed back, half expired, set back', async () => {
     const clock = fakeClock(START)
-    const redis = patientStore(client, { clock, prefix: `${entries}:` })
+    const redis = patientStore(own.client, { clock, prefix: `${entries}:` })
     const memory = memoryStore({ clock })
     const random = new Random(SEED + entries)
     const check = log('a', entries)
@@ -83,29 +70,29 @@ describe.each([1, 2, 253, 254, 255, 256, 257, 1000, 10_000])('a log of %d entrie
 
 describe('a log', () => {
   it('trap: two requests in one millisecond are two', async () => {
-    const store = patientStore(client, { clock: () => START, prefix: 'same:' })
+    const store = patientStore(own.client, { clock: () => START, prefix: 'same:' })
     const verdicts = await Promise.all([1, 2, 3].map(() => takeOne(store, log('a', 2))))
     expect(verdicts.map(({ allowed }) => allowed)).toEqual([true, true, false])
   })
 
   it('trap: refusals are not recorded, so that one who hammers recovers', async () => {
     const clock = fakeClock(START)
-    const store = patientStore(client, { clock })
+    const store = patientStore(own.client, { clock })
     const check = log('hammer', 5)
     for (let i = 0; i < 5; i++) await takeOne(store, check)
-    const size = await server.cli<number>('STRLEN', keyOf(check))
+    const size = await own.server.cli<number>('STRLEN', keyOf(check))
     for (let i = 0; i < 600; i++) {
       clock.advance(99)
       expect((await takeOne(store, check)).allowed).toBe(false)
     }
-    expect(await server.cli<number>('STRLEN', keyOf(check))).toBe(size)
+    expect(await own.server.cli<number>('STRLEN', keyOf(check))).toBe(size)
     clock.advance(600)
     expect((await takeOne(store, check)).allowed).toBe(true)
   }, 30_000)
 
   it('trap: an entry counts for exactly one window, its last millisecond included', async () => {
     const clock = fakeClock(START)
-    const store = patientStore(client, { clock, prefix: 'edge:' })
+    const store = patientStore(own.client, { clock, prefix: 'edge:' })
     await takeOne(store, log('a', 1))
     clock.advance(59_999)
     expect(await takeOne(store, log('a', 1))).toMatchObject({ allowed: false, retryAfter: 1 })
@@ -115,7 +102,7 @@ describe('a log', () => {
 
   it('trap: a set that grows for ever: bounded by the quota after 100,000 attempts', async () => {
     const clock = fakeClock(START)
-    const store = patientStore(client, { clock })
+    const store = patientStore(own.client, { clock })
     const check = log('bounded', 10_000)
     let most = 0
     let allowed = 0
@@ -123,7 +110,7 @@ describe('a log', () => {
       const verdicts = await Promise.all(Array.from({ length: 250 }, () => takeOne(store, check)))
       allowed += verdicts.filter((verdict) => verdict.allowed).length
       clock.advance(500)
-      const size = await server.cli<number>('STRLEN', keyOf(check))
+      const size = await own.server.cli<number>('STRLEN', keyOf(check))
       most = Math.max(most, size)
     }
     // 125 attempts a second or so under a limit of 167: some are refused, most go through, and the window slides on.
@@ -131,7 +118,7 @@ describe('a log', () => {
     expect(allowed).toBeLessThanOrEqual(10_000 * (Math.ceil((400 * 500) / 60_000) + 1))
     // Dead entries stand in front until they are as many as the others.
     expect(most).toBeLessThanOrEqual(24 + 16 * (2 * 10_000 + 64))
-    const usage = await server.cli<number>('MEMORY', 'USAGE', keyOf(check))
+    const usage = await own.server.cli<number>('MEMORY', 'USAGE', keyOf(check))
     process.stdout.write(
       `sliding log of 10000: at most ${most} bytes, ${usage} with the allocator\n`,
     )
@@ -139,7 +126,7 @@ describe('a log', () => {
   }, 120_000)
 
   it('of 10,000 entries costs the server well under a millisecond', async () => {
-    const store = patientStore(client, { prefix: 'long:' })
+    const store = patientStore(own.client, { prefix: 'long:' })
     const check = on('a', '10000/400d', { algorithm: 'sliding-log' })
     while ((await left(store, check))[0]! > 0) {
       await Promise.all(Array.from({ length: 64 }, () => takeOne(store, check)))
@@ -148,9 +135,9 @@ describe('a log', () => {
     // The best of some rounds: others use this machine as well.
     let best = Infinity
     for (let round = 0; round < 10; round++) {
-      await resetCounts(server)
+      await resetCounts(own.server)
       for (let i = 0; i < 20; i++) await takeOne(store, check)
-      best = Math.min(best, await commandMicros(server, 'evalsha'))
+      best = Math.min(best, await commandMicros(own.server, 'evalsha'))
     }
     process.stdout.write(`a take on a log of 10000 entries: ${best} us on the server\n`)
     expect(best).toBeLessThan(1000)
@@ -160,7 +147,10 @@ describe('a log', () => {
 describe('a large log', () => {
   it('is told of once for each limit', async () => {
     const heard: StoreWarning[] = []
-    const store = redisStore(client, { timeout: 20_000, onWarning: (one) => void heard.push(one) })
+    const store = redisStore(own.client, {
+      timeout: 20_000,
+      onWarning: (one) => void heard.push(one),
+    })
     for (const quota of [1000, 1001, 5000, 1001]) {
       await takeOne(store, log('warn', quota))
       await takeOne(store, log('warn', quota))
@@ -174,7 +164,7 @@ describe('a large log', () => {
 
   it('is told of on the console by default', async () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => {})
-    await takeOne(redisStore(client, { timeout: 20_000 }), log('warn', 2000))
+    await takeOne(redisStore(own.client, { timeout: 20_000 }), log('warn', 2000))
     expect(warn.mock.calls).toEqual([[expect.stringMatching(/large-sliding-log/)]])
     warn.mockRestore()
   })

@@ -1,45 +1,33 @@
 // Mistakes that limiters on Redis are known for, each tried on this one.
 import { Redis } from 'ioredis'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startRedis, type RedisServer } from '../../../../test/servers/redis-server.ts'
+import { describe, expect, it } from 'vitest'
 import { ALGORITHMS, limit } from '../../src/limit/limit.ts'
 import { redisKeys } from '../../src/redis/redis-key.ts'
 import { memoryStore } from '../../src/stores/memory/memory-store.ts'
 import type { Check } from '../../src/stores/store.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
-import { left, nothingUnhandled, on, patientStore, takeOne } from './asking.ts'
+import { left, on, patientStore, takeOne } from './asking.ts'
 import { commandCounts, resetCounts } from './command-counts.ts'
-import { everyKeyExpires } from './keys-expire.ts'
+import { oneServer } from './one-server.ts'
 import { Random, SEED } from './random.ts'
 
 const START = 1_800_000_000_000
 const MINUTE = 60_000
 const nameOf = redisKeys('sl:')
-let server: RedisServer
-let client: Redis
-nothingUnhandled()
-beforeAll(async () => {
-  server = await startRedis()
-  client = new Redis(server.url)
-}, 30_000)
-afterAll(async () => {
-  client.disconnect()
-  await server.stop()
-})
-everyKeyExpires(() => [server])
+const redis = oneServer()
 
 const ttlOf = ({ space, key }: Check): Promise<number> =>
-  server.cli<number>('PTTL', nameOf(space, key))
+  redis.server.cli<number>('PTTL', nameOf(space, key))
 /** What a key lives longer under a clock that a test sets. */
 const TEST_SPARE = 3_600_000
 
 describe('trap: a counter and its expiry as two commands leave an immortal key when one is lost', () => {
   it.each(ALGORITHMS)('%s: the first write carries its end', async (algorithm) => {
-    const store = patientStore(client)
+    const store = patientStore(redis.client)
     await store.peek([on('warm', '1/400d')])
-    await resetCounts(server)
+    await resetCounts(redis.server)
     await takeOne(store, on('crash', '3/400d', { algorithm }))
-    const writes = Object.entries(await commandCounts(server)).filter(([name]) =>
+    const writes = Object.entries(await commandCounts(redis.server)).filter(([name]) =>
       /^(set|incr|expire|pexpire|append|hset|zadd)/.test(name),
     )
     expect(writes).toEqual([['set', 1]])
@@ -50,7 +38,7 @@ describe('trap: a counter and its expiry as two commands leave an immortal key w
 describe('trap: an expiry renewed by every hit makes a window that never ends', () => {
   it('the window ends when it ends', async () => {
     const clock = fakeClock(START)
-    const store = patientStore(client, { clock })
+    const store = patientStore(redis.client, { clock })
     const check = on('steady', '100/min', { algorithm: 'fixed-window' })
     for (let second = 0; second < 60; second++) {
       const verdict = await takeOne(store, check)
@@ -65,7 +53,7 @@ describe('trap: an expiry renewed by every hit makes a window that never ends', 
 
 describe('trap: an expiry that is set when the count is 1 is never set when the first cost is 5', () => {
   it.each(ALGORITHMS)('%s: a first cost of any size has an end', async (algorithm) => {
-    const store = patientStore(client)
+    const store = patientStore(redis.client)
     for (const cost of [1, 2, 5, 10]) {
       const check = on(`cost ${cost}`, '10/400d', { algorithm, cost })
       expect((await takeOne(store, check)).remaining).toBe(10 - cost)
@@ -79,13 +67,13 @@ describe('trap: a window whose end is left to the expiry of the key, or counted 
     '%s: the edge is half-open, with the key still there',
     async (algorithm) => {
       const clock = fakeClock(START)
-      const store = patientStore(client, { clock, prefix: 'edge:' })
+      const store = patientStore(redis.client, { clock, prefix: 'edge:' })
       const check = on('a', '1/min', { algorithm })
       await takeOne(store, check)
       clock.set(START + MINUTE - 1)
       expect(await takeOne(store, check)).toMatchObject({ allowed: false, retryAfter: 1 })
       clock.set(START + MINUTE)
-      expect(await client.exists(redisKeys('edge:')(check.space, check.key))).toBe(1)
+      expect(await redis.client.exists(redisKeys('edge:')(check.space, check.key))).toBe(1)
       expect((await takeOne(store, check)).allowed).toBe(true)
       clock.set(START + 2 * MINUTE - 1)
       expect((await takeOne(store, check)).allowed).toBe(false)
@@ -96,7 +84,7 @@ describe('trap: a window whose end is left to the expiry of the key, or counted 
 describe('trap: an expiry in whole seconds never enforces a window of less than one', () => {
   it.each([1, 10, 500, 999])('a window of %d ms is enforced', async (window) => {
     const clock = fakeClock(START - (START % window))
-    const store = patientStore(client, { clock, prefix: `${window}:` })
+    const store = patientStore(redis.client, { clock, prefix: `${window}:` })
     for (const algorithm of ALGORITHMS) {
       const check = on('a', { quota: 2, window, algorithm })
       const allowed: boolean[] = []
@@ -113,7 +101,7 @@ describe('trap: an expiry in whole seconds never enforces a window of less than 
 
 describe('trap: read, compare and write in separate calls let racers through', () => {
   it.each(ALGORITHMS)('%s: ten stores at once admit exactly the quota', async (algorithm) => {
-    const clients = Array.from({ length: 10 }, () => new Redis(server.url))
+    const clients = Array.from({ length: 10 }, () => new Redis(redis.server.url))
     const check = on('race', '150/400d', { algorithm })
     const racers = clients.map((client) => patientStore(client))
     const verdicts = await Promise.all(
@@ -130,7 +118,7 @@ describe('trap: numbers that Lua prints with 14 digits, or returns cut to whole 
     const window = algorithm === 'sliding-log' ? 2 ** 38 + 1 : 1_000_003
     const quota = algorithm === 'sliding-log' ? 9973 : Math.floor(2 ** 52 / window)
     const memory = memoryStore({ clock })
-    const store = patientStore(client, { clock, prefix: 'large:' })
+    const store = patientStore(redis.client, { clock, prefix: 'large:' })
     const check: Check = {
       space: 'large',
       key: algorithm,
@@ -148,7 +136,7 @@ describe('trap: numbers that Lua prints with 14 digits, or returns cut to whole 
 
   it('whole instants of the year 100,000 come through', async () => {
     const now = 3_093_527_980_800_001
-    const store = patientStore(client, { clock: () => now, prefix: 'far:' })
+    const store = patientStore(redis.client, { clock: () => now, prefix: 'far:' })
     for (const algorithm of ALGORITHMS) {
       const [verdict] = await store.take([on('a', '3/min', { algorithm })])
       expect([algorithm, verdict?.at, verdict?.remaining]).toEqual([algorithm, now, 2])
@@ -159,11 +147,11 @@ describe('trap: numbers that Lua prints with 14 digits, or returns cut to whole 
 describe('trap: an answer remembered on this side that outlives the window', () => {
   it('every request is asked of the server', async () => {
     const clock = fakeClock(START)
-    const store = patientStore(client, { clock, prefix: 'cache:' })
+    const store = patientStore(redis.client, { clock, prefix: 'cache:' })
     const check = on('a', '1/min', { algorithm: 'fixed-window' })
     await takeOne(store, check)
     for (let i = 0; i < 5; i++) expect((await takeOne(store, check)).allowed).toBe(false)
-    await patientStore(client, { clock, prefix: 'cache:' }).reset([check])
+    await patientStore(redis.client, { clock, prefix: 'cache:' }).reset([check])
     expect((await takeOne(store, check)).allowed).toBe(true)
     clock.advance(MINUTE)
     expect((await takeOne(store, check)).allowed).toBe(true)
@@ -216,18 +204,20 @@ describe('trap: keys joined without care, or as long as somebody likes', () => {
   })
 
   it('are counted apart by the server', async () => {
-    const store = patientStore(client, { prefix: 'awkward:' })
+    const store = patientStore(redis.client, { prefix: 'awkward:' })
     for (let round = 1; round <= 2; round++) {
       const verdicts = await Promise.all(awkward.map((key) => takeOne(store, on(key, '9/400d'))))
       expect(verdicts.map(({ remaining }) => remaining)).toEqual(awkward.map(() => 9 - round))
     }
-    const stored = await server.cli<string[]>('KEYS', 'awkward:*')
+    const stored = await redis.server.cli<string[]>('KEYS', 'awkward:*')
     expect(stored.length).toBe(awkward.length)
   })
 
   it('prefixes keep two stores apart', async () => {
-    await takeOne(patientStore(client, { prefix: 'p1:' }), on('a', '9/400d'))
-    expect(await left(patientStore(client, { prefix: 'p2:' }), on('a', '9/400d'))).toEqual([9])
+    await takeOne(patientStore(redis.client, { prefix: 'p1:' }), on('a', '9/400d'))
+    expect(await left(patientStore(redis.client, { prefix: 'p2:' }), on('a', '9/400d'))).toEqual([
+      9,
+    ])
   })
 })
 
@@ -236,7 +226,7 @@ describe('trap: old state read with new parameters after a change of configurati
     '%s: quota and burst bound what is left, and come back',
     async (algorithm) => {
       const clock = fakeClock(START)
-      const store = patientStore(client, { clock, prefix: 'reload:' })
+      const store = patientStore(redis.client, { clock, prefix: 'reload:' })
       const at = (quota: number): Check => on('a', { quota, window: MINUTE, algorithm })
       await takeOne(store, { ...at(10), cost: 8 })
       const seen: number[] = []
@@ -250,7 +240,7 @@ describe('trap: old state read with new parameters after a change of configurati
 
   it('a value of another algorithm under the same name is read within the new limit', async () => {
     const clock = fakeClock(START)
-    const store = patientStore(client, { clock, prefix: 'other:' })
+    const store = patientStore(redis.client, { clock, prefix: 'other:' })
     for (const from of ALGORITHMS) {
       for (const to of ALGORITHMS) {
         const check = (algorithm: typeof from): Check => ({
@@ -272,7 +262,7 @@ describe('trap: old state read with new parameters after a change of configurati
 describe('trap: a clock set back, and a state read before another check of the request wrote it', () => {
   it.each(ALGORITHMS)('%s: what one check counted, its twin does not undo', async (algorithm) => {
     const clock = fakeClock(START)
-    const stores = [memoryStore({ clock }), patientStore(client, { clock, prefix: 'twins:' })]
+    const stores = [memoryStore({ clock }), patientStore(redis.client, { clock, prefix: 'twins:' })]
     const check = on('a', { quota: 5, window: MINUTE, algorithm }, { cost: 3 })
     const twins = [
       { ...check, shadow: true, countRefused: true },
