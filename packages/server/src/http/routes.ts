@@ -96,6 +96,7 @@ export function createHandler(
     return authHandler(name, context, {
       ...proxy,
       trustedProxies,
+      isClosing: closing,
       onAnswer: (status) => count(route, status),
       onError: (response, error) => {
         onError(error)

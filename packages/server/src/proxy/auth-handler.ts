@@ -16,6 +16,8 @@ export interface AuthOptions extends GuardOptions {
   readonly onAnswer: (status: number) => void
   /** Answers what is wrong with a question. */
   readonly onError: (response: ServerResponse, error: unknown) => void
+  /** Whether the port is closing, so that every answer is the last of its connection. */
+  readonly isClosing: () => boolean
 }
 
 /** Makes the handler for one kind of proxy. */
@@ -28,21 +30,22 @@ export function authHandler(
   const port = proxyPort(dialect)
   const guardOf = guardsOver(port, options, log, proxy)
 
+  const end = (response: ServerResponse, status: number, body?: string): void => {
+    options.onAnswer(status)
+    if (options.isClosing()) response.setHeader('Connection', 'close')
+    response.writeHead(status).end(body)
+  }
   const refuse = (response: ServerResponse, { status, fields, body }: Refusal): void => {
     for (const [name, value] of fields) response.setHeader(name, value)
     response.setHeader('Sluice-Status', status)
     const told = dialect.refused ?? status
-    options.onAnswer(told)
-    response.writeHead(told).end(body)
+    response.setHeader('Content-Length', Buffer.byteLength(body))
+    end(response, told, body)
   }
   const answer = (response: ServerResponse, passage: Passage): void => {
     if (passage.refusal !== null) return refuse(response, passage.refusal)
-    const go = (): void => {
-      options.onAnswer(204)
-      response.writeHead(204).end()
-    }
-    if (passage.delay === 0) return go()
-    const timer = setTimeout(go, passage.delay)
+    if (passage.delay === 0) return end(response, 204)
+    const timer = setTimeout(() => end(response, 204), passage.delay)
     response.once('close', () => clearTimeout(timer))
   }
 
