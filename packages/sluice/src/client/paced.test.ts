@@ -417,7 +417,7 @@ describe('a million who give up', () => {
   }
 
   it.each([
-    ['each with a signal of its own', 100_000, () => new AbortController()],
+    ['each with a signal of its own', 1_000_000, () => new AbortController()],
     [
       'ten thousand with the same signal',
       1_000_000,
@@ -426,7 +426,7 @@ describe('a million who give up', () => {
         return (i: number) => (i % 10_000 === 0 ? (shared = new AbortController()) : shared)
       })(),
     ],
-  ])('leave nothing behind: %s', { timeout: 60_000 }, async (name, count, signalOf) => {
+  ])('leave nothing behind: %s', { timeout: 240_000 }, async (name, count, signalOf) => {
     const timers = fakeTimers()
     const pacer = paced('1000/s', { timers, maxQueue: 2_000_000 })
     await pacer.take(1000)
