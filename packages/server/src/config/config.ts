@@ -86,11 +86,22 @@ export interface ProxyListenerConfig extends ListenerConfig {
   readonly maxConnections: number
 }
 
+/** The admin API. It is off as long as there is no token. */
+export interface AdminListenerConfig extends HttpListenerConfig {
+  /** The SHA-256 of the environment's token, in hex: the token itself is kept nowhere. */
+  readonly tokenDigest?: string
+  /** A file of tokens, one a line; beside the configuration when it is relative. */
+  readonly tokenFile?: string
+  /** Where audit lines are written beside the log. */
+  readonly auditFile?: string
+}
+
 /** Which protocols are spoken, and where; one that is not there is off. */
 export interface ListenersConfig {
   readonly http: HttpListenerConfig
   readonly grpc?: ListenerConfig
   readonly proxy?: ProxyListenerConfig
+  readonly admin?: AdminListenerConfig
 }
 
 /** The rate limit service of Envoy: its own files of descriptors, and how their limits are kept. */

@@ -1,6 +1,7 @@
 // What the environment may say over the file, so that one file serves every place it runs in.
 import { duration } from 'sluice'
 import { LOG_LEVELS, type LogLevel } from '../service/log.ts'
+import { ADMIN_VARIABLES } from './admin-environment.ts'
 import type { ListenerConfig, RedisStoreConfig } from './config.ts'
 import { shown, type ConfigProblem } from './problem.ts'
 import { PROXY_VARIABLES } from './proxy-environment.ts'
@@ -39,6 +40,7 @@ export const VARIABLES: readonly Variable[] = [
   ...addressOf('http', 'SLUICE_HTTP'),
   ...addressOf('grpc', 'SLUICE_GRPC'),
   ...PROXY_VARIABLES,
+  ...ADMIN_VARIABLES,
   {
     name: 'SLUICE_SHUTDOWN_DELAY',
     field: 'shutdown.delay',
@@ -75,14 +77,14 @@ export function applyEnvironment<C extends Unread>(
 ): { config: C; problems: readonly ConfigProblem[] } {
   const problems: ConfigProblem[] = []
   let applied = config
-  for (const { name, field, accepted, apply } of VARIABLES) {
+  for (const { name, field, accepted, apply, isSecret = false } of VARIABLES) {
     const value = environment[name]
     if (value === undefined || value === '') continue
     const next = apply(applied, value)
     if (next !== undefined) applied = next
     else {
       // The value of a URL may hold a password, and is left out.
-      const found = name === 'REDIS_URL' ? 'not a Redis URL' : shown(value)
+      const found = name === 'REDIS_URL' ? 'not a Redis URL' : isSecret ? 'wrong' : shown(value)
       const message = `${name} is ${found}; accepted: ${accepted}`
       problems.push({ file: 'environment', path: field, message })
     }

@@ -181,7 +181,11 @@ describe.each(makers)('kept %s', (_, make) => {
     await until('it is known', 2000, async () => controls.blocks !== null && overrides.length === 1)
     expect(controls.blocks!.find('api', { user: 'ann' }, Date.now())).toBeDefined()
     expect(controls.listOverrides()).toHaveLength(1)
-    await until('it has ended', 4500, async () => controls.blocks === null && overrides.length === 2)
+    await until(
+      'it has ended',
+      4500,
+      async () => controls.blocks === null && overrides.length === 2,
+    )
     expect(overrides[1]).toEqual([])
   })
 })

@@ -23,9 +23,10 @@ export async function openHttp(
   makeHandler: (isClosing: () => boolean) => Handler,
   config: HttpListenerConfig,
   { metrics, certificates }: Pick<ServiceContext, 'metrics' | 'certificates'>,
+  name: 'http' | 'admin' = 'http',
 ): Promise<Listener> {
   let closing = false
-  const tls = await certificates.open('http', config.tls)
+  const tls = await certificates.open(name, config.tls)
   const server = httpServer(
     {
       maxHeaderSize: config.maxHeaders,
@@ -43,20 +44,20 @@ export async function openHttp(
   const clients = tls === undefined ? sockets : collect(server, 'secureConnection')
   server.on('clientError', refuse)
   const dropped = metrics.counter(
-    'sluice_http_connections_dropped_total',
+    `sluice_${name}_connections_dropped_total`,
     'Connections refused because too many were open.',
   )
   dropped.with().add(0)
   server.on('drop', () => dropped.with().add())
   metrics
-    .gauge('sluice_http_connections', 'Open HTTP connections.')
+    .gauge(`sluice_${name}_connections`, 'Open connections.')
     .with()
     .readFrom(() => sockets.size)
 
   server.listen(config.port, config.host)
   await once(server, 'listening')
   return {
-    name: 'http',
+    name,
     url: urlOf(server.address() as AddressInfo, tls === undefined ? 'http' : 'https'),
     close: (patience: Millis) => {
       closing = true

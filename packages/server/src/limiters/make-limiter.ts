@@ -2,6 +2,7 @@
 import { createLimiter, systemClock, type Policy } from 'sluice'
 import type { FailureConfig } from '../config/config.ts'
 import { DecisionMetrics } from '../metrics/decision-metrics.ts'
+import { Offenders } from '../metrics/offenders.ts'
 import type { MetricRegistry } from '../metrics/registry.ts'
 import type { StoreMetrics } from '../metrics/store-metrics.ts'
 import type { OpenStore } from '../service/store.ts'
@@ -16,6 +17,7 @@ export function limiterMaker(
   failure: FailureConfig,
   metrics: MetricRegistry,
   storeMetrics: StoreMetrics,
+  offenders: Offenders = new Offenders(),
   blocks?: KnownBlocks,
 ): MakeLimiter {
   const decisions = new DecisionMetrics(metrics)
@@ -32,6 +34,7 @@ export function limiterMaker(
       blocks === undefined
         ? limiter
         : blocking(limiter, policy.name, blocks, systemClock, store.sync === true)
-    return measured(guarded, decisions.of(policy), (code) => storeMetrics.failed(code))
+    const onStoreError = (code: string): void => storeMetrics.failed(code)
+    return measured(guarded, decisions.of(policy), onStoreError, offenders.noterFor(policy))
   }
 }

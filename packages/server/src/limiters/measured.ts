@@ -8,6 +8,7 @@ export function measured(
   limiter: ServiceLimiter,
   policy: PolicyMetrics,
   onStoreError: (code: string) => void,
+  onRefused: (decision: Decision, attributes: Attributes | string) => void,
 ): ServiceLimiter {
   const failed = (error: unknown): never => {
     if (error instanceof SluiceError && error.code.startsWith('store-')) onStoreError(error.code)
@@ -22,10 +23,12 @@ export function measured(
       if (isPromise(answer)) {
         return answer.then((decision) => {
           policy.note(decision, performance.now() - start)
+          if (!decision.allowed) onRefused(decision, attributes)
           return decision
         }, failed)
       }
       policy.note(answer, performance.now() - start)
+      if (!answer.allowed) onRefused(answer, attributes)
       return answer
     },
     peek: (attributes: Attributes | string, cost?: number) =>

@@ -12,7 +12,8 @@ export class StoreMetrics {
   private readonly states: Family<Gauge>
   private readonly failures: Family<Counter>
   private readonly lateAnswers: Family<Counter>
-  private readonly notClosed = new Set<string>()
+  /** The state of each policy's breaker. */
+  readonly breakers: Map<string, (typeof STATES)[number]> = new Map()
 
   constructor(metrics: MetricRegistry, log: Log) {
     this.log = log
@@ -35,7 +36,8 @@ export class StoreMetrics {
 
   /** Whether any breaker is not closed: some decisions are made without the store. */
   get isDegraded(): boolean {
-    return this.notClosed.size > 0
+    for (const state of this.breakers.values()) if (state !== 'closed') return true
+    return false
   }
 
   /** What a policy's limiter is to tell its events to. Its breaker begins closed. */
@@ -76,8 +78,7 @@ export class StoreMetrics {
 
   private enter(policy: string, state: (typeof STATES)[number]): void {
     for (const each of STATES) this.states.with(policy, each).set(each === state ? 1 : 0)
-    if (state === 'closed') this.notClosed.delete(policy)
-    else this.notClosed.add(policy)
+    this.breakers.set(policy, state)
   }
 }
 

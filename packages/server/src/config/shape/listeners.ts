@@ -1,6 +1,7 @@
 // The shape of `listeners`: one member for each protocol.
 import { z } from 'zod'
 import type { HttpListenerConfig, ListenerConfig, ListenersConfig } from '../config.ts'
+import { adminListener } from './admin.ts'
 import { proxyListener } from './proxy-listener.ts'
 import { strangers } from './strangers.ts'
 import { tls } from './tls.ts'
@@ -34,6 +35,9 @@ export const listeners: z.ZodType<ListenersConfig> = z.strictObject(
     http: http.describe('The HTTP API.').prefault({}),
     grpc: grpc.describe('The rate limit service of Envoy; off when left out.').exactOptional(),
     proxy: proxyListener.describe('The reverse proxy; off when left out.').exactOptional(),
+    admin: adminListener
+      .describe('The admin API; off when left out, and as long as there is no token.')
+      .exactOptional(),
   },
-  { error: 'an object with http, grpc and proxy' },
+  { error: 'an object with http, grpc, proxy and admin' },
 )

@@ -1,0 +1,152 @@
+// What operators may do: read, reset and grant counts, block and unblock, set and remove overrides.
+import { explain, type Decision, type Policy, type Rule } from 'sluice'
+import { controlId } from '../controls/control.ts'
+import { ControlsTooLate, type LiveControls } from '../controls/live-controls.ts'
+import { overrideProblem } from '../controls/overlay.ts'
+import { limiterFor } from '../http/operations.ts'
+import { RequestError } from '../http/problem.ts'
+import type { LimiterSource, Limiters } from '../limiters/limiters.ts'
+import type { Inspectors } from './keys/inspectors.ts'
+import { blockShown, overrideShown } from './shown.ts'
+import { readRequest, subjectOf, wrong, type ChangeName } from './requests.ts'
+
+/** What the operations work on. */
+export interface ChangeParts {
+  readonly limiters: LimiterSource
+  readonly controls: LiveControls
+  readonly inspectors: Inspectors
+  /** Whether a name may be that of a domain of descriptors. */
+  readonly mayBeDomain: boolean
+  readonly idle: () => ReadonlyMap<string, string>
+}
+
+/** Does one operation for the holder of a token; gives what is answered. */
+export type Change = (body: unknown, by: string) => Promise<unknown>
+
+/** Every operation by POST. Each throws a {@link RequestError} for a request that is wrong. */
+export function changes(parts: ChangeParts): Readonly<Record<ChangeName, Change>> {
+  const { limiters, controls, inspectors } = parts
+
+  const read = async (body: unknown) => {
+    const request = readRequest('read', body)
+    const attributes = subjectOf(request)
+    const { current } = limiters
+    const policy = policyFor(current, request.policy)
+    const decision = await peek(policy, current, attributes, request.cost)
+    const block = controls.blocks?.find(policy.name, attributes, Date.now())
+    return {
+      policy: policy.name,
+      decision,
+      explained: explain(decision).split('\n'),
+      block: block === undefined ? null : blockShown(block),
+    }
+  }
+  /** By the store itself, so that a block hides no count; by the stand-in when the store cannot answer. */
+  const peek = async (
+    policy: Policy,
+    current: Limiters,
+    attributes: Readonly<Record<string, string>>,
+    cost = 1,
+  ): Promise<Decision> => {
+    try {
+      return await inspectors.of(policy).peek(attributes, cost)
+    } catch {
+      return limiterFor(current, policy.name).peek(attributes, cost)
+    }
+  }
+
+  return {
+    read,
+    reset: async (body) => {
+      const request = readRequest('reset', body)
+      const attributes = subjectOf(request)
+      const policy = policyFor(limiters.current, request.policy)
+      const rule = request.rule === undefined ? undefined : ruleOf(policy, request.rule)
+      await (
+        rule === undefined ? limiterFor(limiters.current, policy.name) : inspectors.of(policy, rule)
+      ).reset(attributes)
+      return read({ policy: policy.name, attributes })
+    },
+    grant: async (body) => {
+      const request = readRequest('grant', body)
+      const attributes = subjectOf(request)
+      const policy = policyFor(limiters.current, request.policy)
+      const rule = request.rule === undefined ? undefined : ruleOf(policy, request.rule)
+      await inspectors.of(policy, rule).give(attributes, request.units)
+      return read({ policy: policy.name, attributes })
+    },
+    block: async (body, by) => {
+      const request = readRequest('block', body)
+      const attributes = subjectOf(request)
+      const policy = request.policy ?? null
+      if (policy !== null && !parts.mayBeDomain) policyFor(limiters.current, policy)
+      const id = controlId('block', [policy, attributes])
+      const { note } = request
+      await set({ kind: 'block', id, policy, attributes, note, by }, request.for)
+      const made = controls.listBlocks().find((one) => one.id === id)
+      return { block: made === undefined ? null : blockShown(made) }
+    },
+    unblock: async (body) => {
+      const request = readRequest('unblock', body)
+      const id = controlId('block', [request.policy ?? null, subjectOf(request)])
+      await removed(id, 'there is no such block')
+      return {}
+    },
+    'set-override': async (body, by) => {
+      const request = readRequest('set-override', body)
+      const policy = policyFor(limiters.current, request.policy)
+      const { name: rule } = ruleOf(policy, request.rule)
+      const { when, limit } = request
+      const override = { rule, when, limit }
+      const problem = overrideProblem(policy, override)
+      if (problem !== undefined) throw new RequestError(400, 'invalid-override', problem)
+      const id = controlId('override', [policy.name, rule, override.when])
+      const said = { policy: policy.name, note: request.note, by }
+      await set({ kind: 'override', id, ...override, ...said }, request.for ?? null)
+      const made = controls.listOverrides().find((one) => one.id === id)
+      return { override: made === undefined ? null : overrideShown(made, parts.idle()) }
+    },
+    'remove-override': async (body) => {
+      const request = readRequest('remove-override', body)
+      const policy = request.policy ?? limiters.current.only
+      if (policy === undefined) throw wrong('policy', 'missing; accepted: the name of a policy')
+      const id = controlId('override', [policy, request.rule, request.when])
+      await removed(id, 'there is no such override')
+      return {}
+    },
+  }
+
+  async function set(...control: Parameters<LiveControls['put']>): Promise<void> {
+    if (!(await kept(controls.put(...control))))
+      throw new RequestError(409, 'too-many', 'there is no room for more blocks and overrides')
+  }
+
+  async function removed(id: string, detail: string): Promise<void> {
+    if (!(await kept(controls.remove(id)))) throw new RequestError(404, 'not-found', detail)
+  }
+}
+
+/** An error of the place where controls are kept, as what it is to the caller. */
+async function kept<T>(answer: Promise<T>): Promise<T> {
+  try {
+    return await answer
+  } catch (error) {
+    const isLate = error instanceof ControlsTooLate
+    const detail = isLate
+      ? 'there was no answer in time; it may still take effect'
+      : 'blocks and overrides cannot be reached; nothing has changed'
+    throw new RequestError(503, isLate ? 'store-timeout' : 'store-unreachable', detail)
+  }
+}
+
+function policyFor(limiters: Limiters, name: string | undefined): Policy {
+  // Says what is wrong with the name.
+  limiterFor(limiters, name)
+  return limiters.policies.find((policy) => policy.name === (name ?? limiters.only))!
+}
+
+function ruleOf(policy: Policy, name: string): Rule {
+  const rule = policy.rules.find((one) => one.name === name)
+  if (rule !== undefined) return rule
+  throw new RequestError(404, 'unknown-rule', 'there is no rule of that name', 'rule')
+}

@@ -1,0 +1,89 @@
+// Limiters beside those of requests: they look at counts, and change them for operators, rule by rule.
+import {
+  createLimiter,
+  valuesIn,
+  type Attributes,
+  type Outcome,
+  type Policy,
+  type Rule,
+  type Store,
+  type Verdict,
+} from 'sluice'
+import type { ServiceLimiter } from '../../limiters/limiters.ts'
+import type { FoundKey } from './key-source.ts'
+
+/** What a key holds. */
+export type Holding = Verdict & Pick<Outcome, 'limit'>
+
+/** Asks the store itself: no stand-in, no block and no metrics come between. */
+export class Inspectors {
+  private readonly store: Store
+  private readonly made = new WeakMap<Policy, Map<string, ServiceLimiter>>()
+
+  constructor(store: Store) {
+    this.store = store
+  }
+
+  /** A limiter by all rules of a policy, or by one; costs are what the caller says. */
+  of(policy: Policy, rule?: Rule): ServiceLimiter {
+    const limiters = this.made.get(policy) ?? new Map<string, ServiceLimiter>()
+    this.made.set(policy, limiters)
+    const id = rule === undefined ? '' : `=${rule.name}`
+    let limiter = limiters.get(id)
+    if (limiter === undefined) {
+      const rules = rule === undefined ? policy.rules.map(plain) : [alone(rule)]
+      limiter = this.limiterOf({ name: policy.name, rules })
+      limiters.set(id, limiter)
+    }
+    return limiter
+  }
+
+  /**
+   * What a found key holds. By the limit that the rule has for it, as far as its attributes tell; a tier that hangs
+   * on another attribute cannot be known.
+   */
+  async look(policy: Policy, found: FoundKey): Promise<Holding | undefined> {
+    const { place, key } = found
+    if (key === undefined) return undefined
+    const attributes = attributesOf(found)
+    if (attributes !== null) {
+      const { outcomes } = await this.of(policy, place.rule).peek(attributes)
+      const [outcome] = outcomes
+      // The rule may choose a limit that counts elsewhere.
+      const { window, algorithm } = place.limit
+      if (outcome?.limit.window === window && outcome.limit.algorithm === algorithm) return outcome
+    }
+    const { space, limit } = place
+    const [verdict] = await this.store.peek([{ space, key, limit, cost: 1 }])
+    // Not by spreading: its numbers are worked out when they are read.
+    const { allowed, remaining, retryAfter, resetAfter, availableAfter, delay, at } = verdict!
+    return { allowed, remaining, retryAfter, resetAfter, availableAfter, delay, at, limit }
+  }
+
+  private limiterOf(policy: Policy): ServiceLimiter {
+    const { store } = this
+    return store.sync === true
+      ? createLimiter({ policy, store })
+      : createLimiter({ policy, store, resilience: false })
+  }
+}
+
+/** The attributes of a key; null when it holds no more than their hashes. */
+export function attributesOf({ place, key }: FoundKey): Attributes | null {
+  const { by } = place.rule
+  const values = key === undefined ? undefined : by.length === 0 ? [] : valuesIn(key)
+  if (values === undefined || values.length !== by.length) return null
+  if (values.some((value) => value.startsWith('~'))) return null
+  return Object.fromEntries(by.map((name, i) => [name, values[i]!]))
+}
+
+function plain(rule: Rule): Rule {
+  const { cost: _, ...rest } = rule
+  return rest
+}
+
+/** The rule for any request that has its attributes. */
+function alone(rule: Rule): Rule {
+  const { when: _, ...always } = plain(rule)
+  return always
+}

@@ -1,0 +1,142 @@
+// The routes of the admin API: nobody without a token learns more than that one is needed.
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { readJson } from '../http/body.ts'
+import type { Handler } from '../http/http-listener.ts'
+import { problemOf, problemOfError, type Problem } from '../http/problem.ts'
+import { sendJson, sendProblem } from '../http/reply.ts'
+import type { MetricRegistry } from '../metrics/registry.ts'
+import type { Attempts } from './attempts.ts'
+import type { Audit, Who } from './audit.ts'
+import type { Change } from './changes.ts'
+import type { ChangeName } from './requests.ts'
+import type { TokenRing } from './token-ring.ts'
+import type { View, ViewName } from './views.ts'
+
+const PREFIX = '/v1/admin/'
+/** Reads, and changes nothing: no line in the audit log. */
+const READS: readonly string[] = ['read']
+
+/** What the routes are made of. */
+export interface AdminParts {
+  readonly tokens: TokenRing
+  readonly attempts: Attempts
+  readonly audit: Audit
+  readonly views: Readonly<Record<ViewName, View>>
+  readonly changes: Readonly<Record<ChangeName, Change>>
+  readonly maxBody: number
+  readonly metrics: MetricRegistry
+  readonly isClosing: () => boolean
+  /** Hears of errors of ours. */
+  readonly onError: (error: unknown) => void
+}
+
+/** Makes the function that answers every request of the admin listener. */
+export function adminHandler(parts: AdminParts): Handler {
+  const { tokens, attempts, audit, isClosing } = parts
+  const requests = parts.metrics.counter(
+    'sluice_admin_requests_total',
+    'Answered requests of the admin API; those without a right token have no operation.',
+    ['operation', 'status'],
+  )
+  const changes = new Map<string, Change>(Object.entries(parts.changes))
+  const views = new Map<string, View>(Object.entries(parts.views))
+
+  const fail = (response: ServerResponse, operation: string, problem: Problem): void => {
+    requests.with(operation, String(problem.status)).add()
+    sendProblem(response, problem, isClosing())
+  }
+  const succeed = (response: ServerResponse, operation: string, answer: unknown): void => {
+    requests.with(operation, '200').add()
+    sendJson(response, 200, JSON.stringify(answer), isClosing())
+  }
+  const problemFor = (error: unknown): Problem => {
+    const problem = problemOfError(error)
+    if (problem.status === 500) parts.onError(error)
+    return problem
+  }
+
+  /** The holder of the token, or undefined when the request has been answered. */
+  const admit = (request: IncomingMessage, response: ServerResponse): Who | undefined => {
+    const { remoteAddress } = request.socket
+    const who = { address: remoteAddress ?? 'unknown' }
+    const wait = attempts.waitOf(remoteAddress)
+    if (wait > 0) {
+      audit.tooMany(who)
+      response.setHeader('retry-after', Math.ceil(wait / 1000))
+      refuse(response, problemOf(429, 'too-many-attempts', 'too many failed attempts; wait'))
+      return undefined
+    }
+    const token = tokens.holderOf(request.headers.authorization)
+    if (token !== undefined) return { ...who, token }
+    attempts.failed(remoteAddress)
+    audit.write(who, request.method ?? '', pathOf(request), 'refused', 'no token, or a wrong one')
+    response.setHeader('www-authenticate', 'Bearer realm="sluice admin"')
+    refuse(response, problemOf(401, 'unauthorized', 'accepted: Authorization: Bearer and a token'))
+    return undefined
+  }
+  /** The connection ends, since nobody reads what may follow. */
+  const refuse = (response: ServerResponse, problem: Problem): void => {
+    requests.with('', String(problem.status)).add()
+    sendProblem(response, problem, true)
+  }
+
+  const change = (name: string, make: Change, who: Who): Handler => {
+    return (request, response) => {
+      const isAudited = !READS.includes(name)
+      const failed = (error: unknown, body?: unknown): void => {
+        const problem = problemFor(error)
+        if (isAudited) audit.write(who, name, body ?? {}, 'failed', problem.detail)
+        fail(response, name, problem)
+      }
+      const done = (body: unknown): void => {
+        make(body, who.token ?? '').then(
+          (answer) => {
+            if (isAudited) audit.write(who, name, body, 'done')
+            succeed(response, name, answer)
+          },
+          (error: unknown) => failed(error, body),
+        )
+      }
+      readJson(request, parts.maxBody, done, (error) => failed(error))
+    }
+  }
+  const view = async (
+    name: string,
+    show: View,
+    query: URLSearchParams,
+    response: ServerResponse,
+  ): Promise<void> => {
+    try {
+      succeed(response, name, await show(query))
+    } catch (error) {
+      fail(response, name, problemFor(error))
+    }
+  }
+
+  return (request, response) => {
+    const who = admit(request, response)
+    if (who === undefined) return
+    const path = pathOf(request)
+    const name = path.startsWith(PREFIX) ? path.slice(PREFIX.length) : ''
+    const makeChange = changes.get(name)
+    const show = views.get(name)
+    const accepted = makeChange !== undefined ? ['POST'] : ['GET', 'HEAD']
+    if (makeChange === undefined && show === undefined)
+      fail(response, 'other', problemOf(404, 'unknown-route', 'there is nothing at this path'))
+    else if (!accepted.includes(request.method ?? '')) {
+      response.setHeader('allow', accepted.join(', '))
+      const detail = `accepted: ${accepted.join(', ')}`
+      fail(response, name, problemOf(405, 'method-not-allowed', detail))
+    } else if (makeChange !== undefined) change(name, makeChange, who)(request, response)
+    else {
+      const { url = '' } = request
+      const query = new URLSearchParams(url.slice(path.length))
+      void view(name, show!, query, response)
+    }
+  }
+}
+
+function pathOf({ url = '/' }: IncomingMessage): string {
+  const query = url.indexOf('?')
+  return query < 0 ? url : url.slice(0, query)
+}

@@ -1,0 +1,109 @@
+// Starts the admin API within the service: tokens, audit, views and changes, on a port of their own.
+import { dirname, resolve } from 'node:path'
+import type { Config } from '../config/config.ts'
+import type { ServiceControls } from '../controls/open-controls.ts'
+import { openHttp } from '../http/http-listener.ts'
+import type { Offenders } from '../metrics/offenders.ts'
+import type { StoreMetrics } from '../metrics/store-metrics.ts'
+import type { WatchOptions } from '../reload/watch-file.ts'
+import type { Listener, ServiceContext } from '../service/listener.ts'
+import { RepeatedLog } from '../service/repeated-log.ts'
+import type { OpenStore } from '../service/store.ts'
+import { Attempts } from './attempts.ts'
+import { Audit } from './audit.ts'
+import { changes } from './changes.ts'
+import { Inspectors } from './keys/inspectors.ts'
+import type { KeySource } from './keys/key-source.ts'
+import { memoryKeys } from './keys/memory-keys.ts'
+import { redisKeySource } from './keys/redis-keys.ts'
+import { adminHandler } from './routes.ts'
+import { TokenRing } from './token-ring.ts'
+import { views } from './views.ts'
+
+/** What the service brings along. */
+export interface StartAdminParts {
+  readonly context: ServiceContext
+  readonly controls: ServiceControls
+  readonly opened: OpenStore
+  readonly offenders: Offenders
+  readonly storeMetrics: StoreMetrics
+  /** The configuration's file, beside which relative files are looked for. */
+  readonly file?: string | undefined
+  readonly watch?: WatchOptions | false | undefined
+}
+
+/** Whether the configuration switches the admin API on: it names a token, or a file of tokens. */
+export function hasAdmin({ listeners: { admin } }: Config): boolean {
+  return admin !== undefined && (admin.tokenDigest !== undefined || admin.tokenFile !== undefined)
+}
+
+/** Opens the port; nothing without a token. Rejects when the port cannot be had or the tokens cannot be read. */
+export async function startAdmin(
+  config: Config,
+  parts: StartAdminParts,
+): Promise<Listener | undefined> {
+  const { context, controls, opened, offenders, storeMetrics } = parts
+  const { log, metrics } = context
+  const { admin } = config.listeners
+  if (admin === undefined) return undefined
+  if (!hasAdmin(config)) {
+    const accepted = 'SLUICE_ADMIN_TOKEN or listeners.admin.tokenFile'
+    log.warn({ accepted }, 'the admin API is off: there is no token')
+    return undefined
+  }
+  const beside = (path: string | undefined): string | undefined =>
+    path === undefined || parts.file === undefined ? path : resolve(dirname(parts.file), path)
+  const tokens = new TokenRing(admin, beside(admin.tokenFile), log)
+  const attempts = new Attempts()
+  const close = (): void => {
+    tokens.close()
+    attempts.close()
+  }
+  const inspectors = new Inspectors(opened.store)
+  const warnings = new RepeatedLog(log)
+  try {
+    await tokens.open(parts.watch)
+    const shared = {
+      tokens,
+      attempts,
+      audit: new Audit(log, beside(admin.auditFile)),
+      views: views({
+        context,
+        controls,
+        inspectors,
+        source: sourceOf(opened),
+        offenders,
+        storeMetrics,
+        opened,
+      }),
+      changes: changes({
+        limiters: context.limiters,
+        controls: controls.live,
+        inspectors,
+        mayBeDomain: config.envoy !== undefined,
+        idle: () => controls.idle,
+      }),
+      maxBody: admin.maxBody,
+      metrics,
+      onError: (error: unknown) =>
+        warnings.warn('admin-failed', { error: String(error) }, 'an admin request failed'),
+    }
+    const makeHandler = (isClosing: () => boolean) => adminHandler({ ...shared, isClosing })
+    const listener = await openHttp(makeHandler, admin, context, 'admin')
+    return {
+      ...listener,
+      close: async (patience) => {
+        await listener.close(patience)
+        close()
+      },
+    }
+  } catch (error) {
+    close()
+    throw error
+  }
+}
+
+function sourceOf({ memory, redis }: OpenStore): KeySource | undefined {
+  if (memory !== undefined) return memoryKeys(memory)
+  return redis && redisKeySource(redis.client, redis.prefix)
+}

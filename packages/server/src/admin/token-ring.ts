@@ -1,0 +1,55 @@
+// The tokens in force: one from the environment, and those of a file that may change while the service runs.
+import type { AdminListenerConfig } from '../config/config.ts'
+import { watchFile, type WatchOptions } from '../reload/watch-file.ts'
+import type { Log } from '../service/log.ts'
+import { holderOf, readTokens, type Token } from './tokens.ts'
+
+/** Follows the file of tokens. */
+export class TokenRing {
+  private readonly own: readonly Token[]
+  private fromFile: readonly Token[] = []
+  private readonly file: string | undefined
+  private readonly log: Log
+  private watcher: { close(): void } | undefined
+
+  constructor(config: AdminListenerConfig, file: string | undefined, log: Log) {
+    const { tokenDigest } = config
+    this.own =
+      tokenDigest === undefined
+        ? []
+        : [{ name: 'environment', digest: Buffer.from(tokenDigest, 'hex') }]
+    this.file = file
+    this.log = log
+  }
+
+  /** Reads the file and follows it; rejects when it is wrong. */
+  async open(watch: WatchOptions | false | undefined): Promise<void> {
+    if (this.file === undefined) return
+    this.fromFile = await readTokens(this.file)
+    if (watch !== false) this.watcher = watchFile(this.file, () => void this.reload(), watch)
+  }
+
+  /** The name behind an Authorization field. */
+  holderOf(authorization: string | undefined): string | undefined {
+    return holderOf(authorization, [...this.own, ...this.fromFile])
+  }
+
+  close(): void {
+    this.watcher?.close()
+  }
+
+  private async reload(): Promise<void> {
+    try {
+      const before = this.fromFile
+      this.fromFile = await readTokens(this.file!)
+      const isSame =
+        before.length === this.fromFile.length &&
+        before.every(({ digest }, i) => digest.equals(this.fromFile[i]!.digest))
+      if (!isSame)
+        this.log.info({ names: this.fromFile.map(({ name }) => name) }, 'admin tokens changed')
+    } catch (error) {
+      const { message } = error as Error
+      this.log.error({ error: message }, 'the admin tokens cannot be read; the old ones stay')
+    }
+  }
+}

@@ -1,0 +1,141 @@
+// What operators may look at: keys, blocks, overrides, offenders, and how the service is.
+import type { ServiceControls } from '../controls/open-controls.ts'
+import { RequestError } from '../http/problem.ts'
+import type { Limiters } from '../limiters/limiters.ts'
+import type { Offenders } from '../metrics/offenders.ts'
+import type { StoreMetrics } from '../metrics/store-metrics.ts'
+import type { ServiceContext } from '../service/listener.ts'
+import type { OpenStore } from '../service/store.ts'
+import { version } from '../version.ts'
+import type { Inspectors } from './keys/inspectors.ts'
+import type { KeySource } from './keys/key-source.ts'
+import { searchKeys } from './keys/key-search.ts'
+import { blockShown, overrideShown } from './shown.ts'
+
+/** What the views read. */
+export interface ViewParts {
+  readonly context: ServiceContext
+  readonly controls: ServiceControls
+  readonly inspectors: Inspectors
+  /** Undefined when the keys cannot be listed from here. */
+  readonly source: KeySource | undefined
+  readonly offenders: Offenders
+  readonly storeMetrics: StoreMetrics
+  readonly opened: OpenStore
+}
+
+/** Answers one question by GET. */
+export type View = (query: URLSearchParams) => Promise<object> | object
+
+/** What is asked by GET, by the last part of its path. */
+export type ViewName = 'keys' | 'blocks' | 'overrides' | 'offenders' | 'state'
+
+/** Every view. */
+export function views(parts: ViewParts): Readonly<Record<ViewName, View>> {
+  const { context, controls, inspectors, source, offenders } = parts
+  return {
+    keys: (query) => {
+      known(query, ['policy', 'rule', 'text', 'over', 'limit', 'cursor'])
+      if (source === undefined)
+        throw new RequestError(501, 'not-listable', 'the keys of this store cannot be listed here')
+      return searchKeys(
+        {
+          policy: query.get('policy') ?? undefined,
+          rule: query.get('rule') ?? undefined,
+          text: query.get('text') ?? '',
+          over: flagIn(query, 'over'),
+          limit: numberIn(query, 'limit', 100, 1000),
+          cursor: query.get('cursor') ?? undefined,
+        },
+        context.limiters.current,
+        source,
+        inspectors,
+      )
+    },
+    blocks: (query) => {
+      const { items, cursor } = pageOf(controls.live.listBlocks(), query)
+      return { blocks: items.map(blockShown), cursor }
+    },
+    overrides: (query) => {
+      const { items, cursor } = pageOf(controls.live.listOverrides(), query)
+      return { overrides: items.map((one) => overrideShown(one, controls.idle)), cursor }
+    },
+    offenders: (query) => {
+      known(query, ['limit'])
+      const { since, ...top } = offenders.top(numberIn(query, 'limit', 20, 100))
+      return { since: new Date(since).toISOString(), ...top }
+    },
+    state: (query) => {
+      known(query, [])
+      return stateOf(context.limiters.current, parts)
+    },
+  }
+}
+
+function stateOf(
+  { generation, policies }: Limiters,
+  { context, controls, storeMetrics, opened }: ViewParts,
+): object {
+  const { memory, redis } = opened
+  const overrides = controls.live.listOverrides()
+  return {
+    version,
+    status: context.health.state,
+    generation,
+    store:
+      memory !== undefined
+        ? { kind: 'memory', ...memory.stats() }
+        : {
+            kind: redis === undefined ? 'owner' : 'redis',
+            connection: redis?.client.status ?? null,
+          },
+    degraded: storeMetrics.isDegraded,
+    policies: policies.map(({ name, rules }) => ({
+      name,
+      rules: rules.map((rule) => rule.name),
+      breaker: storeMetrics.breakers.get(name) ?? null,
+      overrides: overrides.filter(({ policy }) => policy === name).length,
+    })),
+    blocks: controls.live.listBlocks().length,
+    overrides: overrides.length,
+  }
+}
+
+/** Some of a list; the cursor is where to go on. */
+function pageOf<T>(
+  all: readonly T[],
+  query: URLSearchParams,
+): { readonly items: readonly T[]; readonly cursor: string | null } {
+  known(query, ['limit', 'cursor'])
+  const limit = numberIn(query, 'limit', 100, 1000)
+  const start = query.has('cursor') ? numberIn(query, 'cursor', 0, 1_000_000) : 0
+  const end = start + limit
+  return { items: all.slice(start, end), cursor: end < all.length ? String(end) : null }
+}
+
+function known(query: URLSearchParams, names: readonly string[]): void {
+  for (const name of query.keys()) {
+    if (names.includes(name)) continue
+    const accepted = names.length === 0 ? 'none' : names.join(', ')
+    throw wrong(name.slice(0, 60), `not a known parameter; accepted: ${accepted}`)
+  }
+}
+
+function numberIn(query: URLSearchParams, name: string, normal: number, most: number): number {
+  const text = query.get(name)
+  if (text === null) return normal
+  if (/^\d{1,7}$/.test(text) && Number(text) <= most && (Number(text) > 0 || name === 'cursor'))
+    return Number(text)
+  throw wrong(name, `not accepted; accepted: a whole number up to ${most}`)
+}
+
+function flagIn(query: URLSearchParams, name: string): boolean {
+  const text = query.get(name)
+  if (text === null || text === 'false') return false
+  if (text === 'true' || text === '') return true
+  throw wrong(name, 'not accepted; accepted: true or false')
+}
+
+function wrong(name: string, is: string): RequestError {
+  return new RequestError(400, 'invalid-query', `${name} is ${is}`, name)
+}

@@ -1,0 +1,63 @@
+// Opens the place of blocks and overrides that goes with a store, and lays overrides over the policies.
+import type { Policy } from 'sluice'
+import type { MetricRegistry } from '../metrics/registry.ts'
+import type { Log } from '../service/log.ts'
+import type { OpenStore } from '../service/store.ts'
+import type { ControlStore, LiveOverride } from './control.ts'
+import { LiveControls } from './live-controls.ts'
+import { LocalControlStore } from './local-control-store.ts'
+import { overlaid, type Overlaid } from './overlay.ts'
+import { RedisControlStore } from './redis-control-store.ts'
+
+/** What operators have set, and what follows from it. */
+export class ServiceControls {
+  readonly live: LiveControls
+  private overrides: readonly LiveOverride[] = []
+  private last: Overlaid = { policies: [], idle: new Map() }
+  /** Hears when the policies must be laid over anew. */
+  onChange: () => void = () => {}
+
+  constructor(store: ControlStore, metrics: MetricRegistry, log: Log) {
+    const onOverrides = (overrides: readonly LiveOverride[]): void => {
+      this.overrides = overrides
+      this.onChange()
+    }
+    this.live = new LiveControls({ store, log, onOverrides })
+    metrics
+      .gauge('sluice_blocks', 'Blocks in force.')
+      .with()
+      .readFrom(() => this.live.listBlocks().length)
+    metrics
+      .gauge('sluice_live_overrides', 'Overrides that operators have set, idle ones too.')
+      .with()
+      .readFrom(() => this.live.listOverrides().length)
+  }
+
+  /** Why some overrides are not in force, by their ids. */
+  get idle(): ReadonlyMap<string, string> {
+    return this.last.idle
+  }
+
+  /** The policies with the overrides over them. */
+  adjust(policies: readonly Policy[]): readonly Policy[] {
+    this.last = overlaid(policies, this.overrides)
+    return this.last.policies
+  }
+}
+
+/**
+ * In Redis for every service whose counts are there, since another instance may set something. Without Redis only
+ * where this process has an admin API itself; `given` is another place, which several processes share.
+ */
+export function openControls(
+  { redis }: OpenStore,
+  hasAdmin: boolean,
+  metrics: MetricRegistry,
+  log: Log,
+  given?: ControlStore,
+): ServiceControls | undefined {
+  if (given !== undefined) return new ServiceControls(given, metrics, log)
+  if (redis !== undefined)
+    return new ServiceControls(new RedisControlStore(redis.client, redis.prefix), metrics, log)
+  return hasAdmin ? new ServiceControls(new LocalControlStore(), metrics, log) : undefined
+}
