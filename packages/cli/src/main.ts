@@ -2,7 +2,7 @@
 // The `sluice` command: parses the arguments and hands over to one file for each command.
 import { program } from 'commander'
 import { check } from './check.ts'
-import { serve } from './serve.ts'
+import { serve, type ServeOptions } from './serve.ts'
 import { version } from './version.ts'
 
 program
@@ -20,9 +20,17 @@ program
     '[file]',
     "the configuration, YAML or JSON; not needed in the environment of Envoy's own rate limit service",
   )
+  .option(
+    '--upstream <url>',
+    'be a reverse proxy too: limit requests and hand them on to this server',
+  )
   .option('--no-banner', 'say nothing on standard output')
   .option('--no-watch', 'read the file again on SIGHUP only')
-  .action(async (file: string | undefined, options: { banner: boolean; watch: boolean }) => {
+  .option(
+    '--workers <number>',
+    "how many processes share the ports; 'auto' is one for each core (default: what the file says)",
+  )
+  .action(async (file: string | undefined, options: ServeOptions) => {
     process.exitCode = await serve(file, options)
   })
 

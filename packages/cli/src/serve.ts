@@ -6,23 +6,33 @@ import {
   problemText,
   ratelimitConfig,
   startService,
+  startWorkers,
   type Service,
+  type WorkersService,
 } from '@sluice/server'
 
 /** What may be switched off. */
 export interface ServeOptions {
   readonly banner: boolean
   readonly watch: boolean
+  /** How many processes share the ports; goes before the environment. */
+  readonly workers?: string
+  /** What is behind the reverse proxy; goes before the environment, and switches the proxy on. */
+  readonly upstream?: string
 }
 
 /** Serves until SIGINT or SIGTERM and gives the exit code: 0 after a clean end, 1 when it cannot start. */
 export async function serve(
   file: string | undefined,
-  { banner, watch }: ServeOptions,
+  { banner, watch, workers, upstream }: ServeOptions,
 ): Promise<number> {
-  const environment = process.env
-  const loaded =
-    file === undefined ? ratelimitConfig(environment) : await loadForStart(file, environment)
+  const environment = {
+    ...process.env,
+    ...(workers === undefined ? {} : { SLUICE_WORKERS: workers }),
+    ...(upstream === undefined ? {} : { SLUICE_PROXY_UPSTREAM: upstream }),
+  }
+  const read = file === undefined ? undefined : await loadForStart(file, environment)
+  const loaded = read ?? ratelimitConfig(environment)
   if (loaded === undefined) {
     say(
       "error: there is no file; accepted: sluice serve sluice.yaml, or RUNTIME_ROOT as for Envoy's own rate limit service",
@@ -34,21 +44,24 @@ export async function serve(
     for (const problem of problems) say(`error: ${problemText(problem)}`)
     return 1
   }
-  let service: Service
+  let service: Service | WorkersService
   try {
     const source =
-      'digest' in loaded && file !== undefined
-        ? { file, digest: loaded.digest, environment, ...(watch ? {} : { watch: false as const }) }
+      read !== undefined && file !== undefined
+        ? { file, digest: read.digest, environment, ...(watch ? {} : { watch: false as const }) }
         : undefined
-    service = await startService({ config, ...(source && { source }) })
+    const start = config.workers > 1 ? startWorkers : startService
+    service = await start({ config, ...(source && { source }) })
   } catch (error) {
     say(`error: ${reasonOf(error)}`)
     return 1
   }
   const ended = untilSignal(service, config.shutdown.delay)
   if (banner) process.stdout.write(bannerText(config, service.listeners))
-  await ended
-  return 0
+  const reason = await Promise.race([ended, ...('failed' in service ? [service.failed] : [])])
+  if (typeof reason !== 'string') return 0
+  say(`error: ${reason}`)
+  return 1
 }
 
 /** SIGHUP reads the file again, SIGTERM drains, Ctrl+C ends at once, and a second signal does not wait. */

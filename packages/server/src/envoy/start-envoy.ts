@@ -5,6 +5,7 @@ import type { OnEvent } from 'sluice/resilience'
 import type { Config, EnvoyConfig } from '../config/config.ts'
 import type { WatchOptions } from '../reload/watch-file.ts'
 import type { Listener, ServiceContext } from '../service/listener.ts'
+import type { DomainConfig } from './descriptors/domain-config.ts'
 import { guardedStore } from './decide/guarded-store.ts'
 import { DomainRegistry } from './domains.ts'
 import { DomainFiles } from './files/domain-files.ts'
@@ -31,6 +32,8 @@ export interface EnvoyParts {
   /** The configuration's file, beside which relative files are looked for. */
   readonly file?: string | undefined
   readonly watch?: WatchOptions | false | undefined
+  /** The descriptors in force, when somebody else reads the files. */
+  readonly domains?: readonly DomainConfig[] | undefined
   /** Who hears of the store behind the descriptors, under a name. */
   readonly listenerFor?: (name: string) => OnEvent
 }
@@ -39,12 +42,14 @@ export interface EnvoyParts {
 export interface StartedEnvoy {
   readonly listener: Listener
   reload(): ReturnType<DomainFiles['reload']>
+  /** Puts other descriptors in force, for whoever reads the files. */
+  swap(domains: readonly DomainConfig[]): void
 }
 
 /** Starts it when the configuration asks for it; throws `InvalidFiles` when its files are wrong. */
 export async function startEnvoy(
   config: Config,
-  { context, store, file, watch, listenerFor }: EnvoyParts,
+  { context, store, file, watch, domains: given, listenerFor }: EnvoyParts,
 ): Promise<StartedEnvoy | undefined> {
   const address = config.listeners.grpc ?? (config.envoy && ADDRESS)
   if (address === undefined) return undefined
@@ -56,13 +61,16 @@ export async function startEnvoy(
   })
   const domains = new DomainRegistry({ ...deciding, store: guarded }, context.limiters)
   const loading = { algorithm: deciding.algorithm, mergeDomains }
-  const source = new DomainFiles(pathsOf(files, file), loading, domains, context.log)
+  const own = given === undefined ? files : []
+  const source = new DomainFiles(pathsOf(own, file), loading, domains, context.log)
+  if (given !== undefined) domains.swap(given)
   const { host, port } = address
   const tls = await context.certificates.open('grpc', config.listeners.grpc?.tls)
   const opened = await openEnvoy({ host, port, ...(tls && { tls }), domains, reflection }, context)
-  if (watch !== false && files.length > 0) source.watch(watch)
+  if (watch !== false && own.length > 0) source.watch(watch)
   return {
     reload: () => source.reload(),
+    swap: (others) => domains.swap(others),
     listener: {
       ...opened,
       close: async (patience) => {

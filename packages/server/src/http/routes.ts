@@ -1,5 +1,6 @@
 // The routes of the HTTP API: a fixed table, looked up by path.
 import type { ServerResponse } from 'node:http'
+import type { MaybePromise } from 'sluice'
 import type { Config } from '../config/config.ts'
 import { authHandler } from '../proxy/auth-handler.ts'
 import { PROXIES, type ProxyName } from '../proxy/proxies.ts'
@@ -24,6 +25,8 @@ interface Shown {
 export interface RoutesContext extends ServiceContext {
   /** What `/readyz` adds to the state, such as a reload that failed. */
   readonly detail: () => object
+  /** What `/metrics` says. */
+  readonly metricsText: () => MaybePromise<string>
   /** Whether the port is closing, so that every answer is the last of its connection. */
   readonly isClosing: () => boolean
 }
@@ -84,11 +87,20 @@ export function createHandler(
     }
   }
   const show = (route: string, read: () => Shown): Handler => {
-    return (_, response) => {
-      const { status, text, type = 'application/json' } = read()
-      count(route, status)
-      sendText(response, status, type, text, closing())
-    }
+    return (_, response) => send(route, response, read())
+  }
+  const send = (route: string, response: ServerResponse, shown: Shown): void => {
+    const { status, text, type = 'application/json' } = shown
+    count(route, status)
+    sendText(response, status, type, text, closing())
+  }
+  const showMetrics: Handler = (_, response) => {
+    const shown = (text: string): void =>
+      send('/metrics', response, { status: 200, text, type: METRICS_TYPE })
+    const text = context.metricsText()
+    if (isPromise(text))
+      text.then(shown, (error) => fail('/metrics', response, problemOfError(error)))
+    else shown(text)
   }
 
   const auth = (name: ProxyName): Handler => {
@@ -118,7 +130,7 @@ export function createHandler(
       const text = JSON.stringify({ status: state, ...context.detail() })
       return { status: state === 'serving' ? 200 : 503, text }
     }),
-    '/metrics': show('/metrics', () => ({ status: 200, text: metrics.text(), type: METRICS_TYPE })),
+    '/metrics': showMetrics,
   }
   // A map, since the paths that are looked up come from requests.
   const routes = new Map(Object.entries(handlers))

@@ -9,6 +9,9 @@ export type MakeLimiter = (policy: Policy) => ServiceLimiter
 /** What is laid over the policies of the file before they are put in force. */
 export type Adjust = (policies: readonly Policy[]) => readonly Policy[]
 
+/** The number of the next state, given that of the last; 0 before the first. */
+export type NextGeneration = (last: number) => number
+
 /** How long a limiter that was replaced stays open for requests that have begun with it, in milliseconds. */
 const AFTERLIFE = 10_000
 
@@ -20,6 +23,7 @@ const AFTERLIFE = 10_000
 export class LimiterRegistry implements LimiterSource {
   private readonly make: MakeLimiter
   private readonly adjust: Adjust
+  private readonly generation: NextGeneration
   /** As the file has them. */
   private written: readonly Policy[]
   private limiters: Limiters
@@ -30,11 +34,13 @@ export class LimiterRegistry implements LimiterSource {
     policies: readonly Policy[],
     make: MakeLimiter,
     adjust: Adjust = (policies) => policies,
+    generation: NextGeneration = (last) => last + 1,
   ) {
     this.make = make
     this.adjust = adjust
+    this.generation = generation
     this.written = policies
-    this.limiters = limitersOf(adjust(policies), make, 1)
+    this.limiters = limitersOf(adjust(policies), make, generation(0))
   }
 
   get current(): Limiters {
@@ -61,7 +67,7 @@ export class LimiterRegistry implements LimiterSource {
       const kept = isDeepStrictEqual(same, policy) ? old.get(policy.name) : undefined
       return kept ?? this.make(policy)
     }
-    this.limiters = limitersOf(policies, makeOrKeep, old.generation + 1)
+    this.limiters = limitersOf(policies, makeOrKeep, this.generation(old.generation))
     for (const name of old.names()) {
       const limiter = old.get(name)
       if (limiter !== undefined && limiter !== this.limiters.get(name)) this.closeLater(limiter)

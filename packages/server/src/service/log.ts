@@ -23,12 +23,16 @@ export type LogLevel = (typeof LOG_LEVELS)[number]
 
 const SECRET_FIELDS = ['password', 'token', 'secret', 'authorization']
 
-/** Logs to standard error, or to another stream. JSON escapes line breaks and control characters. */
-export function createLog(level: LogLevel, destination?: DestinationStream): Log {
+/** Logs to standard error, or to another stream; `base` is in every line. JSON escapes line breaks and control characters. */
+export function createLog(
+  level: LogLevel,
+  destination?: DestinationStream,
+  base: Readonly<Record<string, unknown>> | null = null,
+): Log {
   return pino(
     {
       level,
-      base: null,
+      base,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       redact: {

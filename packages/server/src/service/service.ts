@@ -14,6 +14,7 @@ import { Reloader, type ReloadResult } from '../reload/reloader.ts'
 import { watchFile, type WatchOptions } from '../reload/watch-file.ts'
 import { openProxy } from '../upstream/proxy-listener.ts'
 import { Certificates } from '../tls/certificates.ts'
+import type { Seat } from '../workers/seat.ts'
 import { Health } from './health.ts'
 import type { Listener, ServiceContext } from './listener.ts'
 import { createLog, type Log } from './log.ts'
@@ -31,6 +32,8 @@ export interface ServiceOptions {
   }
   /** Default: JSON lines on standard error. */
   readonly log?: Log
+  /** For one worker of several: the primary process reads the file, and adds up the figures. */
+  readonly seat?: Seat
 }
 
 /** A running service. */
@@ -47,27 +50,40 @@ export interface Service {
 
 /** Starts the service; rejects when a port cannot be had, with nothing left open. */
 export async function startService(options: ServiceOptions): Promise<Service> {
-  const { config, source } = options
+  const { config, source, seat } = options
   const log = options.log ?? createLog(config.log)
   const metrics = new MetricRegistry()
   const health = new Health()
   addProcessMetrics(metrics, health)
-  const opened = openStore(config.store, log)
+  const opened = seat?.opened ?? openStore(config.store, log)
   if (opened.memory !== undefined) addMemoryMetrics(metrics, opened.memory)
   const storeMetrics = new StoreMetrics(metrics, log)
   const limiters = new LimiterRegistry(
     config.policies,
     limiterMaker(opened, config.failure, metrics, storeMetrics),
+    undefined,
+    seat?.generation,
   )
   const environment = source?.environment ?? {}
   const reloader =
-    source && new Reloader({ ...source, config, environment }, limiters, metrics, log)
+    source && seat === undefined
+      ? new Reloader({ ...source, config, environment }, limiters, metrics, log)
+      : undefined
   const { file, watch } = source ?? {}
   const certificates = new Certificates({ file, watch, metrics, log })
   const context: ServiceContext = { limiters, health, metrics, certificates, log }
 
   const listeners: Listener[] = []
   let envoy: StartedEnvoy | undefined
+  let domains = seat?.domains
+  seat?.onParts({
+    metrics,
+    swapPolicies: (policies) => void limiters.swap(policies),
+    swapDomains: (others) => {
+      domains = others
+      envoy?.swap(others)
+    },
+  })
   const closeAll = async (patience: Millis): Promise<void> => {
     await Promise.all(listeners.map((listener) => listener.close(patience)))
     certificates.close()
@@ -76,16 +92,19 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   }
   try {
     const detail = () => ({
-      ...(reloader?.status ?? { generation: limiters.current.generation }),
+      ...(seat?.detail() ?? reloader?.status ?? { generation: limiters.current.generation }),
       ...(storeMetrics.isDegraded ? { degraded: true } : {}),
     })
+    const metricsText = () => seat?.metricsText() ?? metrics.text()
     const { http } = config.listeners
     const makeHandler = (isClosing: () => boolean) =>
-      createHandler({ ...context, detail, isClosing }, config)
+      createHandler({ ...context, detail, metricsText, isClosing }, config)
     listeners.push(await openHttp(makeHandler, http, context))
     const listenerFor = (name: string) => storeMetrics.listenerFor(name)
-    envoy = await startEnvoy(config, { context, store: opened.store, file, watch, listenerFor })
+    const parts = { context, store: opened.store, file, watch, domains, listenerFor }
+    envoy = await startEnvoy(config, parts)
     if (envoy !== undefined) listeners.push(envoy.listener)
+    if (domains !== undefined && domains !== parts.domains) envoy?.swap(domains)
     const { proxy } = config.listeners
     if (proxy !== undefined) listeners.push(await openProxy(proxy, config, context, file))
   } catch (error) {
@@ -111,7 +130,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   let stopping: Promise<void> | undefined
   return {
     listeners: listeners.map(({ name, url }) => ({ name, url })),
-    reload: async () => worse(envoy?.reload(), await certificates.reload(), await reloader?.reload()),
+    reload: async () =>
+      worse(envoy?.reload(), await certificates.reload(), await reloader?.reload()),
     stop: (delay = 0) => (stopping ??= stop(delay)),
   }
 }

@@ -11,14 +11,19 @@ import { InvalidFiles, loadDomains, type LoadedDomains, type LoadOptions } from 
 export class DomainFiles {
   private readonly paths: readonly string[]
   private readonly options: LoadOptions
-  private readonly registry: DomainRegistry
+  private readonly registry: Pick<DomainRegistry, 'swap'>
   private readonly log: Log
   private loaded: LoadedDomains
   private watchers: readonly { close(): void }[] = []
   private lastProblem = ''
 
   /** Reads the files and puts them in force; throws {@link InvalidFiles}. */
-  constructor(paths: readonly string[], options: LoadOptions, registry: DomainRegistry, log: Log) {
+  constructor(
+    paths: readonly string[],
+    options: LoadOptions,
+    registry: Pick<DomainRegistry, 'swap'>,
+    log: Log,
+  ) {
     this.paths = paths
     this.options = options
     this.registry = registry

@@ -1,0 +1,37 @@
+// The process that owns the counts of a service with several workers and no Redis.
+import { unlinkSync } from 'node:fs'
+import { memoryStore } from 'sluice'
+import { addProcessMetrics } from '../metrics/process-metrics.ts'
+import { MetricRegistry } from '../metrics/registry.ts'
+import { addMemoryMetrics } from '../metrics/store-metrics.ts'
+import { Health } from '../service/health.ts'
+import { followPrimary } from './follow-primary.ts'
+import type { FromOwner, StartOwner, ToOwner } from './messages.ts'
+import { serveStore } from './owner-server.ts'
+
+const tell = followPrimary<ToOwner, FromOwner>((message) => {
+  if (message.type === 'start') void start(message)
+  else if (message.type === 'stop') process.exit(0)
+  else tell({ type: 'counted', round: message.round, snapshot: metrics.snapshot() })
+})
+const metrics = new MetricRegistry()
+// It takes no traffic itself, and never says that it is ready for some.
+addProcessMetrics(metrics, new Health())
+
+async function start({ socket, maxKeys }: StartOwner): Promise<void> {
+  const memory = memoryStore({ maxKeys })
+  addMemoryMetrics(metrics, memory)
+  remove(socket)
+  process.once('exit', () => remove(socket))
+  await serveStore(memory, socket)
+  tell({ type: 'ready' })
+}
+
+/** An owner that was killed leaves its socket behind. */
+function remove(socket: string): void {
+  try {
+    unlinkSync(socket)
+  } catch {
+    // There is none.
+  }
+}

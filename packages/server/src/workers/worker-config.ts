@@ -1,0 +1,29 @@
+// One worker's part of what the file grants the whole service.
+import type { Config, FailureConfig } from '../config/config.ts'
+
+/** The part that a service grants without its store when the file says nothing. */
+const FALLBACK_SHARE = 0.5
+
+/**
+ * The configuration of one of `workers`. Every worker counts for itself while the store is away, so that each may
+ * grant only its part of what the service may; and each has its part of the connections.
+ */
+export function workerConfig(config: Config): Config {
+  const { workers, failure, listeners } = config
+  const { http } = listeners
+  const maxConnections = Math.ceil(http.maxConnections / workers)
+  return {
+    ...config,
+    failure: sharedFailure(failure, workers),
+    listeners: { ...listeners, http: { ...http, maxConnections } },
+  }
+}
+
+function sharedFailure(
+  { replicas, fallbackShare = FALLBACK_SHARE }: FailureConfig,
+  workers: number,
+): FailureConfig {
+  return replicas === undefined
+    ? { fallbackShare: fallbackShare / workers }
+    : { replicas: replicas * workers }
+}
