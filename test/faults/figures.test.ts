@@ -30,6 +30,7 @@ function figures(
     wait: Float32Array.from(column(1)),
     key: Int32Array.from(column(2)),
     answer: Uint8Array.from(column(3)),
+    causes: {},
     errors: [],
     unhandled: [],
     still: Float64Array.from(still),

@@ -26,6 +26,8 @@ export interface Figures {
   readonly errorTexts: readonly string[]
   /** Requests that the fallback answered. */
   readonly fallback: number
+  /** Why it did. */
+  readonly causes: Readonly<Record<string, number>>
   /** Milliseconds after which the store gave calls up. */
   readonly deadline: number
   readonly longestWait: number
@@ -118,6 +120,7 @@ export function figuresOf(
     errors: tally.errors + record.unhandled.length,
     errorTexts: [...record.errors, ...record.unhandled].slice(0, 5),
     fallback: tally.fallback,
+    causes: record.causes,
     deadline: timeout,
     longestWait,
     medianWait: median(waits),
@@ -170,6 +173,15 @@ function median(numbers: number[]): number {
   return numbers[numbers.length >> 1] ?? 0
 }
 
+function added(
+  a: Readonly<Record<string, number>>,
+  b: Readonly<Record<string, number>>,
+): Record<string, number> {
+  const sum = { ...a }
+  for (const [name, count] of Object.entries(b)) sum[name] = (sum[name] ?? 0) + count
+  return sum
+}
+
 /** The figures of several pods of one scenario as one. */
 export function together(all: readonly Figures[]): Figures {
   const sum = (pick: (one: Figures) => number): number => all.reduce((n, one) => n + pick(one), 0)
@@ -179,6 +191,7 @@ export function together(all: readonly Figures[]): Figures {
     errors: sum((one) => one.errors),
     errorTexts: all.flatMap((one) => one.errorTexts).slice(0, 5),
     fallback: sum((one) => one.fallback),
+    causes: all.reduce((causes, one) => added(causes, one.causes), {}),
     deadline: most((one) => one.deadline),
     longestWait: most((one) => one.longestWait),
     medianWait: most((one) => one.medianWait),

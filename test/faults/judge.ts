@@ -14,6 +14,12 @@ export interface Slack {
 /** What travels in one call at most. */
 const ONE_CALL = 64
 
+function whyOf({ causes }: Figures): string {
+  return Object.entries(causes)
+    .map(([cause, count]) => `${cause} ${count}`)
+    .join(', ')
+}
+
 /** Every promise that the figures break, as sentences. */
 export function broken(scenario: Scenario, figures: Figures, slack: Slack): string[] {
   const { bounds, pods = 1 } = scenario
@@ -32,7 +38,7 @@ export function broken(scenario: Scenario, figures: Figures, slack: Slack): stri
     ['hot units admitted by the store before the fault', figures.spentBefore, QUOTA],
     ['hot units admitted by the store since', figures.byStore, unspent + again],
     ['hot units admitted by the fallback', figures.byFallback, limiters * share],
-    ['answers of the fallback', figures.fallback, bounds.fallback ?? Infinity],
+    [`answers of the fallback (${whyOf(figures)})`, figures.fallback, bounds.fallback ?? Infinity],
     ['ms of the longest wait that is our own', figures.ownWait, longestWait],
     ['ms of the median wait', figures.medianWait, median],
     ['ms until the store answers again', figures.recovery ?? Infinity, recovery * slack.recovery],

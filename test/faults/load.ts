@@ -32,6 +32,7 @@ export class Load {
   private readonly wait = new Float32Array(MOST)
   private readonly key = new Int32Array(MOST)
   private readonly answer = new Uint8Array(MOST)
+  private readonly causes: Record<string, number> = {}
   private readonly errors = new Set<string>()
   private readonly unhandled: string[] = []
   private count = 0
@@ -85,6 +86,7 @@ export class Load {
       wait: this.wait.slice(0, this.count),
       key: this.key.slice(0, this.count),
       answer: this.answer.slice(0, this.count),
+      causes: this.causes,
       errors: [...this.errors],
       unhandled: this.unhandled,
       still: Float64Array.from(this.still),
@@ -121,7 +123,9 @@ export class Load {
     const { patience, hotCost } = this.orders
     const signal = patience === undefined ? undefined : AbortSignal.timeout(patience)
     try {
-      const { allowed, degraded } = await limiter.check(text, key < 0 ? hotCost : 1, signal)
+      const decision = await limiter.check(text, key < 0 ? hotCost : 1, signal)
+      const { allowed, degraded, cause } = decision
+      if (cause !== undefined) this.causes[cause] = (this.causes[cause] ?? 0) + 1
       if (key < 0 && !allowed && !degraded) this.spent()
       this.settle(index, (allowed ? ALLOWED : 0) + (degraded ? DEGRADED : 0))
     } catch (error) {

@@ -65,6 +65,8 @@ export interface PodRecord {
   /** The number of the one-shot key, or -1 for the hot key. */
   readonly key: Int32Array
   readonly answer: Uint8Array
+  /** Why the fallback answered, and how often. */
+  readonly causes: Readonly<Record<string, number>>
   readonly errors: readonly string[]
   readonly unhandled: readonly string[]
   /** When the pod's own event loop stood still: the beginning and the end of each time, one after the other. */

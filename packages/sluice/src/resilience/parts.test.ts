@@ -37,7 +37,10 @@ function parted() {
     {
       timeout: null,
       breaker: new Breaker(),
-      division: { partOf: (key) => String(key).charCodeAt(0) - 97, breaker: () => new Breaker() },
+      division: {
+        partOf: (key) => (key as string).charCodeAt(0) - 97,
+        breaker: () => new Breaker(),
+      },
       fallback: fallbackOf(limiterOf(500)),
       onEvent: ({ type }) => void (type === 'fallback' || events.push(type)),
       clock,
