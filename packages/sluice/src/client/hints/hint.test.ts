@@ -149,6 +149,48 @@ describe('quotas', () => {
       [{ ...requests, quota: 5000, remaining: 0, resetAfter: 60_000 }],
     ],
     [
+      'GitHub, with more than is needed',
+      {
+        'x-ratelimit-limit': '60',
+        'x-ratelimit-remaining': '59',
+        'x-ratelimit-used': '1',
+        'x-ratelimit-resource': 'core',
+        'x-ratelimit-reset': String(NOW / 1000 + 3600),
+        date: DATE,
+      },
+      [{ ...requests, quota: 60, remaining: 59, resetAfter: 3_600_000 }],
+    ],
+    [
+      'Envoy: policies with names behind the limit',
+      {
+        'x-ratelimit-limit': '10, 10;w=1;name="a", 1000;w=3600',
+        'x-ratelimit-remaining': '0',
+        'x-ratelimit-reset': '1',
+      },
+      [{ ...requests, quota: 10, window: 1000, remaining: 0, resetAfter: 1000 }],
+    ],
+    [
+      'Kong: the three and the windows',
+      {
+        'ratelimit-limit': '5',
+        'ratelimit-remaining': '4',
+        'ratelimit-reset': '47',
+        'x-ratelimit-limit-minute': '5',
+      },
+      [{ ...requests, quota: 5, remaining: 4, resetAfter: 47_000 }],
+    ],
+    [
+      'Discord: an instant with a fraction',
+      { 'x-ratelimit-reset': `${NOW / 1000 + 1}.25` },
+      [{ ...requests, resetAfter: 1250 }],
+    ],
+    [
+      'Shopify, spent',
+      { 'x-shopify-shop-api-call-limit': '40/40', 'retry-after': '2.0' },
+      [{ ...requests, name: 'shopify', quota: 40, window: 20_000, remaining: 0 }],
+    ],
+    ['Stripe: no counts at all', { 'stripe-should-retry': 'true' }, []],
+    [
       'Twitter: other hyphens',
       {
         'x-rate-limit-limit': '15',

@@ -32,9 +32,10 @@ export function hintOf(headers: HeaderReader, now: Millis): Hint {
 
 /** Until the last of the spent quotas comes back; undefined when none is spent, or none says when. */
 export function spentFor({ quotas }: Hint): Millis | undefined {
-  const spent = quotas.filter(({ remaining }) => remaining !== undefined && remaining < 1)
-  const waits = spent.map(({ resetAfter }) => resetAfter).filter((wait) => wait !== undefined)
-  return waits.length === 0 ? undefined : Math.max(...waits)
+  let longest: Millis | undefined
+  for (const { remaining = 1, resetAfter } of quotas)
+    if (remaining < 1 && resetAfter !== undefined) longest = Math.max(longest ?? 0, resetAfter)
+  return longest
 }
 
 function quotasOf(headers: HeaderReader, there: Millis): readonly Quota[] {

@@ -43,7 +43,8 @@ export function waitUntilRetry(text: string, there: Millis): Millis | undefined 
   const trimmed = text.trim()
   // A proxy and the server behind it may both have said something: the longer wait holds for both.
   const parts = trimmed.split(',').map((part) => part.trim())
-  if (parts.every((part) => NUMBER.test(part))) return whole(Math.max(...parts.map(Number)) * 1000)
+  if (parts.every((part) => NUMBER.test(part)))
+    return whole(parts.reduce((longest, part) => Math.max(longest, Number(part)), 0) * 1000)
   const date = httpDate(trimmed, there)
   return date === undefined ? undefined : whole(date - there)
 }

@@ -34,7 +34,7 @@ export function policiesOf(text: string | null | undefined): readonly Policy[] {
       name: isNamed ? (value as string) : undefined,
       unit: typeof unit === 'string' ? unit : REQUESTS,
       quota,
-      window: window === undefined || window === 0 ? undefined : window * 1000,
+      window: window === 0 ? undefined : millisOf(window),
     })
   }
   return policies
@@ -52,23 +52,27 @@ export function policyFor(
 /** Drafts 8 and later: `"burst";r=50;t=30`; the proposed `a` and `w` are the same. A malformed item is skipped alone. */
 function named(items: readonly Member[], policies: readonly Policy[]): readonly Quota[] {
   const quotas: Quota[] = []
+  // By name, so that a field full of names is read in one go.
+  const byName = new Map(policies.toReversed().map((policy) => [policy.name, policy]))
+  const told = new Set<string | undefined>()
   for (const { kind, value, parameters } of items) {
     if (kind !== 'string' && kind !== 'token') continue
     const remaining = parameter(parameters, parameters.has('r') ? 'r' : 'a')
     const resetAfter = parameter(parameters, parameters.has('t') ? 't' : 'w')
     if (remaining === undefined || remaining < 0 || (resetAfter ?? 0) < 0) continue
-    const policy = policies.find(({ name }) => name === value)
+    const policy = byName.get(value as string)
+    told.add(value as string)
     const quota = quotaOf({
       name: value as string,
       unit: policy?.unit,
       quota: policy?.quota,
       window: policy?.window,
       remaining,
-      resetAfter: resetAfter === undefined ? undefined : resetAfter * 1000,
+      resetAfter: millisOf(resetAfter),
     })
     if (quota !== undefined) quotas.push(quota)
   }
-  const silent = policies.filter(({ name }) => !quotas.some((quota) => quota.name === name))
+  const silent = policies.filter(({ name }) => !told.has(name))
   for (const { name, unit, quota, window } of silent)
     quotas.push(quotaOf({ name, unit, quota, window })!)
   return quotas
@@ -89,9 +93,14 @@ function combined(
     quota,
     window: policyFor(policies, quota)?.window,
     remaining,
-    resetAfter: reset === undefined ? undefined : reset * 1000,
+    resetAfter: millisOf(reset),
   })
   return found === undefined ? undefined : [found]
+}
+
+/** Fifteen digits of seconds are more milliseconds than whole numbers hold. */
+function millisOf(seconds: number | undefined): number | undefined {
+  return seconds === undefined ? undefined : Math.min(seconds * 1000, Number.MAX_SAFE_INTEGER)
 }
 
 /** An integer parameter; undefined when it is missing, -1 when it is of another type. */
