@@ -96,10 +96,20 @@ export interface AdminListenerConfig extends HttpListenerConfig {
   readonly auditFile?: string
 }
 
+/** The gRPC listener and what it takes from strangers. */
+export interface GrpcListenerConfig extends ListenerConfig {
+  /** Most bytes of one message. Default 1 MiB. */
+  readonly maxMessage?: number
+  /** Most bytes of a call's headers. Default 16 KiB. */
+  readonly maxHeaders?: number
+  /** Default 20,000. */
+  readonly maxConnections?: number
+}
+
 /** Which protocols are spoken, and where; one that is not there is off. */
 export interface ListenersConfig {
   readonly http: HttpListenerConfig
-  readonly grpc?: ListenerConfig
+  readonly grpc?: GrpcListenerConfig
   readonly proxy?: ProxyListenerConfig
   readonly admin?: AdminListenerConfig
 }

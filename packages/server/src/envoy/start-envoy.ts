@@ -2,7 +2,7 @@
 import { dirname, resolve } from 'node:path'
 import type { Store } from 'sluice'
 import type { OnEvent } from 'sluice/resilience'
-import type { Config, EnvoyConfig } from '../config/config.ts'
+import type { Config, EnvoyConfig, GrpcListenerConfig } from '../config/config.ts'
 import type { WatchOptions } from '../reload/watch-file.ts'
 import type { Listener, ServiceContext } from '../service/listener.ts'
 import type { DomainConfig } from './descriptors/domain-config.ts'
@@ -51,7 +51,8 @@ export async function startEnvoy(
   config: Config,
   { context, store, file, watch, domains: given, listenerFor }: EnvoyParts,
 ): Promise<StartedEnvoy | undefined> {
-  const address = config.listeners.grpc ?? (config.envoy && ADDRESS)
+  const address: GrpcListenerConfig | undefined =
+    config.listeners.grpc ?? (config.envoy && ADDRESS)
   if (address === undefined) return undefined
   const { files, mergeDomains, reflection, onStoreFailure, ...deciding } = config.envoy ?? DEFAULTS
   const guarded = guardedStore(store, {
@@ -64,9 +65,12 @@ export async function startEnvoy(
   const own = given === undefined ? files : []
   const source = new DomainFiles(pathsOf(own, file), loading, domains, context.log)
   if (given !== undefined) domains.swap(given)
-  const { host, port } = address
+  const { tls: _, ...listening } = address
   const tls = await context.certificates.open('grpc', config.listeners.grpc?.tls)
-  const opened = await openEnvoy({ host, port, ...(tls && { tls }), domains, reflection }, context)
+  const opened = await openEnvoy(
+    { ...listening, ...(tls && { tls }), domains, reflection },
+    context,
+  )
   if (watch !== false && own.length > 0) source.watch(watch)
   return {
     reload: () => source.reload(),

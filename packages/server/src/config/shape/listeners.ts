@@ -1,20 +1,17 @@
 // The shape of `listeners`: one member for each protocol.
 import { z } from 'zod'
-import type { HttpListenerConfig, ListenerConfig, ListenersConfig } from '../config.ts'
+import type { HttpListenerConfig, ListenersConfig } from '../config.ts'
 import { adminListener } from './admin.ts'
+import { grpc } from './grpc.ts'
 import { proxyListener } from './proxy-listener.ts'
 import { strangers } from './strangers.ts'
 import { tls } from './tls.ts'
 import { host, millis, port, whole } from './values.ts'
 
-const secure = tls
-  .describe('Keys and certificates; plain text when it is left out.')
-  .exactOptional()
-
 const http: z.ZodType<HttpListenerConfig> = z.strictObject({
   host: host.default('127.0.0.1'),
   port: port.default(8080),
-  tls: secure,
+  tls: tls.describe('Keys and certificates; plain text when it is left out.').exactOptional(),
   maxBody: whole(1024, 2 ** 26)
     .describe('Most bytes of a request body.')
     .default(262_144),
@@ -22,12 +19,6 @@ const http: z.ZodType<HttpListenerConfig> = z.strictObject({
     .describe('How long a client may take to send a whole request.')
     .default(10_000),
   ...strangers,
-})
-
-const grpc: z.ZodType<ListenerConfig> = z.strictObject({
-  host: host.default('127.0.0.1'),
-  port: port.default(8081),
-  tls: secure,
 })
 
 export const listeners: z.ZodType<ListenersConfig> = z.strictObject(

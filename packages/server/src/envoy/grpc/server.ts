@@ -34,6 +34,8 @@ export interface GrpcServerOptions {
   readonly port: number
   /** Most bytes of one message. Default 1 MiB. */
   readonly maxMessage?: number
+  /** Most bytes of a call's headers, with 32 for each field. Default 16 KiB. */
+  readonly maxHeaders?: number
   /** Most calls at once on one connection. Default 1024. */
   readonly maxCalls?: number
   readonly maxConnections?: number
@@ -79,8 +81,9 @@ class Running implements GrpcServer {
     this.options = options
     this.largest = options.maxMessage ?? 1_048_576
     this.waiting = new WaitingStreams(options.requestTimeout ?? 10_000)
-    const settings = { settings: { maxConcurrentStreams: options.maxCalls ?? 1024 } }
-    this.server = http2Server(settings, options.tls)
+    const { maxCalls = 1024, maxHeaders = 16_384 } = options
+    const settings = { maxConcurrentStreams: maxCalls, maxHeaderListSize: maxHeaders }
+    this.server = http2Server({ settings }, options.tls)
     if (options.maxConnections !== undefined) this.server.maxConnections = options.maxConnections
     this.server.on('connection', (socket: Socket) => {
       this.sockets.add(socket)

@@ -1,0 +1,20 @@
+// The shape of `listeners.grpc`.
+import { z } from 'zod'
+import type { GrpcListenerConfig } from '../config.ts'
+import { tls } from './tls.ts'
+import { host, port, whole } from './values.ts'
+
+export const grpc: z.ZodType<GrpcListenerConfig> = z.strictObject({
+  host: host.default('127.0.0.1'),
+  port: port.default(8081),
+  tls: tls.describe('Keys and certificates; plain text when it is left out.').exactOptional(),
+  maxMessage: whole(1024, 2 ** 26)
+    .describe('Most bytes of one message; 1,048,576 when it is left out.')
+    .exactOptional(),
+  maxHeaders: whole(1024, 2 ** 20)
+    .describe('Most bytes of a call’s headers; 16,384 when it is left out.')
+    .exactOptional(),
+  maxConnections: whole(1, 2 ** 20)
+    .describe('Most connections at once; 20,000 when it is left out.')
+    .exactOptional(),
+})
