@@ -23,7 +23,7 @@ import { views } from './views.ts'
 /** What the service brings along. */
 export interface StartAdminParts {
   readonly context: ServiceContext
-  readonly controls: ServiceControls
+  readonly controls: ServiceControls | undefined
   readonly opened: OpenStore
   readonly offenders: Offenders
   readonly storeMetrics: StoreMetrics
@@ -46,7 +46,7 @@ export async function startAdmin(
   const { log, metrics } = context
   const { admin } = config.listeners
   if (admin === undefined) return undefined
-  if (!hasAdmin(config)) {
+  if (!hasAdmin(config) || controls === undefined) {
     const accepted = 'SLUICE_ADMIN_TOKEN or listeners.admin.tokenFile'
     log.warn({ accepted }, 'the admin API is off: there is no token')
     return undefined

@@ -6,6 +6,7 @@ import type { Config, EnvoyConfig, GrpcListenerConfig } from '../config/config.t
 import type { WatchOptions } from '../reload/watch-file.ts'
 import type { Listener, ServiceContext } from '../service/listener.ts'
 import type { DomainConfig } from './descriptors/domain-config.ts'
+import type { KnownBlocks } from '../controls/live-controls.ts'
 import { guardedStore } from './decide/guarded-store.ts'
 import { DomainRegistry } from './domains.ts'
 import { DomainFiles } from './files/domain-files.ts'
@@ -36,6 +37,8 @@ export interface EnvoyParts {
   readonly domains?: readonly DomainConfig[] | undefined
   /** Who hears of the store behind the descriptors, under a name. */
   readonly listenerFor?: (name: string) => OnEvent
+  /** What operators have blocked. */
+  readonly blocks?: KnownBlocks | undefined
 }
 
 /** The listener, and what reads its files again. */
@@ -49,10 +52,9 @@ export interface StartedEnvoy {
 /** Starts it when the configuration asks for it; throws `InvalidFiles` when its files are wrong. */
 export async function startEnvoy(
   config: Config,
-  { context, store, file, watch, domains: given, listenerFor }: EnvoyParts,
+  { context, store, file, watch, domains: given, listenerFor, blocks }: EnvoyParts,
 ): Promise<StartedEnvoy | undefined> {
-  const address: GrpcListenerConfig | undefined =
-    config.listeners.grpc ?? (config.envoy && ADDRESS)
+  const address: GrpcListenerConfig | undefined = config.listeners.grpc ?? (config.envoy && ADDRESS)
   if (address === undefined) return undefined
   const { files, mergeDomains, reflection, onStoreFailure, ...deciding } = config.envoy ?? DEFAULTS
   const guarded = guardedStore(store, {
@@ -60,7 +62,10 @@ export async function startEnvoy(
     onStoreFailure,
     ...(listenerFor && store.sync !== true && { onEvent: listenerFor('envoy') }),
   })
-  const domains = new DomainRegistry({ ...deciding, store: guarded }, context.limiters)
+  const domains = new DomainRegistry(
+    { ...deciding, store: guarded, ...(blocks && { blocks }) },
+    context.limiters,
+  )
   const loading = { algorithm: deciding.algorithm, mergeDomains }
   const own = given === undefined ? files : []
   const source = new DomainFiles(pathsOf(own, file), loading, domains, context.log)

@@ -1,12 +1,15 @@
 // Starts and ends the service: store, limiters, listeners and reloads, in that order and back.
 import type { Millis } from 'sluice'
+import { hasAdmin, startAdmin } from '../admin/start-admin.ts'
 import type { Config } from '../config/config.ts'
 import type { Environment } from '../config/environment.ts'
+import { openControls } from '../controls/open-controls.ts'
 import { startEnvoy, type StartedEnvoy } from '../envoy/start-envoy.ts'
 import { openHttp } from '../http/http-listener.ts'
 import { createHandler } from '../http/routes.ts'
 import { limiterMaker } from '../limiters/make-limiter.ts'
 import { LimiterRegistry } from '../limiters/registry.ts'
+import { Offenders } from '../metrics/offenders.ts'
 import { addProcessMetrics } from '../metrics/process-metrics.ts'
 import { MetricRegistry } from '../metrics/registry.ts'
 import { addMemoryMetrics, StoreMetrics } from '../metrics/store-metrics.ts'
@@ -58,12 +61,15 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const opened = seat?.opened ?? openStore(config.store, log)
   if (opened.memory !== undefined) addMemoryMetrics(metrics, opened.memory)
   const storeMetrics = new StoreMetrics(metrics, log)
+  const offenders = new Offenders()
+  const controls = openControls(opened, hasAdmin(config), metrics, log, seat?.controls)
   const limiters = new LimiterRegistry(
     config.policies,
-    limiterMaker(opened, config.failure, metrics, storeMetrics),
-    undefined,
+    limiterMaker(opened, config.failure, metrics, storeMetrics, offenders, controls?.live),
+    controls && ((policies) => controls.adjust(policies)),
     seat?.generation,
   )
+  if (controls !== undefined) controls.onChange = () => limiters.refresh()
   const environment = source?.environment ?? {}
   const reloader =
     source && seat === undefined
@@ -86,11 +92,13 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   })
   const closeAll = async (patience: Millis): Promise<void> => {
     await Promise.all(listeners.map((listener) => listener.close(patience)))
+    controls?.live.close()
     certificates.close()
     await limiters.close()
     await opened.close()
   }
   try {
+    await controls?.live.start()
     const detail = () => ({
       ...(seat?.detail() ?? reloader?.status ?? { generation: limiters.current.generation }),
       ...(storeMetrics.isDegraded ? { degraded: true } : {}),
@@ -101,12 +109,16 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       createHandler({ ...context, detail, metricsText, isClosing }, config)
     listeners.push(await openHttp(makeHandler, http, context))
     const listenerFor = (name: string) => storeMetrics.listenerFor(name)
-    const parts = { context, store: opened.store, file, watch, domains, listenerFor }
+    const blocks = controls?.live
+    const parts = { context, store: opened.store, file, watch, domains, listenerFor, blocks }
     envoy = await startEnvoy(config, parts)
     if (envoy !== undefined) listeners.push(envoy.listener)
     if (domains !== undefined && domains !== parts.domains) envoy?.swap(domains)
     const { proxy } = config.listeners
     if (proxy !== undefined) listeners.push(await openProxy(proxy, config, context, file))
+    const shared = { context, controls, opened, offenders, storeMetrics, file, watch }
+    const admin = await startAdmin(config, shared)
+    if (admin !== undefined) listeners.push(admin)
   } catch (error) {
     await closeAll(0)
     throw error

@@ -1,5 +1,6 @@
 // Keys in Redis: by SCAN, which never holds the server up, node after node in a cluster.
 import type { Cluster, Redis } from 'ioredis'
+import { SluiceError } from 'sluice'
 import { redisKeys } from 'sluice/redis'
 import type { FoundKey, KeySource, Look, PolicyPlace } from './key-source.ts'
 
@@ -29,7 +30,7 @@ export function redisKeySource(client: Redis | Cluster, prefix: string): KeySour
       const middle = text === '' ? '*' : `*${escaped(text)}*`
       const pattern = `${escaped(`${prefix}{`)}${middle}${end}`
       const answer = node.scan(match[2]!, 'MATCH', pattern, 'COUNT', COUNT)
-      const [cursor, names] = await inTime(answer)
+      const [cursor, names] = await inTime(answer).catch(unreachable)
       const isLast = index + 1 >= nodes.length
       return {
         found: names.flatMap((name) => foundOf(name, prefix, byEnd)),
@@ -62,6 +63,11 @@ function nodesOf(client: Redis | Cluster): readonly Redis[] {
 /** A text in which nothing is a pattern. */
 function escaped(text: string): string {
   return text.replaceAll(/[\\*?[\]^]/g, '\\$&')
+}
+
+function unreachable(cause: unknown): never {
+  const options = { cause, transient: true }
+  throw new SluiceError('store-unreachable', 'the keys in Redis cannot be listed now', options)
 }
 
 function inTime<T>(answer: Promise<T>): Promise<T> {
