@@ -40,7 +40,8 @@ export async function serve(handler: RequestListener): Promise<LimitedServer> {
   }
 }
 
-const LIMIT = 300
+/** What the limited servers let pass in a second. */
+export const LIMIT = 300
 
 /** Servers that let 300 requests pass in a second, each in its own way. */
 export const limitedServers: readonly [string, () => Promise<LimitedServer>][] = [

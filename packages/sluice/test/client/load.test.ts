@@ -4,7 +4,7 @@ import { adaptive } from '../../src/client/adaptive.ts'
 import { paced } from '../../src/client/paced.ts'
 import { polite, type Fetch } from '../../src/client/polite.ts'
 import { fakeTimers } from '../../src/testing/fake-timers.ts'
-import { limitedServers, serve, type LimitedServer } from './limited-servers.ts'
+import { LIMIT, limitedServers, serve, type LimitedServer } from './limited-servers.ts'
 import { seeded } from './simulated-server.ts'
 
 const CLIENTS = 50
@@ -43,7 +43,8 @@ describe.each(limitedServers)('%s', (name, start) => {
     const failures = await sendAll(polite(make()), server.url)
     const seconds = (performance.now() - began) / 1000
     const refused = server.statuses.get(429) ?? 0
-    const rate = `${(REQUESTS / seconds).toFixed(0)}/s`
+    const perSecond = REQUESTS / seconds
+    const rate = `${perSecond.toFixed(0)}/s, ${((100 * perSecond) / LIMIT).toFixed(0)} % of the limit`
     console.log(
       `${name}, ${kind}: ${rate}, ${failures} failures, ${refused} of ${server.arrivals.length} attempts refused`,
     )
