@@ -21,7 +21,7 @@ export const LOG_LEVELS: readonly ['debug', 'info', 'warn', 'error', 'silent'] =
 /** How much is logged. */
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
-const SECRET_FIELDS = ['password', 'token', 'secret', 'authorization']
+const SECRET_FIELDS = ['password', 'token', 'secret', 'authorization', 'cookie']
 
 /** Logs to standard error, or to another stream; `base` is in every line. JSON escapes line breaks and control characters. */
 export function createLog(
@@ -36,11 +36,15 @@ export function createLog(
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       redact: {
-        paths: SECRET_FIELDS.flatMap((field) => [field, `*.${field}`]),
+        paths: [
+          ...SECRET_FIELDS.flatMap((field) => [field, `*.${field}`]),
+          '["x-api-key"]',
+          '*["x-api-key"]',
+        ],
         censor: '***',
       },
-      // The whole line, since a password may stand in the text of another library's error.
-      hooks: { streamWrite: withoutPasswords },
+      // The whole line, since a secret may stand in the text of another library's error.
+      hooks: { streamWrite: (line) => harmless(withoutSecrets(line)) },
     },
     destination ?? pino.destination({ dest: 2, sync: true }),
   )
@@ -48,5 +52,19 @@ export function createLog(
 
 /** The text with the password of every URL in it replaced by `***`. */
 export function withoutPasswords(text: string): string {
-  return text.replaceAll(/([a-z][a-z\d+.-]*:\/\/[^\s:@/"]*):[^\s@/"]+@/gi, '$1:***@')
+  return text.replaceAll(/([a-z][a-z\d+.-]{0,20}:\/\/[^\s:@/"]*):[^\s/"]+@/gi, '$1:***@')
+}
+
+/** The same, and without what stands after `Bearer` or in a parameter such as `token`. */
+export function withoutSecrets(text: string): string {
+  return withoutPasswords(text)
+    .replaceAll(/\b(bearer |basic (?=[\w+/]*[\d=]))[\w.~+/=-]+/gi, '$1***')
+    .replaceAll(/([?&](?:token|password|secret|api-?key)=)[^&\s"]+/gi, '$1***')
+}
+
+/** JSON leaves these as they are, and terminals and viewers act on them. */
+const CONTROLS = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
+
+function harmless(line: string): string {
+  return line.replaceAll(CONTROLS, (it) => `\\u${it.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
