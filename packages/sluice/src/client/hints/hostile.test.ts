@@ -72,7 +72,7 @@ const WAITS = ['retry-after', 'retry-after-ms', 'ratelimit', 'ratelimit-reset', 
 
 describe.each(Object.entries(VALUES))('%s', (_, value) => {
   it('is read in no time, as a wait that can be waited for or as nothing', () => {
-    const began = performance.now()
+    const began = process.cpuUsage().user
     for (const headers of answers(value)) {
       const hint = hintOf(headers, NOW)
       const waits = [hint.retryAfter, spentFor(hint), ...hint.quotas.map((one) => one.resetAfter)]
@@ -82,7 +82,7 @@ describe.each(Object.entries(VALUES))('%s', (_, value) => {
         expect(quota >= 0 && remaining >= 0 && window > 0 && Number.isFinite(window)).toBe(true)
     }
     // Far more than it takes, and far less than what grows with the square of the length.
-    expect(performance.now() - began).toBeLessThan(3000)
+    expect(process.cpuUsage().user - began).toBeLessThan(3_000_000)
   })
 
   it('keeps a polite fetch no longer than its total time', { timeout: 30_000 }, async () => {
