@@ -13,8 +13,8 @@ import { Kinds } from './kinds.ts'
 import { Answers, machineTime, type Operation } from './owner-wire.ts'
 import { Turn } from './turn.ts'
 
-/** When a call is given up. */
-const TIMEOUT = 100
+/** When a call is given up. An owner that has ended is known at once; this is for one that is stuck. */
+const TIMEOUT = 1000
 /** The owner is on the same machine and is started again within moments: asking often costs nothing. */
 const CONNECT_EVERY = 50
 

@@ -1,0 +1,115 @@
+// Runs the built command with several workers, and finds its processes by what it logs.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { onTestFinished } from 'vitest'
+import { until } from '../../../../test/servers/until.ts'
+
+const main = fileURLToPath(new URL('../../../cli/dist/main.js', import.meta.url))
+
+/** A line of the log. */
+interface Line {
+  readonly msg: string
+  readonly worker?: number
+  readonly pid?: number
+  readonly [field: string]: unknown
+}
+
+/** A running service of several processes. */
+export interface RunningCrew {
+  readonly url: string
+  readonly file: string
+  readonly pid: number
+  readonly ended: Promise<readonly [number | null, string]>
+  /** What was logged so far. */
+  readonly logged: () => readonly Line[]
+  readonly kill: (signal: NodeJS.Signals) => void
+  /** The processes that are ready: the owner of the counts, and the workers by number. */
+  readonly pids: () => { readonly owner: number; readonly workers: ReadonlyMap<number, number> }
+  /** A request on a connection of its own, so that any worker may get it. */
+  readonly post: (path: string, body: unknown) => Promise<any>
+  readonly get: (path: string) => Promise<{ status: number; text: string }>
+}
+
+/** Starts the service; it ends with the test at the latest. */
+export async function crewOf(
+  workers: number,
+  config: object,
+  env: Record<string, string> = {},
+): Promise<RunningCrew> {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-workers-'))
+  const file = join(folder, 'sluice.json')
+  writeFileSync(file, JSON.stringify(config))
+  const child = spawn(process.execPath, [main, 'serve', '--workers', String(workers), file], {
+    env: {
+      ...process.env,
+      REDIS_URL: '',
+      SLUICE_HTTP_PORT: '0',
+      SLUICE_SHUTDOWN_DELAY: '200ms',
+      ...env,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let printed = ''
+  let errors = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (printed += text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text))
+  const ended = once(child, 'close').then(([code]) => [code as number | null, errors] as const)
+  const isOver = ended.then(() => true)
+  onTestFinished(async () => {
+    child.kill('SIGKILL')
+    await isOver
+    rmSync(folder, { recursive: true, force: true })
+  })
+  const url = await Promise.race([
+    until('it listens', 60_000, async () =>
+      printed.includes('Ctrl+C') ? /http on (http:\S+)/.exec(printed)?.[1] : undefined,
+    ),
+    ended.then(([code]) => {
+      throw new Error(`it ended with ${code}: ${errors}`)
+    }),
+  ])
+  const logged = (): readonly Line[] =>
+    errors
+      .split('\n')
+      .filter((line) => line.startsWith('{') && line.endsWith('}'))
+      .map((line) => JSON.parse(line) as Line)
+  const fetched = (path: string, options: RequestInit = {}) =>
+    fetch(url + path, { ...options, headers: { ...options.headers, connection: 'close' } })
+  return {
+    url,
+    file,
+    pid: child.pid!,
+    ended,
+    logged,
+    kill: (signal) => void child.kill(signal),
+    pids: () => {
+      const ready = logged().filter(({ msg }) => /^the (worker|owner) is ready/.test(msg))
+      const owner = ready.findLast(({ msg }) => msg.includes('owner'))?.pid ?? 0
+      const ofWorkers = ready.filter(({ worker }) => worker !== undefined)
+      return { owner, workers: new Map(ofWorkers.map(({ worker, pid }) => [worker!, pid!])) }
+    },
+    post: async (path, body) => {
+      const headers = { 'content-type': 'application/json' }
+      const response = await fetched(path, { method: 'POST', headers, body: JSON.stringify(body) })
+      return response.json()
+    },
+    get: async (path) => {
+      const response = await fetched(path)
+      return { status: response.status, text: await response.text() }
+    },
+  }
+}
+
+/** Whether a process runs. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,183 @@
+// A service of several processes is one service: one count, one state of the file, one sum of figures, one end.
+import { writeFileSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import { once } from 'node:events'
+import { expect, test, vi } from 'vitest'
+import { startRedis } from '../../../../test/servers/redis-server.ts'
+import { until } from '../../../../test/servers/until.ts'
+import { startLoad } from '../load.ts'
+import { crewOf, isAlive, type RunningCrew } from './crew.ts'
+
+vi.setConfig({ testTimeout: 120_000 })
+
+const rule = (limit: string) => ({ name: 'per-key', by: ['key'], limit })
+const config = (limit = '100/h', more: object = {}) => ({
+  policies: [{ name: 'api', rules: [rule(limit)] }],
+  ...more,
+})
+
+/** Asks for one key many times at once, over connections of which each may reach another worker. */
+async function ask({ post }: RunningCrew, times: number, key = 'one'): Promise<boolean[]> {
+  const asked = Array.from({ length: times }, () => post('/v1/check', { key }))
+  return (await Promise.all(asked)).map(({ allowed }) => allowed as boolean)
+}
+
+const allowedOf = (answers: readonly boolean[]) => answers.filter(Boolean).length
+
+async function figure({ get }: RunningCrew, series: string): Promise<number> {
+  const { text } = await get('/metrics')
+  const line = text.split('\n').find((each) => each.startsWith(`${series} `))
+  return Number(line?.slice(series.length + 1))
+}
+
+const ALLOWED = 'sluice_decisions_total{policy="api",rule="per-key",result="allowed"}'
+const REFUSED = 'sluice_decisions_total{policy="api",rule="per-key",result="refused"}'
+
+test('four workers admit exactly the limit, and any of them gives the sum of all figures', async () => {
+  const crew = await crewOf(4, config())
+  expect(allowedOf(await ask(crew, 200))).toBe(100)
+  expect([await figure(crew, ALLOWED), await figure(crew, REFUSED)]).toEqual([100, 100])
+  expect(await figure(crew, 'sluice_store_keys')).toBe(1)
+  expect(await figure(crew, 'sluice_ready')).toBe(4)
+  expect(JSON.parse((await crew.get('/readyz')).text)).toEqual({
+    status: 'serving',
+    generation: 1,
+    workers: { wanted: 4, ready: 4 },
+  })
+  const workers = crew.logged().filter(({ msg }) => msg === 'listening')
+  expect(workers.map(({ worker }) => worker).toSorted()).toEqual([1, 2, 3, 4])
+})
+
+test('on Redis they share the counts, and need no owner', async () => {
+  const redis = await startRedis()
+  const crew = await crewOf(
+    2,
+    config('50/h', { store: { kind: 'redis', url: redis.url, timeout: '5s' } }),
+  )
+  await until('Redis is asked', 20_000, async () => {
+    const { degraded } = await crew.post('/v1/check', { key: `probe-${Math.random()}` })
+    return degraded === false
+  })
+  expect(allowedOf(await ask(crew, 80))).toBe(50)
+  expect(crew.pids().owner).toBe(0)
+  await redis.stop()
+})
+
+test('a worker that is killed is replaced, and no counter goes back', async () => {
+  const crew = await crewOf(2, config())
+  await ask(crew, 30)
+  const before = await figure(crew, ALLOWED)
+  expect(before).toBe(30)
+  const old = crew.pids().workers
+  for (const pid of old.values()) process.kill(pid, 'SIGKILL')
+  await until('they are replaced', 60_000, async () => {
+    const { workers } = crew.pids()
+    return [1, 2].every((number) => workers.get(number) !== old.get(number))
+  })
+  const after = await until('they answer', 20_000, async () => figure(crew, ALLOWED))
+  expect(after).toBe(30)
+  // The counts are with their owner.
+  expect(allowedOf(await ask(crew, 100))).toBe(70)
+  expect(await figure(crew, ALLOWED)).toBe(100)
+  expect(await figure(crew, 'sluice_process_restarts_total{process="worker"}')).toBe(2)
+})
+
+test('without the owner of the counts each grants its part; with the next one they begin afresh', async () => {
+  const crew = await crewOf(2, config('40/h', { failure: { fallbackShare: 0.5 } }))
+  expect(allowedOf(await ask(crew, 10))).toBe(10)
+  const { owner } = crew.pids()
+  process.kill(owner, 'SIGSTOP')
+  await until('it is noticed', 20_000, async () => {
+    const answers = await Promise.all([1, 2, 3, 4].map(() => crew.post('/v1/check', { key: 'x' })))
+    return answers.every(({ degraded }) => degraded === true)
+  })
+  const answers = await ask(crew, 100)
+  expect(allowedOf(answers)).toBeGreaterThan(0)
+  expect(allowedOf(answers)).toBeLessThanOrEqual(20)
+  process.kill(owner, 'SIGKILL')
+  await until('there is another', 60_000, async () => crew.pids().owner !== owner)
+  await until('it is asked', 20_000, async () => {
+    const asked = await Promise.all(
+      [1, 2, 3, 4].map((i) => crew.post('/v1/check', { key: `y${i}` })),
+    )
+    return asked.every(({ degraded }) => degraded === false)
+  })
+  expect(allowedOf(await ask(crew, 60))).toBe(40)
+  expect(crew.logged().some(({ msg }) => msg.includes('its counts are lost'))).toBe(true)
+})
+
+test('a reload reaches every worker under one number; a bad file changes nothing anywhere', async () => {
+  const crew = await crewOf(3, config('5/h'))
+  const states = async () => {
+    const texts = await Promise.all(Array.from({ length: 12 }, () => crew.get('/v1/policies')))
+    return [
+      ...new Set(texts.map(({ text }) => text.match(/"generation":\d+|"quota":\d+/g)!.join())),
+    ]
+  }
+  writeFileSync(crew.file, JSON.stringify(config('7/h')))
+  await until(
+    'all have it',
+    20_000,
+    async () => (await states()).join() === '"generation":2,"quota":7',
+  )
+  writeFileSync(crew.file, 'policies: 5')
+  crew.kill('SIGHUP')
+  const ready = await until('it is told', 20_000, async () => {
+    const answers = await Promise.all(Array.from({ length: 9 }, () => crew.get('/readyz')))
+    return answers.every(({ text }) => text.includes('policies is 5')) && answers
+  })
+  expect(ready.every(({ status }) => status === 200)).toBe(true)
+  expect(await states()).toEqual(['"generation":2,"quota":7'])
+  const errors = crew.logged().filter(({ msg }) => msg.includes('not valid'))
+  expect(errors).toHaveLength(1)
+  // One that is started now gets what is in force, not what is in the file.
+  const { workers } = crew.pids()
+  process.kill(workers.get(1)!, 'SIGKILL')
+  await until('it is replaced', 60_000, async () => crew.pids().workers.get(1) !== workers.get(1))
+  expect(await states()).toEqual(['"generation":2,"quota":7'])
+  expect(await figure(crew, 'sluice_config_generation')).toBe(2)
+})
+
+test('SIGTERM under load loses no response, and health flips first', async () => {
+  const crew = await crewOf(3, config('5/h'), { SLUICE_SHUTDOWN_DELAY: '1s' })
+  const load = startLoad(crew.url, 32)
+  await until('load runs', 30_000, async () => load.result.answered > 500)
+  crew.kill('SIGTERM')
+  await until('health flips', 10_000, async () => (await crew.get('/readyz')).status === 503)
+  expect((await crew.ended)[0]).toBe(0)
+  const { faults, refused } = await load.stop()
+  expect(faults).toEqual([])
+  expect(refused).toBeGreaterThan(0)
+})
+
+test.each(['SIGKILL', 'SIGINT'] as const)(
+  '%s of the primary leaves no process behind',
+  async (signal) => {
+    const crew = await crewOf(2, config())
+    const { owner, workers } = crew.pids()
+    const pids = [owner, ...workers.values()]
+    expect(pids.every(isAlive)).toBe(true)
+    crew.kill(signal)
+    await until('all are gone', 20_000, async () => !pids.some(isAlive))
+    expect(crew.logged().filter(({ level }) => level === 'error')).toEqual([])
+  },
+)
+
+test('signals to the whole group, as terminals send them, drain it all the same', async () => {
+  const crew = await crewOf(2, config())
+  for (const pid of [...crew.pids().workers.values(), crew.pids().owner])
+    process.kill(pid, 'SIGTERM')
+  expect(allowedOf(await ask(crew, 5))).toBe(5)
+  crew.kill('SIGTERM')
+  expect((await crew.ended)[0]).toBe(0)
+  expect(crew.logged().filter(({ level }) => level === 'error')).toEqual([])
+})
+
+test('a port in use is one sentence, and nothing is left running', async () => {
+  const other = createServer().listen(0, '127.0.0.1')
+  await once(other, 'listening')
+  const { port } = other.address() as AddressInfo
+  const started = crewOf(2, config(), { SLUICE_HTTP_PORT: String(port) })
+  await expect(started).rejects.toThrow(`cannot listen on 127.0.0.1:${port}: it is in use`)
+  other.close()
+})
