@@ -52,6 +52,7 @@ export function clientAddress(
 
 /** {@link clientAddress} that shares its warnings with others. */
 export function addressReader(options: AddressOptions, warn: Warn): ClientAddress {
+  checkNames(options)
   const trust = trustOf(options.trustedProxies)
   const ipv6Bits = prefixOf('ipv6Prefix', options.ipv6Prefix ?? 56, 32, 128)
   const ipv4Bits = prefixOf('ipv4Prefix', options.ipv4Prefix ?? 32, 8, 32)
@@ -113,6 +114,22 @@ export function addressReader(options: AddressOptions, warn: Warn): ClientAddres
       return named(trust, field) ?? direct
     },
   }
+}
+
+const NAMES: readonly string[] = ['trustedProxies', 'header', 'ipv6Prefix', 'ipv4Prefix']
+
+function checkNames(options: unknown): void {
+  if (typeof options !== 'object' || options === null || Array.isArray(options))
+    throw new SluiceError(
+      'invalid-option',
+      `address is ${show(options)}; accepted: an object such as { trustedProxies: 'loopback' }, or in rateLimit a function of the request`,
+    )
+  const unknown = Object.keys(options).find((name) => !NAMES.includes(name))
+  if (unknown !== undefined)
+    throw new SluiceError(
+      'invalid-option',
+      `address: unknown option ${show(unknown)}; accepted: ${NAMES.join(', ')}`,
+    )
 }
 
 function headerOf({ header }: AddressOptions, trust: Trust | null): string | null {

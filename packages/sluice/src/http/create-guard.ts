@@ -28,6 +28,7 @@ export function createGuard<Q extends object, S>(
     checkHttpOptions(options)
     return new Guard(first, port, options)
   }
+  checkHttpOptions({ ...options })
   const ours: Record<string, unknown> = {}
   const rest: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(first))

@@ -3,7 +3,7 @@ import type { MaybePromise } from '../stores/store.ts'
 import { createGuard, type RateLimitOptions } from './create-guard.ts'
 import type { AnyLimiter, HttpOptions } from './options.ts'
 import type { Passage } from './passage.ts'
-import { gone, held, pathOf, peerOf, responseOf } from './platform.ts'
+import { fresh, gone, held, pathOf, peerOf, responseOf } from './platform.ts'
 import type { Port } from './port.ts'
 
 /** A fetch handler; the rest is what the runtime adds. */
@@ -22,17 +22,20 @@ export function rateLimit(
       if (typeof rest[0] === 'object' && rest[0] !== null) platforms.set(request, rest[0])
       const passage = await guard.enter(request, null)
       const { refusal, delay } = passage
-      if (refusal !== null) return withFields(passage, responseOf(refusal))
+      if (refusal !== null) return withFields(passage, request, responseOf(refusal))
       if (delay > 0 && !(await held(delay, request.signal))) return gone()
-      const response = withFields(passage, await handler(request, ...rest))
+      const response = withFields(passage, request, await handler(request, ...rest))
       if (guard.hasAfter && !request.signal.aborted)
         guard.answered(passage, response.status, request, response)
       return response
     }
-  function withFields(passage: Passage, response: Response): Response {
+  function withFields(passage: Passage, request: Request, response: Response): Response {
+    // An error of the network, or an upgrade: neither is an answer that could carry fields.
+    if (response.status < 200) return response
     try {
-      guard.write(passage, response)
-      return response
+      const own = fresh(request, response, guard.fieldNames)
+      guard.write(passage, own)
+      return own
     } catch {
       // A response that was fetched or redirects takes no fields; its copy does.
       const copy = new Response(response.body, response)

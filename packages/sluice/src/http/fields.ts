@@ -82,7 +82,7 @@ function partitionKeys(
   policy: Policy | undefined,
 ): ((outcome: Tellable, subject: Attributes | string) => string | undefined) | null {
   if (option === undefined) return null
-  const { secret } = option
+  const { secret } = { ...option }
   if (typeof secret !== 'string' || secret.length < 16)
     throw wrong(
       'partitionKeys.secret is missing or short; accepted: a text of 16 characters or more',

@@ -5,7 +5,7 @@ import { policyBehind } from '../limiter/policy-behind.ts'
 import type { Attributes } from '../policy/policy.ts'
 import type { MaybePromise } from '../stores/store.ts'
 import { dialectsOf, fieldWriter, type FieldWriter } from './fields.ts'
-import type { AnyLimiter, HttpOptions } from './options.ts'
+import { checkCost, wrong, type AnyLimiter, type HttpOptions } from './options.ts'
 import { keepPassage, Passage, passageOf, type Keeper } from './passage.ts'
 import type { Port } from './port.ts'
 import type { Kind } from './problem.ts'
@@ -18,12 +18,13 @@ import { warnOnce, type Warn } from './warnings.ts'
 export class Guard<Q extends object, S> implements Keeper {
   /** Whether somebody wants to hear of the response. */
   readonly hasAfter: boolean
+  /** The header fields that it writes. */
+  readonly fieldNames: readonly string[]
   private readonly limiter: AnyLimiter
   private readonly port: Port<Q, S>
   private readonly options: HttpOptions<Q, S>
   private readonly subjectOf: (request: Q) => MaybePromise<Subject>
   private readonly writeFields: FieldWriter<S>
-  private readonly fieldNames: readonly string[]
   private readonly refuse: Refusals<Q>
   private readonly warn: Warn
   private readonly mayDelay: boolean
@@ -41,7 +42,7 @@ export class Guard<Q extends object, S> implements Keeper {
     const dialects = dialectsOf(options.headers)
     this.fieldNames = dialects.flatMap(({ fields }) => fields)
     this.writeFields = fieldWriter(port, options, policy, dialects)
-    this.refuse = refusals(options)
+    this.refuse = refusals(options, (error) => this.failed('problem', error))
     this.mayDelay = policy === undefined || mayDelay(policy)
     this.mayFilter = options.skip !== undefined || options.countPreflights !== true
     const closed = policy?.rules.some(({ onStoreFailure }) => onStoreFailure === 'closed') ?? false
@@ -62,8 +63,7 @@ export class Guard<Q extends object, S> implements Keeper {
     let cost: number
     try {
       if (this.mayFilter && this.isSkipped(request)) return this.passed
-      const { cost: option } = this.options
-      cost = option === undefined ? 1 : typeof option === 'number' ? option : option(request)
+      cost = this.costOf(request)
       subject = this.subjectOf(request)
     } catch (error) {
       return this.broken(request, error)
@@ -99,7 +99,10 @@ export class Guard<Q extends object, S> implements Keeper {
     if (decision === null || passage.refusal !== null) return
     try {
       const final = this.options.after!({ status, request, response, decision, cost })
-      if (final !== undefined) void this.settle(passage, final)
+      const end = (final: number | undefined): MaybePromise<void> =>
+        final === undefined ? undefined : this.settle(passage, final)
+      if (isPromise(final)) void final.then(end, (error: unknown) => this.failed('after', error))
+      else void end(final)
     } catch (error) {
       this.failed('after', error)
     }
@@ -108,9 +111,11 @@ export class Guard<Q extends object, S> implements Keeper {
   settle(passage: Passage, cost: number): MaybePromise<void> {
     const { decision, subject, cost: taken } = passage
     if (decision === null || !decision.allowed || cost === taken) return
-    passage.cost = cost
     const fail = (error: unknown): void => this.failed('settling', error)
     try {
+      // Less than nothing would give back what others have taken.
+      checkCost(cost)
+      passage.cost = cost
       const done =
         cost < taken
           ? this.limiter.give(subject, taken - cost, decision.at)
@@ -166,7 +171,7 @@ export class Guard<Q extends object, S> implements Keeper {
     if (!decision.allowed) {
       const { reason } = decision
       const isOver = reason !== 'unavailable' && reason !== 'blocked'
-      passage.refusal = this.replyOf(isOver ? 'over-limit' : reason, request, decision)
+      passage.refusal = this.refuse(isOver ? 'over-limit' : reason, request, decision)
     } else if (this.mayDelay) passage.delay = decision.delay
     return passage
   }
@@ -192,26 +197,27 @@ export class Guard<Q extends object, S> implements Keeper {
 
   private refused(kind: Kind, request: Q, decision: Decision | null): Passage {
     const passage = new Passage(this, decision, '', 0, undefined)
-    passage.refusal = this.replyOf(kind, request, decision)
+    passage.refusal = this.refuse(kind, request, decision)
     return passage
   }
 
-  private replyOf(kind: Kind, request: Q, decision: Decision | null): Passage['refusal'] {
-    try {
-      return this.refuse(kind, request, decision)
-    } catch (error) {
-      this.failed('problem', error)
-      return {
-        status: kind === 'over-limit' || kind === 'blocked' ? 429 : 503,
-        fields: [['Cache-Control', 'no-store']],
-        body: '',
-      }
-    }
+  private costOf(request: Q): number {
+    const { cost = 1 } = this.options
+    if (typeof cost === 'number') return cost
+    const units: unknown = cost(request)
+    if (typeof units !== 'number')
+      throw wrong(`cost gave ${show(units)}; accepted: a number of units`)
+    return units
   }
 
   private isSkipped(request: Q): boolean {
     const { skip, countPreflights } = this.options
-    if (skip !== undefined && skip(request)) return true
+    if (skip !== undefined) {
+      const skipped: unknown = skip(request)
+      // A promise is as good as true, and would let everything through.
+      if (isPromise(skipped)) throw wrong('skip gave a promise; accepted: true or false')
+      if (skipped) return true
+    }
     return (
       countPreflights !== true &&
       this.port.method(request) === 'OPTIONS' &&

@@ -35,7 +35,14 @@ export function rateLimit<C extends KoaContext>(
     const going =
       delay === 0
         ? next()
-        : new Promise<unknown>((resolve) => holdUntilClosed(delay, res, () => resolve(next())))
+        : new Promise<unknown>((resolve) =>
+            holdUntilClosed(
+              delay,
+              res,
+              () => resolve(next()),
+              () => resolve(undefined),
+            ),
+          )
     return going.then(undefined, fail)
   }
 }

@@ -69,13 +69,17 @@ export function loginPolicy(limits: LoginLimits = {}): Policy {
 
 type Checks = Pick<Limiter, 'check' | 'peek'> | Pick<SyncLimiter, 'check' | 'peek'>
 
-/** Remembers that somebody has logged in from an address, in the store of a limiter on {@link loginPolicy}. */
-export function prove(limiter: Checks, ip: string): MaybePromise<unknown> {
-  return limiter.check({ stage: 'proof', ip })
+/**
+ * Remembers that somebody has logged in from an address, in the store of a limiter on {@link loginPolicy}. Where the
+ * address is not known there is nothing to remember: a proof for nobody would speak for everybody.
+ */
+export function prove(limiter: Checks, ip: string | undefined): MaybePromise<unknown> {
+  return ip === undefined ? undefined : limiter.check({ stage: 'proof', ip })
 }
 
 /** Whether somebody has lately logged in from an address: true or undefined, for the attribute `proven`. */
-export function isProven(limiter: Checks, ip: string): MaybePromise<true | undefined> {
+export function isProven(limiter: Checks, ip: string | undefined): MaybePromise<true | undefined> {
+  if (ip === undefined) return undefined
   const decision = limiter.peek({ stage: 'proof', ip })
   const answer = ({ remaining }: { remaining: number }): true | undefined =>
     remaining < PROOFS || undefined

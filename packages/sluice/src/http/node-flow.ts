@@ -44,14 +44,23 @@ function proceed<Q extends object, S>(
   else holdUntilClosed(passage.delay, raw, next)
 }
 
-/** Holds a request; nothing goes on when the client goes away meanwhile. */
-export function holdUntilClosed(delay: number, response: NodeResponse, next: () => void): void {
-  if (response.closed) return
+/** Holds a request; when the client goes away meanwhile, it does not go on, and `left` is called instead. */
+export function holdUntilClosed(
+  delay: number,
+  response: NodeResponse,
+  next: () => void,
+  left: () => void = () => undefined,
+): void {
+  if (response.closed) return left()
+  const leave = (): void => {
+    cancel()
+    left()
+  }
   const cancel = hold(delay, () => {
-    response.removeListener('close', cancel)
+    response.removeListener('close', leave)
     next()
   })
-  response.once('close', cancel)
+  response.once('close', leave)
 }
 
 /** Calls back when the response is over, unless the client had no answer. */

@@ -38,6 +38,23 @@ describe('mistakes in options', () => {
     [limiter, { spread: '1.5s' }, /1\.5s/],
     [limiter, { address: { trustedProxies: 'all' } }, /trustedProxies is "all"/],
     [limiter, { routes: ['orders'] }, /"orders" is no pattern/],
+    [limiter, { routes: '/' }, /routes: "\/" is no pattern; accepted: a list of texts/],
+    [limiter, null, /the options are null; accepted: an object/],
+    [limiter, 5, /the options are 5; accepted: an object/],
+    [{ limit: '1/s' }, { usr: () => 'ann' }, /unknown option "usr"/],
+    [limiter, { cost: -1 }, /cost is -1; accepted: a whole number of units, 0 or more/],
+    [limiter, { cost: 1.5 }, /cost is 1\.5; accepted/],
+    [limiter, { cost: '5' }, /cost is "5"; accepted/],
+    [{ limit: '1/s', cost: Number.NaN }, undefined, /cost is NaN; accepted/],
+    [limiter, { address: 'loopback' }, /address is "loopback"; accepted: an object such as/],
+    [limiter, { address: null }, /address is null; accepted: an object such as/],
+    [limiter, { address: true }, /address is true; accepted: an object such as/],
+    [
+      limiter,
+      { address: { trustProxy: 'loopback' } },
+      /address: unknown option "trustProxy"; accepted: trustedProxies, header, ipv6Prefix/,
+    ],
+    [limiter, { partitionKeys: null }, /partitionKeys\.secret is missing/],
   ])('%j with %j is refused when it is made', (first, options, message) => {
     expect(() => rateLimit(first as never, options as never)).toThrow(message)
   })

@@ -38,15 +38,15 @@ export interface HttpOptions<Q, S = unknown> {
   readonly cost?: number | ((request: Q) => number)
   /**
    * Units of the request in the end: what was taken too much goes back, what is missing is taken. Nothing
-   * changes when it gives undefined, or when the client went away before it had an answer.
+   * changes when it gives undefined, or when the client went away before it had an answer. A promise is waited for.
    */
-  readonly after?: (answered: Answered<Q, S>) => number | undefined
+  readonly after?: (answered: Answered<Q, S>) => MaybePromise<number | undefined>
   /** Requests that are let through uncounted, such as health checks. */
   readonly skip?: (request: Q) => boolean
   /** Counts CORS preflights too. Default: false. */
   readonly countPreflights?: boolean
   /** How the client's address is found, or the address itself. Default: the peer's. */
-  readonly address?: AddressOptions | ((request: Q) => string | undefined)
+  readonly address?: AddressOptions | ((request: Q) => string | null | undefined)
   /**
    * What happens when there is no address: rules by `ip` are skipped, the request is refused, or all such
    * requests count as one client. Default: `skip`.
@@ -109,10 +109,13 @@ export function isHttpOption(name: string): boolean {
 
 /** Throws `invalid-option` for a name that is not known, or a value that is not accepted. */
 export function checkHttpOptions(options: object): void {
+  if (typeof options !== 'object' || options === null)
+    throw wrong(`the options are ${show(options)}; accepted: an object such as { cost: 2 }`)
   for (const [name, value] of Object.entries(options)) {
     if (!isHttpOption(name))
       throw wrong(`unknown option ${show(name)}; accepted: ${Object.keys(ACCEPTED).join(', ')}`)
     const accepted = ACCEPTED[name as keyof HttpOptions<unknown>]
+    if (name === 'cost' && value !== undefined && typeof value !== 'function') checkCost(value)
     if (value === undefined || accepted === 'other') continue
     if (accepted === 'function') {
       if (typeof value !== 'function')
@@ -121,6 +124,15 @@ export function checkHttpOptions(options: object): void {
       throw wrong(`${name} is ${show(value)}; accepted: ${accepted.join(', ')}`)
     }
   }
+}
+
+/** Throws `invalid-cost` for what is no number of units. */
+export function checkCost(cost: unknown): void {
+  if (Number.isSafeInteger(cost) && (cost as number) >= 0) return
+  throw new SluiceError(
+    'invalid-cost',
+    `rateLimit: cost is ${show(cost)}; accepted: a whole number of units, 0 or more`,
+  )
 }
 
 /** An `invalid-option` error of `rateLimit`. */

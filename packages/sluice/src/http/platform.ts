@@ -44,6 +44,23 @@ export function responseOf({ status, body, fields }: Refusal): Response {
   return new Response(body, { status, headers: fields as [string, string][] })
 }
 
+/** The request that a response was last written for. */
+const WRITTEN = Symbol('sluice.written')
+
+/**
+ * The response, to write fields of a request into. A copy without the given fields if they are of an earlier request:
+ * a response without a body may answer any number.
+ */
+export function fresh(request: Request, response: Response, fields: readonly string[]): Response {
+  const { [WRITTEN]: written } = response as { [WRITTEN]?: Request }
+  let own = response
+  if (written !== undefined && written !== request) {
+    own = new Response(response.body, response)
+    for (const name of fields) own.headers.delete(name)
+  }
+  return Object.assign(own, { [WRITTEN]: request })
+}
+
 /** What is answered to a client that has gone away while its request was held; it never sees it. */
 export function gone(): Response {
   return new Response(null, { status: 499 })

@@ -2,6 +2,8 @@
 
 /** The most texts of one generation. */
 const GENERATION = 1024
+/** The longest text that is remembered: no address and hardly an API key is longer. */
+const LONGEST = 1024
 
 /**
  * Works something out once per text, as long as the text comes back. Keeps at most two generations of 1,024
@@ -14,6 +16,7 @@ export function recently<T>(workOut: (text: string) => T): (text: string) => T {
     const known = young.get(text)
     if (known !== undefined) return known
     const made = old.get(text) ?? workOut(text)
+    if (text.length > LONGEST) return made
     if (young.size >= GENERATION) {
       old = young
       young = new Map()

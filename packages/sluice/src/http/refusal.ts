@@ -1,9 +1,10 @@
 // The reply to a request that is not let through.
 import type { Decision } from '../decision/decision.ts'
 import { duration } from '../time/duration.ts'
-import type { HttpOptions } from './options.ts'
-import { problemOf, type Kind } from './problem.ts'
+import { wrong, type HttpOptions } from './options.ts'
+import { problemOf, type Kind, type ProblemDetails } from './problem.ts'
 import { retryAfterSeconds } from './retry-after.ts'
+import { isPromise } from './subject.ts'
 
 /** A reply that any framework can send. */
 export interface Refusal {
@@ -12,8 +13,11 @@ export interface Refusal {
   readonly body: string
 }
 
-/** Makes replies as the options have it. */
-export function refusals<Q>(options: HttpOptions<Q, never>): Refusals<Q> {
+/** Makes replies as the options have it; `failed` hears when the application's own problem cannot be sent. */
+export function refusals<Q>(
+  options: HttpOptions<Q, never>,
+  failed: (error: unknown) => void,
+): Refusals<Q> {
   const { unavailableStatus = 503, problem: change } = options
   const spread = options.spread === undefined ? 0 : duration(options.spread)
   const statuses = {
@@ -22,6 +26,17 @@ export function refusals<Q>(options: HttpOptions<Q, never>): Refusals<Q> {
     unavailable: unavailableStatus,
     uncountable: 400,
     broken: 500,
+  }
+
+  const bodyOf = (problem: ProblemDetails, request: Q): string => {
+    try {
+      const changed = change === undefined ? problem : change(problem, request)
+      if (isPromise(changed)) throw wrong('problem gave a promise; accepted: what is sent as JSON')
+      return (JSON.stringify(changed) as string | undefined) ?? JSON.stringify(problem)
+    } catch (error) {
+      failed(error)
+      return JSON.stringify(problem)
+    }
   }
 
   return (kind, request, decision) => {
@@ -37,11 +52,7 @@ export function refusals<Q>(options: HttpOptions<Q, never>): Refusals<Q> {
       ['Cache-Control', 'no-store'],
     ]
     if (seconds !== undefined) fields.push(['Retry-After', String(seconds)])
-    return {
-      status,
-      fields,
-      body: JSON.stringify(change === undefined ? problem : change(problem, request)),
-    }
+    return { status, fields, body: bodyOf(problem, request) }
   }
 }
 

@@ -1,10 +1,11 @@
 // Whom a request counts as: a key for a bare limit, attributes for a policy.
+import { show } from '../errors.ts'
 import { sha256 } from '../key/sha256.ts'
 import { attributeText } from '../policy/pattern.ts'
 import type { Attributes, Policy } from '../policy/policy.ts'
 import type { MaybePromise } from '../stores/store.ts'
 import { addressReader, type Address, type ClientAddress } from './client-address.ts'
-import type { HttpOptions, Identify } from './options.ts'
+import { wrong, type HttpOptions, type Identify } from './options.ts'
 import type { Port } from './port.ts'
 import { recently } from './recent.ts'
 import { methodText, routeMatcher, UNMATCHED } from './routes.ts'
@@ -14,7 +15,7 @@ import { namesIn } from './wanted.ts'
 /** Attributes or a key; null when there is nobody to count by and the request goes on, undefined when it must not. */
 export type Subject = Attributes | string | null | undefined
 
-/** The hash that stands for an API key in attributes and keys: the key itself is nowhere kept. */
+/** The hash that stands for an API key in attributes and keys: the key itself is in no store and no log. */
 export function apiKeyHash(apiKey: string): string {
   return sha256(apiKey)
 }
@@ -143,7 +144,12 @@ function addresses<Q, S>(
   warn: Warn,
 ): (request: Q) => Address {
   const reader: ClientAddress = addressReader(typeof address === 'function' ? {} : address, warn)
-  if (typeof address === 'function') return (request) => reader.of(address(request))
+  if (typeof address === 'function')
+    return (request) => {
+      const found: unknown = address(request) ?? undefined
+      if (found === undefined || typeof found === 'string') return reader.of(found)
+      throw wrong(`address gave ${show(found)}; accepted: a text, or nothing`)
+    }
   const { header } = reader
   if (header !== null)
     return (request) => reader.of(port.peer(request), port.header(request, header))

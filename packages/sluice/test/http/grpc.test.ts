@@ -108,7 +108,7 @@ describe('the gRPC interceptor', () => {
 
   it.each<[string, HttpOptions<GrpcRequest>, number]>([
     ['a function that throws is an internal error', { cost: () => JSON.parse('') as number }, 13],
-    ['a cost that is none is the clients fault', { cost: -1 }, 3],
+    ['a cost that is none is the clients fault', { cost: () => -1 }, 3],
   ])('%s', async (_, options, expected) => {
     const limiter = limiterOf({ limit: '5/min' })
     const { call, handled } = await start([limiter, { ...options, onWarning: () => undefined }])
