@@ -1,7 +1,7 @@
 // Opens the store that the configuration names. It outlives every reload, and with it the counts.
 import { Cluster, Redis } from 'ioredis'
 import { memoryStore, type MemoryStore, type Store } from 'sluice'
-import { redisStore } from 'sluice/redis'
+import { reconnectDelay, redisStore } from 'sluice/redis'
 import type { RedisStoreConfig, StoreConfig } from '../config/config.ts'
 import type { Log } from './log.ts'
 import { RepeatedLog } from './repeated-log.ts'
@@ -30,13 +30,13 @@ function openRedis(config: RedisStoreConfig, log: Log): OpenStore {
   const client = config.cluster
     ? new Cluster([config.url], {
         enableOfflineQueue: false,
-        clusterRetryStrategy: reconnectAfter,
+        clusterRetryStrategy: reconnectDelay,
         redisOptions: OPTIONS,
       })
     : new Redis(config.url, {
         ...OPTIONS,
         enableOfflineQueue: false,
-        retryStrategy: reconnectAfter,
+        retryStrategy: reconnectDelay,
       })
   const warnings = new RepeatedLog(log)
   client.on('error', (error: Error) => {
@@ -60,8 +60,3 @@ function openRedis(config: RedisStoreConfig, log: Log): OpenStore {
 }
 
 const OPTIONS = { maxRetriesPerRequest: 0, connectTimeout: 2000 }
-
-/** Milliseconds to the next attempt: within a second, and spread, since a whole fleet has lost the same server. */
-function reconnectAfter(attempt: number): number {
-  return Math.min(50 * 2 ** Math.min(attempt, 4), 500) * (0.5 + Math.random() / 2)
-}
