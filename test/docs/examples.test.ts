@@ -57,6 +57,7 @@ it('every block compiles', { timeout: 60_000 }, () => {
         'sluice/http/*': source('http/*.ts'),
         'sluice/client': source('client/index.ts'),
         'sluice/redis': source('redis/index.ts'),
+        'sluice/resilience': source('resilience/index.ts'),
         'sluice/testing': source('testing/index.ts'),
       },
     },
