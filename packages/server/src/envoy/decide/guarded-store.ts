@@ -43,7 +43,7 @@ export function guardedStore(store: Store, options: GuardOptions = {}): Store {
 class GuardedStore implements Store {
   private readonly store: Store
   private readonly mode: OnStoreFailure
-  private readonly partOf: (units: number) => number
+  private readonly shareOf: (units: number) => number
   private readonly counts: MemoryStore
   private readonly breaker: Limiter
   private readonly onEvent: OnEvent | undefined
@@ -54,7 +54,7 @@ class GuardedStore implements Store {
     this.counts = memoryStore({ maxKeys: MOST_KEYS, ...(clock && { clock }) })
     this.mode = onStoreFailure
     this.onEvent = onEvent
-    this.partOf = (units) =>
+    this.shareOf = (units) =>
       Math.floor(replicas === undefined ? units * fallbackShare + 1e-6 : units / replicas)
     this.breaker = withBreaker(posingAsLimiter(store), onEvent === undefined ? {} : { onEvent })
   }
@@ -108,7 +108,7 @@ class GuardedStore implements Store {
   }
 
   private scaledLimit(limit: Limit): Limit {
-    return { ...limit, quota: this.partOf(limit.quota), burst: this.partOf(limit.burst) }
+    return { ...limit, quota: this.shareOf(limit.quota), burst: this.shareOf(limit.burst) }
   }
 }
 
