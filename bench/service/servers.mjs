@@ -17,9 +17,10 @@ export const contenders = {
  * Starts a contender and resolves when it listens; it ends with `stop()`, and at the latest with this process.
  * @param {string[]} args
  * @param {number | undefined} core
+ * @param {string} [listener] the one whose address is wanted
  * @returns {Promise<Server>}
  */
-export function startServer(args, core) {
+export function startServer(args, core, listener = 'http') {
   const words = core === undefined ? [] : ['taskset', '-c', `${core}`]
   const [command = '', ...rest] = [...words, process.execPath, ...args]
   const env = { ...process.env, SLUICE_HTTP_PORT: '0', REDIS_URL: '' }
@@ -31,7 +32,7 @@ export function startServer(args, core) {
     child.once('exit', (code) => reject(new Error(`${args.join(' ')} ended with ${code}`)))
     child.stdout.setEncoding('utf8').on('data', (part) => {
       text += part
-      const url = /http on (http:\S+)/.exec(text)?.[1]
+      const url = new RegExp(`${listener} on (http:\\S+)`).exec(text)?.[1]
       if (url === undefined || child.pid === undefined) return
       const { pid } = child
       resolve({

@@ -2,9 +2,10 @@
 // Started with a port and two numbers; prints `open` when all are there, then `closed <how many>` as they are cut.
 import { connect } from 'node:net'
 
-const [port, idle, slow] = process.argv.slice(2).map(Number)
+const [port = 0, idle = 0, slow = 0] = process.argv.slice(2).map(Number)
 let closed = 0
 let open = 0
+/** @type {import('node:net').Socket[]} */
 const sockets = []
 
 /** @param {number} i */

@@ -35,7 +35,7 @@ export class Upstream {
   private readonly isSecure: boolean
   private readonly agent: Agent
   private readonly newAgent: (pool: AgentOptions) => Agent
-  private readonly target: object
+  private readonly target: { host: string; port: string | number; servername: string }
 
   constructor({ url, timeout, connectTimeout, maxRequests, verify, ca }: UpstreamOptions) {
     const { protocol, host, hostname, port } = new URL(url)
@@ -61,8 +61,11 @@ export class Upstream {
   /** Begins a request; `isFresh` asks for a connection that was not used before. */
   request(method: string, path: string, { raw }: Fields, isFresh: boolean): ClientRequest {
     const send = this.isSecure ? secureRequest : request
+    const { host, port, servername } = this.target
     return send({
-      ...this.target,
+      host,
+      port,
+      servername,
       method,
       path,
       headers: raw,

@@ -34,6 +34,8 @@ const answering = (bytes: string, end: 'end' | 'resetAndDestroy' | 'on' = 'on') 
     })
   })
 
+const codeOf = async (response: Response) => ((await response.json()) as { code: string }).code
+
 const get = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'
 
 describe('an upstream', () => {
@@ -62,7 +64,7 @@ describe('an upstream', () => {
     })
     const { proxy } = await behind(silent, { timeout: 200 })
     const response = await fetch(proxy)
-    expect([response.status, (await response.json()).code]).toEqual([504, 'upstream-timeout'])
+    expect([response.status, await codeOf(response)]).toEqual([504, 'upstream-timeout'])
     await until('it is let go', 2000, async () => closed === 1)
   })
 
@@ -98,7 +100,7 @@ describe('an upstream', () => {
   ] as const)('that answers with %s is 502', async (_, bytes, end, code) => {
     const { proxy, logged } = await behind(await answering(bytes, end))
     const response = await fetch(proxy)
-    expect([response.status, (await response.json()).code]).toEqual([502, code])
+    expect([response.status, await codeOf(response)]).toEqual([502, code])
     expect(logged().filter(({ level }) => level === 'error')).toEqual([])
   })
 

@@ -1,0 +1,98 @@
+// The end of the reverse proxy: what has begun is finished, and nothing is waited for that will not come.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { setTimeout as pause } from 'node:timers/promises'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { until } from '../../../../test/servers/until.ts'
+import { startLoad } from '../load.ts'
+import { behind, generous, raw, upstreamOf, urlOf } from './behind.ts'
+
+vi.setConfig({ testTimeout: 60_000 })
+
+const slowly = (_: unknown, response: { end(text: string): void }): void =>
+  void setTimeout(() => response.end('ok'), Math.random() * 20)
+
+test('a stop under load loses no response', async () => {
+  const { proxy, stop } = await behind(slowly)
+  const load = startLoad(proxy, 32)
+  await until('load runs', 10_000, async () => load.result.answered > 500)
+  await stop(300)
+  const { faults, refused } = await load.stop()
+  expect(faults).toEqual([])
+  expect(refused).toBeGreaterThan(0)
+})
+
+test('SIGTERM under load loses no response', async () => {
+  const upstream = await upstreamOf(slowly)
+  const file = join(tmpdir(), `sluice-proxy-${process.pid}.json`)
+  writeFileSync(file, JSON.stringify(generous))
+  onTestFinished(() => rmSync(file))
+  const main = fileURLToPath(new URL('../../../cli/dist/main.js', import.meta.url))
+  const env = {
+    ...process.env,
+    REDIS_URL: '',
+    SLUICE_HTTP_PORT: '0',
+    SLUICE_PROXY_PORT: '0',
+    SLUICE_SHUTDOWN_DELAY: '200ms',
+  }
+  const args = [main, 'serve', file, '--upstream', urlOf(upstream)]
+  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const ended = once(child, 'close')
+  let printed = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (printed += text))
+  const url = await until(
+    'it listens',
+    20_000,
+    async () => /proxy on (http:\S+)/.exec(printed)?.[1],
+  )
+  const load = startLoad(url, 32)
+  await until('load runs', 20_000, async () => load.result.answered > 500)
+  child.kill('SIGTERM')
+  expect(await ended).toEqual([0, null])
+  const { faults, refused } = await load.stop()
+  expect(faults).toEqual([])
+  expect(refused).toBeGreaterThan(0)
+})
+
+test('a long answer is finished, and then the connection ends without waiting for more', async () => {
+  let finish = (): void => {}
+  const { port, stop } = await behind((_, response) => {
+    response.write('begun')
+    finish = () => response.end('done')
+  })
+  const { until: untilText, closed } = raw(port, 'GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+  await untilText('begun')
+  const start = performance.now()
+  const stopping = stop()
+  await pause(600)
+  finish()
+  expect(await closed).toContain('done')
+  await stopping
+  expect(performance.now() - start).toBeLessThan(5000)
+})
+
+test('a request that a leaky bucket holds back is answered', async () => {
+  const limit = { algorithm: 'leaky-bucket', quota: 2, window: '1s', burst: 10 }
+  const file = { policies: [{ name: 'a', rules: [{ name: 'a', by: [], limit }] }] }
+  const { proxy, port, stop } = await behind((_, response) => response.end('ok'), {}, file)
+  await (await fetch(proxy)).text()
+  const held = raw(port, 'GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+  await pause(50)
+  const stopping = stop()
+  expect(await held.closed).toMatch(/connection: close[\s\S]*ok/i)
+  await stopping
+})
+
+test('a request that does not end is cut off when patience does', async () => {
+  const file = { ...generous, shutdown: { patience: 300 } }
+  const { port, stop } = await behind(() => {}, {}, file)
+  const { closed } = raw(port, 'GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+  await pause(100)
+  await stop()
+  expect(await closed).toBe('')
+})
