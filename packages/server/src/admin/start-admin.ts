@@ -103,7 +103,8 @@ export async function startAdmin(
   }
 }
 
-function sourceOf({ memory, redis }: OpenStore): KeySource | undefined {
+function sourceOf({ memory, redis, keys }: OpenStore): KeySource | undefined {
+  if (keys !== undefined) return keys
   if (memory !== undefined) return memoryKeys(memory)
   return redis && redisKeySource(redis.client, redis.prefix)
 }

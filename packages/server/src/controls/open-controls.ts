@@ -24,11 +24,16 @@ export class ServiceControls {
     }
     this.live = new LiveControls({ store, log, onOverrides })
     metrics
-      .gauge('sluice_blocks', 'Blocks in force.')
+      .gauge('sluice_blocks', 'Blocks in force.', [], 'max')
       .with()
       .readFrom(() => this.live.listBlocks().length)
     metrics
-      .gauge('sluice_live_overrides', 'Overrides that operators have set, idle ones too.')
+      .gauge(
+        'sluice_live_overrides',
+        'Overrides that operators have set, idle ones too.',
+        [],
+        'max',
+      )
       .with()
       .readFrom(() => this.live.listOverrides().length)
   }

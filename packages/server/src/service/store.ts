@@ -2,6 +2,7 @@
 import { Cluster, Redis } from 'ioredis'
 import { memoryStore, type MemoryStore, type Store } from 'sluice'
 import { reconnectDelay, redisStore } from 'sluice/redis'
+import type { KeySource } from '../admin/keys/key-source.ts'
 import type { RedisStoreConfig, StoreConfig } from '../config/config.ts'
 import type { Log } from './log.ts'
 import { RepeatedLog } from './repeated-log.ts'
@@ -13,6 +14,8 @@ export interface OpenStore {
   readonly memory: MemoryStore | undefined
   /** The client and the prefix of all keys when it is Redis. */
   readonly redis?: { readonly client: Redis | Cluster; readonly prefix: string }
+  /** Its keys, when they are to be looked for in another process. */
+  readonly keys?: KeySource
   close(): Promise<void>
 }
 

@@ -20,6 +20,8 @@ import type {
   StartWorker,
   ToWorker,
 } from './messages.ts'
+import { answerTo, Asker, type Question } from './questions.ts'
+import { SharedControls } from './shared-controls.ts'
 
 /** Starts in a row that fail before all is given up, as long as no worker is ready. */
 const MOST_FAILURES = 5
@@ -47,6 +49,8 @@ export class Crew {
   readonly failed: Promise<string>
   private readonly options: CrewOptions
   private readonly figures: Figures
+  private readonly controls = new SharedControls()
+  private readonly ownerAsker = new Asker((ask) => this.owner?.send(ask))
   private readonly restarts: Record<'worker' | 'owner', Counter>
   private workers: readonly Keeper[] = []
   private owner: Keeper | undefined
@@ -124,6 +128,7 @@ export class Crew {
           if (told.type === 'hello')
             this.owner?.send({ type: 'start', socket, maxKeys } satisfies StartOwner)
           else if (told.type === 'ready') this.began('owner', pid)
+          else if (told.type === 'answer') this.ownerAsker.hear(told)
           else this.figures.hear(pid, told)
         },
         onEnd: (pid, how, failures) => this.over('owner', pid, how, failures),
@@ -168,16 +173,29 @@ export class Crew {
       case 'counted':
         this.figures.hear(pid, message)
         break
-      case 'metrics':
-        void this.scraped(number, message.id)
+      case 'ask':
+        void answerTo(message, (question) => this.answer(question)).then((answer) =>
+          this.workers[number - 1]?.send(answer),
+        )
         break
     }
   }
 
-  private async scraped(number: number, id: number): Promise<void> {
-    const processes = this.owner === undefined ? this.workers : [...this.workers, this.owner]
-    const text = await this.figures.text(processes.filter(({ isReady }) => isReady))
-    this.workers[number - 1]?.send({ type: 'metrics', id, text } satisfies ToWorker)
+  private async answer(question: Question): Promise<unknown> {
+    switch (question.what) {
+      case 'metrics': {
+        const processes = this.owner === undefined ? this.workers : [...this.workers, this.owner]
+        return this.figures.text(processes.filter(({ isReady }) => isReady))
+      }
+      case 'keys':
+        return this.ownerAsker.ask('keys', question)
+      case 'controls':
+        return this.controls.read(question.version)
+      case 'put':
+        return this.controls.put(question.control, question.duration)
+      case 'remove':
+        return this.controls.remove(question.control)
+    }
   }
 
   private began(what: 'worker' | 'owner', pid: number, number?: number): void {

@@ -6,6 +6,7 @@ import type { Snapshot } from '../metrics/sum.ts'
 import type { ReloadStatus } from '../reload/reloader.ts'
 import type { WatchOptions } from '../reload/watch-file.ts'
 import type { Listener } from '../service/listener.ts'
+import type { Answer, Ask } from './questions.ts'
 
 /** How many workers there are to be, and how many want traffic. */
 export interface WorkersStatus {
@@ -44,7 +45,7 @@ export type ToWorker =
   /** Certificates are each worker's own to read. */
   | { readonly type: 'reload' }
   | Count
-  | { readonly type: 'metrics'; readonly id: number; readonly text: string }
+  | Answer
   | { readonly type: 'stop'; readonly delay: number }
 
 /** What a worker tells the primary. */
@@ -54,8 +55,7 @@ export type FromWorker =
   /** It cannot start, and ends. */
   | { readonly type: 'failed'; readonly error: StartError }
   | Counted
-  /** Somebody wants the figures of all. */
-  | { readonly type: 'metrics'; readonly id: number }
+  | Ask
 
 /** The first message to the owner of the counts. */
 export interface StartOwner {
@@ -65,10 +65,10 @@ export interface StartOwner {
 }
 
 /** What the primary tells the owner. */
-export type ToOwner = StartOwner | Count | { readonly type: 'stop' }
+export type ToOwner = StartOwner | Count | Ask | { readonly type: 'stop' }
 
 /** What the owner tells the primary. */
-export type FromOwner = Hello | { readonly type: 'ready' } | Counted
+export type FromOwner = Hello | { readonly type: 'ready' } | Counted | Answer
 
 /** A process has begun to listen, and waits for the message that starts it. */
 export interface Hello {

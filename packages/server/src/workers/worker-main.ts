@@ -1,25 +1,26 @@
 // One worker: a service like any other, except that the primary process reads the file and adds up the figures.
-import { RequestError } from '../http/problem.ts'
+import type { KeySource } from '../admin/keys/key-source.ts'
+import { hasAdmin } from '../admin/start-admin.ts'
 import { createLog } from '../service/log.ts'
 import { startService, type Service } from '../service/service.ts'
 import type { OpenStore } from '../service/store.ts'
 import { followPrimary } from './follow-primary.ts'
 import type { FromWorker, StartError, StartWorker, ToWorker } from './messages.ts'
 import { OwnerStore } from './owner-store.ts'
+import { Asker } from './questions.ts'
 import type { SeatParts } from './seat.ts'
+import { AskedControls } from './shared-controls.ts'
 
 /** How long a start waits for the owner of the counts; the stand-in decides when it does not come. */
 const OWNER_PATIENCE = 2000
 /** So much of what was counted is lost at most when this process is killed. */
 const TELL_EVERY = 1000
-/** How long a scrape may wait for the other workers. */
-const METRICS_PATIENCE = 2000
 
 let service: Service | undefined
 let parts: SeatParts | undefined
 /** What the primary has told last, also while this worker is starting. */
 let told: StartWorker
-const scrapes = new Map<number, (text: string) => void>()
+const asker = new Asker((ask) => tell(ask))
 
 const tell = followPrimary<ToWorker, FromWorker>((message) => {
   switch (message.type) {
@@ -44,9 +45,8 @@ const tell = followPrimary<ToWorker, FromWorker>((message) => {
     case 'count':
       count(message.round)
       break
-    case 'metrics':
-      scrapes.get(message.id)?.(message.text)
-      scrapes.delete(message.id)
+    case 'answer':
+      asker.hear(message)
       break
     case 'stop':
       void stop(message.delay)
@@ -58,16 +58,18 @@ async function start({ number, config, socket, file, watch }: StartWorker): Prom
   const log = createLog(config.log, undefined, { worker: number })
   try {
     const opened = socket === undefined ? undefined : await openOwner(socket)
+    const controls = opened !== undefined && hasAdmin(config) ? new AskedControls(asker) : undefined
     const source = file === undefined ? undefined : { file, digest: '', ...pick({ watch }) }
     service = await startService({
       config: { ...config, policies: told.policies },
       log,
       ...pick({ source }),
       seat: {
-        ...pick({ opened, domains: told.domains }),
+        ...pick({ opened, controls, domains: told.domains }),
         generation: () => told.standing.reload.generation,
         detail: () => ({ ...told.standing.reload, workers: told.standing.workers }),
-        metricsText,
+        // The figures of this worker alone would look like counters that went back.
+        metricsText: () => asker.ask('metrics', {}),
         onParts: (given) => (parts = given),
       },
     })
@@ -90,29 +92,13 @@ function pick<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], und
 async function openOwner(socket: string): Promise<OpenStore> {
   const store = new OwnerStore(socket)
   await store.connected(OWNER_PATIENCE)
-  return { store, memory: undefined, close: () => store.close() }
+  const look: KeySource['look'] = (places, at) => asker.ask('keys', { places, at })
+  const keys = { start: '0.0', look }
+  return { store, memory: undefined, keys, close: () => store.close() }
 }
 
 function count(round: number): void {
   if (parts !== undefined) tell({ type: 'counted', round, snapshot: parts.metrics.snapshot() })
-}
-
-let lastScrape = 0
-
-/** Asks the primary. The figures of this worker alone would look like counters that went back. */
-function metricsText(): Promise<string> {
-  const id = ++lastScrape
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      scrapes.delete(id)
-      reject(new RequestError(503, 'unavailable', 'the other workers did not answer; try again'))
-    }, METRICS_PATIENCE)
-    scrapes.set(id, (text) => {
-      clearTimeout(timer)
-      resolve(text)
-    })
-    tell({ type: 'metrics', id })
-  })
 }
 
 async function stop(delay: number): Promise<void> {

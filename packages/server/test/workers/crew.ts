@@ -18,6 +18,12 @@ interface Line {
   readonly [field: string]: unknown
 }
 
+interface Answer {
+  readonly allowed: boolean
+  readonly degraded: boolean
+  readonly reason: string
+}
+
 /** A running service of several processes. */
 export interface RunningCrew {
   readonly url: string
@@ -30,7 +36,7 @@ export interface RunningCrew {
   /** The processes that are ready: the owner of the counts, and the workers by number. */
   readonly pids: () => { readonly owner: number; readonly workers: ReadonlyMap<number, number> }
   /** A request on a connection of its own, so that any worker may get it. */
-  readonly post: (path: string, body: unknown) => Promise<any>
+  readonly post: (path: string, body: unknown) => Promise<Answer>
   readonly get: (path: string) => Promise<{ status: number; text: string }>
 }
 
@@ -77,8 +83,7 @@ export async function crewOf(
       .split('\n')
       .filter((line) => line.startsWith('{') && line.endsWith('}'))
       .map((line) => JSON.parse(line) as Line)
-  const fetched = (path: string, options: RequestInit = {}) =>
-    fetch(url + path, { ...options, headers: { ...options.headers, connection: 'close' } })
+  const own = { connection: 'close' }
   return {
     url,
     file,
@@ -93,12 +98,13 @@ export async function crewOf(
       return { owner, workers: new Map(ofWorkers.map(({ worker, pid }) => [worker!, pid!])) }
     },
     post: async (path, body) => {
-      const headers = { 'content-type': 'application/json' }
-      const response = await fetched(path, { method: 'POST', headers, body: JSON.stringify(body) })
-      return response.json()
+      const headers = { ...own, 'content-type': 'application/json' }
+      const text = JSON.stringify(body)
+      const response = await fetch(url + path, { method: 'POST', headers, body: text })
+      return (await response.json()) as Answer
     },
     get: async (path) => {
-      const response = await fetched(path)
+      const response = await fetch(url + path, { headers: own })
       return { status: response.status, text: await response.text() }
     },
   }
