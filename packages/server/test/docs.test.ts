@@ -79,7 +79,7 @@ describe('metrics', () => {
     const rows = page('reference/service/metrics.md').matchAll(/^\| `(\w+)` /gm)
     const listed = [...rows].map((match) => match[1]!)
     // These need a file that is watched, or a store that can fail.
-    const others = /^sluice_(config|breaker|store_errors|store_late|blocks|live_overrides|admin)/
+    const others = /^sluice_(config|breaker|store_errors|store_late|blocks|live_overrides|admin|proxy)/
     expect(listed.filter((name) => !others.test(name)).toSorted()).toEqual(served.toSorted())
   })
 })
