@@ -57,11 +57,12 @@ export class Batcher {
     this.timeouts = new Timeouts(options.clock, (batch) => this.giveUp(batch), options.timers)
   }
 
-  /** Runs one request, whose names are all in one cluster slot; rejects with a {@link SluiceError}. */
+  /** Runs one request, whose names are all in one cluster slot; `see` sees the answer first. Rejects with a {@link SluiceError}. */
   run(
     operation: Operation,
     checks: readonly Check[],
     names: readonly string[],
+    see: (verdicts: readonly Verdict[]) => readonly Verdict[] = unchanged,
   ): Promise<readonly Verdict[]> {
     const slot = this.options.connection.cluster ? slotOf(names[0]!) : 0
     let batch = this.open.get(slot)
@@ -76,7 +77,7 @@ export class Batcher {
     }
     const own = batch
     const request = own.add(this.shapeIn(own, operation, checks), names)
-    return own.done.then(() => own.answerTo(request))
+    return own.done.then(() => see(own.answerTo(request)))
   }
 
   /** While nothing is on its way, nothing waits; under load, all requests of the turn travel together. */
@@ -190,6 +191,10 @@ export class Batcher {
     this.timeouts.remove(batch)
     return true
   }
+}
+
+function unchanged(verdicts: readonly Verdict[]): readonly Verdict[] {
+  return verdicts
 }
 
 /** The error of a call that was given up, or that the server found too late. */

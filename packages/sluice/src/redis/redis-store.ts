@@ -12,7 +12,7 @@ import { connectionOf, type RedisClient } from './client.ts'
 import { Eviction } from './eviction.ts'
 import { chargedOf } from './late.ts'
 import { isPrefix, redisKeys } from './redis-key.ts'
-import { RememberingStore } from './remembering-store.ts'
+import { RememberingStore, type See, type SeenStore } from './remembering-store.ts'
 import type { RemindingCheck } from './shape.ts'
 import { grouped, slotOf } from './slot.ts'
 import { warnings, warnOnConsole, type StoreWarning } from './warnings.ts'
@@ -128,7 +128,7 @@ interface RedisParts {
   readonly eviction: Eviction
 }
 
-class Redis implements AsyncStore {
+class Redis implements SeenStore {
   private readonly batcher: Batcher
   private readonly nameOf: (space: string, key: string) => string
   private readonly cluster: boolean
@@ -145,11 +145,12 @@ class Redis implements AsyncStore {
     this.eviction = eviction
   }
 
-  take(checks: readonly Check[]): Promise<readonly Verdict[]> {
+  take(checks: readonly Check[], see?: See): Promise<readonly Verdict[]> {
     for (const { limit } of checks) this.warn(limit)
-    if (!this.cluster) return this.run('take', checks)
+    if (!this.cluster) return this.run('take', checks, see)
     const groups = this.groupsOf(checks)
-    return groups.length <= 1 ? this.run('take', checks) : this.takeAcross(checks, groups)
+    if (groups.length <= 1) return this.run('take', checks, see)
+    return this.takeAcross(checks, groups).then(see)
   }
 
   /** Group after group, but no longer in all than one call may take. */
@@ -185,11 +186,11 @@ class Redis implements AsyncStore {
     return checks.map((check) => ({ ...check, leavesTrace: true }))
   }
 
-  private run(operation: Parameters<Run>[0], checks: readonly Check[]): ReturnType<Run> {
+  private run(operation: Parameters<Run>[0], checks: readonly Check[], see?: See): ReturnType<Run> {
     if (checks.length === 0) return Promise.resolve([])
     const names: string[] = []
     for (const { space, key } of checks) names.push(this.nameOf(space, key))
-    return this.batcher.run(operation, checks, names)
+    return this.batcher.run(operation, checks, names, see)
   }
 
   /** Runs an operation that needs no agreement between slots. */

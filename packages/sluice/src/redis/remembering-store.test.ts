@@ -3,9 +3,9 @@ import { Taken } from '../algorithms/take.ts'
 import { ALGORITHMS, limit } from '../limit/limit.ts'
 import type { Verdict } from '../limit/verdict.ts'
 import { memoryStore } from '../stores/memory/memory-store.ts'
-import type { AsyncStore, Check } from '../stores/store.ts'
+import type { Check } from '../stores/store.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
-import { RememberingStore } from './remembering-store.ts'
+import { RememberingStore, type SeenStore } from './remembering-store.ts'
 import type { RemindingCheck } from './shape.ts'
 
 const START = 1_800_000_000_000
@@ -19,12 +19,12 @@ function remembering({ hold = HOLD, mayForget = false } = {}) {
   const asked: (readonly RemindingCheck[])[] = []
   /** Resolves what was asked, when a test holds it back. */
   let gate: Promise<void> = Promise.resolve()
-  const store: AsyncStore = {
-    async take(checks) {
+  const store: SeenStore = {
+    async take(checks, see = (verdicts) => verdicts) {
       asked.push(checks)
       const verdicts = others.take(checks).map(told)
       await gate
-      return verdicts
+      return see(verdicts)
     },
     peek: async (checks) => others.peek(checks),
     give: async (checks) => others.give(checks),

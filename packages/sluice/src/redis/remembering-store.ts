@@ -7,9 +7,17 @@ import { Refusal } from './refusal.ts'
 /** Refusals that are remembered; the oldest goes first. About 5 MB. */
 const MOST = 10_000
 
+/** Sees what a take was answered, before whoever asked does; gives it back. */
+export type See = (verdicts: readonly Verdict[]) => readonly Verdict[]
+
+/** A store that lets somebody see its answers. A promise of our own around each of them would cost more than the rest of it. */
+export interface SeenStore extends AsyncStore {
+  take(checks: readonly Check[], see?: See): Promise<readonly Verdict[]>
+}
+
 /** What a remembering store works with. */
 export interface RememberingParts {
-  readonly store: AsyncStore
+  readonly store: SeenStore
   /** Milliseconds for which a refusal is answered from memory. */
   readonly hold: Millis
   /** Our own time. */
@@ -51,7 +59,7 @@ export class RememberingStore implements AsyncStore {
       if (this.parts.mayForget()) asked = refusal.remind(checks, now)
     }
     const { era } = this
-    return (store.take(asked) as Promise<readonly Verdict[]>).then((verdicts) => {
+    return store.take(asked, (verdicts) => {
       onAnswer()
       if (refusal !== undefined || isRefused(verdicts)) this.note(checks, verdicts, now, era)
       return verdicts
