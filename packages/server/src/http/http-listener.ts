@@ -6,6 +6,7 @@ import type { Millis } from 'sluice'
 import type { HttpListenerConfig } from '../config/config.ts'
 import type { Listener, ServiceContext } from '../service/listener.ts'
 import { httpServer } from '../tls/http-server.ts'
+import { limitConnections } from '../workers/limit-connections.ts'
 
 /** How often connections are looked at for being too slow. */
 export const LOOK_EVERY = 1000
@@ -38,7 +39,7 @@ export async function openHttp(
     makeHandler(() => closing),
     tls,
   )
-  server.maxConnections = config.maxConnections
+  limitConnections(server, config.maxConnections)
   const sockets = collect(server, 'connection')
   // Under TLS the socket below has always sent something.
   const clients = tls === undefined ? sockets : collect(server, 'secureConnection')

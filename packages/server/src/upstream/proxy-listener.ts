@@ -13,6 +13,7 @@ import { createGateway } from './gateway.ts'
 import { OpenResponses } from './open-responses.ts'
 import { wantsWebSocket, withoutSwitch } from './switching.ts'
 import { Upstream } from './upstream.ts'
+import { limitConnections } from '../workers/limit-connections.ts'
 
 /** Listens; rejects when the port cannot be had. `file` is the configuration, beside which relative paths are. */
 export async function openProxy(
@@ -53,7 +54,7 @@ export async function openProxy(
     handle,
     tls,
   )
-  server.maxConnections = config.maxConnections
+  limitConnections(server, config.maxConnections)
   server.on('checkContinue', handle)
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
     // The answers to requests that came before would end up in the other protocol.

@@ -11,13 +11,19 @@ const FALLBACK_SHARE = 0.5
  */
 export function workerConfig(config: Config): Config {
   const { workers, failure, listeners } = config
-  const { http } = listeners
-  const maxConnections = Math.ceil(http.maxConnections / workers)
   return {
     ...config,
     failure: sharedFailure(failure, workers),
-    listeners: { ...listeners, http: { ...http, maxConnections } },
+    listeners: Object.fromEntries(
+      Object.entries(listeners).map(([name, listener]) => [name, partOf(listener, workers)]),
+    ) as unknown as Config['listeners'],
   }
+}
+
+function partOf(listener: { readonly maxConnections?: number }, workers: number): object {
+  const { maxConnections } = listener
+  if (maxConnections === undefined) return listener
+  return { ...listener, maxConnections: Math.ceil(maxConnections / workers) }
 }
 
 function sharedFailure(

@@ -15,6 +15,7 @@ import { replyHttp, replyMessage, replyStatus } from './reply.ts'
 import { StatusError, statusErrorOf, type StatusName } from './status.ts'
 import { timeoutOf } from './timeout.ts'
 import { WaitingStreams } from './waiting-streams.ts'
+import { limitConnections } from '../../workers/limit-connections.ts'
 
 /** A call of one message and one answer: takes the message, gives the answer in its frame. */
 export type UnaryMethod = (message: Buffer) => MaybePromise<Buffer>
@@ -84,7 +85,7 @@ class Running implements GrpcServer {
     const { maxCalls = 1024, maxHeaders = 16_384 } = options
     const settings = { maxConcurrentStreams: maxCalls, maxHeaderListSize: maxHeaders }
     this.server = http2Server({ settings }, options.tls)
-    if (options.maxConnections !== undefined) this.server.maxConnections = options.maxConnections
+    if (options.maxConnections !== undefined) limitConnections(this.server, options.maxConnections)
     this.server.on('connection', (socket: Socket) => {
       this.sockets.add(socket)
       socket.once('close', () => this.sockets.delete(socket))
