@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import Router from '@koa/router'
 import express from 'express'
 import type { Request as ExpressRequest, RequestHandler } from 'express'
-import Fastify, { type onRequestHookHandler } from 'fastify'
+import Fastify, { type FastifyRequest, type onRequestHookHandler } from 'fastify'
 import { Hono, type MiddlewareHandler } from 'hono'
 import type { Context as KoaContext } from 'koa'
 import Koa from 'koa'
@@ -50,12 +50,26 @@ test('Fastify', () => {
   app.addHook('onRequest', forFastify({ limit: '100/min' }))
   app.addHook('preHandler', forFastify(limiter, { tenant: () => 'acme' }))
   app.get('/', { onRequest: forFastify(limiter) }, () => 'ok')
+  app.get('/once', { onRequest: forFastify({ limit: '5/min' }) }, () => 'ok')
+  const user = ({ headers }: { headers: FastifyRequest['headers'] }) => headers.authorization
+  app.get('/twice', { preHandler: forFastify(limiter, { user }) }, () => 'ok')
+  app.addHook(
+    'preHandler',
+    forFastify(limiter, { user: (request) => request.headers['x-user'] as string }),
+  )
+  app.addHook('preHandler', forFastify(limiter, { user: (request: FastifyRequest) => request.ip }))
+  app.get(
+    '/typed',
+    { preHandler: forFastify({ limit: '5/min', key: (request: FastifyRequest) => request.id }) },
+    () => 'ok',
+  )
   expectTypeOf(forFastify(limiter)).toExtend<onRequestHookHandler>()
 })
 
 test('Koa and its router', () => {
   const app = new Koa()
   app.use(forKoa({ limit: '100/min' }))
+  app.use(forKoa(limiter, { user: (context) => context.get('x-user') }))
   app.use(forKoa(limiter, { user: (context: KoaContext) => context.get('x-user') }))
   new Router().get('/orders/:id', forKoa(limiter), (context) => void (context.body = 'ok'))
   expectTypeOf(forKoa(limiter)).toExtend<Koa.Middleware>()

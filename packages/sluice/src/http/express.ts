@@ -5,7 +5,7 @@ import { nodePort, type NodeRequest, type NodeResponse } from './node-port.ts'
 import type { AnyLimiter, HttpOptions } from './options.ts'
 import type { Port } from './port.ts'
 
-/** What is used of Express's `Request`. */
+/** What is used of Express's `Request`. For the rest, write its type: `user: (request: Request) => …`. */
 export interface ExpressRequest extends NodeRequest {
   readonly baseUrl: string
   readonly originalUrl: string

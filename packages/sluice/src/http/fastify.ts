@@ -6,9 +6,10 @@ import type { AnyLimiter, HttpOptions } from './options.ts'
 import type { Port } from './port.ts'
 import type { Refusal } from './refusal.ts'
 
-/** What is used of Fastify's request. */
+/** What is used of Fastify's request. For the rest, write its type: `user: (request: FastifyRequest) => …`. */
 export interface FastifyRequest {
   readonly raw: NodeRequest
+  readonly headers: NodeRequest['headers']
   readonly routeOptions: { readonly url?: string | undefined }
 }
 
@@ -24,15 +25,14 @@ export interface FastifyReply {
 export type Hook<Q, S> = (request: Q, reply: S, done: () => void) => void
 
 /** Limits requests: `app.addHook('onRequest', rateLimit({ limit: '100/min' }))`. Added first, it counts 404s too. */
-export function rateLimit(limiter: AnyLimiter): Hook<FastifyRequest, FastifyReply>
-export function rateLimit<Q extends FastifyRequest, S extends FastifyReply>(
+export function rateLimit<
+  Q extends FastifyRequest = FastifyRequest,
+  S extends FastifyReply = FastifyReply,
+>(
   limiter: AnyLimiter | RateLimitOptions<Q, S>,
   options?: HttpOptions<Q, S>,
-): Hook<Q, S>
-export function rateLimit<Q extends FastifyRequest, S extends FastifyReply>(
-  limiter: AnyLimiter | RateLimitOptions<Q, S>,
-  options?: HttpOptions<Q, S>,
-): Hook<Q, S> {
+  // Where a route takes one hook or a list, its types would make `never` of both.
+): Hook<NoInfer<Q>, NoInfer<S>> {
   const guard = createGuard<Q, S>(fastifyPort, limiter, options)
   return (request, reply, done) => pass(guard, request, reply, reply.raw, send, done)
 }

@@ -3,7 +3,7 @@ import { nodePort } from './node-port.ts'
 import { nodeBehind, pathOf, peerOf } from './platform.ts'
 import type { Port } from './port.ts'
 
-/** What is used of Hono's context. */
+/** What is used of Hono's context. For the rest, write its type: `user: (context: Context) => …`. */
 export interface HonoContext {
   readonly req: {
     readonly raw: Request

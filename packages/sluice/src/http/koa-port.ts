@@ -2,13 +2,14 @@
 import { nodePort, type NodeRequest, type NodeResponse } from './node-port.ts'
 import type { Port } from './port.ts'
 
-/** What is used of Koa's context. */
+/** What is used of Koa's context. For the rest, write its type: `user: (context: Context) => …`. */
 export interface KoaContext {
   readonly req: NodeRequest
   readonly res: NodeResponse
   readonly originalUrl: string
   status: number
   body: unknown
+  get(name: string): string
   set(name: string, value: string): unknown
 }
 

@@ -44,7 +44,7 @@ export function subjects<Q, S>(
     warn(
       'address-unknown',
       () =>
-        `a request has no address (a Unix socket, or a runtime that does not tell it); unknownAddress is ${unknownAddress}`,
+        `a request has no address (a Unix socket, a runtime that does not tell it, or a text that is none); ${unknownAddress === 'refuse' ? 'it is refused' : 'rules by address do not speak for it'}: see unknownAddress`,
     )
     return unknownAddress === 'refuse' ? undefined : null
   }
