@@ -10,7 +10,7 @@ import { scenarios } from './scenarios/index.ts'
 
 // The scenarios mostly wait. Two tests, one for each client, share a scenario; up to three wait for their turn.
 vi.setConfig({ maxConcurrency: 14 })
-const slack: Slack = { wait: 5, recovery: 5 }
+const slack: Slack = { wait: 2, recovery: 5 }
 const seed = 1
 const rows: Row[] = []
 let pods: Pods

@@ -36,7 +36,7 @@ function figures(
     still: Float64Array.from(still),
   }
   const all = Array.from({ length: LAST + 1 }, (_, i) => charges[i] ?? free)
-  return figuresOf({ timeout: TIMEOUT } as Orders, record, all, times)
+  return figuresOf({ timeout: TIMEOUT, connections: 1 } as Orders, record, all, times)
 }
 
 /** Answers of the store from the fault's end on, so that only what a test adds is wrong. */
@@ -78,9 +78,21 @@ describe('the judge names', () => {
     ],
     [
       'anything from the fallback that the store had refused',
-      [[1500, 1, -1, ALLOWED | DEGRADED]],
+      [
+        [1500, 9, -1, 0],
+        [1505, 1, -1, ALLOWED | DEGRADED],
+        [1510, 1, -1, ALLOWED | DEGRADED],
+        [1520, 1, -1, ALLOWED],
+        [1530, 1, -1, ALLOWED | DEGRADED],
+      ],
       [],
-      ['hot units admitted by the fallback: 1, at most 0'],
+      ['hot units admitted by the fallback against a refusal: 1, at most 0'],
+    ],
+    [
+      'too much from the fallback',
+      Array.from({ length: 101 }, (): Asked => [1500, 1, -1, ALLOWED | DEGRADED]),
+      [],
+      ['hot units admitted by the fallback: 101, at most 100'],
     ],
     [
       'too much from the store',
@@ -99,13 +111,6 @@ describe('the judge names', () => {
     ],
   ])('%s', (_, asked, charges, says) => {
     expect(verdictOn(asked, charges)).toEqual(says)
-  })
-
-  test('too much from the fallback, where nobody knew what was spent', () => {
-    const asked = Array.from({ length: 101 }, (): Asked => [1500, 1, -1, ALLOWED | DEGRADED])
-    expect(broken({ ...scenario, isCold: true }, figures([...asked, ...well]), strict)).toEqual([
-      'hot units admitted by the fallback: 101, at most 100',
-    ])
   })
 
   test('a store that does not come back, or late', () => {

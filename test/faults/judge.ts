@@ -25,8 +25,6 @@ export function broken(scenario: Scenario, figures: Figures, slack: Slack): stri
   const { bounds, pods = 1 } = scenario
   const { again = 0, unheard = ONE_CALL, median = 5, recovery = 1000 } = bounds
   const limiters = pods * (scenario.load?.connections ?? 1)
-  // What the store has refused before it went away stays refused.
-  const share = scenario.isCold === true ? SHARE : 0
   const longestWait = Math.max(2 * TIMEOUT * slack.wait, 2 * figures.deadline)
   // What was charged, told too late and handed back may be admitted later.
   const unspent = QUOTA - figures.spentBefore
@@ -37,7 +35,8 @@ export function broken(scenario: Scenario, figures: Figures, slack: Slack): stri
     ['charges whose answer was not heard', figures.unheard, unheard],
     ['hot units admitted by the store before the fault', figures.spentBefore, QUOTA],
     ['hot units admitted by the store since', figures.byStore, unspent + again],
-    ['hot units admitted by the fallback', figures.byFallback, limiters * share],
+    ['hot units admitted by the fallback', figures.byFallback, limiters * SHARE],
+    ['hot units admitted by the fallback against a refusal', figures.againstRefusal, 0],
     [`answers of the fallback (${whyOf(figures)})`, figures.fallback, bounds.fallback ?? Infinity],
     ['ms of the longest wait that is our own', figures.ownWait, longestWait],
     ['ms of the median wait', figures.medianWait, median],

@@ -4,9 +4,8 @@ import { SluiceError } from '../src/errors.ts'
 import { createLimiter } from '../src/limiter/create-limiter.ts'
 import type { Limiter } from '../src/limiter/limiter.ts'
 import type { Rule } from '../src/policy/policy.ts'
-import { RememberingStore } from '../src/redis/remembering-store.ts'
+import { RememberingStore, type SeenStore } from '../src/redis/remembering-store.ts'
 import { memoryStore } from '../src/stores/memory/memory-store.ts'
-import type { AsyncStore } from '../src/stores/store.ts'
 import { fakeClock } from '../src/testing/fake-clock.ts'
 
 const START = 1_800_000_000_000
@@ -20,8 +19,8 @@ function set(...rules: Partial<Rule>[]) {
     if (state.isGone) throw new SluiceError('store-unreachable', 'gone', { transient: true })
     return act()
   }
-  const store: AsyncStore = {
-    take: (checks) => reach(() => counts.take(checks)),
+  const store: SeenStore = {
+    take: (checks, see) => reach(() => counts.take(checks)).then(see),
     peek: (checks) => reach(() => counts.peek(checks)),
     give: (checks) => reach(() => counts.give(checks)),
     reset: (checks) => reach(() => counts.reset(checks)),

@@ -7,7 +7,7 @@ import { compilePolicy } from '../../src/policy/compile.ts'
 import type { Verdict } from '../../src/limit/verdict.ts'
 import type { Policy } from '../../src/policy/policy.ts'
 import type { ResilienceEvent } from '../../src/resilience/events.ts'
-import { RememberingStore } from '../../src/redis/remembering-store.ts'
+import { RememberingStore, type SeenStore } from '../../src/redis/remembering-store.ts'
 import { ServerTime } from '../../src/redis/server-time.ts'
 import type { AsyncStore, Check } from '../../src/stores/store.ts'
 import type { Millis } from '../../src/time/clock.ts'
@@ -138,8 +138,8 @@ export class Pod {
     }
     const call = (operation: Command['operation']) => (checks: readonly Check[]) =>
       send(operation, checks, clock() + TIMEOUT, true)
-    const store: AsyncStore = {
-      take: call('take'),
+    const store: SeenStore = {
+      take: (checks, see) => call('take')(checks).then(see),
       peek: call('peek'),
       give: async (checks) => {
         for (const { key, cost } of checks) this.gifts.set(key, (this.gifts.get(key) ?? 0) + cost)
