@@ -65,6 +65,10 @@ export async function openProxy(
   // CONNECT asks for a tunnel to anywhere.
   server.on('connect', (_: IncomingMessage, socket: Socket) => {
     socket.on('error', () => {})
+    if (open.has(socket)) {
+      socket.destroy()
+      return
+    }
     socket.end('HTTP/1.1 405 Method Not Allowed\r\nConnection: close\r\nContent-Length: 0\r\n\r\n')
   })
   server.on('clientError', (error, socket: Socket) => {
