@@ -3,6 +3,7 @@
 import { program } from 'commander'
 import { check } from './check.ts'
 import { serve, type ServeOptions } from './serve.ts'
+import { top, type TopOptions } from './top/top.ts'
 import { version } from './version.ts'
 
 program
@@ -43,6 +44,19 @@ program
   .addHelpText('after', '\nEnds with 0, with 1 for a mistake, with 2 when the file cannot be read.')
   .action(async (file: string, options: { json?: boolean; strict?: boolean }) => {
     process.exitCode = await check(file, options)
+  })
+
+program
+  .command('top')
+  .description('show what a running service decides, once a second; Ctrl+C ends it')
+  .argument('[url]', 'where the HTTP API of the service listens', 'http://127.0.0.1:8080')
+  .option('--admin <url>', 'where its admin API listens', 'http://127.0.0.1:8089')
+  .option('--token-file <file>', 'a file with a token of the admin API (or SLUICE_ADMIN_TOKEN)')
+  .option('--once', 'show one second and end')
+  .option('--json', 'print one JSON object a second')
+  .addHelpText('after', '\nEnds with 0, with 1 when the service cannot be reached.')
+  .action(async (url: string, options: TopOptions) => {
+    process.exitCode = await top(url, options)
   })
 
 await program.parseAsync()

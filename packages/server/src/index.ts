@@ -1,4 +1,5 @@
 // The public entry of the service.
+export { visible } from './admin/visible.ts'
 export type {
   Config,
   EnvoyConfig,

@@ -1,0 +1,101 @@
+// `sluice top`: what a running service does, once a second, until Ctrl+C.
+import { readFileSync } from 'node:fs'
+import { Unreachable, readOffenders, readService, Refused, type Offender } from './admin.ts'
+import type { Reading } from './reading.ts'
+import { render, type Screen } from './render.ts'
+import { Terminal } from './terminal.ts'
+import { viewOf, type Operators, type View } from './view.ts'
+
+/** How it is asked and shown. */
+export interface TopOptions {
+  /** Where the admin API listens. */
+  readonly admin: string
+  readonly tokenFile?: string
+  readonly once?: boolean
+  readonly json?: boolean
+}
+
+const SECOND = 1000
+const NO_TOKEN = 'with SLUICE_ADMIN_TOKEN or --token-file this shows who'
+
+/** Shows until Ctrl+C; gives the exit code: 0, or 1 when the service cannot be reached at first. */
+export async function top(address: string, options: TopOptions): Promise<number> {
+  const url = address.replace(/\/+$/, '')
+  if (!URL.canParse(url)) return complain(`${address} is no URL; accepted: http://127.0.0.1:8080`)
+  let askOffenders: () => Promise<Operators>
+  let before: Reading
+  try {
+    askOffenders = offendersFrom(options.admin.replace(/\/+$/, ''), tokenFor(options))
+    before = await readService(url)
+  } catch (error) {
+    return complain((error as Error).message)
+  }
+  const terminal = new Terminal(options.once === true || options.json === true)
+  const last: { view?: View } = {}
+  terminal.onResize = () => last.view && terminal.draw(shown(last.view, terminal))
+  try {
+    while (await terminal.pause(SECOND)) {
+      const view = await look()
+      last.view = view
+      if (options.json === true) terminal.print(JSON.stringify(view))
+      else terminal.draw(shown(view, terminal))
+      if (options.once === true) return view.status === 'cannot be reached' ? 1 : 0
+    }
+    return 0
+  } finally {
+    terminal.close()
+  }
+
+  async function look(): Promise<View> {
+    try {
+      const [now, operators] = await Promise.all([readService(url), askOffenders()])
+      const view = viewOf(url, before, now, operators)
+      before = now
+      return view
+    } catch (error) {
+      if (!(error instanceof Unreachable)) throw error
+      return { ...nothingOf(url, before), offendersProblem: error.message }
+    }
+  }
+}
+
+function shown(view: View, { screen }: { readonly screen: Screen }): readonly string[] {
+  return render(view, screen)
+}
+
+/** What is left to say of a service that has gone away. */
+function nothingOf(url: string, before: Reading): View {
+  const none = { offenders: [], problem: null }
+  return { ...viewOf(url, before, before, none), status: 'cannot be reached' }
+}
+
+/** Asks for offenders; a token that was refused is not tried again, since every attempt counts. */
+function offendersFrom(url: string, token: string | undefined): () => Promise<Operators> {
+  let problem: string | null = token === undefined ? NO_TOKEN : null
+  return async () => {
+    let offenders: readonly Offender[] = []
+    if (problem !== null || token === undefined) return { offenders, problem }
+    try {
+      offenders = await readOffenders(url, token)
+      return { offenders, problem: null }
+    } catch (error) {
+      const { message } = error as Error
+      if (error instanceof Refused) problem = message
+      return { offenders, problem: message }
+    }
+  }
+}
+
+/** The token of the file's first line that has one, or of the environment. */
+function tokenFor({ tokenFile }: TopOptions): string | undefined {
+  if (tokenFile === undefined) return process.env['SLUICE_ADMIN_TOKEN'] || undefined
+  const lines = readFileSync(tokenFile, 'utf8').split('\n')
+  const line = lines.map((one) => one.trim()).find((one) => one !== '' && !one.startsWith('#'))
+  if (line === undefined) throw new Unreachable(`${tokenFile} has no token in it`)
+  return line.split(/\s+/).at(-1)
+}
+
+function complain(message: string): number {
+  process.stderr.write(`error: ${message}\n`)
+  return 1
+}
