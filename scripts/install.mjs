@@ -1,6 +1,10 @@
 // Brings node_modules up to date with the lock file, and does nothing when it already is.
-import { lstatSync, statSync } from 'node:fs'
+import { lstatSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { root, run } from './run.mjs'
+
+/** Holds the id of the process that installs: two at once would empty the folder under each other. */
+const LOCK = `${root}.installing`
 
 /** Not what an outer npm was told, as in `npm pack -w sluice --dry-run`: everything is installed, and really. */
 const plain = {
@@ -13,16 +17,51 @@ const plain = {
 export async function ensureInstalled() {
   // `npm ci` would empty the folder that a link leads to.
   if (lstatSync(`${root}node_modules`, { throwIfNoEntry: false })?.isSymbolicLink()) return
-  const installed = modifiedAt('node_modules/.package-lock.json')
-  if (installed >= modifiedAt('package-lock.json')) return
+  if (isInstalled()) return
+  await lock()
+  const unlock = () => rmSync(LOCK, { force: true })
+  process.once('exit', unlock)
+  // While this one waited, another may have installed everything.
+  if (!isInstalled()) {
+    console.log('Installing dependencies (npm ci) ...')
+    const code = await run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+      env: plain,
+    })
+    if (code !== 0) {
+      console.error('npm ci failed; see the lines above.')
+      process.exit(code)
+    }
+  }
+  process.off('exit', unlock)
+  unlock()
+}
 
-  console.log('Installing dependencies (npm ci) ...')
-  const code = await run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
-    env: plain,
-  })
-  if (code !== 0) {
-    console.error('npm ci failed; see the lines above.')
-    process.exit(code)
+function isInstalled() {
+  return modifiedAt('node_modules/.package-lock.json') >= modifiedAt('package-lock.json')
+}
+
+/** Waits until no other process of this machine installs here. */
+async function lock() {
+  for (let isTold = false; ; isTold = true) {
+    try {
+      writeFileSync(LOCK, `${process.pid}`, { flag: 'wx' })
+      return
+    } catch (error) {
+      if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EEXIST') throw error
+    }
+    if (!holderLives()) rmSync(LOCK, { force: true })
+    else if (!isTold) console.log('Waiting for another npm ci in this folder ...')
+    await sleep(200)
+  }
+}
+
+/** Whether the process that holds the lock still runs; one that was killed leaves the file behind. */
+function holderLives() {
+  try {
+    process.kill(Number(readFileSync(LOCK, 'utf8')), 0)
+    return true
+  } catch (error) {
+    return /** @type {NodeJS.ErrnoException} */ (error).code === 'EPERM'
   }
 }
 
