@@ -2,9 +2,9 @@
 import { SetMetadata, UseGuards, type CustomDecorator } from '@nestjs/common'
 import { SluiceError } from 'sluice'
 import type { AnyLimiter, HttpOptions, RateLimitOptions } from 'sluice/http'
-import { rateLimit } from './guard.ts'
 import { COST, SKIP } from './marks.ts'
 import type { NestRequest, NestResponse } from './nest-port.ts'
+import { rateLimit } from './rate-limit.ts'
 
 /** Limits a controller or a method, beside what limits it already: `@RateLimit({ limit: '5/min' })`. */
 export function RateLimit<Q extends NestRequest, S extends NestResponse>(

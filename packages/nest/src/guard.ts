@@ -9,18 +9,10 @@ import {
   type Passage,
   type RateLimitOptions,
 } from 'sluice/http'
-import { RateLimitException } from './exception.ts'
+import { exceptionOf } from './exception.ts'
 import { heldUntil, whenAnswered } from './flow.ts'
 import { COST, SKIP } from './marks.ts'
 import { nestPort, rawResponse, type NestRequest, type NestResponse } from './nest-port.ts'
-
-/** Limits requests: `app.useGlobalGuards(rateLimit({ limit: '100/min' }))`, or as a provider of `APP_GUARD`. */
-export function rateLimit<Q extends NestRequest, S extends NestResponse>(
-  limiter: AnyLimiter | RateLimitOptions<Q, S>,
-  options?: HttpOptions<Q, S>,
-): RateLimitGuard<Q, S> {
-  return new RateLimitGuard(limiter, options)
-}
 
 const marks = new Reflector()
 /** What `@Cost` says of the method that a request is for. */
@@ -58,11 +50,7 @@ export class RateLimitGuard<
 
   private proceed(passage: Passage, request: Q, response: S): boolean | Promise<boolean> {
     const { refusal, delay, decision } = passage
-    if (refusal !== null) {
-      for (const [name, value] of refusal.fields) nestPort.set(response, name, value)
-      const problem = refusal.body === '' ? '' : (JSON.parse(refusal.body) as string | object)
-      throw new RateLimitException(problem as Record<string, unknown>, refusal.status, decision)
-    }
+    if (refusal !== null) throw exceptionOf(refusal, decision, response)
     const raw = rawResponse(response)
     if (this.guard.hasAfter)
       whenAnswered(raw, () => this.guard.answered(passage, raw.statusCode, request, response))
