@@ -116,7 +116,7 @@ export class LiveControls implements KnownBlocks {
     if (this.isClosed) return
     const known = this.controls
     const controls = holdingAt(read ?? known, this.clock())
-    if (isDeepStrictEqual(controls, known)) return
+    if (read === undefined && controls.length === known.length) return
     this.controls = controls
     const blocks = controls.filter((one) => one.kind === 'block')
     this.blocks = blocks.length === 0 ? null : new BlockIndex(blocks)

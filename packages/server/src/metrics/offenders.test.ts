@@ -81,13 +81,26 @@ describe('offenders', () => {
   })
 })
 
+describe('many refusals', () => {
+  it('are estimated from a part of them', () => {
+    const { offenders, ask } = following()
+    ask({ user: 'ann' }, 30_001)
+    ask({ user: 'bob' }, 10_001)
+    const [first, second] = offenders.top(2).offenders
+    expect([first!.attributes['user'], second!.attributes['user']]).toEqual(['ann', 'bob'])
+    // Six standard deviations of the estimate.
+    expect(Math.abs(first!.refused - 30_000)).toBeLessThan(3000)
+    expect(Math.abs(second!.refused - 10_000)).toBeLessThan(1800)
+  })
+})
+
 describe('the sketch', () => {
   it('keeps the heavy keys of a stream of strangers, and bounds its error', () => {
     const sketch = new Sketch()
     let strangers = 0
     for (let i = 0; i < 100_000; i++) {
       const key = i % 5 === 0 ? `heavy ${i % 3}` : `stranger ${strangers++}`
-      sketch.add(key, () => [key])
+      sketch.add(key, [key])
     }
     const top = [...sketch.list()].toSorted((a, b) => b.count - a.count).slice(0, 3)
     expect(new Set(top.map(({ key }) => key))).toEqual(new Set(['heavy 0', 'heavy 1', 'heavy 2']))

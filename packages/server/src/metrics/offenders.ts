@@ -6,6 +6,9 @@ import type { Attributes, Decision, Millis, Policy } from 'sluice'
 const FOLLOWED = 100
 /** Refusals count for one to two spans. */
 const SPAN: Millis = 60_000
+/** Refusals in one span that are all noted; of more, one in {@link SAMPLE} stands for as many. */
+const ALL_NOTED = 1000
+const SAMPLE = 8
 /** Longer values stand as their hash, as they do in keys. */
 const LONGEST_PLAIN = 128
 
@@ -15,7 +18,7 @@ export interface Offender {
   readonly rule: string
   /** The attributes that make the key. */
   readonly attributes: Readonly<Record<string, string>>
-  /** Refusals since `since`; at most `error` of them may have been another key's. */
+  /** Refusals since `since`, an estimate when there are many; at most `error` of them may have been another key's. */
   readonly refused: number
   readonly error: number
 }
@@ -34,27 +37,42 @@ interface Entry {
 export class Sketch {
   private readonly byKey = new Map<string, Entry>()
   private readonly entries: Entry[] = []
+  /** The least count at the last full look; those who have it are found by going round. */
+  private least = 0
+  private cursor = 0
 
-  add(key: string, valuesOf: () => readonly string[]): void {
+  add(key: string, values: readonly string[], weight = 1): void {
     const known = this.byKey.get(key)
     if (known !== undefined) {
-      known.count += 1
+      known.count += weight
       return
     }
     if (this.entries.length < FOLLOWED) {
-      const entry = { key, values: valuesOf(), count: 1, error: 0 }
+      const entry = { key, values, count: weight, error: 0 }
       this.entries.push(entry)
       this.byKey.set(key, entry)
       return
     }
-    let least = this.entries[0]!
-    for (const entry of this.entries) if (entry.count < least.count) least = entry
-    this.byKey.delete(least.key)
-    least.key = key
-    least.values = valuesOf()
-    least.error = least.count
-    least.count += 1
-    this.byKey.set(key, least)
+    const entry = this.leastRefused()
+    this.byKey.delete(entry.key)
+    entry.key = key
+    entry.values = values
+    entry.error = entry.count
+    entry.count += weight
+    this.byKey.set(key, entry)
+  }
+
+  /** Under many strangers most places have the least count, so that the next one is near. */
+  private leastRefused(): Entry {
+    for (let looks = 0; looks < FOLLOWED; looks++) {
+      const entry = this.entries[this.cursor]!
+      this.cursor = (this.cursor + 1) % FOLLOWED
+      if (entry.count <= this.least) return entry
+    }
+    let found = this.entries[0]!
+    for (const entry of this.entries) if (entry.count < found.count) found = entry
+    this.least = found.count
+    return found
   }
 
   list(): readonly Readonly<Entry>[] {
@@ -77,6 +95,8 @@ interface Followed {
 /** What is refused over all policies. */
 export class Offenders {
   private readonly clock: () => Millis
+  /** In this span, over all policies. */
+  private refusals = 0
   /** By policy and rule; one without refusals is forgotten. */
   private readonly followed = new Map<string, Followed>()
 
@@ -89,6 +109,10 @@ export class Offenders {
     const rules = new Map(policy.rules.map((rule) => [rule.name, rule.by]))
     const held = new Map<string, Followed>()
     return (decision, attributes) => {
+      this.refusals += 1
+      // By chance, since requests may come in an order that repeats itself.
+      const isSampled = this.refusals > ALL_NOTED
+      if (isSampled && Math.random() * SAMPLE >= 1) return
       const { rule } = decision
       if (rule === null || decision.reason !== 'over-limit') return
       let followed = held.get(rule)
@@ -100,12 +124,9 @@ export class Offenders {
       }
       this.turn(followed, this.span())
       const { now, by } = followed
-      const one = by.length === 1 ? valueOf(attributes, by[0]!) : undefined
-      if (one !== undefined) now.add(one, () => [one])
-      else {
-        const values = by.map((name) => valueOf(attributes, name))
-        now.add(JSON.stringify(values), () => values)
-      }
+      const values = by.map((name) => valueOf(attributes, name))
+      const key = values.length === 1 ? values[0]! : JSON.stringify(values)
+      now.add(key, values, isSampled ? SAMPLE : 1)
     }
   }
 
@@ -141,6 +162,7 @@ export class Offenders {
 
   private turn(followed: Followed, span: number): void {
     if (followed.span === span) return
+    this.refusals = 0
     followed.before = followed.span === span - 1 ? followed.now : undefined
     followed.now = new Sketch()
     followed.span = span

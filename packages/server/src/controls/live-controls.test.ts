@@ -1,16 +1,13 @@
 // Blocks and overrides, in this process and in a real Redis: the same promises for both.
 import { Redis } from 'ioredis'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { parsePolicy } from 'sluice'
 import { fakeClock } from 'sluice/testing'
 import { startRedis } from '../../../../test/servers/redis-server.ts'
 import { until } from '../../../../test/servers/until.ts'
 import { createLog } from '../service/log.ts'
-import { BlockIndex } from './block-index.ts'
 import { controlId, type Block, type ControlStore, type LiveOverride } from './control.ts'
 import { LiveControls } from './live-controls.ts'
 import { LocalControlStore } from './local-control-store.ts'
-import { overlaid } from './overlay.ts'
 import { RedisControlStore } from './redis-control-store.ts'
 
 vi.setConfig({ testTimeout: 30_000 })
@@ -28,92 +25,6 @@ function newOverride(user: string, limit: '7/min' | 'unlimited' = '7/min') {
   const place = { policy: 'api', rule: 'per-user', when: { user } }
   return { ...common, kind: 'override', id, ...place, limit } as const
 }
-
-function block(attributes: Record<string, string>, more: Partial<Block> = {}): Block {
-  return { ...newBlock(attributes), since: 0, until: 1000, ...more }
-}
-
-describe('the index of blocks', () => {
-  it.each<[string, Block, Parameters<BlockIndex['find']>[1], boolean]>([
-    ['an attribute', block({ user: 'ann' }), { user: 'ann', ip: '192.0.2.1' }, true],
-    ['another value', block({ user: 'ann' }), { user: 'bob' }, false],
-    ['a missing attribute', block({ user: 'ann' }), { ip: 'ann' }, false],
-    ['all of several', block({ user: 'ann', route: '/a' }), { route: '/a', user: 'ann' }, true],
-    ['one of several', block({ user: 'ann', route: '/a' }), { user: 'ann' }, false],
-    ['a border that moved', block({ a: 'xy', b: 'z' }), { a: 'x', b: 'yz' }, false],
-    ['a number', block({ user: '42' }), { user: 42 }, true],
-    ['a key as text', block({ key: 'k' }), 'k', true],
-    ['text for another attribute', block({ user: 'k' }), 'k', false],
-    ['an inherited name', block({ constructor: 'x' }), {}, false],
-    ['the policy', block({ user: 'ann' }, { policy: 'api' }), { user: 'ann' }, true],
-    ['another policy', block({ user: 'ann' }, { policy: 'web' }), { user: 'ann' }, false],
-    ['one that has ended', block({ user: 'ann' }, { until: 10 }), { user: 'ann' }, false],
-    ['an address as it is', block({ ip: '2001:db8::1' }), { ip: '2001:db8::1' }, true],
-    ['the network that stands for it', block({ ip: '2001:db8::1' }), { ip: '2001:db8::' }, true],
-  ])('%s', (_, one, attributes, isBlocked) => {
-    const found = new BlockIndex([one]).find('api', attributes, 10)
-    expect(found === undefined).toBe(!isBlocked)
-  })
-
-  it('gives the block that lasts longest', () => {
-    const blocks = [
-      block({ user: 'ann' }),
-      block({ ip: '1' }, { until: 5000 }),
-      block({ user: 'ann' }, { policy: 'api', until: 3000 }),
-    ]
-    expect(new BlockIndex(blocks).find('api', { user: 'ann', ip: '1' }, 0)?.until).toBe(5000)
-    expect(new BlockIndex(blocks).find('api', { user: 'ann' }, 0)?.until).toBe(3000)
-  })
-})
-
-describe('overrides over the file', () => {
-  const policy = parsePolicy({
-    name: 'api',
-    rules: [
-      {
-        name: 'per-user',
-        by: ['user'],
-        limit: '5/min',
-        overrides: [{ when: { user: 'ann' }, limit: '6/min' }],
-      },
-    ],
-  })
-  const live = (more: Partial<LiveOverride>): LiveOverride => ({
-    ...newOverride('ann'),
-    since: 0,
-    until: null,
-    ...more,
-  })
-
-  it('go before those of the file, the newest first', () => {
-    const { policies, idle } = overlaid(
-      [policy],
-      [live({}), live({ id: 'b', since: 5, limit: '8/min' })],
-    )
-    const quotas = policies[0]!.rules[0]!.overrides!.map(
-      ({ limit }) => (limit as { quota: number }).quota,
-    )
-    expect(quotas).toEqual([8, 7, 6])
-    expect(idle.size).toBe(0)
-  })
-
-  it('leave a policy alone that none of them is about', () => {
-    const { policies } = overlaid([policy], [live({ policy: 'web' })])
-    expect(policies[0]).toBe(policy)
-  })
-
-  it.each<[Partial<LiveOverride>, RegExp]>([
-    [{ policy: 'web' }, /no policy/],
-    [{ rule: 'gone' }, /no rule/],
-    [{ limit: 'nonsense' as '1/min' }, /limit is "nonsense"/],
-    [{ when: { user: { network: 'x' } } }, /network/],
-  ])('wait with a reason while they do not fit: %o', (more, why) => {
-    const good = live({ id: 'good' })
-    const { policies, idle } = overlaid([policy], [live({ id: 'bad', ...more }), good])
-    expect(idle.get('bad')).toMatch(why)
-    expect(policies[0]!.rules[0]!.overrides).toHaveLength(2)
-  })
-})
 
 const redis = await startRedis()
 const makers: [string, () => { store: ControlStore; other: ControlStore }][] = [
