@@ -1,6 +1,7 @@
 // Ten thousand connections that say nothing and two hundred that say it slowly: others are answered all the same.
 import { spawn } from 'node:child_process'
 import { Agent, request } from 'node:http'
+import { connect } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { until } from '../../../test/servers/until.ts'
@@ -92,4 +93,29 @@ test.each(['http', 'proxy'])('at the %s listener', async (listener) => {
   expect(since).toBeLessThan(PATIENCE + 10_000)
   console.log(`${listener}: the last was cut off ${Math.round(since)} ms after it came`)
   expect((await ask()).p99).toBeLessThan(1000)
+})
+
+test.each(['http', 'proxy'])('whoever asks %s and never reads is cut off too', async (listener) => {
+  const upstream = urlOf(await upstreamOf((_, response) => response.end('x'.repeat(10_000))))
+  const service = await running({
+    policies,
+    listeners: {
+      http: { port: 0, idleTimeout: 2000 },
+      proxy: { port: 0, upstream, idleTimeout: 2000, timeout: 2000 },
+    },
+  })
+  const { url } = service.listeners.find(({ name }) => name === listener)!
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  onTestFinished(() => void socket.destroy())
+  let isCut = false
+  socket.on('error', () => (isCut = true))
+  socket.pause()
+  // More answers than the buffers of both systems hold.
+  socket.write('GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(2000))
+  await until('it is cut off', 60_000, async () => {
+    // Who does not read learns of the end by writing.
+    socket.write('x')
+    return isCut
+  })
+  expect(socket.bytesRead).toBe(0)
 })

@@ -39,6 +39,8 @@ export async function openHttp(
     makeHandler(() => closing),
     tls,
   )
+  // Also for whoever does not read its answers.
+  server.timeout = config.idleTimeout
   limitConnections(server, config.maxConnections)
   const sockets = collect(server, 'connection')
   // Under TLS the socket below has always sent something.

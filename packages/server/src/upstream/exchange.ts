@@ -188,10 +188,13 @@ export class Exchange {
   }
 
   private onTimeout(): void {
-    const { request, asked } = this.options
+    const { request, response, asked } = this.options
     const error = new Error('nothing has moved for too long')
-    if (this.hasHead) this.cut(error)
-    // Whoever is waited for is the slow one: the upstream, unless it still wants the client's body.
+    // Whoever is waited for is the slow one: the upstream, unless the client does not read, or send its body.
+    if (this.hasHead && response.writableNeedDrain) {
+      this.end('abandoned')
+      response.destroy()
+    } else if (this.hasHead) this.cut(error)
     else {
       const isClients = asked.body !== 'none' && !request.complete && !this.sent?.writableNeedDrain
       this.fail(isClients ? 'slow' : 'timeout', error)
