@@ -12,7 +12,10 @@ const http = readdirSync(join(root, 'docs/reference/http')).map(
   (name) => `docs/reference/http/${name}`,
 )
 const client = 'docs/reference/client.md'
-const operate = readdirSync(join(root, 'docs/operate')).map((name) => `docs/operate/${name}`)
+// What is on running the service has commands and YAML alone; the tests of the service read those.
+const operate = readdirSync(join(root, 'docs/operate'))
+  .filter((name) => !['deploy.md', 'workers.md'].includes(name))
+  .map((name) => `docs/operate/${name}`)
 const readmes = ['README.md', 'packages/sluice/README.md', 'packages/nest/README.md']
 const pages = [...readmes, client, ...http, ...guides, ...operate]
 

@@ -17,7 +17,8 @@ const config = page('reference/service/config.md')
 const api = page('reference/service/http-api.md')
 
 describe('configuration', () => {
-  const files = [...blocks(config, 'yaml'), ...blocks(page('guide/service.md'), 'yaml')]
+  const pages = ['guide/service.md', 'reference/service/tls.md', 'operate/deploy.md']
+  const files = [config, ...pages.map(page)].flatMap((text) => blocks(text, 'yaml'))
   it.each(files)('a file in the pages is valid and without traps: %#', (text) => {
     expect(readConfig(text, 'page').problems).toEqual([])
     expect(reviewText(text, 'page').warnings).toEqual([])
@@ -79,7 +80,8 @@ describe('metrics', () => {
     const rows = page('reference/service/metrics.md').matchAll(/^\| `(\w+)` /gm)
     const listed = [...rows].map((match) => match[1]!)
     // These need a file that is watched, or a store that can fail.
-    const others = /^sluice_(config|breaker|store_errors|store_late|blocks|live_overrides|admin|proxy)/
+    const others =
+      /^sluice_(tls|config|breaker|store_errors|store_late|blocks|live_overrides|admin|proxy)/
     expect(listed.filter((name) => !others.test(name)).toSorted()).toEqual(served.toSorted())
   })
 })
