@@ -21,7 +21,7 @@ export function fieldWriter<Q, S>(
   policy: Policy | undefined,
   dialects: readonly Dialect[],
 ): FieldWriter<S> {
-  if (dialects.length === 0) return () => undefined
+  if (dialects.length === 0 && options.exposeHeaders !== true) return () => undefined
   const [first] = dialects
   const keys = partitionKeys(options.partitionKeys, policy)
   const exposed =
@@ -31,10 +31,11 @@ export function fieldWriter<Q, S>(
 
   return (response, decision, subject) => {
     const outcomes = visible(toldBy(decision))
-    if (outcomes.length === 0) return
-    const partitionKey: PartitionKey = keys === null ? null : (outcome) => keys(outcome, subject)
-    if (dialects.length === 1) first!.write(port, response, outcomes, partitionKey)
-    else for (const dialect of dialects) dialect.write(port, response, outcomes, partitionKey)
+    if (outcomes.length > 0) {
+      const partitionKey: PartitionKey = keys === null ? null : (outcome) => keys(outcome, subject)
+      if (dialects.length === 1) first!.write(port, response, outcomes, partitionKey)
+      else for (const dialect of dialects) dialect.write(port, response, outcomes, partitionKey)
+    }
     if (exposed !== null) {
       const before = port.get(response, EXPOSE)
       port.set(response, EXPOSE, before === undefined ? exposed : `${before}, ${exposed}`)

@@ -62,16 +62,20 @@ export function responderOf(
           stopWaiting?.()
         },
       }),
+    // What the application sends may be what it sends with every call: a copy takes the fields.
     sendMetadata(metadata, next) {
-      sent = metadata
-      if (passage !== null) guard.write(passage, metadata)
-      next(metadata)
+      sent = metadata.clone()
+      if (passage !== null) guard.write(passage, sent)
+      next(sent)
     },
     sendStatus(status, next) {
       if (request !== null && passage !== null && !isOver) {
         // A call that ends before it sent anything has trailers only.
-        const response = sent ?? (status.metadata ??= emptyLike(request.metadata))
-        if (sent === null) guard.write(passage, response)
+        const response = sent ?? status.metadata?.clone() ?? emptyLike(request.metadata)
+        if (sent === null) {
+          guard.write(passage, response)
+          status.metadata = response
+        }
         if (guard.hasAfter) guard.answered(passage, status.code ?? UNKNOWN, request, response)
       }
       next(status)

@@ -5,6 +5,7 @@ import type { Port } from './port.ts'
 export interface GrpcMetadata {
   get(name: string): readonly (string | Uint8Array)[]
   set(name: string, value: string | Uint8Array): void
+  clone(): GrpcMetadata
 }
 
 /** What is used of the call that grpc-js hands to an interceptor. */

@@ -44,7 +44,8 @@ function matchedRoute(context: KoaContext): string | undefined {
 export function throwWith(fields: Readonly<Record<string, string>>, error: unknown): never {
   if (typeof error === 'object' && error !== null && Object.isExtensible(error)) {
     const brings = error as { headers?: Record<string, string> }
-    brings.headers = { ...fields, ...brings.headers }
+    // The error may be one that every request is answered with, and have the fields of another.
+    brings.headers = { ...brings.headers, ...fields }
   }
   throw error
 }

@@ -2,6 +2,7 @@
 import {
   Client,
   credentials,
+  Metadata,
   Server,
   ServerCredentials,
   ServerInterceptingCall,
@@ -30,6 +31,9 @@ const METHODS = {
   talk: { path: '/shop.Orders/Talk', requestStream: true, responseStream: true, ...codec },
 }
 
+/** Metadata that a careless application sends with every answer. */
+const SHARED = new Metadata()
+
 const closing: (() => void)[] = []
 afterEach(() => {
   for (const close of closing.splice(0)) close()
@@ -38,6 +42,8 @@ afterEach(() => {
 interface Ended {
   readonly code: number
   readonly told: string[]
+  /** The field in the metadata, or in the trailers. */
+  readonly left: string
   readonly details: Record<string, unknown>
 }
 
@@ -49,10 +55,14 @@ async function start(limiter: AnyLimiter, after?: () => number) {
     gather(call: ServerReadableStream<string, string>, done: sendUnaryData<string>) {
       const all: string[] = []
       handled.push('gather')
-      call.on('data', (text: string) => all.push(text)).on('end', () => done(null, all.join()))
+      const fail = (): void => done({ code: 5, metadata: SHARED })
+      call
+        .on('data', (text: string) => all.push(text))
+        .on('end', () => (all.length === 0 ? fail() : done(null, all.join())))
     },
     talk(call: ServerDuplexStream<string, string>) {
       handled.push('talk')
+      call.sendMetadata(SHARED)
       call.on('data', (text: string) => call.write(`re ${text}`)).on('end', () => call.end())
     },
   })
@@ -66,12 +76,18 @@ async function start(limiter: AnyLimiter, after?: () => number) {
     () => client.close(),
     () => server.forceShutdown(),
   )
-  /** Sends three messages at once, and waits for the end. */
-  const run = (name: keyof typeof METHODS): Promise<Ended> =>
+  /** Sends messages at once, and waits for the end. */
+  const run = (
+    name: keyof typeof METHODS,
+    texts: readonly string[] = ['one', 'two', 'three'],
+  ): Promise<Ended> =>
     new Promise((resolve) => {
       const told: string[] = []
-      const ended = ({ code, metadata }: StatusObject): void =>
-        resolve({ code, told, details: detailsIn(metadata) })
+      let sent = new Metadata()
+      const ended = ({ code, metadata }: StatusObject): void => {
+        const left = [sent, metadata].flatMap((one) => one.get('ratelimit')).join(' | ')
+        resolve({ code, told, left, details: detailsIn(metadata) })
+      }
       const { path } = METHODS[name]
       const stream =
         name === 'gather'
@@ -81,8 +97,9 @@ async function start(limiter: AnyLimiter, after?: () => number) {
           : client
               .makeBidiStreamRequest(path, serialize, deserialize)
               .on('data', (text: string) => told.push(text))
+      stream.on('metadata', (metadata: Metadata) => (sent = metadata))
       stream.on('error', () => undefined).on('status', ended)
-      for (const text of ['one', 'two', 'three']) stream.write(text)
+      for (const text of texts) stream.write(text)
       stream.end()
     })
   return { run, handled }
@@ -124,5 +141,18 @@ describe.each(['gather', 'talk'] as const)('a stream of %s', (name) => {
     await run(name)
     await expect.poll(() => limiter.peek('all').remaining).toBe(95)
     expect(asked).toBe(1)
+  })
+})
+
+describe('metadata that an application sends again and again', () => {
+  it.each([
+    ['before the messages', 'talk', ['one']],
+    ['with an error', 'gather', []],
+  ] as const)('trap: %s, the fields of all calls pile up in it', async (_, name, texts) => {
+    const { run } = await start(createLimiter({ limit: '9/h' }))
+    const told: string[] = []
+    for (let i = 0; i < 3; i++) told.push((await run(name, texts)).left)
+    expect(told).toEqual([8, 7, 6].map((left) => `"default";r=${left};t=400`))
+    expect(SHARED.getMap()).toEqual({})
   })
 })

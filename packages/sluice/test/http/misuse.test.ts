@@ -138,6 +138,26 @@ describe('fetch handlers', () => {
 })
 
 describe('Koa', () => {
+  it('trap: one error for all requests tells each of them what was left for the first', async () => {
+    const app = new Koa()
+    app.silent = true
+    app.use(forKoa({ limit: '9/h' }) as never)
+    const error = Object.assign(new Error('no'), { status: 403, headers: { 'X-Why': 'because' } })
+    app.use(() => {
+      throw error
+    })
+    const server: Server = app.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    for (const left of [8, 7]) {
+      const { status, headers } = await fetch(url)
+      expect([status, headers.get('x-why')]).toEqual([403, 'because'])
+      expect(headers.get('ratelimit')).toBe(`"default";r=${left};t=400`)
+    }
+    server.closeAllConnections()
+    server.close()
+  })
+
   it('trap: middleware above a held request never ends when the client goes away', async () => {
     const events: string[] = []
     const app = new Koa()

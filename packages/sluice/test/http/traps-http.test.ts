@@ -296,6 +296,18 @@ describe('header fields', () => {
     )
   })
 
+  it('trap: scripts of other origins do not see the wait of a refusal that tells nothing else', async () => {
+    const rules = [{ name: 'secret', by: ['ip'], limit: '1/min', hidden: true }] as const
+    const limiter = limiterOf({ policy: { name: 'a', rules } })
+    for (const headers of ['structured', false] as const) {
+      const url = await serving(limiter, { exposeHeaders: true, headers })
+      await fetch(url)
+      const refused = await fetch(url)
+      expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '60'])
+      expect(refused.headers.get('access-control-expose-headers')).toMatch(/^Retry-After/)
+    }
+  })
+
   it('trap: partition keys that tell who the client is, or the same for everybody', async () => {
     const rules = [
       { name: 'user', by: ['user'], limit: '99/min' },
