@@ -14,10 +14,18 @@ export interface Experience {
 const BELOW_TOLD = 0.97
 /** How far we stay below what came through between two runs of refusals. */
 const BELOW_SHOWN = 0.98
+/** How far we stay below a rate that was refused after a very long way up. */
+const BELOW_FOUND = 0.97
 /** How much is cut when we are refused although we keep to what we were told: others use the same quota. */
 const CUT_TOLD = 0.95
 /** How much is cut when a level proves too high and nothing better is known. */
 const CUT = 0.85
+/** How much is cut when a level proves too high that the search before has found good: it was chance, most likely. */
+const CUT_PROVEN = 0.97
+/** A search that ends no more than this above its level has found it good. */
+const SMALL = 0.05
+/** A search that ends further than this above its level has found another limit. */
+const LONG = 0.2
 /** How far below its level a search begins, which leaves a bucket time to fill up a little. */
 const DIP = 0.04
 /** A level below this part of the one before has fallen far. */
@@ -49,6 +57,8 @@ export class LearnedRate {
   private level: number | undefined
   /** How long the present search has been going on. */
   private searched: Millis = 0
+  /** Whether the last search ended just above the level. */
+  private isProven = false
   /** Whether the level has fallen far at once: it may be too low by as much, so the next search comes sooner. */
   private hasFallen = false
   private isTold = false
@@ -102,7 +112,8 @@ export class LearnedRate {
     if (this.lastRefusal !== undefined && sentAt <= this.lastRefusal) return
     // Where passing takes long, as in a queue of the server's, refusals are what shows that a run is over: had the
     // first after the pause been refused, it would have been heard by now.
-    if (sentAt - reopened > 2 * (now - sentAt)) this.hasRecovered = true
+    const heardAfter = 2 * (now - sentAt + 1 / this.perMillis)
+    if (sentAt - reopened > heardAfter) this.hasRecovered = true
     this.lastRefusal = now
     this.pause = this.hasRecovered ? SHORTEST_PAUSE : this.pause * 1.5
     if (wait === undefined) this.close(now, this.pause)
@@ -141,13 +152,21 @@ export class LearnedRate {
       return
     }
     const before = this.level ?? rate
+    const hasHeld = this.level !== undefined && this.searched >= this.patience
     const isMeasured = this.passedSince !== undefined && this.passed >= ENOUGH
     const mean = this.passed / Math.max(1, now - (this.passedSince ?? now))
     if (this.level === undefined) this.set(rate * CUT)
-    else if (this.searched >= this.patience) this.set(between(this.level, rate))
+    else if (hasHeld) this.set(between(this.level, rate))
     else if (this.passed >= PATIENCE_REQUESTS && this.level > 2 * mean)
       this.set(Math.max(this.level / 2, BELOW_SHOWN * mean))
-    else this.set(Math.max(isMeasured ? BELOW_SHOWN * mean : 0, CUT * this.level))
+    else
+      this.set(
+        Math.max(
+          isMeasured ? BELOW_SHOWN * mean : 0,
+          (this.isProven ? CUT_PROVEN : CUT) * this.level,
+        ),
+      )
+    this.isProven = hasHeld && rate <= (1 + SMALL) * before
     this.hasFallen = (this.level ?? 0) < FAR * before
     // Too few answers go on counting towards the next measurement.
     if (!isMeasured && this.passedSince !== undefined) return
@@ -166,10 +185,12 @@ export class LearnedRate {
   }
 }
 
-/** Most of the way up when it was long; else a small step, so that a good level is left rarely. */
+/** Most of the way up when it was very long, half of it when it was long; else a small step, clear of what was too high. */
 function between(level: number, rate: number): number {
   const way = rate - level
-  return way > 0.05 * level ? Math.max(level + way / 2, 0.97 * rate) : level + way / 10
+  if (way > LONG * level) return BELOW_FOUND * rate
+  if (way > SMALL * level) return level + way / 2
+  return Math.min(level + way / 10, BELOW_SHOWN * rate)
 }
 
 /** The lowest rate that quotas of requests allow; undefined when they do not say. */

@@ -1,0 +1,48 @@
+// The learned rate at limits, networks and servers that its constants were never fitted to. `LEARNING_SEEDS=200` runs the whole study.
+import { describe, expect, it } from 'vitest'
+import { ALGORITHMS } from '../../src/limit/limit.ts'
+import { drawCase, learn, type Learned } from './learning-cases.ts'
+
+const SEEDS = Number(process.env['LEARNING_SEEDS'] ?? 4)
+/** None of these were looked at when the constants were chosen. */
+const FIRST_SEED = 1_000_000
+
+const STEPS = [
+  { name: 'settled', factor: 1, learning: 8, watched: 5 },
+  { name: 'raised to twice as much', factor: 2, learning: 8, watched: 4 },
+  { name: 'lowered to half', factor: 0.5, learning: 8, watched: 4 },
+]
+
+/** The least, the middle and the most, in percent. */
+function spread(shares: readonly number[]): string {
+  const sorted = shares.toSorted((a, b) => a - b)
+  const at = (part: number): string =>
+    (100 * sorted[Math.floor(part * (sorted.length - 1))]!).toFixed(2)
+  return `${at(0)} / ${at(0.5)} / ${at(1)} %`
+}
+
+describe('told nothing but no, at most now and then when', () => {
+  it.each(ALGORITHMS)(
+    '%s: within five percent below the limit, with at most one percent refused',
+    { timeout: 60_000 + SEEDS * 30_000 },
+    (algorithm) => {
+      const runs = Array.from({ length: SEEDS }, (_, i) => {
+        const drawn = drawCase(algorithm, FIRST_SEED + i)
+        return { drawn, steps: learn(drawn, STEPS) }
+      })
+      for (const [i, { name }] of STEPS.entries()) {
+        const all = runs.map(({ steps }) => steps[i]!)
+        const of = (what: keyof Learned): string => spread(all.map((one) => one[what]))
+        console.log(
+          `${algorithm}, ${name}, ${SEEDS} seeds: used ${of('share')}, refused ${of('refused')}, while learning ${of('whileLearning')}`,
+        )
+      }
+      const failed = runs.flatMap(({ drawn, steps }) =>
+        steps
+          .filter(({ share, refused }) => !(share >= 0.95 && share <= 1 && refused <= 0.01))
+          .map((step) => ({ ...drawn, ...step })),
+      )
+      expect(failed).toEqual([])
+    },
+  )
+})
