@@ -1,5 +1,6 @@
 // The process that owns the counts of a service with several workers and no Redis.
-import { unlinkSync } from 'node:fs'
+import { rmSync, unlinkSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { memoryStore } from 'sluice'
 import type { KeySource, Look } from '../admin/keys/key-source.ts'
 import { memoryKeys } from '../admin/keys/memory-keys.ts'
@@ -35,7 +36,11 @@ async function start({ socket, maxKeys }: StartOwner): Promise<void> {
   addMemoryMetrics(metrics, memory)
   keys = memoryKeys(memory)
   remove(socket)
-  process.once('exit', () => remove(socket))
+  process.once('exit', () => {
+    remove(socket)
+    // Nobody else is left to clear up.
+    if (!process.connected) rmSync(dirname(socket), { recursive: true, force: true })
+  })
   await serveStore(memory, socket)
   tell({ type: 'ready' })
 }

@@ -14,7 +14,7 @@ import { createLog } from '../service/log.ts'
 import type { Service, ServiceOptions } from '../service/service.ts'
 import { Crew } from './crew.ts'
 import type { Standing } from './messages.ts'
-import { onSamePorts, workerConfig } from './worker-config.ts'
+import { workerConfig } from './worker-config.ts'
 
 /** A service whose processes may all fail. */
 export interface WorkersService extends Service {
@@ -41,7 +41,6 @@ export async function startWorkers(options: ServiceOptions): Promise<WorkersServ
   const { file, watch } = source ?? {}
 
   let domains: readonly DomainConfig[] | undefined
-  let listeners: Service['listeners'] = []
   const crew = new Crew({
     log,
     metrics,
@@ -49,7 +48,7 @@ export async function startWorkers(options: ServiceOptions): Promise<WorkersServ
     startMessage: (number, socket) => ({
       type: 'start',
       number,
-      config: onSamePorts(workerConfig(config), listeners),
+      config: workerConfig(config),
       policies: registry.current.policies,
       standing: standing(),
       ...(socket !== undefined && { socket }),
@@ -78,6 +77,7 @@ export async function startWorkers(options: ServiceOptions): Promise<WorkersServ
     store.close()
   }
   let watcher: ReturnType<typeof watchFile> | undefined
+  let listeners: Service['listeners']
   try {
     listeners = await crew.start()
   } catch (error) {

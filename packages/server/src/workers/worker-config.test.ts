@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Config, FailureConfig } from '../config/config.ts'
 import { readConfig } from '../config/read-config.ts'
-import { onSamePorts, workerConfig } from './worker-config.ts'
+import { workerConfig } from './worker-config.ts'
 
 function configOf(more: object): Config {
   const policies = [{ name: 'api', rules: [{ name: 'all', by: [], limit: '5/s' }] }]
@@ -33,22 +33,5 @@ describe('the part of one worker', () => {
   it('of the connections, rounded up', () => {
     const config = configOf({ workers: 3, listeners: { http: { maxConnections: 100 } } })
     expect(workerConfig(config).listeners.http.maxConnections).toBe(34)
-  })
-})
-
-describe('a worker that comes later', () => {
-  it('opens the ports that the first ones have', () => {
-    const config = configOf({ listeners: { http: { port: 0 }, grpc: { port: 0 } } })
-    const later = onSamePorts(config, [
-      { name: 'http', url: 'http://127.0.0.1:4000' },
-      { name: 'grpc', url: 'http://[::1]:4001' },
-    ])
-    expect([later.listeners.http.port, later.listeners.grpc?.port]).toEqual([4000, 4001])
-    expect(later.listeners.http.maxBody).toBe(config.listeners.http.maxBody)
-  })
-
-  it('opens what the file says when nothing is open yet', () => {
-    const config = configOf({ listeners: { http: { port: 0 } } })
-    expect(onSamePorts(config, [])).toEqual(config)
   })
 })

@@ -1,6 +1,5 @@
 // One worker's part of what the file grants the whole service.
 import type { Config, FailureConfig } from '../config/config.ts'
-import type { Listener } from '../service/listener.ts'
 
 /** The part that a service grants without its store when the file says nothing. */
 const FALLBACK_SHARE = 0.5
@@ -33,17 +32,4 @@ function sharedFailure(
   return replicas === undefined
     ? { fallbackShare: fallbackShare / workers }
     : { replicas: replicas * workers }
-}
-
-/** The same on the ports that the system has chosen, so that a worker that comes later opens no others. */
-export function onSamePorts(
-  config: Config,
-  opened: readonly Pick<Listener, 'name' | 'url'>[],
-): Config {
-  const listeners: Record<string, unknown> = { ...config.listeners }
-  for (const { name, url } of opened) {
-    const { port } = new URL(url)
-    if (port !== '') listeners[name] = { ...(listeners[name] as object), port: Number(port) }
-  }
-  return { ...config, listeners: listeners as unknown as Config['listeners'] }
 }

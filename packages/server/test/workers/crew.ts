@@ -1,11 +1,12 @@
 // Runs the built command with several workers, and finds its processes by what it logs.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
+import { freePort } from '../../../../test/servers/ports.ts'
 import { until } from '../../../../test/servers/until.ts'
 
 const main = fileURLToPath(new URL('../../../cli/dist/main.js', import.meta.url))
@@ -53,7 +54,8 @@ export async function crewOf(
     env: {
       ...process.env,
       REDIS_URL: '',
-      SLUICE_HTTP_PORT: '0',
+      // Not one that the system chooses: it would choose another when no worker is left.
+      SLUICE_HTTP_PORT: String(await freePort()),
       SLUICE_SHUTDOWN_DELAY: '200ms',
       ...env,
     },
@@ -118,4 +120,19 @@ export function isAlive(pid: number): boolean {
   } catch {
     return false
   }
+}
+
+/** The processes that a process has started, as Linux tells. */
+export function childrenOf(pid: number): readonly number[] {
+  try {
+    const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+    return text.trim().split(' ').filter(Boolean).map(Number)
+  } catch {
+    return []
+  }
+}
+
+/** Kills a process, if it is still there. */
+export function kill(pid: number): void {
+  if (isAlive(pid)) process.kill(pid, 'SIGKILL')
 }

@@ -1,12 +1,14 @@
 // A service of several processes is one service: one count, one state of the file, one sum of figures, one end.
 import { writeFileSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import { once } from 'node:events'
+import { tmpdir } from 'node:os'
 import { expect, test, vi } from 'vitest'
 import { startRedis } from '../../../../test/servers/redis-server.ts'
 import { until } from '../../../../test/servers/until.ts'
 import { startLoad } from '../load.ts'
-import { crewOf, isAlive, type RunningCrew } from './crew.ts'
+import { childrenOf, crewOf, isAlive, kill, type RunningCrew } from './crew.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 
@@ -157,8 +159,12 @@ test.each(['SIGKILL', 'SIGINT'] as const)(
     const { owner, workers } = crew.pids()
     const pids = [owner, ...workers.values()]
     expect(pids.every(isAlive)).toBe(true)
+    const folders = async () =>
+      (await readdir(tmpdir())).filter((name) => /^sluice-\w{6}$/.test(name)).length
+    const before = await folders()
     crew.kill(signal)
     await until('all are gone', 20_000, async () => !pids.some(isAlive))
+    await until('its folder too', 5000, async () => (await folders()) < before)
     expect(crew.logged().filter(({ level }) => level === 'error')).toEqual([])
   },
 )
@@ -171,6 +177,19 @@ test('signals to the whole group, as terminals send them, drain it all the same'
   crew.kill('SIGTERM')
   expect((await crew.ended)[0]).toBe(0)
   expect(crew.logged().filter(({ level }) => level === 'error')).toEqual([])
+})
+
+test('workers that always end at once are given up, with a reason', async () => {
+  const crew = await crewOf(2, config())
+  const killing = setInterval(() => {
+    for (const pid of childrenOf(crew.pid)) if (pid !== crew.pids().owner) kill(pid)
+  }, 20)
+  const [code, errors] = await crew.ended
+  clearInterval(killing)
+  expect(code).toBe(1)
+  expect(errors).toMatch(
+    /error: the worker ended 5 times in a row right after its start \(SIGKILL\)\n$/,
+  )
 })
 
 test('a port in use is one sentence, and nothing is left running', async () => {
