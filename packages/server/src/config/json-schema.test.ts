@@ -17,6 +17,9 @@ const good: readonly object[] = [
   { policies, store: { kind: 'memory', maxKeys: 5 } },
   { policies, store: { kind: 'redis', url: 'rediss://h', timeout: '15ms', cluster: true } },
   { policies, listeners: { http: { host: '::', port: 0 }, grpc: {} } },
+  { policies, listeners: { http: { tls: { cert: 'a', key: 'b', ca: 'c', clients: 'optional' } } } },
+  { policies, listeners: { grpc: { maxMessage: 4096, tls: { cert: 'a', key: 'b' } } } },
+  { policies, headers: ['structured', 'draft-7'], proxy: { headers: [] } },
   { policies, failure: { fallbackShare: 0.25 }, trustedProxies: ['10.0.0.0/8'] },
   { policies, failure: { replicas: 4 }, shutdown: { delay: 5000, patience: '30s' }, log: 'warn' },
 ]
@@ -33,6 +36,10 @@ const bad: readonly unknown[] = [
   { policies, listeners: { htpp: {} } },
   { policies, failure: { fallbackShare: 0 } },
   { policies, failure: { fallbackShare: 2 } },
+  { policies, listeners: { http: { tls: {} } } },
+  { policies, listeners: { http: { tls: { cert: 'a', key: 'b', minVersion: 'TLSv1' } } } },
+  { policies, listeners: { http: { tls: { cert: 'a', key: 'b', passphrase: 'c' } } } },
+  { policies, headers: ['x'] },
   { policies, log: 'loud' },
   { policies, extra: 1 },
 ]

@@ -112,6 +112,19 @@ describe('a trap is found', () => {
   })
 })
 
+it('an admin API that others can read along is a trap, and with TLS it is none', () => {
+  const admin = { host: '0.0.0.0' }
+  const found = warnings([rule({})], { listeners: { admin } })
+  expect(found).toEqual(['plain-admin listeners.admin.host'])
+  const secure = { ...admin, tls: { cert: 'a', key: 'b' } }
+  expect(warnings([rule({})], { listeners: { admin: secure } })).toEqual([])
+})
+
+it('a reverse proxy is there to be reached', () => {
+  const proxy = { host: '0.0.0.0', upstream: 'http://127.0.0.1:3000' }
+  expect(warnings([rule({})], { listeners: { proxy } })).toEqual([])
+})
+
 describe('what is meant is not warned of', () => {
   it.each<[string, object[]]>([
     ['one rule', [rule({})]],

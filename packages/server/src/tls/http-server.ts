@@ -3,14 +3,19 @@ import { createServer, type RequestListener, type Server, type ServerOptions } f
 import { createServer as createSecureServer } from 'node:https'
 import type { ListenerTls } from './listener-tls.ts'
 
-/** A server that does not listen yet; with TLS it follows the listener's certificates. */
+/**
+ * A server that does not listen yet; with TLS it follows the listener's certificates, and a client has as long for the
+ * handshake as for its headers.
+ */
 export function httpServer(
   options: ServerOptions,
   handler: RequestListener,
   tls?: ListenerTls,
 ): Server {
   if (tls === undefined) return createServer(options, handler)
-  const server = createSecureServer({ ...options, ...tls.options }, handler)
+  const { headersTimeout: handshakeTimeout } = options
+  const timing = handshakeTimeout === undefined ? {} : { handshakeTimeout }
+  const server = createSecureServer({ ...options, ...tls.options, ...timing }, handler)
   tls.attach(server)
   return server
 }

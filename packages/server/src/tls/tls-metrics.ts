@@ -17,6 +17,7 @@ export function tlsMetrics(metrics: MetricRegistry): (listener: string) => TlsMe
     'sluice_tls_certificate_expiry_timestamp_seconds',
     'When the certificate in use ends, since 1970.',
     ['listener'],
+    'min',
   )
   const reloads = metrics.counter(
     'sluice_tls_reloads_total',
