@@ -355,6 +355,20 @@ describe('polite: aborting', () => {
     expect(set.sent).toEqual([])
   })
 
+  it('nor through a fetch that does not look at its signal', async () => {
+    let sent = 0
+    const careless: Fetch = async () => {
+      sent += 1
+      return new Response()
+    }
+    const signal = AbortSignal.abort(new Error('early'))
+    for (const input of [URL_, new Request(URL_, { signal })])
+      await expect(polite(careless)(input, input === URL_ ? { signal } : {})).rejects.toThrow(
+        'early',
+      )
+    expect(sent).toBe(0)
+  })
+
   it('at every await: aborted after n turns, it always rejects with the reason and leaves no timer', async () => {
     for (let turns = 0; turns < 40; turns++) {
       const set = setUp([429, [503, { 'retry-after': '1' }], 429, 200], { random: () => 0.001 })

@@ -19,6 +19,7 @@ export function polite(fetch: Fetch = globalThis.fetch, options: PoliteOptions =
     const errand = errandOf(input, init)
     const request = isRequest(input) ? input : undefined
     const signal = init?.signal === undefined ? request?.signal : init.signal
+    if (signal?.aborted) throw signal.reason
     // A body within a request can be read once: each attempt but the last gets a copy.
     const copies = request?.body && !hasBody(init) && manners.mayRepeat(errand)
     const send = (isLast: boolean): Promise<Response> =>
