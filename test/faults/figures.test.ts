@@ -30,13 +30,14 @@ function figures(
     wait: Float32Array.from(column(1)),
     key: Int32Array.from(column(2)),
     answer: Uint8Array.from(column(3)),
+    againstRefusal: 0,
     causes: {},
     errors: [],
     unhandled: [],
     still: Float64Array.from(still),
   }
   const all = Array.from({ length: LAST + 1 }, (_, i) => charges[i] ?? free)
-  return figuresOf({ timeout: TIMEOUT, connections: 1 } as Orders, record, all, times)
+  return figuresOf({ timeout: TIMEOUT } as Orders, record, all, times)
 }
 
 /** Answers of the store from the fault's end on, so that only what a test adds is wrong. */
@@ -77,18 +78,6 @@ describe('the judge names', () => {
       ['double charges: 1, at most 0'],
     ],
     [
-      'anything from the fallback that the store had refused',
-      [
-        [1500, 9, -1, 0],
-        [1505, 1, -1, ALLOWED | DEGRADED],
-        [1510, 1, -1, ALLOWED | DEGRADED],
-        [1520, 1, -1, ALLOWED],
-        [1530, 1, -1, ALLOWED | DEGRADED],
-      ],
-      [],
-      ['hot units admitted by the fallback against a refusal: 1, at most 0'],
-    ],
-    [
       'too much from the fallback',
       Array.from({ length: 101 }, (): Asked => [1500, 1, -1, ALLOWED | DEGRADED]),
       [],
@@ -111,6 +100,13 @@ describe('the judge names', () => {
     ],
   ])('%s', (_, asked, charges, says) => {
     expect(verdictOn(asked, charges)).toEqual(says)
+  })
+
+  test('anything from the fallback that the store still refuses', () => {
+    const made = { ...figures(well), againstRefusal: 1 }
+    expect(broken(scenario, made, strict)).toEqual([
+      'hot units admitted by the fallback against a refusal: 1, at most 0',
+    ])
   })
 
   test('a store that does not come back, or late', () => {

@@ -47,7 +47,7 @@ export interface Figures {
   readonly byStore: number
   /** Units of the hot key that the fallback admitted at any time. */
   readonly byFallback: number
-  /** Of those, the ones for which the store had refused the key to the same limiter before. */
+  /** Of those, the ones that the same limiter was refused by the store, for longer than until then. */
   readonly againstRefusal: number
   /** One-shot keys charged when their caller had been answered by the fallback and the call's deadline had passed. */
   readonly stale: number
@@ -77,7 +77,7 @@ const ROUNDING = 3
 
 /** The figures of one pod. */
 export function figuresOf(
-  { timeout, connections }: Orders,
+  { timeout }: Orders,
   record: PodRecord,
   charges: readonly Charge[],
   times: Times,
@@ -129,7 +129,7 @@ export function figuresOf(
     ownWait,
     stoodStill: longest(record.still),
     ...hot,
-    againstRefusal: againstRefusal(record, connections),
+    againstRefusal: record.againstRefusal,
     ...shots,
     recovery: recoveryOf(record, back),
     others: times.others,
@@ -150,24 +150,6 @@ function longest(still: Float64Array): number {
   let most = 0
   for (let i = 0; i < still.length; i += 2) most = Math.max(most, still[i + 1]! - still[i]!)
   return most
-}
-
-/** Units of the hot key that the fallback admitted when the store's last word to the same limiter was a refusal. */
-function againstRefusal({ at, wait, answer, key }: PodRecord, limiters: number): number {
-  const hot = Array.from(key.keys()).filter((i) => key[i]! < 0)
-  hot.sort((a, b) => at[a]! + wait[a]! - at[b]! - wait[b]!)
-  /** Since when each limiter knows that the key is spent. */
-  const since = Array.from({ length: limiters }, () => Infinity)
-  let count = 0
-  for (const i of hot) {
-    const limiter = i % limiters
-    const [isAllowed, isDegraded] = [answer[i]! & ALLOWED, answer[i]! & DEGRADED]
-    if (isDegraded && isAllowed && at[i]! > since[limiter]!) count += 1
-    if (isDegraded || answer[i]! & (FAILED | ABORTED)) continue
-    if (isAllowed) since[limiter] = Infinity
-    else since[limiter] = Math.min(since[limiter]!, at[i]! + wait[i]!)
-  }
-  return count
 }
 
 /** When the store answered first, of a row of answers; only keys that are used once show it, since refusals are remembered. */

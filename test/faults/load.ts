@@ -1,5 +1,5 @@
 // The steady load of a pod: a hot key and keys that are used once, with everything that was answered.
-import type { Limiter } from '../../packages/sluice/src/index.ts'
+import type { Decision, Limiter } from '../../packages/sluice/src/index.ts'
 import { now } from './instant.ts'
 import {
   ABORTED,
@@ -32,6 +32,9 @@ export class Load {
   private readonly wait = new Float32Array(MOST)
   private readonly key = new Int32Array(MOST)
   private readonly answer = new Uint8Array(MOST)
+  /** For each limiter, from when and until when the store has refused it the hot key. */
+  private readonly refused: { from: number; until: number }[]
+  private againstRefusal = 0
   private readonly causes: Record<string, number> = {}
   private readonly errors = new Set<string>()
   private readonly unhandled: string[] = []
@@ -50,6 +53,7 @@ export class Load {
     this.orders = orders
     this.limiters = limiters
     this.onSpent = onSpent
+    this.refused = limiters.map(() => ({ from: Infinity, until: 0 }))
     process.on('unhandledRejection', (reason) => this.unhandled.push(String(reason)))
     process.on('uncaughtException', (error) => this.unhandled.push(String(error)))
   }
@@ -86,6 +90,7 @@ export class Load {
       wait: this.wait.slice(0, this.count),
       key: this.key.slice(0, this.count),
       answer: this.answer.slice(0, this.count),
+      againstRefusal: this.againstRefusal,
       causes: this.causes,
       errors: [...this.errors],
       unhandled: this.unhandled,
@@ -127,12 +132,29 @@ export class Load {
       const { allowed, degraded, cause } = decision
       if (cause !== undefined) this.causes[cause] = (this.causes[cause] ?? 0) + 1
       if (key < 0 && !allowed && !degraded) this.spent()
+      if (key < 0)
+        this.compare(decision, this.at[index]!, this.refused[index % this.limiters.length]!)
       this.settle(index, (allowed ? ALLOWED : 0) + (degraded ? DEGRADED : 0))
     } catch (error) {
       const isOurs = signal?.aborted === true && error === signal.reason
       if (isOurs) this.settle(index, ABORTED)
       else this.settle(index, FAILED, String(error))
     }
+  }
+
+  /** What the store refuses until an instant must not come from the fallback before it. */
+  private compare(
+    { allowed, degraded, retryAfter }: Decision,
+    at: number,
+    refused: { from: number; until: number },
+  ): void {
+    if (degraded) {
+      if (allowed && at > refused.from && now() < refused.until) this.againstRefusal += 1
+      return
+    }
+    refused.from = allowed ? Infinity : Math.min(refused.from, now())
+    // The last ten milliseconds are left out: waits are told as of the answer, which has been on its way.
+    refused.until = now() + (retryAfter ?? Infinity) - 10
   }
 
   private settle(index: number, answer: number, error?: string): void {

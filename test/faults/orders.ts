@@ -65,6 +65,8 @@ export interface PodRecord {
   /** The number of the one-shot key, or -1 for the hot key. */
   readonly key: Int32Array
   readonly answer: Uint8Array
+  /** Units of the hot key that the fallback admitted while a refusal of the store to the same limiter held. */
+  readonly againstRefusal: number
   /** Why the fallback answered, and how often. */
   readonly causes: Readonly<Record<string, number>>
   readonly errors: readonly string[]

@@ -69,6 +69,8 @@ export const topology: readonly Scenario[] = [
       othersDegraded,
     ),
     after: 2000,
+    // A lost node refuses connections: nobody need wait for the deadline.
+    isPatient: true,
     bounds: {},
   },
   {
