@@ -1,4 +1,5 @@
 // The guard of every limiter in force: the same attributes, routes and header fields for whoever asks about requests.
+import type { Attributes } from 'sluice'
 import { createGuard, type Guard, type Port } from 'sluice/http'
 import type { ProxyConfig } from '../config/config.ts'
 import type { ServiceLimiter } from '../limiters/limiters.ts'
@@ -16,8 +17,10 @@ export function guardsOver<Q extends object, S>(
   log: Log,
   proxy: string,
 ): (limiter: ServiceLimiter) => Guard<Q, S> {
-  const { apiKey, ...others } = attributes
-  const names = Object.entries(others)
+  const { apiKey, ...fields } = attributes
+  const names = Object.entries(fields)
+  const others = (request: Q): Attributes =>
+    Object.fromEntries(names.map(([name, field]) => [name, port.header(request, field)]))
   const guards = new WeakMap<ServiceLimiter, Guard<Q, S>>()
   return (limiter) => {
     let guard = guards.get(limiter)
@@ -28,8 +31,7 @@ export function guardsOver<Q extends object, S>(
         headers,
         // A secret, of which only the hash goes on.
         ...(apiKey === undefined ? {} : { apiKey: (request) => port.header(request, apiKey) }),
-        attributes: (request) =>
-          Object.fromEntries(names.map(([name, field]) => [name, port.header(request, field)])),
+        ...(names.length === 0 ? {} : { attributes: others }),
         onWarning: ({ code, message }) => log.warn({ code, proxy }, message),
       })
       guards.set(limiter, guard)

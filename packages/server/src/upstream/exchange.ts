@@ -77,12 +77,12 @@ export class Exchange {
       return
     }
     this.sent = sent
-    sent.once('socket', (socket) => limitConnecting(sent, socket, upstream.connectTimeout))
-    sent.once('timeout', () => this.onTimeout())
+    sent.on('socket', (socket) => limitConnecting(sent, socket, upstream.connectTimeout))
+    sent.on('timeout', () => this.onTimeout())
     sent.on('error', (error: NodeJS.ErrnoException) => this.onError(sent, error))
     sent.on('information', ({ statusCode, headers }) => this.inform(statusCode, headers))
-    sent.once('response', (answer) => this.onResponse(sent, answer))
-    sent.once('upgrade', (answer, socket, head) => {
+    sent.on('response', (answer) => this.onResponse(sent, answer))
+    sent.on('upgrade', (answer, socket, head) => {
       if (onSwitch === undefined || !isWebSocket(answer)) {
         socket.destroy()
         this.fail('invalid')
