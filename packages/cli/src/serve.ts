@@ -31,6 +31,7 @@ export async function serve(
     ...(workers === undefined ? {} : { SLUICE_WORKERS: workers }),
     ...(upstream === undefined ? {} : { SLUICE_PROXY_UPSTREAM: upstream }),
   }
+  const untilSignal = catchSignals()
   const read = file === undefined ? undefined : await loadForStart(file, environment)
   const loaded = read ?? ratelimitConfig(environment)
   if (loaded === undefined) {
@@ -64,19 +65,33 @@ export async function serve(
   return 1
 }
 
-/** SIGHUP reads the file again, SIGTERM drains, Ctrl+C ends at once, and a second signal does not wait. */
-function untilSignal(service: Service, delay: Millis): Promise<void> {
-  process.on('SIGHUP', () => void service.reload())
-  return new Promise((resolve, reject) => {
-    let stopping = false
-    const stop = (wait: Millis) => (): void => {
-      if (stopping) process.exit(1)
-      stopping = true
-      service.stop(wait).then(resolve, reject)
-    }
-    process.on('SIGTERM', stop(delay))
-    process.on('SIGINT', stop(0))
-  })
+const SIGNALS = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const
+
+/**
+ * Hears signals from now on; those that come before the service is there are acted on when it is. SIGHUP reads the
+ * file again, SIGTERM drains, Ctrl+C ends at once, and a second signal does not wait. Resolves at the end.
+ */
+function catchSignals(): (service: Service, delay: Millis) => Promise<void> {
+  const early: NodeJS.Signals[] = []
+  let act = (signal: NodeJS.Signals): void => {
+    if (signal !== 'SIGHUP' && early.some((other) => other !== 'SIGHUP')) process.exit(1)
+    early.push(signal)
+  }
+  for (const signal of SIGNALS) process.on(signal, () => act(signal))
+  return (service, delay) =>
+    new Promise((resolve, reject) => {
+      let stopping = false
+      act = (signal) => {
+        if (signal === 'SIGHUP') {
+          void service.reload()
+          return
+        }
+        if (stopping) process.exit(1)
+        stopping = true
+        service.stop(signal === 'SIGTERM' ? delay : 0).then(resolve, reject)
+      }
+      for (const signal of early) act(signal)
+    })
 }
 
 function reasonOf(error: unknown): string {
