@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build } from './build.mjs'
+import { ensureDeployTools } from './deploy-tools.mjs'
 import { ensureGrpcClients } from './grpc-clients.mjs'
 import { ensureInstalled } from './install.mjs'
 import { ensurePromtool } from './promtool.mjs'
@@ -15,6 +16,7 @@ await ensureInstalled()
 await ensureRedisServer()
 await ensurePromtool()
 await ensureProxies()
+await ensureDeployTools()
 await ensureGrpcClients()
 // A broken build is one failure among others: the tests of the sources still run.
 const built = await build()
