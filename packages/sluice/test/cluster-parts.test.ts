@@ -1,0 +1,78 @@
+// A cluster of which one part fails: only requests whose first rule's count lies there are answered without it.
+import { describe, expect, it } from 'vitest'
+import { createLimiter } from '../src/limiter/create-limiter.ts'
+import { redisStore, type GlideLike } from '../src/redis/index.ts'
+import { SluiceError } from '../src/errors.ts'
+import { memoryStore } from '../src/stores/memory/memory-store.ts'
+import type { AsyncStore, Check } from '../src/stores/store.ts'
+
+const client: GlideLike = { customCommand: () => Promise.resolve([]) }
+const check = (key: string): Check => ({
+  space: 's',
+  key,
+  limit: { algorithm: 'token-bucket', quota: 1, window: 1000, burst: 1 },
+  cost: 1,
+})
+
+describe('parts of the store for Redis', () => {
+  it('are sixteen runs of slots in a cluster', () => {
+    const store = redisStore(client, { cluster: true })
+    const parts = Array.from({ length: 1000 }, (_, i) => store.partOf!(check(`key ${i}`)))
+    expect([...new Set(parts)].toSorted((a, b) => a - b)).toEqual([...Array(16).keys()])
+    // The slot of foo is 12182.
+    expect(store.partOf!(check('foo'))).toBe(11)
+  })
+
+  it('are none without a cluster', () => {
+    expect(redisStore(client).partOf).toBe(undefined)
+  })
+})
+
+/** Keys belong to parts by their length; those of part 3 cannot be reached. */
+function parted(): AsyncStore {
+  const counts = memoryStore()
+  return {
+    async take(checks) {
+      if (checks.some(({ key }) => key.length === 3))
+        throw new SluiceError('store-unreachable', 'gone', { transient: true })
+      return counts.take(checks)
+    },
+    peek: async (checks) => counts.peek(checks),
+    give: async (checks) => counts.give(checks),
+    reset: async (checks) => counts.reset(checks),
+    close: () => counts.close(),
+    partOf: ({ key }) => key.length,
+  }
+}
+
+describe('a limiter on a store with parts', () => {
+  it.each<[string, (name: string) => string | Record<string, string>]>([
+    ['a bare limit', (name) => name],
+    ['attributes', (name) => ({ key: name })],
+  ])('leaves the part that fails alone: %s', async (_, asking) => {
+    const limiter = createLimiter({ limit: '1000/min', store: parted() })
+    for (let i = 0; i < 40; i++) {
+      await limiter.check(asking('bob'))
+      await new Promise((resolve) => void setTimeout(resolve, 1))
+    }
+    const answers = await Promise.all(['ann1', 'bob', 'carla'].map((n) => limiter.check(asking(n))))
+    expect(answers.map(({ degraded }) => degraded)).toEqual([false, true, false])
+  })
+
+  it('goes by the first rule that speaks, and takes mistakes for what they are', async () => {
+    const limiter = createLimiter({
+      policy: {
+        name: 'p',
+        rules: [
+          { name: 'guests', when: { user: 'absent' }, by: ['ip'], limit: '1000/min' },
+          { name: 'users', by: ['user'], limit: '1000/min' },
+        ],
+      },
+      store: parted(),
+    })
+    expect((await limiter.check({ user: 'bob', ip: '1' })).degraded).toBe(true)
+    expect((await limiter.check({ ip: '1' })).degraded).toBe(false)
+    expect((await limiter.check({})).reason).toBe('no-rule')
+    await expect(limiter.check('')).rejects.toThrow('attributes are ""')
+  })
+})
