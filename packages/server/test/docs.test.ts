@@ -17,7 +17,12 @@ const config = page('reference/service/config.md')
 const api = page('reference/service/http-api.md')
 
 describe('configuration', () => {
-  const pages = ['guide/service.md', 'reference/service/tls.md', 'operate/deploy.md']
+  const pages = [
+    'guide/service.md',
+    'reference/service/tls.md',
+    'operate/deploy.md',
+    'operate/workers.md',
+  ]
   const files = [config, ...pages.map(page)].flatMap((text) => blocks(text, 'yaml'))
   it.each(files)('a file in the pages is valid and without traps: %#', (text) => {
     expect(readConfig(text, 'page').problems).toEqual([])
@@ -81,7 +86,7 @@ describe('metrics', () => {
     const listed = [...rows].map((match) => match[1]!)
     // These need a file that is watched, or a store that can fail.
     const others =
-      /^sluice_(tls|config|breaker|store_errors|store_late|blocks|live_overrides|admin|proxy)/
+      /^sluice_(tls|config|breaker|store_errors|store_late|blocks|live_overrides|admin|proxy|workers|process_restarts)/
     expect(listed.filter((name) => !others.test(name)).toSorted()).toEqual(served.toSorted())
   })
 })
