@@ -24,7 +24,7 @@ describe('parts of the store for Redis', () => {
   })
 
   it('are none without a cluster', () => {
-    expect(redisStore(client).partOf).toBe(undefined)
+    expect('partOf' in redisStore(client)).toBe(false)
   })
 })
 
