@@ -4,7 +4,7 @@ import type { AsyncStore, Check, MaybePromise } from '../stores/store.ts'
 import type { Clock, Millis } from '../time/clock.ts'
 import { Refusal } from './refusal.ts'
 
-/** Refusals that are remembered; the oldest goes first. About 5 MB. */
+/** Refusals that are remembered; the oldest goes first. About 6 MB. */
 const MOST = 10_000
 
 /** Sees what a take was answered, before whoever asked does; gives it back. */
