@@ -147,7 +147,12 @@ function addresses<Q, S>(
   if (typeof address === 'function')
     return (request) => {
       const found: unknown = address(request) ?? undefined
-      if (found === undefined || typeof found === 'string') return reader.of(found)
+      if (found === undefined) return reader.of(undefined)
+      if (typeof found === 'string') {
+        const named = reader.of(found)
+        // Whoever can send such a text must not be nobody: the limit would not hold for them.
+        return named.ip === undefined ? reader.of(port.peer(request)) : named
+      }
       throw wrong(`address gave ${show(found)}; accepted: a text, or nothing`)
     }
   const { header } = reader

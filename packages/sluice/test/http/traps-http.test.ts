@@ -167,6 +167,17 @@ describe('who it is', () => {
     },
   )
 
+  it('trap: a text that is no address, from a function, is a way past the limit; it is the peer', async () => {
+    const url = await serving(limiterOf({ limit: '1/min' }), {
+      address: ({ headers }) => headers['x-real-ip'] as string | undefined,
+      onWarning: () => undefined,
+    })
+    const from = (ip: string) => ({ headers: { 'x-real-ip': ip } })
+    expect(
+      await statuses(url, [from('6.6.6.6, 192.0.2.1'), from('unknown'), from('192.0.2.1')]),
+    ).toEqual([200, 429, 200])
+  })
+
   it('trap: raw API keys in keys and logs', async () => {
     const rules = [{ name: 'key', by: ['apiKey'], limit: '5/min' }] as const
     const { limiter, asked } = watched(limiterOf({ policy: { name: 'a', rules } }))
