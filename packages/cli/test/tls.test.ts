@@ -3,8 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { until } from '../../../test/servers/until.ts'
-import { authority, replaceFile, type Authority } from '../../server/test/tls/authority.ts'
-import { ask } from '../../server/test/tls/secure-client.ts'
+import { authority, replaceFile, type Authority } from '../../../test/tls/authority.ts'
+import { ask } from '../../../test/tls/secure-client.ts'
 import { sluice, type Command } from './sluice.ts'
 
 vi.setConfig({ testTimeout: 60_000 })

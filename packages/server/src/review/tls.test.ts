@@ -2,7 +2,7 @@
 import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { authority, type Authority } from '../../test/tls/authority.ts'
+import { authority, type Authority } from '../../../../test/tls/authority.ts'
 import { loadForStart } from '../config/load-config.ts'
 import { problemText } from '../config/problem.ts'
 import { reviewFile } from './review.ts'

@@ -4,7 +4,12 @@ import { createServer, type Server } from 'node:tls'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { until } from '../../../../test/servers/until.ts'
-import { authority, replaceFile, type Authority, type Pair } from '../../test/tls/authority.ts'
+import {
+  authority,
+  replaceFile,
+  type Authority,
+  type Pair,
+} from '../../../../test/tls/authority.ts'
 import { MetricRegistry } from '../metrics/registry.ts'
 import type { Log } from '../service/log.ts'
 import { Certificates, type CertificateOptions } from './certificates.ts'

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { authority, type Authority, type Pair } from '../../test/tls/authority.ts'
+import { authority, type Authority, type Pair } from '../../../../test/tls/authority.ts'
 import { readTlsFiles, tlsBeside } from './tls-files.ts'
 
 let ours: Authority

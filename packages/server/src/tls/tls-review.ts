@@ -7,7 +7,7 @@ import { readTlsFiles, tlsBeside } from './tls-files.ts'
 export const WARN_BEFORE: number = 14 * 86_400_000
 
 /** One sentence, with the way to what it is about. */
-export interface TlsRemark {
+interface TlsRemark {
   readonly steps: readonly Step[]
   readonly message: string
 }

@@ -6,7 +6,12 @@ import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { until } from '../../../../test/servers/until.ts'
 import { grpcJsClient } from '../envoy/grpc-js-client.ts'
 import { running, sample, type Running } from '../running.ts'
-import { authority, replaceFile, type Authority, type Pair } from './authority.ts'
+import {
+  authority,
+  replaceFile,
+  type Authority,
+  type Pair,
+} from '../../../../test/tls/authority.ts'
 
 vi.setConfig({ testTimeout: 30_000 })
 

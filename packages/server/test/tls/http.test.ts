@@ -7,8 +7,8 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { until } from '../../../../test/servers/until.ts'
 import { running, sample } from '../running.ts'
-import { authority, type Authority, type Pair } from './authority.ts'
-import { ask } from './secure-client.ts'
+import { authority, type Authority, type Pair } from '../../../../test/tls/authority.ts'
+import { ask } from '../../../../test/tls/secure-client.ts'
 
 vi.setConfig({ testTimeout: 30_000 })
 

@@ -5,8 +5,8 @@ import { connect as connectPlain, type AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { until } from '../../../../test/servers/until.ts'
 import { running, sample } from '../running.ts'
-import { authority, replaceFile, type Authority } from './authority.ts'
-import { ask } from './secure-client.ts'
+import { authority, replaceFile, type Authority } from '../../../../test/tls/authority.ts'
+import { ask } from '../../../../test/tls/secure-client.ts'
 
 vi.setConfig({ testTimeout: 30_000 })
 

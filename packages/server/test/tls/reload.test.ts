@@ -4,8 +4,8 @@ import { Agent, request } from 'node:https'
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { until } from '../../../../test/servers/until.ts'
 import { running, sample } from '../running.ts'
-import { authority, replaceFile, type Authority } from './authority.ts'
-import { ask } from './secure-client.ts'
+import { authority, replaceFile, type Authority } from '../../../../test/tls/authority.ts'
+import { ask } from '../../../../test/tls/secure-client.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 

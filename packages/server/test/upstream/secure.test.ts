@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { connect, type TLSSocket } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { authority, type Authority, type Pair } from '../tls/authority.ts'
+import { authority, type Authority, type Pair } from '../../../../test/tls/authority.ts'
 import { behind } from './behind.ts'
 
 vi.setConfig({ testTimeout: 30_000 })
