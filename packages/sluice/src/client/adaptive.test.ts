@@ -118,6 +118,24 @@ describe('adaptive', () => {
     expect(timers.pending).toBe(0)
   })
 
+  it('aborted after n turns, it rejects with the reason, leaves no timer, and others go on', async () => {
+    for (let turns = 0; turns < 8; turns++) {
+      const { timers, send } = setUp({}, { start: '1/s' })
+      const control = new AbortController()
+      const calls = [{}, { signal: control.signal }, {}].map((init) =>
+        send('http://api.test/', init).then(
+          ({ status }) => status,
+          (error: Error) => error.message,
+        ),
+      )
+      for (let i = 0; i < turns; i++) await Promise.resolve()
+      control.abort(new Error('stop'))
+      await timers.advance(3000)
+      expect(await Promise.all(calls)).toEqual([200, 'stop', 200])
+      expect(timers.pending).toBe(0)
+    }
+  })
+
   it('passes on what fetch throws, and goes on', async () => {
     const timers = fakeTimers()
     let calls = 0
