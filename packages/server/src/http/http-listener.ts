@@ -115,7 +115,9 @@ export function closed(
 export function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
   const { code = '' } = error
   // Not where the fault lies below HTTP: a lost connection, or no agreement on keys.
-  if (!/^(HPE_|ERR_HTTP)/.test(code) || !socket.writable) {
+  const isBelow = !/^(HPE_|ERR_HTTP)/.test(code)
+  // Nor where nothing was ever said: thousands of those may come to their end at one moment.
+  if (isBelow || socket.bytesRead === 0 || !socket.writable) {
     socket.destroy()
     return
   }
