@@ -59,6 +59,26 @@ test.each([
   expect(found.join()).not.toContain('hunter2')
 })
 
+test.each([
+  ['RSA', ['-newkey', 'rsa:2048']],
+  ['Ed25519', ['-newkey', 'ed25519']],
+])('a pair of %s is taken', async (name, kind) => {
+  const [cert, key] = [path(`${name}.crt`), path(`${name}.key`)]
+  const words = ['req', '-x509', ...kind, '-nodes', '-subj', '/CN=x', '-days', '30']
+  execFileSync('openssl', [...words, '-keyout', key, '-out', cert], { stdio: 'pipe' })
+  expect(await problems({ cert, key })).toEqual([])
+})
+
+test('a key behind its parameters, and both in one file with other line ends, are taken', async () => {
+  const both = path('both.pem')
+  const parameters = execFileSync('openssl', ['ecparam', '-name', 'prime256v1'], {
+    encoding: 'utf8',
+  })
+  const text = parameters + readFileSync(pair.key, 'utf8') + readFileSync(pair.cert, 'utf8')
+  writeFileSync(both, text.replaceAll('\n', '\r\n'))
+  expect(await problems({ cert: both, key: both })).toEqual([])
+})
+
 test('a chain ends with its first certificate to end', async () => {
   const [short, chain] = [ours.issue('short', 3), path('chain.crt')]
   writeFileSync(chain, readFileSync(pair.cert, 'utf8') + readFileSync(short.cert, 'utf8'))
