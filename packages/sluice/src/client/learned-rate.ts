@@ -155,23 +155,24 @@ export class LearnedRate {
     const hasHeld = this.level !== undefined && this.searched >= this.patience
     const isMeasured = this.passedSince !== undefined && this.passed >= ENOUGH
     const mean = this.passed / Math.max(1, now - (this.passedSince ?? now))
-    if (this.level === undefined) this.set(rate * CUT)
-    else if (hasHeld) this.set(between(this.level, rate))
-    else if (this.passed >= PATIENCE_REQUESTS && this.level > 2 * mean)
-      this.set(Math.max(this.level / 2, BELOW_SHOWN * mean))
-    else
-      this.set(
-        Math.max(
-          isMeasured ? BELOW_SHOWN * mean : 0,
-          (this.isProven ? CUT_PROVEN : CUT) * this.level,
-        ),
-      )
+    this.set(this.levelAfter(rate, hasHeld, mean, isMeasured))
     this.isProven = hasHeld && rate <= (1 + SMALL) * before
     this.hasFallen = (this.level ?? 0) < FAR * before
     // Too few answers go on counting towards the next measurement.
     if (!isMeasured && this.passedSince !== undefined) return
     this.passedSince = now
     this.passed = 0
+  }
+
+  /** The level after a run of refusals, by what is known of the one that was refused. */
+  private levelAfter(rate: number, hasHeld: boolean, mean: number, isMeasured: boolean): number {
+    const { level } = this
+    if (level === undefined) return CUT * rate
+    if (hasHeld) return between(level, rate)
+    if (this.passed >= PATIENCE_REQUESTS && level > 2 * mean)
+      return Math.max(level / 2, BELOW_SHOWN * mean)
+    const cut = (this.isProven ? CUT_PROVEN : CUT) * level
+    return isMeasured ? Math.max(cut, BELOW_SHOWN * mean) : cut
   }
 
   private set(level: number): void {
