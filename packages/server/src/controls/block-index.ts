@@ -11,6 +11,9 @@ interface Shape {
 
 const addresses = clientAddress()
 
+/** The keys of a block, worked out once for all indexes that hold it. */
+const keysOfBlocks = new WeakMap<Block, readonly string[]>()
+
 /** Blocks by the attributes that they name; it never changes. */
 export class BlockIndex {
   readonly size: number
@@ -66,10 +69,19 @@ function textOf(attributes: Attributes | string, name: string): string | undefin
   return value === undefined || value === null || value === '' ? undefined : String(value)
 }
 
+function keysOf(block: Block, names: readonly string[]): readonly string[] {
+  let keys = keysOfBlocks.get(block)
+  if (keys === undefined) {
+    keys = makeKeys(block, names)
+    keysOfBlocks.set(block, keys)
+  }
+  return keys
+}
+
 /** A block of an address also holds for the form in which adapters and proxies name it. */
-function keysOf({ attributes }: Block, names: readonly string[]): readonly string[] {
+function makeKeys({ attributes }: Block, names: readonly string[]): readonly string[] {
   const { ip } = attributes
-  const network = ip === undefined ? undefined : addresses.of(ip).ip
+  const network = ip?.includes(':') === true ? addresses.of(ip).ip : undefined
   const forms = network === undefined ? [attributes] : [attributes, { ...attributes, ip: network }]
   return [...new Set(forms.map((form) => keyFor(names, form)!))]
 }

@@ -40,7 +40,7 @@ export type Control = Block | LiveOverride
 export type NewControl = Omit<Block, 'since' | 'until'> | Omit<LiveOverride, 'since' | 'until'>
 
 /** Blocks and overrides at once, at most. */
-export const MOST_CONTROLS = 10_000
+export const MOST_CONTROLS = 5000
 
 /** Where blocks and overrides are kept: in this process, or where every instance finds them. */
 export interface ControlStore {

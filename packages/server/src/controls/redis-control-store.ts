@@ -10,6 +10,8 @@ export interface ScriptRunner {
 
 /** How long the hash stays after the last instance that knows an override without an end was seen. */
 const KEPT_FOR: Millis = 30 * 86_400_000
+/** Differences of the clocks up to this are one difference. */
+const SAME_CLOCK: Millis = 250
 /** Ended ones that one change clears away at most. */
 const MOST_CLEARED = 100
 
@@ -21,8 +23,8 @@ export class RedisControlStore implements ControlStore {
   private version = ''
   /** Whether anything has no end, so that the hash must be kept. */
   private isKept = false
-  private ended: string[] = []
-  private ends = new Map<string, Millis>()
+  private known = new Map<string, { readonly text: string; readonly control: Control }>()
+  private offset = Infinity
 
   constructor(client: ScriptRunner, prefix: string, clock: Clock = systemClock) {
     this.client = client
@@ -36,15 +38,7 @@ export class RedisControlStore implements ControlStore {
     const reply = (await this.client.eval(READ, 1, this.key, this.version, keep)) as ReadReply
     const [serverNow, version, fields] = reply
     if (fields === undefined) return undefined
-    const offset = this.clock() - serverNow
-    const controls: Control[] = []
-    this.ends = new Map()
-    for (let i = 0; i < fields.length; i += 2) {
-      const control = readControl(fields[i]!, fields[i + 1]!, offset)
-      if (control === undefined) continue
-      controls.push(control)
-      if (control.until !== null) this.ends.set(control.id, control.until)
-    }
+    const controls = this.readAll(fields, this.offsetFrom(serverNow))
     this.version = version
     this.isKept = controls.some(({ until }) => until === null)
     return controls.toSorted((a, b) => a.since - b.since)
@@ -62,15 +56,41 @@ export class RedisControlStore implements ControlStore {
     return (await this.client.eval(REMOVE, 1, this.key, id, ...this.over())) === 1
   }
 
+  /** Those whose text is known already stay the same objects: a change is one of thousands. */
+  private readAll(fields: readonly string[], offset: Millis): readonly Control[] {
+    const known = this.known
+    this.known = new Map()
+    const controls: Control[] = []
+    for (let i = 0; i < fields.length; i += 2) {
+      const text = fields[i + 1]!
+      const same = known.get(fields[i]!)
+      const control = same?.text === text ? same.control : readControl(fields[i]!, text, offset)
+      if (control === undefined) continue
+      controls.push(control)
+      this.known.set(control.id, { text, control })
+    }
+    return controls
+  }
+
+  /** How far the server's clock is from ours; a few milliseconds more or less are the network's. */
+  private offsetFrom(serverNow: Millis): Millis {
+    const offset = this.clock() - serverNow
+    if (Math.abs(offset - this.offset) > SAME_CLOCK) {
+      this.offset = offset
+      this.known.clear()
+    }
+    return this.offset
+  }
+
   /** What has ended by now; the script looks again before it clears it away. */
   private over(): readonly string[] {
     const now = this.clock()
-    this.ended = []
-    for (const [id, until] of this.ends) {
-      if (this.ended.length >= MOST_CLEARED) break
-      if (until <= now) this.ended.push(id)
+    const ended: string[] = []
+    for (const [id, { control }] of this.known) {
+      if (ended.length >= MOST_CLEARED) break
+      if (control.until !== null && control.until <= now) ended.push(id)
     }
-    return this.ended
+    return ended
   }
 }
 

@@ -1,5 +1,6 @@
 // Lists keys: page by page, with bounded work for each.
 import { createHash } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
 import { placesOf, type Attributes, type Limit, type Policy } from 'sluice'
 import { RequestError } from '../../http/problem.ts'
 import type { Limiters } from '../../limiters/limiters.ts'
@@ -70,6 +71,8 @@ export async function searchKeys(
       return name.includes(query.text) && !seen.has(id) && seen.add(id)
     })
     const entries = await Promise.all(found.map((one) => entryOf(one, policies, inspectors)))
+    // Requests go first: a page is many short looks, not one long one.
+    await setImmediate()
     for (const entry of entries)
       if (entry !== undefined && (!query.over || entry.allowed === false)) keys.push(entry)
   }
