@@ -3,7 +3,7 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 
 /** Shorter tokens can be guessed. */
-export const SHORTEST_TOKEN = 24
+const SHORTEST_TOKEN = 24
 const LONGEST_TOKEN = 512
 
 /** A token's hash, and the name under which its holder appears in the audit log. */

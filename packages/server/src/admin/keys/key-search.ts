@@ -24,7 +24,7 @@ export interface KeyQuery {
 }
 
 /** A key and what it holds. */
-export interface KeyEntry {
+interface KeyEntry {
   readonly policy: string
   readonly rule: string
   readonly key: string
