@@ -83,7 +83,7 @@ export class Exchange {
     sent.on('information', ({ statusCode, headers }) => this.inform(statusCode, headers))
     sent.on('response', (answer) => this.onResponse(sent, answer))
     sent.on('upgrade', (answer, socket, head) => {
-      if (onSwitch === undefined || !isWebSocket(answer)) {
+      if (this.hasEnded || onSwitch === undefined || !isWebSocket(answer)) {
         socket.destroy()
         this.fail('invalid')
         return

@@ -38,7 +38,15 @@ export interface Gateway {
   handleSwitch(request: IncomingMessage, socket: Socket, head: Buffer): void
 }
 
-type OwnGuard = Guard<IncomingMessage, Fields>
+/** One request on its way. */
+interface Visit {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly asked: Asked
+  readonly guard: Guard<IncomingMessage, Fields>
+  /** What the client of a WebSocket has already sent; undefined for other requests. */
+  readonly early: Buffer | undefined
+}
 
 /** Makes the gateway. */
 export function createGateway(
@@ -53,7 +61,7 @@ export function createGateway(
   const { count, latency } = gatewayMetrics(metrics, upstream)
   const warnings = new RepeatedLog(log)
 
-  const enter = (request: IncomingMessage, response: ServerResponse, client?: Buffer): void => {
+  const enter = (request: IncomingMessage, response: ServerResponse, early?: Buffer): void => {
     let asked: Asked
     try {
       asked = readAsked(request, counted)
@@ -72,21 +80,14 @@ export function createGateway(
       answerProblem(request, response, problemOf(503, 'unknown-policy', detail), isClosing())
       return
     }
-    const guard = guardOf(limiter)
-    const passage = guard.enter(request, null)
-    if (isPromise(passage))
-      void passage.then((passage) => proceed(request, response, client, asked, guard, passage))
-    else proceed(request, response, client, asked, guard, passage)
+    const visit: Visit = { request, response, asked, guard: guardOf(limiter), early }
+    const passage = visit.guard.enter(request, null)
+    if (isPromise(passage)) void passage.then((passage) => proceed(visit, passage))
+    else proceed(visit, passage)
   }
 
-  const proceed = (
-    request: IncomingMessage,
-    response: ServerResponse,
-    client: Buffer | undefined,
-    asked: Asked,
-    guard: OwnGuard,
-    passage: Passage,
-  ): void => {
+  const proceed = (visit: Visit, passage: Passage): void => {
+    const { request, response, guard } = visit
     const { refusal, delay } = passage
     if (response.destroyed) {
       count('abandoned')
@@ -99,7 +100,7 @@ export function createGateway(
       answer(request, response, refusal.status, fields, refusal.body, isClosing())
       return
     }
-    const go = (): void => exchange(request, response, client, asked, guard, passage)
+    const go = (): void => exchange(visit, passage)
     if (delay === 0) {
       go()
       return
@@ -118,32 +119,22 @@ export function createGateway(
     response.once('close', abandon)
   }
 
-  const exchange = (
-    request: IncomingMessage,
-    response: ServerResponse,
-    client: Buffer | undefined,
-    asked: Asked,
-    guard: OwnGuard,
-    passage: Passage,
-  ): void => {
+  const exchange = (visit: Visit, passage: Passage): void => {
+    const { request, response, asked, guard, early } = visit
     const fields = requestFields(request, asked, isTrusted(request.socket), head)
-    if (client !== undefined) fields.raw.push('Connection', 'Upgrade', 'Upgrade', 'websocket')
+    if (early !== undefined) fields.raw.push('Connection', 'Upgrade', 'Upgrade', 'websocket')
     else if (asked.takesTrailers) fields.raw.push('Connection', 'TE', 'TE', 'trailers')
     const start = performance.now()
     const tell = (fields: Fields): void => guard.write(passage, fields)
     const observe = (): void => latency.observe(performance.now() - start)
-    const joined = (answer: IncomingMessage, socket: Socket, early: Buffer): void => {
+    const joined = (answer: IncomingMessage, socket: Socket, head: Buffer): void => {
       observe()
       count('forwarded')
       const fields = responseFields(answer, false, via)
       tell(fields)
-      const own = request.socket
       sendSwitch(response, answer.statusMessage ?? '', fields)
-      const ends = [
-        { socket: own, head: client! },
-        { socket, head: early },
-      ] as const
-      joinEnds(...ends, options.tunnelTimeout, () => upstream.active--)
+      const own = { socket: request.socket, head: early! }
+      joinEnds(own, { socket, head }, options.tunnelTimeout, () => upstream.active--)
     }
     new Exchange({
       upstream,
@@ -154,7 +145,7 @@ export function createGateway(
       via,
       tell,
       closes: isClosing,
-      ...(client === undefined ? {} : { onSwitch: joined }),
+      ...(early === undefined ? {} : { onSwitch: joined }),
       onHead: observe,
       onEnd: (ending, error) => {
         count(RESULT_OF[ending])

@@ -19,10 +19,13 @@ export function joinEnds(client: End, upstream: End, silence: Millis, onClose: (
     socket.setNoDelay(true)
     socket.setTimeout(silence, cut)
     socket.on('error', cut)
-    socket.once('close', () => {
+    const closed = (): void => {
       cut()
       if (--open === 0) onClose()
-    })
+    }
+    // The client may have gone while the upstream was still thinking.
+    if (socket.closed) closed()
+    else socket.once('close', closed)
   }
   if (upstream.head.length > 0) client.socket.write(upstream.head)
   if (client.head.length > 0) upstream.socket.write(client.head)

@@ -118,6 +118,19 @@ describe('a WebSocket', () => {
     await until('the upstream sees it', 2000, async () => ended === 1)
   })
 
+  it('whose client leaves at any moment leaves nothing behind', async () => {
+    const { port, figure } = await behind(await echo())
+    for (let i = 0; i < 60; i++) {
+      const { socket } = raw(port, handshake)
+      await pause(i % 6)
+      if (i % 2 === 0) socket.destroy()
+      else socket.resetAndDestroy()
+    }
+    const open = () => figure('sluice_proxy_upstream_requests')
+    await until('all are over', 5000, async () => (await open()) === 0)
+    expect(await open()).toBe(0)
+  })
+
   it('with a body is no WebSocket', async () => {
     const { port } = await behind(await echo())
     const bodied = handshake.replace('\r\n\r\n', '\r\nContent-Length: 3\r\n\r\nabc')
