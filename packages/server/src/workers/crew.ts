@@ -22,6 +22,7 @@ import type {
 } from './messages.ts'
 import { answerTo, Asker, type Question } from './questions.ts'
 import { SharedControls } from './shared-controls.ts'
+import { SharedPorts } from './shared-ports.ts'
 
 /** Starts in a row that fail before all is given up, as long as no worker is ready. */
 const MOST_FAILURES = 5
@@ -29,6 +30,9 @@ const MOST_FAILURES = 5
 const START_PATIENCE = 60_000
 /** How much longer than the service's own patience a process may take to end before it is killed. */
 const KILL_AFTER = 2000
+
+/** How long a connection that was accepted may take to reach a worker. */
+const HANDOVER = 250
 
 const fileOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
 
@@ -50,6 +54,7 @@ export class Crew {
   private readonly options: CrewOptions
   private readonly figures: Figures
   private readonly controls = new SharedControls()
+  private readonly ports = new SharedPorts()
   private readonly ownerAsker = new Asker((ask) => this.owner?.send(ask))
   private readonly restarts: Record<'worker' | 'owner', Counter>
   private workers: readonly Keeper[] = []
@@ -108,9 +113,12 @@ export class Crew {
   /** Drains all workers at once, then ends the owner of the counts. */
   async stop(delay: Millis): Promise<void> {
     this.isStopping = true
-    const patience = delay + this.options.config.shutdown.patience + KILL_AFTER
-    const message = { type: 'stop', delay } satisfies ToWorker
+    const patience = delay + HANDOVER + this.options.config.shutdown.patience + KILL_AFTER
+    const message = { type: 'stop', delay: delay + HANDOVER } satisfies ToWorker
+    const closing = setTimeout(() => this.ports.close(), delay)
     await Promise.all(this.workers.map((worker) => worker.stop(message, patience)))
+    clearTimeout(closing)
+    this.ports.close()
     await this.owner?.stop({ type: 'stop' }, KILL_AFTER)
     if (this.folder !== undefined) rmSync(this.folder, { recursive: true, force: true })
   }

@@ -238,3 +238,25 @@ test('what the admin API of one worker changes holds in all of them, and it find
   })
   expect(await figure(crew, 'sluice_blocks')).toBe(1)
 })
+
+test('owners that are killed and files that change under load cost no answer', async () => {
+  const crew = await crewOf(2, config('5/h'))
+  const load = startLoad(crew.url, 16)
+  await until('load runs', 30_000, async () => load.result.answered > 300)
+  for (let round = 0; round < 3; round++) {
+    const { owner } = crew.pids()
+    process.kill(owner, 'SIGKILL')
+    for (let i = 0; i < 10; i++) {
+      writeFileSync(crew.file, JSON.stringify(config(`${5 + round * 10 + i}/h`)))
+      crew.kill('SIGHUP')
+    }
+    await until('there is another owner', 60_000, async () => crew.pids().owner !== owner)
+  }
+  await until('the last file is in force', 20_000, async () =>
+    (await crew.get('/v1/policies')).text.includes('"quota":34'),
+  )
+  const before = load.result.answered
+  await until('load goes on', 30_000, async () => load.result.answered > before + 300)
+  const { faults, refused } = await load.stop()
+  expect([faults, refused]).toEqual([[], 0])
+})
