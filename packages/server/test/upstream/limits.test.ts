@@ -5,6 +5,7 @@ import type { IncomingMessage } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { freePort } from '../../../../test/servers/ports.ts'
 import { behind, five, raw } from './behind.ts'
 
 vi.setConfig({ testTimeout: 30_000 })
@@ -125,6 +126,26 @@ describe('the reverse proxy', () => {
     await (await fetch(proxy)).text()
     expect(heard).toBe(3)
     expect(await figure('sluice_proxy_requests_total{result="abandoned"}')).toBe(1)
+  })
+
+  it('answers 503 when nobody can decide and the rule is closed; an open rule lets requests on', async () => {
+    let heard = 0
+    const withoutStore = async (onStoreFailure: string) => {
+      const rules = [{ name: 'five', by: ['ip'], limit: '5/h', onStoreFailure }]
+      const store = `redis://127.0.0.1:${await freePort()}`
+      const file = { policies: [{ name: 'api', rules }], store }
+      const { proxy } = await behind((_, response) => response.end(String(++heard)), {}, file)
+      return fetch(proxy)
+    }
+    const closed = await withoutStore('closed')
+    expect([closed.status, closed.headers.get('content-type')]).toEqual([
+      503,
+      'application/problem+json',
+    ])
+    expect(Number(closed.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect(heard).toBe(0)
+    expect((await withoutStore('open')).status).toBe(200)
+    expect(heard).toBe(1)
   })
 
   it('answers 503 when its policy is gone from the file, and goes on when it is back', async () => {
