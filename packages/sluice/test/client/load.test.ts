@@ -73,7 +73,8 @@ describe('two hundred clients that are refused together', () => {
       response.writeHead(isFirst ? 429 : 200, isFirst ? { 'retry-after': '1' } : {}).end()
     })
     started.push(server)
-    const send = polite(fetch, { ...politeness, jitter, random: seeded(5) })
+    // Twice as wide, because a busy machine spreads what comes at once by itself.
+    const send = polite(fetch, { ...politeness, base: 4000, jitter, random: seeded(5) })
     await Promise.all(Array.from({ length: 200 }, (_, i) => send(`${server.url}/${i}`)))
     expect(server.arrivals).toHaveLength(400)
     return mostWithin(server.arrivals.slice(200), 100)
@@ -115,7 +116,7 @@ describe('two hundred clients that are refused together', () => {
     const none = await realPeak('none')
     const full = await realPeak('full')
     console.log(
-      `real, most retries within 100 ms: ${none} without jitter, ${full} with full jitter over 2 s`,
+      `real, most retries within 100 ms: ${none} without jitter, ${full} with full jitter over 4 s`,
     )
     expect(full).toBeLessThan(none)
   })
