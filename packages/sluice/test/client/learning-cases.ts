@@ -22,6 +22,8 @@ export interface LearningCase {
   readonly tellsRetryAfter: boolean
 }
 
+/** The lowest limit, per second. */
+const SLOWEST = 5
 /** A sliding log takes at most 10,000, also when it is raised to twice as much. */
 const MOST_LOGGED = 5000
 
@@ -34,7 +36,7 @@ export function drawCase(algorithm: AlgorithmName, seed: number): LearningCase {
   const random = seeded(seed)
   const pick = (list: readonly number[]): number => list[Math.floor(random() * list.length)]!
   const seconds = pick([1, 2, 5, 10])
-  const perSecond = Math.min(Math.round(5 * 200 ** (random() ** 1.5)), MOST_LOGGED / seconds)
+  const perSecond = Math.min(Math.round(SLOWEST * 200 ** (random() ** 1.5)), MOST_LOGGED / seconds)
   const quota = perSecond * seconds
   const isBucket = !/window|log/.test(algorithm)
   const burst = Math.max(3, Math.round(quota * pick([0.1, 0.5, 1])))
@@ -45,10 +47,11 @@ export function drawCase(algorithm: AlgorithmName, seed: number): LearningCase {
   return { seed, limit, latency: [least, least + swing], tellsRetryAfter: random() < 0.5 }
 }
 
-/** The same limit for so many times as much. */
+/** The same limit for so many times as much, but no less than 5 per second: below, nothing is promised. */
 export function scaled({ quota, burst, ...limit }: DrawnLimit, factor: number): DrawnLimit {
-  const most = (units: number): number => Math.max(3, Math.round(units * factor))
-  return { ...limit, quota: most(quota), ...(burst !== undefined && { burst: most(burst) }) }
+  const least = (SLOWEST * limit.window) / 1000
+  const scaledBurst = burst === undefined ? {} : { burst: Math.max(3, Math.round(burst * factor)) }
+  return { ...limit, quota: Math.max(least, Math.round(quota * factor)), ...scaledBurst }
 }
 
 /** What the greediest client gets per millisecond, who asks all the time. A sliding window gives less than its quota. */
