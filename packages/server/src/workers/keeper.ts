@@ -20,7 +20,7 @@ export interface KeeperOptions {
 }
 
 /** What children say; each kind has fields of its own. */
-export interface ChildMessage {
+interface ChildMessage {
   readonly type: string
 }
 

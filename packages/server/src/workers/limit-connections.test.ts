@@ -1,16 +1,16 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { createServer as createHttp2 } from 'node:http2'
-import { connect, type AddressInfo, type Socket } from 'node:net'
+import { connect, type AddressInfo, type Server, type Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { until } from '../../../../test/servers/until.ts'
 import { limitConnections } from './limit-connections.ts'
 
-test.each([
-  ['HTTP', createServer, false],
-  ['HTTP', createServer, true],
-  ['HTTP/2', createHttp2, false],
-  ['HTTP/2', createHttp2, true],
+test.each<[string, () => Server, boolean]>([
+  ['HTTP', () => createServer(), false],
+  ['HTTP', () => createServer(), true],
+  ['HTTP/2', () => createHttp2(), false],
+  ['HTTP/2', () => createHttp2(), true],
 ])('%s takes so many and tells of the others', async (_, create, isWorker) => {
   const server = create()
   limitConnections(server, 2, isWorker)

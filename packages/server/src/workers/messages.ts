@@ -9,7 +9,7 @@ import type { Listener } from '../service/listener.ts'
 import type { Answer, Ask } from './questions.ts'
 
 /** How many workers there are to be, and how many want traffic. */
-export interface WorkersStatus {
+interface WorkersStatus {
   readonly wanted: number
   readonly ready: number
 }

@@ -27,8 +27,8 @@ export interface Questions {
 }
 
 /** What a turn ended with. */
-export const ANSWERED = 0
-export const TOO_LATE = 1
+const ANSWERED = 0
+const TOO_LATE = 1
 
 /** What a question ended with. */
 const FINE = 0
