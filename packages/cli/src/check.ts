@@ -1,6 +1,13 @@
 // `sluice check`: reviews a file and prints what it means, for people or as JSON.
 import { styleText } from 'node:util'
-import { describePolicy, problemText, reviewFile, type Review } from '@sluice/server'
+import {
+  describePolicy,
+  problemText,
+  reviewFile,
+  type ListenerConfig,
+  type Review,
+  type TlsConfig,
+} from '@sluice/server'
 
 /** How the review is shown. */
 export interface CheckOptions {
@@ -33,15 +40,20 @@ export async function check(
 }
 
 function meaningOf({ policies, store, listeners, envoy }: NonNullable<Review['config']>): string[] {
-  const { http, grpc } = listeners
   return [
     ...policies.flatMap((policy) => [...describePolicy(policy), '']),
     ...(envoy?.files ?? []).map((path) => `envoy    the descriptors in ${path}`),
     `counts   ${store.kind === 'memory' ? 'in the memory of the process' : 'in Redis'}`,
-    `http     ${http.host}:${http.port}`,
-    ...(grpc === undefined ? [] : [`grpc     ${grpc.host}:${grpc.port}`]),
+    ...Object.entries(listeners).map(([name, listener]) => {
+      const { host, port, tls } = listener as ListenerConfig
+      return `${name.padEnd(8)} ${host}:${port}${tls === undefined ? '' : `, ${tlsText(tls)}`}`
+    }),
     '',
   ]
+}
+
+function tlsText({ ca, clients = 'required' }: TlsConfig): string {
+  return ca === undefined ? 'over TLS' : `over TLS, certificates of clients ${clients}`
 }
 
 function countOf(count: number, what: string): string {

@@ -63,6 +63,12 @@ test.each([[[]], [['--workers', '2']]])(
   },
 )
 
+test('check says which listeners speak it', async () => {
+  const { file } = written('told')
+  const { printed } = await sluice(['check', file]).ended
+  expect(printed).toContain('http     127.0.0.1:8080, over TLS\n')
+})
+
 test.each(['serve', 'check'])(
   '%s shows a mistake in the files where they are named',
   async (command) => {

@@ -11,6 +11,7 @@ export type {
   RedisStoreConfig,
   ShutdownConfig,
   StoreConfig,
+  TlsConfig,
 } from './config/config.ts'
 export { VARIABLES, type Environment, type Variable } from './config/environment.ts'
 export { loadConfig, loadForStart, type LoadedConfig } from './config/load-config.ts'
