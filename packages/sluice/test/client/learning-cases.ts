@@ -7,7 +7,7 @@ import { simulatedCrowd, type Harvest } from './simulated-crowd.ts'
 import { seeded } from './simulated-server.ts'
 
 /** A limit as plain data, so that it can be scaled. */
-export interface DrawnLimit {
+interface DrawnLimit {
   readonly algorithm: AlgorithmName
   readonly quota: number
   readonly window: number
@@ -48,14 +48,14 @@ export function drawCase(algorithm: AlgorithmName, seed: number): LearningCase {
 }
 
 /** The same limit for so many times as much, but no less than 5 per second: below, nothing is promised. */
-export function scaled({ quota, burst, ...limit }: DrawnLimit, factor: number): DrawnLimit {
+function scaled({ quota, burst, ...limit }: DrawnLimit, factor: number): DrawnLimit {
   const least = (SLOWEST * limit.window) / 1000
   const scaledBurst = burst === undefined ? {} : { burst: Math.max(3, Math.round(burst * factor)) }
   return { ...limit, quota: Math.max(least, Math.round(quota * factor)), ...scaledBurst }
 }
 
 /** What the greediest client gets per millisecond, who asks all the time. A sliding window gives less than its quota. */
-export function trueRate(limit: DrawnLimit): number {
+function trueRate(limit: DrawnLimit): number {
   const clock = fakeClock(1_800_000_000_000)
   const limiter = createLimiter({ limit, store: memoryStore({ clock }) })
   let admitted = 0
@@ -70,11 +70,11 @@ export function trueRate(limit: DrawnLimit): number {
 }
 
 /** How much of what the limit gave in a span was used; a bucket gives what it held as well. */
-export function shareOf({ admitted, drawn }: Harvest, limit: DrawnLimit, millis: number): number {
+function shareOf({ admitted, drawn }: Harvest, limit: DrawnLimit, millis: number): number {
   return (admitted - 1) / (trueRate(limit) * millis + (limit.burst === undefined ? 0 : drawn))
 }
 
-export const MINUTE = 60_000
+const MINUTE = 60_000
 
 export interface Learned {
   readonly share: number
