@@ -11,7 +11,7 @@ const heads = new WeakMap<Limit, { readonly rule: string; readonly text: string 
 export function decisionText(decision: Decision): string {
   // A stand-in's decisions carry more; they are not what a service makes all day.
   if (decision.degraded) return JSON.stringify(decision)
-  const { allowed, outcomes, skipped } = decision
+  const { outcomes, skipped } = decision
   const first = outcomes[0]
   if (first === undefined || skipped.length > 0 || outcomes.length > 1)
     return severalText(decision, outcomes)
