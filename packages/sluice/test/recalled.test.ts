@@ -6,6 +6,7 @@ import type { Limiter } from '../src/limiter/limiter.ts'
 import type { Rule } from '../src/policy/policy.ts'
 import { RememberingStore, type SeenStore } from '../src/redis/remembering-store.ts'
 import { memoryStore } from '../src/stores/memory/memory-store.ts'
+import type { Store } from '../src/stores/store.ts'
 import { fakeClock } from '../src/testing/fake-clock.ts'
 
 const START = 1_800_000_000_000
@@ -27,15 +28,20 @@ function set(...rules: Partial<Rule>[]) {
     close: () => counts.close(),
   }
   const parts = { store, hold: 250, clock, mayForget: () => false, onAnswer: () => {} }
+  const remembering = new RememberingStore(parts)
+  const limiterOf = (...rules: Partial<Rule>[]): Limiter => limiterOn(remembering, ...rules)
+  return { limiter: limiterOf(...rules), limiterOf, clock, counts, state }
+}
+
+function limiterOn(store: Store, ...rules: Partial<Rule>[]): Limiter {
   const common = { by: ['user'], limit: { quota: 10, window: '1h', algorithm: 'fixed-window' } }
-  const limiter = createLimiter({
+  return createLimiter({
     policy: {
       name: 'p',
       rules: rules.map((rule, i) => ({ name: `rule ${i}`, ...common, ...rule }) as Rule),
     },
-    store: new RememberingStore(parts),
+    store,
   }) as Limiter
-  return { limiter, clock, state }
 }
 
 async function admitted(limiter: Limiter, user: string, cost = 1): Promise<number> {
@@ -93,6 +99,40 @@ describe('a limiter whose store goes away after it has refused', () => {
     const { limiter, state } = set({})
     await limiter.check({ user: 'ann' }, 4)
     expect((await limiter.check({ user: 'ann' }, 7)).allowed).toBe(false)
+    state.isGone = true
+    expect(await admitted(limiter, 'ann')).toBe(5)
+  })
+
+  it.each([
+    ['raised has the share of the new one', 20, 10],
+    ['lowered goes on', 4, 0],
+  ])('under a limit that was %s', async (_, quota, count) => {
+    const { limiter, limiterOf, state } = set({})
+    await admitted(limiter, 'ann')
+    const next = limiterOf({ limit: { quota, window: '1h', algorithm: 'fixed-window' } })
+    state.isGone = true
+    expect(await admitted(next, 'ann')).toBe(count)
+    expect(await admitted(limiter, 'ann')).toBe(0)
+  })
+
+  it('has the share of the tier that it rose to', async () => {
+    const tiers = {
+      attribute: 'plan',
+      limits: { pro: { quota: 100, window: '1h', algorithm: 'fixed-window' } },
+    } as const
+    const { limiter, state } = set({ tiers })
+    await admitted(limiter, 'ann')
+    state.isGone = true
+    expect((await limiter.check({ user: 'ann' })).allowed).toBe(false)
+    expect((await limiter.check({ user: 'ann', plan: 'pro' }, 50)).allowed).toBe(true)
+  })
+
+  it('forgets it when another request shows that the count has room', async () => {
+    const { limiter, limiterOf, counts, state } = set({})
+    const wider = limiterOf({}, { by: [], limit: { quota: 100, window: '1h' } })
+    await admitted(limiter, 'ann')
+    await limiterOn(counts, {}).reset({ user: 'ann' })
+    expect((await wider.check({ user: 'ann' })).allowed).toBe(true)
     state.isGone = true
     expect(await admitted(limiter, 'ann')).toBe(5)
   })

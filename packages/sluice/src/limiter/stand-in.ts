@@ -3,9 +3,10 @@ import type { Decision } from '../decision/decision.ts'
 import { StoodIn, type ModeOf } from '../decision/stood-in.ts'
 import { compilePolicy } from '../policy/compile.ts'
 import type { Attributes, Policy } from '../policy/policy.ts'
-import { scalePolicy } from '../policy/scale.ts'
+import { scaleLimit, scalePolicy } from '../policy/scale.ts'
 import type { Failure, Fallback } from '../resilience/fallback.ts'
-import type { Store } from '../stores/store.ts'
+import type { Verdict } from '../limit/verdict.ts'
+import type { Check, Store } from '../stores/store.ts'
 import { systemClock, type Clock, type Millis } from '../time/clock.ts'
 import { joinCounts, leaveCounts, localCounts } from './local-counts.ts'
 import { RuleLimiter } from './rule-limiter.ts'
@@ -75,13 +76,22 @@ export class StandIn implements Fallback {
     return this.made
   }
 
+  /** What the store refuses by this limit or by one that grants more. One that was raised since may have room. */
+  private recall(check: Check): Verdict | undefined {
+    const { store, partOf } = this.options
+    const recalled = store.recall?.(check)
+    if (recalled === undefined) return undefined
+    const { quota, burst } = scaleLimit(recalled.limit, partOf)
+    return quota < check.limit.quota || burst < check.limit.burst ? undefined : recalled.verdict
+  }
+
   private make(): NonNullable<typeof this.made> {
     const { policy, store: remote, partOf, hashKeys, isBareLimit, clock } = this.options
     const store = new StandInStore({
       counts: localCounts(remote, clock),
       modeOf: this.modeOf,
       partOf,
-      recall: (check) => remote.recall?.(check),
+      recall: (check) => this.recall(check),
       clock: clock ?? systemClock,
     })
     const rules = compilePolicy(scalePolicy(policy, partOf))

@@ -36,7 +36,8 @@ function scaleRule(rule: Rule, partOf: PartOf): Rule {
   }
 }
 
-function scaleLimit(whole: Limit, partOf: PartOf): Limit {
+/** A part of a limit's quota and burst, but at least 1 unless they are 0. */
+export function scaleLimit(whole: Limit, partOf: PartOf): Limit {
   const part = (units: number): number => (units === 0 ? 0 : Math.max(1, partOf(units)))
   return { ...whole, quota: part(whole.quota), burst: part(whole.burst) }
 }

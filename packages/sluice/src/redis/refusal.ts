@@ -4,7 +4,7 @@ import { algorithmOf } from '../algorithms/index.ts'
 import { peekBy, Taken } from '../algorithms/take.ts'
 import type { Limit } from '../limit/limit.ts'
 import type { Verdict } from '../limit/verdict.ts'
-import type { Check } from '../stores/store.ts'
+import type { Check, Recalled } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
 
 /** One check of the request, and what the store said of it. */
@@ -21,6 +21,8 @@ interface Known {
 
 /** When a request was sent and answered, by our own clock. */
 export interface Journey {
+  /** How often counts had gone down by our own doing before it was sent. */
+  readonly era: number
   readonly sentAt: Millis
   readonly answeredAt: Millis
 }
@@ -32,11 +34,13 @@ export interface Journey {
  */
 export class Refusal {
   readonly sentAt: Millis
+  readonly era: number
   private readonly answeredAt: Millis
   private readonly known: readonly Known[]
 
   constructor(checks: readonly Check[], verdicts: readonly Verdict[], journey: Journey) {
     this.sentAt = journey.sentAt
+    this.era = journey.era
     this.answeredAt = journey.answeredAt
     this.known = checks.map(({ space, key, limit, cost, shadow = false }, i) => {
       const verdict = verdicts[i]!
@@ -58,11 +62,12 @@ export class Refusal {
     return true
   }
 
-  /** Whether a check with a say would still be refused by the store, if nothing but time has passed. */
-  holds(checks: readonly Check[], now: Millis): boolean {
+  /** Whether a check with a say, of a count that is still known, would be refused by the store, if nothing but time has passed. */
+  holds(checks: readonly Check[], now: Millis, isKnown: (check: Check) => boolean): boolean {
     return checks.some((check, i) => {
+      if (check.shadow === true || !isKnown(check)) return false
       const known = this.known[i]!
-      return check.shadow !== true && refusesAt(known, check.cost, this.at(known, now, this.sentAt))
+      return refusesAt(known, check.cost, this.at(known, now, this.sentAt))
     })
   }
 
@@ -79,20 +84,27 @@ export class Refusal {
   }
 
   /** The verdict on one of its counts, by the limit that refused, if that still refuses this cost. */
-  verdictOn({ space, key, cost }: Check, now: Millis): Verdict | undefined {
+  verdictOn({ space, key, cost }: Check, now: Millis): Recalled | undefined {
     const known = this.known.find((one) => one.key === key && one.space === space)
     if (known === undefined || !refusesAt(known, cost, this.at(known, now, this.sentAt)))
       return undefined
-    return agedVerdict(known, cost, this.at(known, now, this.answeredAt))
+    const verdict = agedVerdict(known, cost, this.at(known, now, this.answeredAt))
+    return verdict && { limit: known.limit, verdict }
   }
 
   /** The checks with what is known of the counts that refuse, for a store that may have lost them. */
-  remind<C extends Check>(checks: readonly C[], now: Millis): readonly (C & { known?: State })[] {
+  remind<C extends Check>(
+    checks: readonly C[],
+    now: Millis,
+    isKnown: (check: Check) => boolean,
+  ): readonly (C & { known?: State })[] {
     return checks.map((check, i) => {
       const known = this.known[i]!
       const { state, cost } = known
       const isSpent =
-        state !== undefined && refusesAt(known, cost, this.at(known, now, this.sentAt))
+        state !== undefined &&
+        isKnown(check) &&
+        refusesAt(known, cost, this.at(known, now, this.sentAt))
       return isSpent ? { ...check, known: state } : check
     })
   }

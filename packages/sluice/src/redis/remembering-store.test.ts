@@ -132,6 +132,39 @@ describe('a store that remembers refusals', () => {
     expect((await store.take([on('a')]))[0]!.allowed).toBe(true)
   })
 
+  it.each(['give', 'reset'] as const)(
+    'sees at once what this process %ss of a second count that refused',
+    async (how) => {
+      const { store, clock } = remembering()
+      const brief = on('a', { limit: limit({ quota: 1, window: 100 }) })
+      const long = on('b', { space: 'two' })
+      await store.take([brief, { ...long, cost: 10 }])
+      await store.take([brief, long])
+      await store[how]([long])
+      clock.advance(100)
+      const verdicts = await store.take([brief, long])
+      expect(verdicts.map(({ allowed }) => allowed)).toEqual([true, true])
+    },
+  )
+
+  it.each(['give', 'reset'] as const)(
+    'sees what this process %ss of a second count while the refusal is on its way',
+    async (how) => {
+      const { store, clock, holdBack } = remembering()
+      const brief = on('a', { limit: limit({ quota: 1, window: 100 }) })
+      const long = on('b', { space: 'two' })
+      await store.take([brief, { ...long, cost: 10 }])
+      const release = holdBack()
+      const refused = store.take([brief, long])
+      await store[how]([long])
+      release()
+      await refused
+      clock.advance(100)
+      const verdicts = await store.take([brief, long])
+      expect(verdicts.map(({ allowed }) => allowed)).toEqual([true, true])
+    },
+  )
+
   it('does not remember a refusal that was on its way when units came back', async () => {
     const { store, holdBack } = remembering()
     await store.take([on('a', { cost: 10 })])

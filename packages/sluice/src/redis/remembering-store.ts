@@ -1,6 +1,6 @@
 // A store that does not ask again at once what it was just refused: a storm of retries costs the server nothing.
 import type { Verdict } from '../limit/verdict.ts'
-import type { AsyncStore, Check, MaybePromise } from '../stores/store.ts'
+import type { AsyncStore, Check, MaybePromise, Recalled } from '../stores/store.ts'
 import type { Clock, Millis } from '../time/clock.ts'
 import { Refusal } from './refusal.ts'
 
@@ -53,15 +53,17 @@ export class RememberingStore implements AsyncStore {
     const now = clock()
     const refusal = this.refusals.size === 0 ? undefined : this.refusalOf(checks)
     let asked = checks
-    if (refusal !== undefined) {
-      const verdicts = this.fromMemory(refusal, checks, now)
+    if (refusal?.isAbout(checks) === true) {
+      const isKnown = (check: Check): boolean => !this.isLoweredSince(refusal.era, check)
+      const verdicts = this.fromMemory(refusal, checks, now, isKnown)
       if (verdicts !== undefined) return verdicts
-      if (this.parts.mayForget()) asked = refusal.remind(checks, now)
+      if (this.parts.mayForget()) asked = refusal.remind(checks, now, isKnown)
     }
     const { era } = this
     return store.take(asked, (verdicts) => {
       onAnswer()
-      if (refusal !== undefined || isRefused(verdicts)) this.note(checks, verdicts, now, era)
+      if (refusal !== undefined || isRefused(verdicts))
+        this.note(checks, verdicts, { sentAt: now, era })
       return verdicts
     })
   }
@@ -78,7 +80,7 @@ export class RememberingStore implements AsyncStore {
     return this.forgetAround(checks, this.parts.store.reset(checks))
   }
 
-  recall(check: Check): Verdict | undefined {
+  recall(check: Check): Recalled | undefined {
     return this.refusals.get(nameOf(check))?.verdictOn(check, this.parts.clock())
   }
 
@@ -91,35 +93,37 @@ export class RememberingStore implements AsyncStore {
     refusal: Refusal,
     checks: readonly Check[],
     now: Millis,
+    isKnown: (check: Check) => boolean,
   ): readonly Verdict[] | undefined {
     const age = now - refusal.sentAt
     if (age < 0 || age >= this.parts.hold) return undefined
     if (checks.some(({ countRefused }) => countRefused === true)) return undefined
-    return refusal.holds(checks, now) ? refusal.verdicts(checks, now) : undefined
+    return refusal.holds(checks, now, isKnown) ? refusal.verdicts(checks, now) : undefined
   }
 
-  /** What is known of a request of the same counts. */
+  /** What is known of a request of the same counts; else, of one that one of its counts refused. */
   private refusalOf(checks: readonly Check[]): Refusal | undefined {
+    let found: Refusal | undefined
     for (const check of checks) {
       const refusal = this.refusals.get(nameOf(check))
       if (refusal?.isAbout(checks) === true) return refusal
+      found ??= refusal
     }
-    return undefined
+    return found
   }
 
   private note(
     checks: readonly Check[],
     verdicts: readonly Verdict[],
-    sentAt: Millis,
-    era: number,
+    sent: { readonly sentAt: Millis; readonly era: number },
   ): void {
     for (const check of checks) this.refusals.delete(nameOf(check))
     const refusing = checks.find((check, i) => check.shadow !== true && !verdicts[i]!.allowed)
     if (refusing === undefined) return
     const name = nameOf(refusing)
-    if (era < this.firstEra || (this.lowered.get(name) ?? 0) > era) return
+    if (this.isLoweredSince(sent.era, refusing)) return
     const answeredAt = this.parts.clock()
-    this.refusals.set(name, new Refusal(checks, verdicts, { sentAt, answeredAt }))
+    this.refusals.set(name, new Refusal(checks, verdicts, { ...sent, answeredAt }))
     if (this.refusals.size <= MOST) return
     const [oldest] = this.refusals.keys()
     this.refusals.delete(oldest!)
@@ -133,6 +137,12 @@ export class RememberingStore implements AsyncStore {
     } finally {
       this.forget(checks)
     }
+  }
+
+  /** Whether a count may have gone down by our own doing since an era. */
+  private isLoweredSince(era: number, check: Check): boolean {
+    if (this.lowered.size === 0) return era < this.firstEra
+    return era < this.firstEra || (this.lowered.get(nameOf(check)) ?? 0) > era
   }
 
   private forget(checks: readonly Check[]): void {

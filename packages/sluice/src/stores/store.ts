@@ -53,14 +53,20 @@ export interface Store {
   /** Milliseconds after which the store gives a call up by itself, if it does. */
   readonly timeout?: Millis
   /**
-   * The verdict on a count that the store is known to refuse this cost from, if nothing but time has passed since
-   * it said so. Asks nobody. For those who answer while the store cannot.
+   * What the store last refused of a count, if it would still refuse this cost by the same limit and nothing but time
+   * has passed since. The limit of the check is not looked at. Asks nobody. For those who answer while the store cannot.
    */
-  recall?(check: Check): Verdict | undefined
+  recall?(check: Check): Recalled | undefined
   /** The number, from 0, of the part that keeps a count, for stores whose parts fail apart. */
   partOf?(check: Check): number
   /** Tells a listener what happens between calls. Returns what ends that. */
   watch?(listener: (event: StoreEvent) => void): () => void
+}
+
+/** A refusal that is remembered: its verdict now, and the limit that refuses. */
+export interface Recalled {
+  readonly limit: Limit
+  readonly verdict: Verdict
 }
 
 /**
