@@ -1,6 +1,5 @@
 // The audit log: one line for every change and every refused attempt, in the log and, if wanted, in a file.
-import { pino } from 'pino'
-import type { Log } from '../service/log.ts'
+import { createLog, durable, type Log } from '../service/log.ts'
 import { RepeatedLog } from '../service/repeated-log.ts'
 import { visible } from './visible.ts'
 
@@ -22,16 +21,11 @@ export class Audit {
   private readonly file: Log | undefined
   private readonly repeated: RepeatedLog
 
+  /** Throws when the file cannot be opened. */
   constructor(log: Log, file: string | undefined) {
     this.log = log
     this.repeated = new RepeatedLog(log)
-    this.file =
-      file === undefined
-        ? undefined
-        : pino(
-            { base: null, timestamp: pino.stdTimeFunctions.isoTime },
-            pino.destination({ dest: file, append: true, mkdir: true, mode: 0o600, sync: true }),
-          )
+    this.file = file === undefined ? undefined : this.open(file)
   }
 
   write(who: Who, operation: string, target: unknown, result: AuditResult, why?: string): void {
@@ -50,6 +44,17 @@ export class Audit {
   /** An address that fails again and again is written once a minute, with how often it came. */
   tooMany(who: Who): void {
     this.repeated.warn('admin-attempts', { who: shown(who, 0) }, 'too many failed admin attempts')
+  }
+
+  private open(file: string): Log {
+    const onError = ({ message: error }: Error): void =>
+      this.repeated.warn('audit-file', { file, error }, 'the audit file cannot be written')
+    try {
+      return createLog('info', durable(file, onError))
+    } catch (error) {
+      const { message } = error as Error
+      throw new Error(`listeners.admin.auditFile cannot be opened: ${message}`, { cause: error })
+    }
   }
 }
 

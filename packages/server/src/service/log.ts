@@ -46,8 +46,22 @@ export function createLog(
       // The whole line, since a secret may stand in the text of another library's error.
       hooks: { streamWrite: (line) => harmless(withoutSecrets(line)) },
     },
-    destination ?? pino.destination({ dest: 2, sync: true }),
+    destination ?? durable(2),
   )
+}
+
+/** How many bytes wait for a full disk to have room again; what comes on top is lost. */
+const MOST_WAITING = 1_000_000
+
+/**
+ * Where lines go: a path, or the number of an open file. Lines that cannot be written wait, and `onError` hears why; without
+ * it pino lets the process end on a full disk. Throws when the file cannot be opened.
+ */
+export function durable(dest: string | 2, onError?: (error: Error) => void): DestinationStream {
+  const options = { mkdir: true, mode: 0o600, sync: true, maxLength: MOST_WAITING } as const
+  const stream = pino.destination({ ...options, dest })
+  stream.on('error', (error: Error) => onError?.(error))
+  return stream
 }
 
 /** The text with the password of every URL in it replaced by `***`. */

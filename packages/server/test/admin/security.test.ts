@@ -154,6 +154,24 @@ describe('the audit log', () => {
     chmodSync(file, 0o600)
   })
 
+  it('a disk that is full ends nothing: what was done is told, and that the file misses it', async () => {
+    const { ask, logged } = await administered({}, { auditFile: '/dev/full' })
+    for (const user of ['ann', 'bob']) {
+      const { status } = await ask('block', { attributes: { user }, for: '1min' })
+      expect(status).toBe(200)
+    }
+    expect((await ask('state')).body).toMatchObject({ blocks: 2 })
+    expect(logged().filter(({ code }) => code === 'audit-file')).toMatchObject([
+      { file: '/dev/full', error: 'ENOSPC: no space left on device, write' },
+    ])
+  })
+
+  it('a file that cannot be opened keeps the service from starting', async () => {
+    await expect(administered({}, { auditFile: folder() })).rejects.toThrow(
+      'listeners.admin.auditFile cannot be opened: EISDIR',
+    )
+  })
+
   it('hostile text cannot pose as anything else', async () => {
     const { ask, logged } = await administered()
     const user = '\u001b[2J\u009b31m\u202e"}\n{"level":"info"\u2028\u200b'
