@@ -10,7 +10,7 @@ import type { RedisConnection } from './client.ts'
 import { chargedOf } from './late.ts'
 import { isNoScript, storeError } from './redis-errors.ts'
 import { ANY_TIME, ServerTime } from './server-time.ts'
-import { knownShape, shapeOf, type Operation, type Shape } from './shape.ts'
+import { knownShape, shapeOf, traced, type Operation, type Shape } from './shape.ts'
 import { slotOf } from './slot.ts'
 
 /** Checks in one script call at most: more gains nothing, and the server answers nobody else meanwhile. */
@@ -34,6 +34,8 @@ export interface BatcherOptions {
   readonly timers?: Timers
   /** Hears of each take that was answered after it had been given up, and whether it had charged anything. */
   readonly onLate?: (isCharged: boolean) => void
+  /** Whether the server may drop counts by itself. */
+  readonly mayForget?: () => boolean
 }
 
 /** Sends requests in batches, in the order in which they came. */
@@ -76,7 +78,9 @@ export class Batcher {
       if (!this.isScheduled) this.schedule()
     }
     const own = batch
-    const request = own.add(this.shapeIn(own, operation, checks), names)
+    const lowers = operation === 'give' || operation === 'reset'
+    const told = lowers && this.options.mayForget?.() === true ? traced(checks) : checks
+    const request = own.add(this.shapeIn(own, operation, told), names)
     return own.done.then(() => see(own.answerTo(request)))
   }
 

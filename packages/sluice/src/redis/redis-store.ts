@@ -13,7 +13,6 @@ import { Eviction } from './eviction.ts'
 import { chargedOf } from './late.ts'
 import { isPrefix, redisKeys } from './redis-key.ts'
 import { RememberingStore, type See, type SeenStore } from './remembering-store.ts'
-import type { RemindingCheck } from './shape.ts'
 import { grouped, slotOf } from './slot.ts'
 import { warnings, warnOnConsole, type StoreWarning } from './warnings.ts'
 
@@ -78,28 +77,29 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
   const onLate = (givenBack: boolean): void => {
     for (const watcher of watchers) watcher({ type: 'late-answer', givenBack })
   }
+  const nameOf = redisKeys(prefix)
+  const eviction = new Eviction(connection, nameOf('', ''), onWarning)
+  const mayForget = (): boolean => eviction.isPossible
   const batcher = new Batcher({
     connection,
     timeout,
     clock: systemClock,
     serverClock: clock,
     onLate,
+    mayForget,
   })
-  const nameOf = redisKeys(prefix)
-  const eviction = new Eviction(connection, nameOf('', ''), onWarning)
   const redis = new Redis({
     batcher,
     nameOf,
     cluster: connection.cluster,
     timeout,
     warn: warnings(onWarning),
-    eviction,
   })
   const store = new RememberingStore({
     store: redis,
     hold: holdRefusals,
     clock: clock ?? systemClock,
-    mayForget: () => eviction.isPossible,
+    mayForget,
     onAnswer: eviction.look,
   })
   const watch: Store['watch'] = (watcher) => {
@@ -125,7 +125,6 @@ interface RedisParts {
   readonly cluster: boolean
   readonly timeout: Millis
   readonly warn: (limit: Limit) => void
-  readonly eviction: Eviction
 }
 
 class Redis implements SeenStore {
@@ -133,16 +132,14 @@ class Redis implements SeenStore {
   private readonly nameOf: (space: string, key: string) => string
   private readonly cluster: boolean
   private readonly warn: (limit: Limit) => void
-  private readonly eviction: Eviction
   private readonly whole: Deadlines
 
-  constructor({ batcher, nameOf, cluster, timeout, warn, eviction }: RedisParts) {
+  constructor({ batcher, nameOf, cluster, timeout, warn }: RedisParts) {
     this.whole = new Deadlines(timeout, systemClock, systemTimers, tooLate)
     this.batcher = batcher
     this.nameOf = nameOf
     this.cluster = cluster
     this.warn = warn
-    this.eviction = eviction
   }
 
   take(checks: readonly Check[], see?: See): Promise<readonly Verdict[]> {
@@ -170,21 +167,15 @@ class Redis implements SeenStore {
   }
 
   async give(checks: readonly Check[]): Promise<void> {
-    await this.each('give', this.traced(checks))
+    await this.each('give', checks)
   }
 
   async reset(checks: readonly Check[]): Promise<void> {
-    await this.each('reset', this.traced(checks))
+    await this.each('reset', checks)
   }
 
   /** Nothing is the store's own: the client stays open, and calls on their way end within the timeout. */
   async close(): Promise<void> {}
-
-  /** Where counts may be dropped, others must see that these were not. */
-  private traced(checks: readonly Check[]): readonly RemindingCheck[] {
-    if (!this.eviction.isPossible) return checks
-    return checks.map((check) => ({ ...check, leavesTrace: true }))
-  }
 
   private run(operation: Parameters<Run>[0], checks: readonly Check[], see?: See): ReturnType<Run> {
     if (checks.length === 0) return Promise.resolve([])

@@ -7,8 +7,13 @@ import type { Check } from '../stores/store.ts'
 export interface RemindingCheck extends Check {
   /** For `take`: what the count was when it was last seen, spent; it holds if the server has dropped it. */
   readonly known?: State
-  /** For `give` and `reset`: what is empty now leaves a trace, or others would take it for dropped. */
+  /** For `give` and `reset`: what is left lives on as a trace, or others would take it for dropped. */
   readonly leavesTrace?: boolean
+}
+
+/** The checks of a give or reset on a server that may drop counts: others must see that these were not dropped. */
+export function traced(checks: readonly Check[]): readonly RemindingCheck[] {
+  return checks.map((check) => ({ ...check, leavesTrace: true }))
 }
 
 /** What a request asks of the script. */
@@ -81,6 +86,7 @@ function isAlike(a: RemindingCheck, b: RemindingCheck): boolean {
     a.known === b.known &&
     a.cost === b.cost &&
     a.takenAt === b.takenAt &&
+    a.leavesTrace === b.leavesTrace &&
     (a.shadow ?? false) === (b.shadow ?? false) &&
     (a.countRefused ?? false) === (b.countRefused ?? false)
   )

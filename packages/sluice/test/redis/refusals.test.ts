@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startRedis, type RedisServer } from '../../../../test/servers/redis-server.ts'
 import { until } from '../../../../test/servers/until.ts'
 import { ALGORITHMS, type AlgorithmName } from '../../src/limit/limit.ts'
-import { redisStore, type StoreWarning } from '../../src/redis/index.ts'
+import { redisStore, type IoredisLike, type StoreWarning } from '../../src/redis/index.ts'
 import type { Check, Store } from '../../src/stores/store.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
 import { on, patientStore, takeOne } from './asking.ts'
@@ -167,6 +167,64 @@ describe('a server with an eviction policy', () => {
       expect((await takeOne(a, check)).remaining).toBe(4)
     },
   )
+
+  it.each(['token-bucket', 'gcra', 'leaky-bucket'] as const)(
+    '%s: what another process gives back in part is not put back once it has ended',
+    async (algorithm) => {
+      const prefix = `part-${algorithm}:`
+      const { a, b, clock } = await twoPods(prefix)
+      const check = hot(algorithm, { cost: 5 })
+      await a.take([check])
+      expect((await takeOne(a, check)).allowed).toBe(false)
+      await b.give([{ ...check, cost: 4 }])
+      const [name] = await own.keys(`${prefix}{hot}*`)
+      // As long as the whole count would have lived; with a clock of our own, keys live for an hour more.
+      expect(await own.pttl(name!)).toBeGreaterThan(600_000 + 3_600_000 - 20_000)
+      clock.advance(121_000)
+      expect((await takeOne(a, check)).allowed).toBe(true)
+    },
+  )
+
+  /** A store that knows that the server evicts, and whose answers come back as late as `delay` says. */
+  async function slowBack(delay: () => number, cluster: boolean): Promise<Store> {
+    const late = async (answer: Promise<unknown>): Promise<unknown> => {
+      const value = await answer
+      if (delay() > 0) await new Promise((resolve) => setTimeout(resolve, delay()))
+      return value
+    }
+    const slow: IoredisLike = {
+      evalsha: (...args) => late(own.evalsha(...args)),
+      eval: (...args) => late(own.eval(...args)),
+    }
+    let isTold = false
+    const onWarning = (): void => void (isTold = true)
+    const store = redisStore(slow, { prefix: 'late:', timeout: 400, cluster, onWarning })
+    await store.take([on('first', '10/1h')])
+    await until('it is known', 5000, async () => isTold)
+    return store
+  }
+
+  it('does not put back what it charged itself in a call that was given up', async () => {
+    let delay = 0
+    const store = await slowBack(() => delay, false)
+    const check = on('given up', '1/1h')
+    delay = 600
+    await expect(store.take([check])).rejects.toMatchObject({ code: 'store-timeout' })
+    delay = 0
+    expect((await takeOne(store, check)).allowed).toBe(false)
+    await until('it is given back', 5000, async () => (await store.peek([check]))[0]!.remaining > 0)
+    await new Promise((resolve) => setTimeout(resolve, HOLD))
+    expect((await takeOne(store, check)).allowed).toBe(true)
+  })
+
+  it('leaves a trace of what a request across slots took until another slot refused', async () => {
+    const store = await slowBack(() => 0, true)
+    const spent = on('spent', '1/1h')
+    await store.take([spent])
+    const verdicts = await store.take([on('taken first', '1/1h'), spent])
+    expect(verdicts.map(({ allowed }) => allowed)).toEqual([true, false])
+    expect(await own.keys('late:{taken first}*')).toHaveLength(1)
+  })
 
   it('puts counts back in requests of several rules too, and for those that count refusals', async () => {
     const prefix = 'several:'

@@ -60,11 +60,15 @@ local function load(algorithm, limit, key, now)
   return algorithm.fresh(limit, now)
 end
 
--- Writes an empty state, to live for as long as anybody may remember a full one. Returns the server's error, if any.
+-- Lets what is left of a state, if only an empty one, live for as long as anybody may remember a full one. Returns the
+-- server's error, if any.
 local function leave_trace(algorithm, limit, key)
-  local empty = algorithm.words == 2 and pack('<dd', 0, 0) or pack('<ddd', 0, 0, 0)
-  local ttl = max(2 * limit.window, ceil_div(limit.burst * limit.window, max(1, limit.quota)))
-  local reply = redis.pcall('SET', key, empty, 'PX', ttl + SPARE)
+  local ttl = max(2 * limit.window, ceil_div(limit.burst * limit.window, max(1, limit.quota))) + SPARE
+  local reply = redis.pcall('PEXPIRE', key, ttl)
+  if reply == 0 then
+    local empty = algorithm.words == 2 and pack('<dd', 0, 0) or pack('<ddd', 0, 0, 0)
+    reply = redis.pcall('SET', key, empty, 'PX', ttl)
+  end
   return type(reply) == 'table' and reply.err or nil
 end
 

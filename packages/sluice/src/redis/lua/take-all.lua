@@ -8,7 +8,7 @@
 --       each check: algorithm (1 to 3 buckets, 4 fixed window, 5 sliding window, 6 sliding log), quota,
 --       window, burst, cost, flags (1 shadow, 2 count refused, 4 the server may drop counts), taken at; with
 --       flag 4 a take goes on with at, used and before, by which the count is known if it was dropped, and
---       what give and reset empty leaves a trace, since it would be taken for dropped
+--       what give and reset leave lives on as a trace, since it would be taken for dropped
 --       then for each request the number of its shape
 -- Output: flat integers and texts. First the server's time; below 0, and alone, when the call came too late
 --       and did nothing. Then for each take or peek, check by check: the answer (0 refused, 1 taken, 2 would be
@@ -244,9 +244,7 @@ local function give(shape, first)
       at, used, before = algorithm.advance(check, at, used, before, now)
       at, used, before = algorithm.give(check, at, used, before, check.cost, now, taken_at)
       err = save(algorithm, check, key, at, used, before, now)
-      if not err and check.leaves_trace and redis.call('EXISTS', key) == 0 then
-        err = leave_trace(algorithm, check, key)
-      end
+      if not err and check.leaves_trace then err = leave_trace(algorithm, check, key) end
     end
     if err then return err end
   end
@@ -256,11 +254,10 @@ local function reset(shape, first)
   for i = 1, #shape do
     local check, key = shape[i], KEYS[first + i - 1]
     local err
-    if check.leaves_trace and check.algorithm ~= LOG then
+    local reply = redis.pcall('DEL', key)
+    err = type(reply) == 'table' and reply.err or nil
+    if not err and check.leaves_trace and check.algorithm ~= LOG then
       err = leave_trace(algorithms[check.algorithm], check, key)
-    else
-      local reply = redis.pcall('DEL', key)
-      err = type(reply) == 'table' and reply.err or nil
     end
     if err then return err end
   end
