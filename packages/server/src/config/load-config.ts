@@ -1,6 +1,7 @@
 // Reads a configuration from its file.
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
+import { reviewNamedFiles } from './named-files.ts'
 import { reviewTls } from '../tls/tls-review.ts'
 import type { Environment } from './environment.ts'
 import { pathText, type ConfigProblem } from './problem.ts'
@@ -28,8 +29,8 @@ async function load(
 }
 
 /**
- * The same for a service that is about to start: the keys and certificates that it names must be there too. Later
- * they change apart from the file, and a renewal that is half done must not keep policies from changing.
+ * The same for a service that is about to start: the files of keys, certificates and tokens must be there too.
+ * Later they change apart from the file, and a renewal that is half done must not keep policies from changing.
  */
 export async function loadForStart(
   file: string,
@@ -38,7 +39,8 @@ export async function loadForStart(
   const { positionOf, ...loaded } = await load(file, environment)
   const { config } = loaded
   if (config === undefined) return loaded
-  const { problems } = await reviewTls(config, file)
+  const { problems: certificates } = await reviewTls(config, file)
+  const problems = [...certificates, ...(await reviewNamedFiles(config, file))]
   if (problems.length === 0) return loaded
   const placed = problems.map(({ steps, message }) => {
     return { file, ...positionOf(steps), path: pathText(steps), message }

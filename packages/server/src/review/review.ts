@@ -7,6 +7,7 @@ import { readConfig, type ConfigResult } from '../config/read-config.ts'
 import { InvalidFiles, loadDomains } from '../envoy/files/load.ts'
 import type { Trap as FileTrap } from '../envoy/files/notes.ts'
 import { pathsOf } from '../envoy/start-envoy.ts'
+import { reviewNamedFiles } from '../config/named-files.ts'
 import { reviewTls } from '../tls/tls-review.ts'
 import { trapsOf } from './traps.ts'
 import type { Trap, WarningCode } from './warning.ts'
@@ -28,18 +29,19 @@ export async function reviewFile(file: string, environment: Environment = {}): P
   const read = await readText(file)
   if ('problem' in read) return { config: undefined, problems: [read.problem], warnings: [] }
   const result = readConfig(read.text, file, environment)
-  const review = await withCertificates(reviewOf(result, file), result, file)
+  const review = await withFiles(reviewOf(result, file), result, file)
   return withDescriptorFiles(review, file)
 }
 
-/** The review with what the files of TLS have to say. */
-async function withCertificates(
+/** The review with what the files that listeners name have to say. */
+async function withFiles(
   review: Review,
   { positionOf }: ConfigResult,
   file: string,
 ): Promise<Review> {
   if (review.config === undefined) return review
-  const { problems, exposed, expiring } = await reviewTls(review.config, file)
+  const { problems: certificates, exposed, expiring } = await reviewTls(review.config, file)
+  const problems = [...certificates, ...(await reviewNamedFiles(review.config, file))]
   if (problems.length > 0) {
     const placed = problems.map((problem) => at(problem, file, positionOf))
     return { config: undefined, problems: placed, warnings: [] }
