@@ -7,6 +7,8 @@ import {
   ratelimitConfig,
   startService,
   startWorkers,
+  type Config,
+  type ListenerConfig,
   type Service,
   type WorkersService,
 } from '@sluice/server'
@@ -42,7 +44,8 @@ export async function serve(
   }
   const { config, problems } = loaded
   if (config === undefined) {
-    for (const problem of problems) say(`error: ${problemText(problem)}`)
+    for (const problem of problems)
+      say(`error: ${inWordsOfFlags(problemText(problem), { workers, upstream })}`)
     return 1
   }
   let service: Service | WorkersService
@@ -54,7 +57,7 @@ export async function serve(
     const start = config.workers > 1 ? startWorkers : startService
     service = await start({ config, ...(source && { source }) })
   } catch (error) {
-    say(`error: ${reasonOf(error)}`)
+    say(`error: ${reasonOf(error, config)}`)
     return 1
   }
   const ended = untilSignal(service, config.shutdown.delay)
@@ -94,13 +97,27 @@ function catchSignals(): (service: Service, delay: Millis) => Promise<void> {
     })
 }
 
-function reasonOf(error: unknown): string {
+/** What was said by a flag is not to be looked for in the environment. */
+function inWordsOfFlags(
+  text: string,
+  { workers, upstream }: Record<'workers' | 'upstream', string | undefined>,
+): string {
+  return text
+    .replace(/^environment: SLUICE_WORKERS /, workers === undefined ? '$&' : '--workers ')
+    .replace(/^environment: SLUICE_PROXY_UPSTREAM /, upstream === undefined ? '$&' : '--upstream ')
+}
+
+function reasonOf(error: unknown, { listeners }: Config): string {
   const { code, address, port, message } = error as NodeJS.ErrnoException & {
     address?: string
     port?: number
   }
-  if (code === 'EADDRINUSE')
-    return `cannot listen on ${address}:${port}: it is in use; choose another port, such as SLUICE_HTTP_PORT=${(port ?? 0) + 1}`
+  if (port === undefined) return message
+  if (code === 'EADDRINUSE') {
+    const names = Object.entries(listeners) as [string, ListenerConfig][]
+    const name = names.find(([, listener]) => listener.port === port)?.[0] ?? 'http'
+    return `cannot listen on ${address}:${port}: it is in use; choose another port, such as SLUICE_${name.toUpperCase()}_PORT=${port + 1}`
+  }
   if (code === 'EACCES') return `cannot listen on ${address}:${port}: it is not permitted`
   return message
 }

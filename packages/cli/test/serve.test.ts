@@ -74,14 +74,36 @@ test('a bad file is refused with every mistake, before anything listens', async 
   expect(errors).toMatch(/error: .*:1:11: policies is 5; .*\nerror: .*:2:6: log is "x"; /)
 })
 
-test('a port in use is one sentence', async () => {
+test.each([
+  ['HTTP', { SLUICE_HTTP_PORT: '0' }],
+  ['GRPC', {}],
+  ['PROXY', { SLUICE_PROXY_UPSTREAM: 'http://127.0.0.1:1' }],
+  ['ADMIN', { SLUICE_ADMIN_TOKEN: 'a-token-of-at-least-24-characters' }],
+])('a port in use is one sentence: %s', async (name, more) => {
   const other = createServer().listen(0, '127.0.0.1')
   await once(other, 'listening')
   const { port } = other.address() as AddressInfo
-  const { code, errors } = await sluice(['serve', sample], { SLUICE_HTTP_PORT: `${port}` }).ended
+  const variable = `SLUICE_${name}_PORT`
+  const env = { ...anyPort, ...more, [variable]: `${port}` }
+  const { code, errors } = await sluice(['serve', fileWith(yaml(5))], env).ended
   expect([code, errors]).toEqual([
     1,
-    `error: cannot listen on 127.0.0.1:${port}: it is in use; choose another port, such as SLUICE_HTTP_PORT=${port + 1}\n`,
+    `error: cannot listen on 127.0.0.1:${port}: it is in use; choose another port, such as ${variable}=${port + 1}\n`,
   ])
   other.close()
+})
+
+test.each([
+  ['--upstream', 'ftp://a', {}, '--upstream is "ftp://a"; accepted: a URL'],
+  ['--workers', 'many', {}, '--workers is "many"; accepted: a whole number'],
+  [
+    '--workers',
+    '1',
+    { SLUICE_PROXY_UPSTREAM: 'x' },
+    'environment: SLUICE_PROXY_UPSTREAM is "x"; accepted: a URL',
+  ],
+])('%s %s %o is told where it was said', async (flag, value, env, sentence) => {
+  const { code, errors } = await sluice(['serve', sample, flag, value], { ...anyPort, ...env })
+    .ended
+  expect([code, errors.slice(0, sentence.length + 7)]).toEqual([1, `error: ${sentence}`])
 })

@@ -170,6 +170,21 @@ listeners: { http: { port: x } }
     ])
   })
 
+  it('also when two listeners want one port, unless the system chooses it', () => {
+    const withPorts = (http: number, admin: number) =>
+      `policies: [{ name: api, rules: [{ name: all, by: [], limit: 1/s }] }]\nlisteners:\n  http: { port: ${http} }\n  admin: { port: ${admin} }\n`
+    const { problems } = readConfig(withPorts(9000, 9000), 'sluice.yaml')
+    expect(problems.map(problemText)).toEqual([
+      'sluice.yaml:4:18: listeners.admin.port is 9000, the port of listeners.http; accepted: a port of its own',
+    ])
+    expect(readConfig(withPorts(0, 0), 'sluice.yaml').problems).toEqual([])
+    const environment = { SLUICE_GRPC_PORT: '9000' }
+    const { problems: ofBoth } = readConfig(withPorts(9000, 1), 'sluice.yaml', environment)
+    expect(ofBoth.map(({ message }) => message)).toEqual([
+      'listeners.grpc.port is 9000, the port of listeners.http; accepted: a port of its own',
+    ])
+  })
+
   it('also in a policy with names that need quotes', () => {
     const text = `policies:
   - name: api

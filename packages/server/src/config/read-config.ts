@@ -1,5 +1,5 @@
 // From the text of a file and the environment to a configuration, or to the list of all mistakes.
-import type { Config } from './config.ts'
+import type { Config, ListenerConfig } from './config.ts'
 import { readDocument, type SourceDocument } from './document.ts'
 import { applyEnvironment, type Environment } from './environment.ts'
 import { readPolicies } from './policies.ts'
@@ -48,22 +48,45 @@ export function readConfig(
   }
   if ('issues' in shape || 'problems' in policies) return failed(problems)
   const applied = applyEnvironment({ ...shape.outline, policies: policies.policies }, environment)
-  const unnamed = policyOfProxy(applied.config)
-  if (unnamed !== undefined)
-    return failed([...applied.problems, place(['listeners', 'proxy', 'policy'], unnamed, false)])
-  return applied.problems.length > 0
-    ? failed(applied.problems)
+  const disagreements = [...policyOfProxy(applied.config), ...samePorts(applied.config)]
+  const wrong = [
+    ...applied.problems,
+    ...disagreements.map(({ steps, message }) => place(steps, message, false)),
+  ]
+  return wrong.length > 0
+    ? failed(wrong)
     : { config: applied.config, problems: [], positionOf: document.positionOf }
 }
 
+interface Disagreement {
+  readonly steps: readonly Step[]
+  readonly message: string
+}
+
 /** What is wrong with the policy that the reverse proxy counts by. */
-function policyOfProxy({ listeners, policies }: Config): string | undefined {
-  if (listeners.proxy === undefined) return undefined
+function policyOfProxy({ listeners, policies }: Config): readonly Disagreement[] {
+  if (listeners.proxy === undefined) return []
   const { policy } = listeners.proxy
   const names = policies.map(({ name }) => name)
-  if (policy === undefined ? names.length === 1 : names.includes(policy)) return undefined
+  if (policy === undefined ? names.length === 1 : names.includes(policy)) return []
   const found = policy === undefined ? 'missing' : shown(policy)
-  return `listeners.proxy.policy is ${found}; accepted: ${names.slice(0, 10).join(', ')}`
+  const message = `listeners.proxy.policy is ${found}; accepted: ${names.slice(0, 10).join(', ')}`
+  return [{ steps: ['listeners', 'proxy', 'policy'], message }]
+}
+
+/** Listeners that want a port which another one has; a port of 0 is always a free one. */
+function samePorts({ listeners }: Config): readonly Disagreement[] {
+  const taken = new Map<string, string>()
+  const found: Disagreement[] = []
+  for (const [name, { host, port }] of Object.entries(listeners) as [string, ListenerConfig][]) {
+    const other = taken.get(`${host} ${port}`)
+    if (port === 0 || other === undefined) taken.set(`${host} ${port}`, name)
+    else {
+      const message = `listeners.${name}.port is ${port}, the port of listeners.${other}; accepted: a port of its own`
+      found.push({ steps: ['listeners', name, 'port'], message })
+    }
+  }
+  return found
 }
 
 function failed(problems: readonly ConfigProblem[]): ConfigResult {
