@@ -11,6 +11,7 @@ import { attributeText } from '../policy/pattern.ts'
 import type { Attributes } from '../policy/policy.ts'
 import type { Check, MaybePromise, Store } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
+import { partOfAll } from './part-of.ts'
 
 const NOTHING: readonly never[] = []
 
@@ -68,15 +69,14 @@ export class RuleLimiter {
     return this.store.reset(this.ask(attributes, 0).checks)
   }
 
-  /** The part of the store that keeps the count of the first rule that speaks; 0 when there is none. */
+  /** The part of the store that keeps the counts of a request. */
   partOf(attributes: Attributes | string): number {
     const { only, store } = this
     if (store.partOf === undefined) return 0
     if (only !== null && typeof attributes === 'string' && isPlain(attributes))
       return store.partOf(asked(only, attributes, 1))
     try {
-      const [first] = this.ask(attributes, 0).checks
-      return first === undefined ? 0 : store.partOf(first)
+      return partOfAll(store, this.ask(attributes, 0).checks)
     } catch {
       // A mistake, of which the call itself tells.
       return 0
