@@ -1,7 +1,8 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
+import { copyFileSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test, vi } from 'vitest'
 import { until } from '../../../test/servers/until.ts'
@@ -14,6 +15,21 @@ const sample = `${root}examples/service/sluice.yaml`
 const anyPort = { SLUICE_HTTP_PORT: '0', SLUICE_SHUTDOWN_DELAY: '1ms' }
 const yaml = (quota: number) =>
   `policies: [{ name: api, rules: [{ name: all, by: [], limit: ${quota}/h }] }]\n`
+
+test('npm links the command in a fresh clone: its file is there before anything is built', () => {
+  const cli = `${root}packages/cli/`
+  const { bin } = JSON.parse(readFileSync(`${cli}package.json`, 'utf8')) as {
+    bin: { sluice: string }
+  }
+  expect(statSync(join(cli, bin.sluice)).mode & 0o111).toBe(0o111)
+  const copy = join(dirname(fileWith('')), 'sluice.mjs')
+  copyFileSync(join(cli, bin.sluice), copy)
+  const { status, stderr } = spawnSync(process.execPath, [copy, 'check'], { encoding: 'utf8' })
+  expect([status, stderr]).toEqual([
+    1,
+    'error: the sluice command is not built yet; accepted: npm run build\n',
+  ])
+})
 
 test('the banner says what is limited, and its three commands run', async () => {
   const service = sluice(['serve', sample], anyPort)
@@ -30,6 +46,16 @@ test('the banner says what is limited, and its three commands run', async () => 
   expect(JSON.parse(first!)).toMatchObject({ allowed: true, rule: 'per-user', remaining: 4 })
   expect(JSON.parse(second!)).toMatchObject({ allowed: false, rule: 'per-user' })
   expect(third).toContain('rule="per-user",result="refused"} 1')
+})
+
+test('the banner says what the reverse proxy is in front of', async () => {
+  const upstream = 'http://127.0.0.1:1'
+  const env = { ...anyPort, SLUICE_PROXY_PORT: '0' }
+  const service = sluice(['serve', fileWith(yaml(5)), '--upstream', upstream], env)
+  await urlOf(service)
+  expect(service.printed()).toMatch(
+    /Listening for proxy on http:\/\/127\.0\.0\.1:\d+, in front of http:\/\/127\.0\.0\.1:1\n/,
+  )
 })
 
 test.each(['SIGINT', 'SIGTERM'] as const)('%s ends it cleanly', async (signal) => {

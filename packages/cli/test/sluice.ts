@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
 
-const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
+const main = fileURLToPath(new URL('../bin/sluice.js', import.meta.url))
 
 /** A command that runs, or has ended. */
 export interface Command {

@@ -10,7 +10,7 @@ const MOST_LINES = 40
 
 /** The banner as text. Its commands run as they stand. */
 export function bannerText(
-  { policies, store, envoy, workers }: Config,
+  { policies, store, envoy, workers, listeners: { proxy } }: Config,
   listeners: readonly Pick<Listener, 'name' | 'url'>[],
 ): string {
   const described = policies.flatMap(describePolicy)
@@ -22,6 +22,7 @@ export function bannerText(
     store.kind === 'memory'
       ? `${workers > 1 ? `in one process that ${workers} workers ask` : 'in this process'}, for at most ${store.maxKeys.toLocaleString('en')} keys`
       : `in Redis, ${withoutPasswords(store.url)}`
+  const behind = proxy === undefined ? '' : `, in front of ${withoutPasswords(proxy.upstream)}`
   const http = listeners.find(({ name }) => name === 'http')
   return [
     'Sluice limits:',
@@ -29,7 +30,9 @@ export function bannerText(
     ...shown.map((line) => `  ${line}`),
     '',
     `Counts live ${counts}.`,
-    ...listeners.map(({ name, url }) => `Listening for ${name} on ${url}`),
+    ...listeners.map(
+      ({ name, url }) => `Listening for ${name} on ${url}${name === 'proxy' ? behind : ''}`,
+    ),
     '',
     ...(http === undefined || policies.length === 0
       ? []
