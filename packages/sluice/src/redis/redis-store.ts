@@ -3,7 +3,7 @@ import { show, SluiceError } from '../errors.ts'
 import type { Limit } from '../limit/limit.ts'
 import type { Verdict } from '../limit/verdict.ts'
 import type { AsyncStore, Check, Store, StoreEvent } from '../stores/store.ts'
-import { systemClock, type Clock, type Millis } from '../time/clock.ts'
+import { preciseClock, systemClock, type Clock, type Millis } from '../time/clock.ts'
 import { Deadlines } from '../time/deadlines.ts'
 import { systemTimers } from '../time/timers.ts'
 import { takeAcross, type Indexed } from './across-slots.ts'
@@ -98,7 +98,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
   const store = new RememberingStore({
     store: redis,
     hold: holdRefusals,
-    clock: clock ?? systemClock,
+    clock: clock ?? preciseClock,
     mayForget,
     onAnswer: eviction.look,
   })

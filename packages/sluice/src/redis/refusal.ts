@@ -67,7 +67,7 @@ export class Refusal {
     return checks.some((check, i) => {
       if (check.shadow === true || !isKnown(check)) return false
       const known = this.known[i]!
-      return refusesAt(known, check.cost, this.at(known, now, this.sentAt))
+      return refusesAt(known, check.cost, this.latest(known, now))
     })
   }
 
@@ -76,7 +76,7 @@ export class Refusal {
     const verdicts: Verdict[] = []
     for (const [i, { cost }] of checks.entries()) {
       const known = this.known[i]!
-      const verdict = agedVerdict(known, cost, this.at(known, now, this.answeredAt))
+      const verdict = agedVerdict(known, cost, this.earliest(known, now))
       if (verdict === undefined) return undefined
       verdicts.push(verdict)
     }
@@ -86,9 +86,8 @@ export class Refusal {
   /** The verdict on one of its counts, by the limit that refused, if that still refuses this cost. */
   verdictOn({ space, key, cost }: Check, now: Millis): Recalled | undefined {
     const known = this.known.find((one) => one.key === key && one.space === space)
-    if (known === undefined || !refusesAt(known, cost, this.at(known, now, this.sentAt)))
-      return undefined
-    const verdict = agedVerdict(known, cost, this.at(known, now, this.answeredAt))
+    if (known === undefined || !refusesAt(known, cost, this.latest(known, now))) return undefined
+    const verdict = agedVerdict(known, cost, this.earliest(known, now))
     return verdict && { limit: known.limit, verdict }
   }
 
@@ -102,16 +101,19 @@ export class Refusal {
       const known = this.known[i]!
       const { state, cost } = known
       const isSpent =
-        state !== undefined &&
-        isKnown(check) &&
-        refusesAt(known, cost, this.at(known, now, this.sentAt))
+        state !== undefined && isKnown(check) && refusesAt(known, cost, this.latest(known, now))
       return isSpent ? { ...check, known: state } : check
     })
   }
 
-  /** The store's time now, when its decision was made at an instant of ours. */
-  private at({ verdict }: Known, now: Millis, decidedAt: Millis): Millis {
-    return verdict.at + (now - decidedAt)
+  /** The latest that the store's time may be now. Its milliseconds begin at other moments than ours. */
+  private latest({ verdict }: Known, now: Millis): Millis {
+    return verdict.at + Math.ceil(now - this.sentAt)
+  }
+
+  /** The earliest that it may be. */
+  private earliest({ verdict }: Known, now: Millis): Millis {
+    return verdict.at + Math.floor(now - this.answeredAt)
   }
 }
 

@@ -194,6 +194,43 @@ describe('a store that remembers refusals', () => {
     expect((await store.take([on('a', { limit: brief })]))[0]!.allowed).toBe(true)
   })
 
+  it.each([0, 0.25, 0.5, 0.75])(
+    'keeps what it tells when the milliseconds of the store begin %d later than ours',
+    async (offset) => {
+      let time = START
+      const counts = memoryStore({ clock: () => Math.floor(time + offset) })
+      const brief = on('a', { limit: limit({ quota: 1, window: 40 }) })
+      let isAsked = false
+      const store: SeenStore = {
+        take: async (checks, see = (verdicts) => verdicts) => {
+          isAsked = true
+          return see(counts.take(checks))
+        },
+        peek: async (checks) => counts.peek(checks),
+        give: async (checks) => counts.give(checks),
+        reset: async (checks) => counts.reset(checks),
+        close: async () => counts.close(),
+      }
+      const clock = () => time
+      const remembering = { store, hold: HOLD, clock, mayForget: () => false, onAnswer: () => {} }
+      const own = new RememberingStore(remembering)
+      const random = mulberry(1)
+      for (let i = 0; i < 500; i++) {
+        time += random() * 100
+        await own.take([brief])
+        await own.take([brief])
+        time += random() * 50
+        isAsked = false
+        const [verdict] = await own.take([brief])
+        // From memory, the store refuses too.
+        expect(isAsked || !counts.peek([brief])[0]!.allowed).toBe(true)
+        if (verdict!.allowed) continue
+        time += verdict!.retryAfter!
+        expect((await own.take([brief]))[0]!.allowed).toBe(true)
+      }
+    },
+  )
+
   it('refuses a request of several rules only when one with a say is known to refuse', async () => {
     const { store, asked, others } = remembering()
     const rules = (cost: number) => [on('a', { cost }), on('everyone', { space: 'two', cost: 1 })]

@@ -20,7 +20,7 @@ export interface RememberingParts {
   readonly store: SeenStore
   /** Milliseconds for which a refusal is answered from memory. */
   readonly hold: Millis
-  /** Our own time. */
+  /** Our own time, if it can be with parts of a millisecond. */
   readonly clock: Clock
   /** Whether the server may drop counts by itself: it is then reminded of those that we know to be spent. */
   readonly mayForget: () => boolean

@@ -14,6 +14,9 @@ const ORIGIN = performance.timeOrigin
  */
 export const systemClock: Clock = () => Math.floor(ORIGIN + performance.now())
 
+/** {@link systemClock} with parts of a millisecond, for durations that must not be off by one. */
+export const preciseClock: () => number = () => ORIGIN + performance.now()
+
 /** Readings of one millisecond after which a reading may be shared. */
 const BUSY = 256
 /** Decisions that may share one reading. */
