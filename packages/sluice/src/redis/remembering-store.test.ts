@@ -246,6 +246,33 @@ describe('a store that remembers refusals', () => {
     expect(asked.length).toBe(3)
   })
 
+  it.each(['first', 'last'])(
+    'remembers what it told each of those who share a spent count, their %s',
+    async (place) => {
+      const { store, asked, others } = remembering()
+      const everyone = on('everyone', { space: 'two' })
+      others.take([{ ...everyone, cost: 10 }])
+      const users = ['ann', 'bob', 'eve']
+      const ask = async (): Promise<void> => {
+        for (const user of users) {
+          const checks = place === 'first' ? [everyone, on(user)] : [on(user), everyone]
+          const verdicts = await store.take(checks)
+          expect(verdicts.every(({ allowed }) => allowed)).toBe(false)
+        }
+      }
+      await ask()
+      expect(asked.length).toBe(3)
+      await ask()
+      await ask()
+      expect(asked.length).toBe(3)
+      expect(store.recall(everyone)?.verdict.allowed).toBe(false)
+      expect(store.recall(on('ann'))).toBe(undefined)
+      await store.give([everyone])
+      expect((await store.take([on('ann'), everyone])).every(({ allowed }) => allowed)).toBe(true)
+      expect(store.recall(everyone)).toBe(undefined)
+    },
+  )
+
   it('lets the store decide when only a shadow rule refuses', async () => {
     const { store, asked } = remembering()
     const rules = [on('a', { shadow: true, cost: 11 }), on('everyone', { space: 'two' })]

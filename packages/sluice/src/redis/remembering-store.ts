@@ -4,7 +4,7 @@ import type { AsyncStore, Check, MaybePromise, Recalled } from '../stores/store.
 import type { Clock, Millis } from '../time/clock.ts'
 import { Refusal } from './refusal.ts'
 
-/** Refusals that are remembered; the oldest goes first. About 6 MB. */
+/** Refusals that are remembered, half as many of several checks each; the oldest goes first. About 6 MB. */
 const MOST = 10_000
 
 /** Sees what a take was answered, before whoever asked does; gives it back. */
@@ -36,6 +36,7 @@ export interface RememberingParts {
  */
 export class RememberingStore implements AsyncStore {
   private readonly parts: RememberingParts
+  /** By the name of the request, and by that of the count that refused. */
   private readonly refusals = new Map<string, Refusal>()
   /** Counts that may have gone down, and since which era: what was asked before has nothing to say of them any more. */
   private readonly lowered = new Map<string, number>()
@@ -103,12 +104,10 @@ export class RememberingStore implements AsyncStore {
 
   /** What is known of a request of the same counts; else, of one that one of its counts refused. */
   private refusalOf(checks: readonly Check[]): Refusal | undefined {
+    const own = this.refusals.get(requestOf(checks))
+    if (own?.isAbout(checks) === true) return own
     let found: Refusal | undefined
-    for (const check of checks) {
-      const refusal = this.refusals.get(nameOf(check))
-      if (refusal?.isAbout(checks) === true) return refusal
-      found ??= refusal
-    }
+    for (const check of checks) found ??= this.refusals.get(nameOf(check))
     return found
   }
 
@@ -117,16 +116,21 @@ export class RememberingStore implements AsyncStore {
     verdicts: readonly Verdict[],
     sent: { readonly sentAt: Millis; readonly era: number },
   ): void {
-    for (const check of checks) this.refusals.delete(nameOf(check))
+    const { refusals } = this
+    const request = requestOf(checks)
+    refusals.delete(request)
+    for (const check of checks) refusals.delete(nameOf(check))
     const refusing = checks.find((check, i) => check.shadow !== true && !verdicts[i]!.allowed)
     if (refusing === undefined) return
-    const name = nameOf(refusing)
     if (this.isLoweredSince(sent.era, refusing)) return
     const answeredAt = this.parts.clock()
-    this.refusals.set(name, new Refusal(checks, verdicts, { ...sent, answeredAt }))
-    if (this.refusals.size <= MOST) return
-    const [oldest] = this.refusals.keys()
-    this.refusals.delete(oldest!)
+    const refusal = new Refusal(checks, verdicts, { ...sent, answeredAt })
+    refusals.set(request, refusal)
+    refusals.set(nameOf(refusing), refusal)
+    for (const oldest of refusals.keys()) {
+      if (refusals.size <= MOST) break
+      refusals.delete(oldest)
+    }
   }
 
   /** Answers that were on their way when counts went down are not remembered, on whichever connection they come. */
@@ -161,6 +165,13 @@ export class RememberingStore implements AsyncStore {
 /** Not injective, which is no harm: a refusal knows what it is about. */
 function nameOf({ space, key }: Check): string {
   return `${space} ${key}`
+}
+
+/** For one check the name of its count. */
+function requestOf(checks: readonly Check[]): string {
+  let name = nameOf(checks[0]!)
+  for (let i = 1; i < checks.length; i++) name += `\n${nameOf(checks[i]!)}`
+  return name
 }
 
 function isRefused(verdicts: readonly Verdict[]): boolean {
