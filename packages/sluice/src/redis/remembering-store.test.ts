@@ -1,56 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { Taken } from '../algorithms/take.ts'
-import { ALGORITHMS, limit } from '../limit/limit.ts'
-import type { Verdict } from '../limit/verdict.ts'
-import { memoryStore } from '../stores/memory/memory-store.ts'
+import { HOLD, numbers, on, remembering } from '../../test/redis/remembering.ts'
+import { limit } from '../limit/limit.ts'
 import type { Check } from '../stores/store.ts'
-import { fakeClock } from '../testing/fake-clock.ts'
-import { RememberingStore, type SeenStore } from './remembering-store.ts'
-import type { RemindingCheck } from './shape.ts'
-
-const START = 1_800_000_000_000
-const HOLD = 250
-const TEN = limit('10/min')
-
-/** A store that answers by promises, and counts how often it is asked; `others` ask it too. */
-function remembering({ hold = HOLD, mayForget = false } = {}) {
-  const clock = fakeClock(START)
-  const others = memoryStore({ clock })
-  const asked: (readonly RemindingCheck[])[] = []
-  /** Resolves what was asked, when a test holds it back. */
-  let gate: Promise<void> = Promise.resolve()
-  const store: SeenStore = {
-    async take(checks, see = (verdicts) => verdicts) {
-      asked.push(checks)
-      const verdicts = others.take(checks).map(told)
-      await gate
-      return see(verdicts)
-    },
-    peek: async (checks) => others.peek(checks),
-    give: async (checks) => others.give(checks),
-    reset: async (checks) => others.reset(checks),
-    close: async () => others.close(),
-  }
-  const parts = { store, hold, clock, mayForget: () => mayForget, onAnswer: () => {} }
-  const holdBack = (): (() => void) => {
-    let release = (): void => {}
-    gate = new Promise((resolve) => (release = resolve))
-    return release
-  }
-  return { clock, others, asked, holdBack, store: new RememberingStore(parts) }
-}
-
-/** As Redis tells it: of a log the verdict alone. */
-function told(verdict: Verdict): Verdict {
-  return verdict instanceof Taken && 'whole' in verdict ? verdict.toJSON() : verdict
-}
-
-function on(key: string, more: Partial<Check> = {}): Check {
-  return { space: 'one', key, limit: TEN, cost: 1, ...more }
-}
-
-/** Plain numbers, whoever made them. */
-const numbers = (verdicts: readonly Verdict[]): unknown => JSON.parse(JSON.stringify(verdicts))
 
 describe('a store that remembers refusals', () => {
   it('asks once for many refusals, and answers what the store would', async () => {
@@ -194,43 +145,6 @@ describe('a store that remembers refusals', () => {
     expect((await store.take([on('a', { limit: brief })]))[0]!.allowed).toBe(true)
   })
 
-  it.each([0, 0.25, 0.5, 0.75])(
-    'keeps what it tells when the milliseconds of the store begin %d later than ours',
-    async (offset) => {
-      let time = START
-      const counts = memoryStore({ clock: () => Math.floor(time + offset) })
-      const brief = on('a', { limit: limit({ quota: 1, window: 40 }) })
-      let isAsked = false
-      const store: SeenStore = {
-        take: async (checks, see = (verdicts) => verdicts) => {
-          isAsked = true
-          return see(counts.take(checks))
-        },
-        peek: async (checks) => counts.peek(checks),
-        give: async (checks) => counts.give(checks),
-        reset: async (checks) => counts.reset(checks),
-        close: async () => counts.close(),
-      }
-      const clock = () => time
-      const remembering = { store, hold: HOLD, clock, mayForget: () => false, onAnswer: () => {} }
-      const own = new RememberingStore(remembering)
-      const random = mulberry(1)
-      for (let i = 0; i < 500; i++) {
-        time += random() * 100
-        await own.take([brief])
-        await own.take([brief])
-        time += random() * 50
-        isAsked = false
-        const [verdict] = await own.take([brief])
-        // From memory, the store refuses too.
-        expect(isAsked || !counts.peek([brief])[0]!.allowed).toBe(true)
-        if (verdict!.allowed) continue
-        time += verdict!.retryAfter!
-        expect((await own.take([brief]))[0]!.allowed).toBe(true)
-      }
-    },
-  )
-
   it('refuses a request of several rules only when one with a say is known to refuse', async () => {
     const { store, asked, others } = remembering()
     const rules = (cost: number) => [on('a', { cost }), on('everyone', { space: 'two', cost: 1 })]
@@ -320,48 +234,3 @@ describe('a store that remembers refusals', () => {
     expect((await store.take([on('a')]))[0]!.allowed).toBe(true)
   })
 })
-
-describe.each(ALGORITHMS)('on a random walk by %s', (algorithm) => {
-  it('answers in every field as a store that is asked every time', async () => {
-    const random = mulberry(algorithm.length)
-    const { store, clock, others, asked } = remembering()
-    const exact = memoryStore({ clock })
-    const own = limit({ quota: 5, window: 1000 }, { algorithm })
-    const answers: unknown[] = []
-    const expected: unknown[] = []
-    for (let step = 0; step < 5000; step++) {
-      const check = on(`key ${Math.floor(random() * 3)}`, {
-        limit: own,
-        cost: Math.floor(random() * 7),
-      })
-      const dice = random()
-      if (dice < 0.9) {
-        expected.push(numbers(exact.take([check])))
-        answers.push(numbers(await store.take([check])))
-      } else if (dice < 0.97) {
-        exact.give([check])
-        await store.give([check])
-      } else {
-        exact.reset([check])
-        await store.reset([check])
-      }
-      if (random() < 0.3) clock.advance(Math.floor(random() * 300))
-    }
-    expect(answers).toEqual(expected)
-    expect(asked.length).toBeLessThan(answers.length)
-    expect(asked.length).toBeGreaterThan(answers.length / 4)
-    expect(numbers(others.peek([on('key 0', { limit: own })]))).toEqual(
-      numbers(exact.peek([on('key 0', { limit: own })])),
-    )
-  })
-})
-
-function mulberry(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}
