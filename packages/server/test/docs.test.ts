@@ -1,10 +1,12 @@
 // The pages on the service against the service: files are valid, tables are complete, requests are answered.
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { VARIABLES } from '../src/config/environment.ts'
 import { readConfig } from '../src/config/read-config.ts'
 import { METHODS } from '../src/http/routes.ts'
 import { reviewText } from '../src/review/review.ts'
+import { administered, folder } from './admin/admin.ts'
 import { running, sample } from './running.ts'
 
 const page = (path: string) =>
@@ -84,9 +86,24 @@ describe('metrics', () => {
     const served = [...text.matchAll(/^# TYPE (\S+)/gm)].map((match) => match[1]!)
     const rows = page('reference/service/metrics.md').matchAll(/^\| `(\w+)` /gm)
     const listed = [...rows].map((match) => match[1]!)
-    // These need a file that is watched, or a store that can fail.
+    // These need a file that is watched, a store that can fail, or another listener.
     const others =
-      /^sluice_(tls|config|breaker|store_errors|store_late|blocks|live_overrides|admin|proxy|workers|process_restarts)/
+      /^sluice_(tls|config|envoy|grpc|breaker|store_errors|store_late|blocks|live_overrides|admin|proxy|workers|process_restarts)/
     expect(listed.filter((name) => !others.test(name)).toSorted()).toEqual(served.toSorted())
+  })
+
+  it('lists the figures of every listener', async () => {
+    const upstream = 'http://127.0.0.1:1'
+    const limits = join(folder(), 'limits.yaml')
+    writeFileSync(limits, 'domain: shop\ndescriptors: [{ key: user }]\n')
+    const { metrics } = await administered({
+      listeners: { grpc: { port: 0 }, proxy: { port: 0, upstream } },
+      envoy: { files: [limits] },
+    })
+    const served = [...(await metrics()).matchAll(/^# TYPE (\S+)/gm)].map((match) => match[1]!)
+    expect(served).toContain('sluice_envoy_files_valid')
+    const rows = page('reference/service/metrics.md').matchAll(/^\| `(\w+)` /gm)
+    const listed = new Set([...rows].map((match) => match[1]!))
+    expect(served.filter((name) => !listed.has(name))).toEqual([])
   })
 })

@@ -55,3 +55,17 @@ export function envoyMetrics(metrics: MetricRegistry): EnvoyMetrics {
     },
   }
 }
+
+/** Adds whether the descriptor files are in force as they are. */
+export function addFilesMetric(
+  metrics: MetricRegistry,
+  files: { readonly problems: readonly string[] },
+): void {
+  metrics
+    .gauge(
+      'sluice_envoy_files_valid',
+      'Whether the descriptor files, as they were last read, are in force.',
+    )
+    .with()
+    .readFrom(() => (files.problems.length === 0 ? 1 : 0))
+}

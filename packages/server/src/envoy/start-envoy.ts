@@ -11,6 +11,7 @@ import { guardedStore } from './decide/guarded-store.ts'
 import { DomainRegistry } from './domains.ts'
 import { DomainFiles } from './files/domain-files.ts'
 import { openEnvoy } from './listener.ts'
+import { addFilesMetric } from './metrics.ts'
 
 /** What is assumed of a service that has a gRPC listener and says nothing more. */
 const DEFAULTS: EnvoyConfig = {
@@ -45,6 +46,8 @@ export interface EnvoyParts {
 export interface StartedEnvoy {
   readonly listener: Listener
   reload(): ReturnType<DomainFiles['reload']>
+  /** What is wrong with its files as they are now. */
+  problems(): readonly string[]
   /** Puts other descriptors in force, for whoever reads the files. */
   swap(domains: readonly DomainConfig[]): void
 }
@@ -70,6 +73,7 @@ export async function startEnvoy(
   const own = given === undefined ? files : []
   const source = new DomainFiles(pathsOf(own, file), loading, domains, context.log)
   if (given !== undefined) domains.swap(given)
+  if (own.length > 0) addFilesMetric(context.metrics, source)
   const { tls: _, ...listening } = address
   const tls = await context.certificates.open('grpc', config.listeners.grpc?.tls)
   const opened = await openEnvoy(
@@ -79,6 +83,7 @@ export async function startEnvoy(
   if (watch !== false && own.length > 0) source.watch(watch)
   return {
     reload: () => source.reload(),
+    problems: () => source.problems,
     swap: (others) => domains.swap(others),
     listener: {
       ...opened,

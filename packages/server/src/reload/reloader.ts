@@ -120,3 +120,12 @@ export class Reloader {
     }
   }
 }
+
+/** The status, with what is wrong with other files beside the configuration's own. */
+export function withProblems(
+  status: ReloadStatus,
+  others: readonly string[] | undefined = [],
+): ReloadStatus {
+  if (others.length === 0) return status
+  return { ...status, reloadProblems: [...(status.reloadProblems ?? []), ...others] }
+}

@@ -13,7 +13,7 @@ import { Offenders } from '../metrics/offenders.ts'
 import { addProcessMetrics } from '../metrics/process-metrics.ts'
 import { MetricRegistry } from '../metrics/registry.ts'
 import { addMemoryMetrics, StoreMetrics } from '../metrics/store-metrics.ts'
-import { Reloader, type ReloadResult } from '../reload/reloader.ts'
+import { Reloader, withProblems, type ReloadResult } from '../reload/reloader.ts'
 import { watchFile, type WatchOptions } from '../reload/watch-file.ts'
 import { openProxy } from '../upstream/proxy-listener.ts'
 import { Certificates } from '../tls/certificates.ts'
@@ -100,7 +100,11 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   try {
     await controls?.live.start()
     const detail = () => ({
-      ...(seat?.detail() ?? reloader?.status ?? { generation: limiters.current.generation }),
+      ...(seat?.detail() ??
+        withProblems(
+          reloader?.status ?? { generation: limiters.current.generation },
+          envoy?.problems(),
+        )),
       ...(storeMetrics.isDegraded ? { degraded: true } : {}),
     })
     const metricsText = () => seat?.metricsText() ?? metrics.text()

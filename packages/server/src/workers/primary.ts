@@ -3,11 +3,12 @@
 import { createLimiter, memoryStore, type Millis } from 'sluice'
 import type { DomainConfig } from '../envoy/descriptors/domain-config.ts'
 import { DomainFiles } from '../envoy/files/domain-files.ts'
+import { addFilesMetric } from '../envoy/metrics.ts'
 import { pathsOf } from '../envoy/start-envoy.ts'
 import { LimiterRegistry } from '../limiters/registry.ts'
 import { addProcessMetrics } from '../metrics/process-metrics.ts'
 import { MetricRegistry } from '../metrics/registry.ts'
-import { Reloader, type ReloadResult } from '../reload/reloader.ts'
+import { Reloader, withProblems, type ReloadResult } from '../reload/reloader.ts'
 import { watchFile } from '../reload/watch-file.ts'
 import { Health } from '../service/health.ts'
 import { createLog } from '../service/log.ts'
@@ -59,7 +60,10 @@ export async function startWorkers(options: ServiceOptions): Promise<WorkersServ
     onChange: () => crew.tellWorkers({ type: 'standing', standing: standing() }),
   })
   const standing = (): Standing => ({
-    reload: reloader?.status ?? { generation: registry.current.generation },
+    reload: withProblems(
+      reloader?.status ?? { generation: registry.current.generation },
+      descriptors?.problems,
+    ),
     workers: { wanted: config.workers, ready: crew.ready },
   })
   const swap = (loaded: readonly DomainConfig[]): void => {
@@ -71,6 +75,10 @@ export async function startWorkers(options: ServiceOptions): Promise<WorkersServ
     envoy !== undefined && envoy.files.length > 0
       ? new DomainFiles(pathsOf(envoy.files, file), envoy, { swap }, log)
       : undefined
+  if (descriptors !== undefined) {
+    addFilesMetric(metrics, descriptors)
+    descriptors.onProblems = () => crew.tellWorkers({ type: 'standing', standing: standing() })
+  }
   const close = (): void => {
     descriptors?.close()
     watcher?.close()

@@ -87,8 +87,14 @@ describe('the service', () => {
     expect(await service!.reload()).toBe('failed')
     expect(await client.ask(ask('shop', ['user', 'a']))).toMatchObject({ code: OK })
     expect(await client.ask(ask('shop', ['user', 'a']))).toMatchObject({ code: OVER })
+    const { url } = service!.listeners.find(({ name }) => name === 'http')!
+    const text = async (path: string) => (await fetch(`${url}${path}`)).text()
+    expect(await text('/readyz')).toContain(`"reloadProblems":["${file}:4:50: descriptors[0]`)
+    expect(await text('/metrics')).toContain('sluice_envoy_files_valid 0\n')
     writeFileSync(file, limits(2))
     expect(await service!.reload()).toBe('applied')
+    expect(await text('/readyz')).not.toContain('reloadProblems')
+    expect(await text('/metrics')).toContain('sluice_envoy_files_valid 1\n')
     expect(await service!.reload()).toBe('unchanged')
   })
 

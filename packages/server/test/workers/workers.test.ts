@@ -1,10 +1,12 @@
 // A service of several processes is one service: one count, one state of the file, one sum of figures, one end.
-import { writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import { tmpdir } from 'node:os'
-import { expect, test, vi } from 'vitest'
+import { join } from 'node:path'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { freePort } from '../../../../test/servers/ports.ts'
 import { startRedis } from '../../../../test/servers/redis-server.ts'
 import { until } from '../../../../test/servers/until.ts'
 import { startLoad } from '../load.ts'
@@ -190,6 +192,30 @@ test('workers that always end at once are given up, with a reason', async () => 
   expect(errors).toMatch(
     /error: the worker ended 5 times in a row right after its start \(SIGKILL\)\n$/,
   )
+})
+
+test('descriptor files that have become wrong are told by every worker, until they are mended', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-descriptors-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const file = join(folder, 'limits.yaml')
+  const limits = (requests: number | string) =>
+    `domain: shop\ndescriptors:\n  - key: user\n    rate_limit: { unit: year, requests_per_unit: ${requests} }\n`
+  writeFileSync(file, limits(1))
+  const envoy = { files: [file] }
+  const env = { SLUICE_GRPC_PORT: String(await freePort()) }
+  const { get, kill: signal } = await crewOf(2, { ...config(), envoy }, env)
+  for (const [requests, valid] of [
+    ['many', 0],
+    [2, 1],
+  ] as const) {
+    writeFileSync(file, limits(requests))
+    signal('SIGHUP')
+    await until('every worker knows', 10_000, async () => {
+      const answers = await Promise.all(Array.from({ length: 6 }, () => get('/readyz')))
+      return answers.every(({ text }) => text.includes('"reloadProblems":') === (valid === 0))
+    })
+    expect((await get('/metrics')).text).toContain(`sluice_envoy_files_valid ${valid}\n`)
+  }
 })
 
 test('a port in use is one sentence, and nothing is left running', async () => {

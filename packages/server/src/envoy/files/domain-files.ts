@@ -15,7 +15,9 @@ export class DomainFiles {
   private readonly log: Log
   private loaded: LoadedDomains
   private watchers: readonly { close(): void }[] = []
-  private lastProblem = ''
+  private wrong: readonly string[] = []
+  /** Hears that the files have become wrong, or wrong in another way, or right again. */
+  onProblems: (() => void) | undefined
 
   /** Reads the files and puts them in force; throws {@link InvalidFiles}. */
   constructor(
@@ -35,20 +37,20 @@ export class DomainFiles {
   reload(): ReloadResult {
     try {
       const loaded = loadDomains(this.paths, this.options)
-      this.lastProblem = ''
+      this.settle([])
       if (isDeepStrictEqual(loaded, this.loaded)) return 'unchanged'
       this.loaded = this.apply(loaded)
       this.log.info({ files: loaded.files }, 'the changed descriptor files are in force')
       return 'applied'
     } catch (error) {
       if (!(error instanceof InvalidFiles)) throw error
+      const problems = error.problems.map(problemText)
       // Whoever looks every two seconds must not say the same every two seconds.
-      if (error.message !== this.lastProblem)
+      if (this.settle(problems))
         this.log.error(
-          { problems: error.problems.map(problemText) },
+          { problems },
           'the changed descriptor files are not valid; the old ones stay',
         )
-      this.lastProblem = error.message
       return 'failed'
     }
   }
@@ -65,6 +67,19 @@ export class DomainFiles {
 
   close(): void {
     for (const watcher of this.watchers) watcher.close()
+  }
+
+  /** What is wrong with the files as they were last read. */
+  get problems(): readonly string[] {
+    return this.wrong
+  }
+
+  /** Whether anything is new about what is wrong. */
+  private settle(problems: readonly string[]): boolean {
+    const isNew = !isDeepStrictEqual(problems, this.wrong)
+    this.wrong = problems
+    if (isNew) this.onProblems?.()
+    return isNew
   }
 
   private reloadAndWatch(options: WatchOptions | undefined): void {
