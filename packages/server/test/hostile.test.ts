@@ -31,6 +31,23 @@ function raw(url: string, bytes: string | Buffer): Promise<string> {
   })
 }
 
+test.each(['policy', 'attributes', 'key', 'cost', 'takenAt', 'checks'])(
+  'a body whose %s is nested deeper than the stack is the mistake of its sender',
+  async (name) => {
+    const { url, logged } = await running({ policies })
+    const deep = '['.repeat(20_000) + ']'.repeat(20_000)
+    for (const path of ['/v1/check', '/v1/peek', '/v1/give', '/v1/reset']) {
+      const body = `{"${name}":${deep}}`
+      const response = await fetch(url + path, { method: 'POST', headers: JSON_TYPE, body })
+      const text = await response.text()
+      // An entry of a batch has its answer within the batch.
+      expect([path, response.status, text]).toEqual([path, name === 'checks' ? 200 : 400, text])
+      expect(text).not.toContain('"status":500')
+    }
+    expect(logged().filter(({ level }) => level === 'error' || level === 'warn')).toEqual([])
+  },
+)
+
 test('bodies of any kind get an answer and charge nothing that they do not ask for', async () => {
   const service = await running({ policies })
   const before = await remaining(service)

@@ -45,6 +45,15 @@ export function stepsOf(path: string): readonly Step[] {
 
 /** A value for a message: short, and quoted when it is text. */
 export function shown(value: unknown): string {
-  const text = JSON.stringify(value) ?? String(value)
+  const text = textOf(value)
   return text.length > 60 ? `${text.slice(0, 57)}...` : text
+}
+
+function textOf(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? String(value)
+  } catch {
+    // Nested deeper than the stack is: a parser reads that, and nothing can write it.
+    return Array.isArray(value) ? '[...]' : '{...}'
+  }
 }
