@@ -15,8 +15,11 @@ export class StoreMetrics {
   /** The state of each policy's breaker. */
   readonly breakers: Map<string, (typeof STATES)[number]> = new Map()
 
-  constructor(metrics: MetricRegistry, log: Log) {
+  private readonly isConnected: () => boolean
+
+  constructor(metrics: MetricRegistry, log: Log, isConnected: () => boolean = () => true) {
     this.log = log
+    this.isConnected = isConnected
     this.states = metrics.gauge(
       'sluice_breaker_state',
       'The state of the breaker in front of the store: 1 for the one it is in.',
@@ -34,8 +37,9 @@ export class StoreMetrics {
     )
   }
 
-  /** Whether any breaker is not closed: some decisions are made without the store. */
+  /** Whether there is no connection, or any breaker is not closed: some decisions are made without the store. */
   get isDegraded(): boolean {
+    if (!this.isConnected()) return true
     for (const state of this.breakers.values()) if (state !== 'closed') return true
     return false
   }

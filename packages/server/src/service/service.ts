@@ -60,7 +60,9 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   addProcessMetrics(metrics, health)
   const opened = seat?.opened ?? openStore(config.store, log)
   if (opened.memory !== undefined) addMemoryMetrics(metrics, opened.memory)
-  const storeMetrics = new StoreMetrics(metrics, log)
+  const { redis } = opened
+  const isConnected = () => redis === undefined || redis.client.status === 'ready'
+  const storeMetrics = new StoreMetrics(metrics, log, isConnected)
   const offenders = new Offenders()
   const controls = openControls(opened, hasAdmin(config), metrics, log, seat?.controls)
   const limiters = new LimiterRegistry(
