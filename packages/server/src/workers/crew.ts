@@ -1,8 +1,7 @@
 // The processes of one service: the workers and, when counts are in memory, their owner.
 import { fork } from 'node:child_process'
 import cluster from 'node:cluster'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Millis } from 'sluice'
@@ -23,6 +22,7 @@ import type {
 import { answerTo, Asker, type Question } from './questions.ts'
 import { SharedControls } from './shared-controls.ts'
 import { SharedPorts } from './shared-ports.ts'
+import { folderForSocket } from './socket-folder.ts'
 
 /** Starts in a row that fail before all is given up, as long as no worker is ready. */
 const MOST_FAILURES = 5
@@ -124,8 +124,7 @@ export class Crew {
   }
 
   private startOwner(maxKeys: number): Promise<void> {
-    // Nobody else's: whoever can open the socket can spend all units.
-    const folder = mkdtempSync(join(tmpdir(), 'sluice-'))
+    const folder = folderForSocket()
     const socket = join(folder, 'owner')
     this.folder = folder
     return this.whenStarted(() => {

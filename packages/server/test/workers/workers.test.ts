@@ -218,6 +218,14 @@ test('descriptor files that have become wrong are told by every worker, until th
   }
 })
 
+test.each(['/proc/nobody', `/tmp/${'x'.repeat(100)}`])(
+  'without a good place for its socket it does not start: %s',
+  async (TMPDIR) => {
+    const started = crewOf(2, config(), { TMPDIR })
+    await expect(started).rejects.toThrow(`error: the workers' socket cannot be in ${TMPDIR}: `)
+  },
+)
+
 test('a port in use is one sentence, and nothing is left running', async () => {
   const other = createServer().listen(0, '127.0.0.1')
   await once(other, 'listening')
