@@ -1,6 +1,7 @@
 // What /metrics says, judged by Prometheus' own tool.
 import { execFileSync } from 'node:child_process'
 import { expect, test } from 'vitest'
+import { administered } from './admin/admin.ts'
 import { running } from './running.ts'
 
 const policies = [
@@ -18,6 +19,19 @@ test('promtool finds nothing to complain of', async () => {
   for (let i = 0; i < 3; i++) await post('/v1/check', { key: 'a' })
   await post('/v1/check', {})
   const text = await metrics()
+  expect(execFileSync('promtool', ['check', 'metrics'], { input: text, encoding: 'utf8' })).toBe('')
+})
+
+test('nor of a service with every listener, after requests to each', async () => {
+  const { ask, post, listeners, metrics } = await administered({
+    listeners: { grpc: { port: 0 }, proxy: { port: 0, upstream: 'http://127.0.0.1:1' } },
+  })
+  await post('/v1/check', { key: 'a' })
+  await ask('block', { attributes: { user: 'ann' }, for: '1min' })
+  await ask('state')
+  await fetch(listeners.find(({ name }) => name === 'proxy')!.url)
+  const text = await metrics()
+  expect(text).toContain('sluice_proxy_requests_total{result="upstream-unreachable"} 1\n')
   expect(execFileSync('promtool', ['check', 'metrics'], { input: text, encoding: 'utf8' })).toBe('')
 })
 
