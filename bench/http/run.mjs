@@ -13,7 +13,7 @@ import { measureTcp } from './tcp.mjs'
 
 const full = {
   speed: { turns: 100, warmUp: 20_000, millis: 10 },
-  tcp: { rounds: 5, seconds: 3, isQuick: false },
+  tcp: { rounds: 2, seconds: 2, isQuick: false },
 }
 const quick = {
   speed: { turns: 20, warmUp: 4000, millis: 5 },
