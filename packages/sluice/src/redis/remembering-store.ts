@@ -2,10 +2,11 @@
 import type { Verdict } from '../limit/verdict.ts'
 import type { AsyncStore, Check, MaybePromise, Recalled } from '../stores/store.ts'
 import type { Clock, Millis } from '../time/clock.ts'
+import { Recent } from './recent.ts'
 import { Refusal } from './refusal.ts'
 
-/** Refusals that are remembered, half as many of several checks each; the oldest goes first. About 6 MB. */
-const MOST = 10_000
+/** Refusals that are remembered at most, half as many of several checks each. About 10 MB. */
+const MOST = 16_384
 
 /** Sees what a take was answered, before whoever asked does; gives it back. */
 export type See = (verdicts: readonly Verdict[]) => readonly Verdict[]
@@ -37,7 +38,7 @@ export interface RememberingParts {
 export class RememberingStore implements AsyncStore {
   private readonly parts: RememberingParts
   /** By the name of the request, and by that of the count that refused. */
-  private readonly refusals = new Map<string, Refusal>()
+  private readonly refusals = new Recent<Refusal>(MOST)
   /** Counts that may have gone down, and since which era: what was asked before has nothing to say of them any more. */
   private readonly lowered = new Map<string, number>()
   private era = 0
@@ -52,7 +53,7 @@ export class RememberingStore implements AsyncStore {
     const { store, clock, onAnswer } = this.parts
     if (checks.length === 0) return store.take(checks)
     const now = clock()
-    const refusal = this.refusals.size === 0 ? undefined : this.refusalOf(checks)
+    const refusal = this.refusals.isEmpty ? undefined : this.refusalOf(checks)
     let asked = checks
     if (refusal?.isAbout(checks) === true) {
       const isKnown = (check: Check): boolean => !this.isLoweredSince(refusal.era, check)
@@ -105,7 +106,7 @@ export class RememberingStore implements AsyncStore {
   /** What is known of a request of the same counts; else, of one that one of its counts refused. */
   private refusalOf(checks: readonly Check[]): Refusal | undefined {
     const own = this.refusals.get(requestOf(checks))
-    if (own?.isAbout(checks) === true) return own
+    if (checks.length === 1 || own?.isAbout(checks) === true) return own
     let found: Refusal | undefined
     for (const check of checks) found ??= this.refusals.get(nameOf(check))
     return found
@@ -118,19 +119,14 @@ export class RememberingStore implements AsyncStore {
   ): void {
     const { refusals } = this
     const request = requestOf(checks)
-    refusals.delete(request)
-    for (const check of checks) refusals.delete(nameOf(check))
     const refusing = checks.find((check, i) => check.shadow !== true && !verdicts[i]!.allowed)
-    if (refusing === undefined) return
-    if (this.isLoweredSince(sent.era, refusing)) return
-    const answeredAt = this.parts.clock()
-    const refusal = new Refusal(checks, verdicts, { ...sent, answeredAt })
+    const isKept = refusing !== undefined && !this.isLoweredSince(sent.era, refusing)
+    if (!isKept) refusals.delete(request)
+    if (checks.length > 1) for (const check of checks) refusals.delete(nameOf(check))
+    if (!isKept) return
+    const refusal = new Refusal(checks, verdicts, { ...sent, answeredAt: this.parts.clock() })
     refusals.set(request, refusal)
-    refusals.set(nameOf(refusing), refusal)
-    for (const oldest of refusals.keys()) {
-      if (refusals.size <= MOST) break
-      refusals.delete(oldest)
-    }
+    if (checks.length > 1) refusals.set(nameOf(refusing), refusal)
   }
 
   /** Answers that were on their way when counts went down are not remembered, on whichever connection they come. */
