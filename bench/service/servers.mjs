@@ -32,7 +32,7 @@ export function startServer(args, core, listener = 'http') {
     child.once('exit', (code) => reject(new Error(`${args.join(' ')} ended with ${code}`)))
     child.stdout.setEncoding('utf8').on('data', (part) => {
       text += part
-      const url = new RegExp(`${listener} on (http:\\S+)`).exec(text)?.[1]
+      const url = new RegExp(`${listener} on (http:[^\\s,]+)`).exec(text)?.[1]
       if (url === undefined || child.pid === undefined) return
       const { pid } = child
       resolve({

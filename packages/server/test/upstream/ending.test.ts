@@ -48,7 +48,7 @@ test('SIGTERM under load loses no response', async () => {
   const url = await until(
     'it listens',
     20_000,
-    async () => /proxy on (http:\S+)/.exec(printed)?.[1],
+    async () => /proxy on (http:[^\s,]+)/.exec(printed)?.[1],
   )
   const load = startLoad(url, 32)
   await until('load runs', 20_000, async () => load.result.answered > 500)
