@@ -16,12 +16,10 @@ class Item {
 class Line {
   readonly time = new VirtualTime(0)
   readonly gone: string[] = []
-  /** What was said of whether the process must live for the timer. */
-  readonly held: boolean[] = []
   readonly timeouts = new Timeouts<Item>(
     this.time.clock,
     ({ deadline }) => void this.gone.push(`${deadline} at ${this.time.now}`),
-    { ...this.time.timers, hold: (_, isHeld) => void this.held.push(isHeld) },
+    this.time.timers,
   )
 
   readonly come = (): Item => {
@@ -39,35 +37,11 @@ describe('timeouts', () => {
     expect(gone).toEqual(['100 at 100', '130 at 130', '131 at 131'])
   })
 
-  it('tell nothing of what was removed, and leave no timer behind but one that fires once', async () => {
+  it('tell nothing of what was removed, and leave no timer behind', async () => {
     const { time, come, gone, timeouts } = new Line()
     timeouts.remove(come())
-    expect(await time.step()).toBe(true)
-    expect(time.now).toBe(100)
     expect(await time.step()).toBe(false)
     expect(gone).toEqual([])
-  })
-
-  it('use the timer of those who have gone for those who come', async () => {
-    const { time, come, gone, timeouts } = new Line()
-    timeouts.remove(come())
-    time.at(40, come)
-    await time.pass(1000)
-    expect(gone).toEqual(['140 at 140'])
-  })
-
-  it('hold the process only while somebody waits', () => {
-    const { time, held, come, timeouts } = new Line()
-    const one = come()
-    timeouts.remove(one)
-    expect(held).toEqual([false])
-    const two = come()
-    const three = come()
-    timeouts.remove(two)
-    expect(held).toEqual([false, true])
-    timeouts.remove(three)
-    expect(held).toEqual([false, true, false])
-    expect(time.now).toBe(0)
   })
 
   it.each([

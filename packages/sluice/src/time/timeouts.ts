@@ -37,11 +37,8 @@ export class Timeouts<T extends Expiring<T>> {
     if (this.last === null) this.first = item
     else this.last.after = item
     this.last = item
-    if (this.timer !== undefined) {
-      if (item.before === null) this.timers.hold(this.timer, true)
-    } else if (!this.isTurn) {
-      this.timer = this.timers.start(this.tick, Math.max(0, item.deadline - this.clock()))
-    }
+    if (!this.isTurn)
+      this.timer ??= this.timers.start(this.tick, Math.max(0, item.deadline - this.clock()))
   }
 
   /** Takes an item out of the line, in which it must be. Whoever is told that it has expired may do so too. */
@@ -53,13 +50,13 @@ export class Timeouts<T extends Expiring<T>> {
     else after.before = before
     item.before = null
     item.after = null
-    // The timer stays for whoever comes next: to start and stop one for each lone call costs more than to let it fire.
-    if (this.first === null && this.timer !== undefined) this.timers.hold(this.timer, false)
+    if (this.first !== null) return
+    this.timers.stop(this.timer)
+    this.timer = undefined
   }
 
   private readonly tick = (): void => {
     this.timer = undefined
-    if (this.first === null) return
     this.isTurn = true
     // The event loop may have been blocked past the deadline with the answer in the socket: it gets one turn.
     this.timers.afterTurn(() => {

@@ -7,8 +7,6 @@ export interface Timers {
   /** Runs a function after so many milliseconds, unless it is stopped. */
   start(run: () => void, after: Millis): unknown
   stop(timer: unknown): void
-  /** Says whether the process must live until a timer has run; it must unless told otherwise. */
-  hold(timer: unknown, isHeld: boolean): void
   /** Runs a function after the input of this turn has been handled. */
   afterTurn(run: () => void): void
 }
@@ -17,11 +15,5 @@ export interface Timers {
 export const systemTimers: Timers = {
   start: (run, after) => setTimeout(run, after),
   stop: (timer) => clearTimeout(timer as ReturnType<typeof setTimeout>),
-  hold(timer, isHeld) {
-    // In browsers a timer is a number, and no process waits for it.
-    const { ref, unref } = timer as { ref?: () => void; unref?: () => void }
-    if (isHeld) ref?.call(timer)
-    else unref?.call(timer)
-  },
   afterTurn,
 }

@@ -96,7 +96,6 @@ export class Pod {
         else run()
       }, after),
     stop: (timer) => this.world.timers.stop(timer),
-    hold: () => {},
     afterTurn: (run) => this.world.timers.afterTurn(run),
   }
 

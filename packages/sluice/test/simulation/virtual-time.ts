@@ -26,7 +26,6 @@ export class VirtualTime {
     stop: (timer) => {
       if (timer !== undefined) (timer as Event).run = null
     },
-    hold: () => {},
     afterTurn: (run) => void this.at(this.now, run),
   }
 
