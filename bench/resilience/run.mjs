@@ -17,7 +17,7 @@ function remoteStore(own = {}) {
       Promise.resolve(near.take(checks)),
     peek: (/** @type {Parameters<typeof near.take>[0]} */ checks) =>
       Promise.resolve(near.peek(checks)),
-    give: async () => {},
+    refund: async () => {},
     reset: async () => {},
     close: async () => near.close(),
   }

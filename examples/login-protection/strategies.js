@@ -36,7 +36,7 @@ function preset(clock) {
     if (!decision.allowed) return null
     return (succeeded) => {
       if (!succeeded) return
-      limiter.give(attributes, 1, decision.at)
+      limiter.refund(attributes, 1, decision.at)
       void prove(limiter, who.ip)
     }
   }

@@ -197,7 +197,7 @@ describe('rateLimit for Nest', () => {
   ] as const)('a limiter that fails is %s', async (onFailure, status) => {
     const broken: AnyLimiter = {
       check: () => Promise.reject(new Error('no store')),
-      give: () => Promise.resolve(),
+      refund: () => Promise.resolve(),
     }
     const { url } = await start([rateLimit(broken, { onFailure, onWarning: () => undefined })])
     expect((await fetch(`${url}/7`)).status).toBe(status)

@@ -36,7 +36,7 @@ test.each(['policy', 'attributes', 'key', 'cost', 'takenAt', 'checks'])(
   async (name) => {
     const { url, logged } = await running({ policies })
     const deep = '['.repeat(20_000) + ']'.repeat(20_000)
-    for (const path of ['/v1/check', '/v1/peek', '/v1/give', '/v1/reset']) {
+    for (const path of ['/v1/check', '/v1/peek', '/v1/refund', '/v1/reset']) {
       const body = `{"${name}":${deep}}`
       const response = await fetch(url + path, { method: 'POST', headers: JSON_TYPE, body })
       const text = await response.text()
@@ -63,7 +63,7 @@ test('bodies of any kind get an answer and charge nothing that they do not ask f
     members.map((value) => Buffer.from(JSON.stringify(value))),
     fc.array(members, { maxLength: 5 }).map((checks) => Buffer.from(JSON.stringify({ checks }))),
   )
-  const paths = fc.constantFrom('/v1/check', '/v1/peek', '/v1/give', '/v1/reset')
+  const paths = fc.constantFrom('/v1/check', '/v1/peek', '/v1/refund', '/v1/reset')
   await fc.assert(
     fc.asyncProperty(paths, bodies, async (path, body) => {
       const init = { method: 'POST', headers: JSON_TYPE, body }

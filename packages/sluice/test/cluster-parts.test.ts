@@ -17,10 +17,10 @@ const check = (key: string): Check => ({
 describe('parts of the store for Redis', () => {
   it('are sixteen runs of slots in a cluster', () => {
     const store = redisStore(client, { cluster: true })
-    const parts = Array.from({ length: 1000 }, (_, i) => store.partOf!(check(`key ${i}`)))
+    const parts = Array.from({ length: 1000 }, (_, i) => store.shardOf!(check(`key ${i}`)))
     expect([...new Set(parts)].toSorted((a, b) => a - b)).toEqual([...Array(16).keys()])
     // The slot of foo is 12182.
-    expect(store.partOf!(check('foo'))).toBe(11)
+    expect(store.shardOf!(check('foo'))).toBe(11)
   })
 
   it('are none without a cluster', () => {
@@ -39,10 +39,10 @@ function parted(asked: string[] = []): AsyncStore {
       return counts.take(checks)
     },
     peek: async (checks) => counts.peek(checks),
-    give: async (checks) => counts.give(checks),
+    refund: async (checks) => counts.refund(checks),
     reset: async (checks) => counts.reset(checks),
     close: () => counts.close(),
-    partOf: ({ key }) => key.length,
+    shardOf: ({ key }) => key.length,
   }
 }
 

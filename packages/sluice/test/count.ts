@@ -1,7 +1,7 @@
 // One count held in hand: the pure functions, with the state kept as a store keeps it.
 import type { State } from '../src/algorithms/algorithm.ts'
 import { algorithmOf } from '../src/algorithms/index.ts'
-import { peekBy, take, type Taken } from '../src/algorithms/take.ts'
+import { peekBy, take, type LazyVerdict } from '../src/algorithms/take.ts'
 import type { Limit } from '../src/limit/limit.ts'
 import type { Millis } from '../src/time/clock.ts'
 
@@ -15,23 +15,23 @@ export class Count {
     this.state = state
   }
 
-  take(cost: number, now: Millis): Taken {
+  take(cost: number, now: Millis): LazyVerdict {
     const taken = take(this.limit, this.state, cost, now)
     if (cost > 0 && (taken.allowed || this.#movedBack(taken.next))) this.state = taken.next
     return taken
   }
 
-  peek(cost: number, now: Millis): Taken {
+  peek(cost: number, now: Millis): LazyVerdict {
     const state = this.state ?? take(this.limit, undefined, 0, now).next
     return peekBy(algorithmOf(this.limit), this.limit, { ...state }, cost, now)
   }
 
-  give(cost: number, now: Millis, takenAt: Millis = now): void {
+  refund(cost: number, now: Millis, takenAt: Millis = now): void {
     if (this.state === undefined) return
     const algorithm = algorithmOf(this.limit)
     const left = { ...this.state }
     algorithm.take(this.limit, left, 0, now)
-    algorithm.give(this.limit, left, cost, now, takenAt)
+    algorithm.refund(this.limit, left, cost, now, takenAt)
     this.state = algorithm.fullAt(this.limit, left, now) <= now ? undefined : left
   }
 

@@ -30,7 +30,7 @@ export class World {
     const remote: Guarded = {
       check: (...args) => this.later(() => inner.check(...args)),
       peek: (...args) => this.later(() => inner.peek(...args)),
-      give: (...args) => this.later(() => inner.give(...args)),
+      refund: (...args) => this.later(() => inner.refund(...args)),
       reset: (...args) => this.later(() => inner.reset(...args)),
       close: () => inner.close(),
     }

@@ -11,7 +11,7 @@ export interface InMemory {
   readonly store: MemoryStore
   take(at: Millis, cost?: number, more?: Partial<Check>): Verdict
   peek(at: Millis, cost?: number): Verdict
-  give(at: Millis, cost: number, takenAt: Millis): void
+  refund(at: Millis, cost: number, takenAt: Millis): void
 }
 
 /** A store with one limit: `inMemory('5/s', { algorithm: 'gcra' })`. */
@@ -30,9 +30,9 @@ export function inMemory(input: LimitInput, options: LimitOptions = {}): InMemor
       clock.set(at)
       return store.peek([check(cost)])[0]!
     },
-    give(at, cost, takenAt) {
+    refund(at, cost, takenAt) {
       clock.set(at)
-      store.give([{ ...check(cost), takenAt }])
+      store.refund([{ ...check(cost), takenAt }])
     },
   }
 }

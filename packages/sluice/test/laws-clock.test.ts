@@ -22,7 +22,7 @@ describe.each(ALGORITHMS)('%s', (algorithm) => {
   it('grants no more at an earlier instant than at the last one', () => {
     walking(
       algorithm,
-      { give: true, back: true, runs: 200 },
+      { refund: true, back: true, runs: 200 },
       () =>
         ({ limit, after, step, drawn }) => {
           const last = Math.max(after.state!.at, step.at)
@@ -37,7 +37,7 @@ describe.each(ALGORITHMS)('%s', (algorithm) => {
   it('keeps its units when the clock is set back, and gives at most one burst', () => {
     walking(
       algorithm,
-      { give: true, back: true, runs: 200 },
+      { refund: true, back: true, runs: 200 },
       () =>
         ({ limit, after, drawn, step }) => {
           const { at, used } = after.state!
@@ -52,7 +52,7 @@ describe.each(ALGORITHMS)('%s', (algorithm) => {
   })
 
   it('is open again after the clock is set back no later than a fresh count would be', () => {
-    walking(algorithm, { give: true, back: true, runs: 200 }, () => ({ limit, after, drawn }) => {
+    walking(algorithm, { refund: true, back: true, runs: 200 }, () => ({ limit, after, drawn }) => {
       const { at } = after.state!
       const now = Math.floor(drawn.part * at)
       const hold = at - now > 2 * limit.window ? 0 : 2 * limit.window
@@ -75,7 +75,7 @@ describe.each(ALGORITHMS)('%s', (algorithm) => {
             const { remaining, resetAfter } = count.take(1, now)
             expect(remaining).toBeGreaterThanOrEqual(0)
             expect(resetAfter).toBeGreaterThanOrEqual(0)
-            count.give(1, now, now - 1)
+            count.refund(1, now, now - 1)
           }
         },
       ),

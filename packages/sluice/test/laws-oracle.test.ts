@@ -17,7 +17,7 @@ describe.each(ALGORITHMS)('%s', (algorithm) => {
       fc.property(
         limits(algorithm),
         starts,
-        steps(LENGTH, { give: true, back: true }),
+        steps(LENGTH, { refund: true, back: true }),
         (limit, start, path) => {
           const count = new Count(limit)
           const oracle = new Oracle(limit)
@@ -26,9 +26,9 @@ describe.each(ALGORITHMS)('%s', (algorithm) => {
             const concrete = walk.next(step)
             const { at, cost, takenAt } = concrete
             walked += 1
-            if (concrete.do === 'give') {
-              count.give(cost, at, takenAt)
-              oracle.give(cost, at, takenAt)
+            if (concrete.do === 'refund') {
+              count.refund(cost, at, takenAt)
+              oracle.refund(cost, at, takenAt)
               continue
             }
             const got = count[concrete.do](cost, at).toJSON()

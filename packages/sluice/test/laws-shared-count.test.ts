@@ -32,8 +32,8 @@ function spend(count: Count, cost: number, now: Millis): void {
 
 /** Makes a step under one of the two limits; says by how much `remaining` under the other may rise. */
 function go(count: Count, { do: done, cost, at, takenAt }: Concrete, drawn: Step): number {
-  if (done === 'give') {
-    count.give(cost, at, takenAt)
+  if (done === 'refund') {
+    count.refund(cost, at, takenAt)
     return cost
   }
   const taken = count[done](cost, at)
@@ -59,7 +59,7 @@ function sharing(
     fc.property(
       pairs(algorithm),
       starts,
-      steps(60, { give: true, back }),
+      steps(60, { refund: true, back }),
       ([large, small], start, path) => {
         const walk = new Walk(large, start)
         let state: State | undefined

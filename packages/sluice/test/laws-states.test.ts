@@ -22,14 +22,14 @@ describe.each(ALGORITHMS)('%s', (algorithm) => {
       fc.property(
         limits(algorithm),
         starts,
-        steps(60, { give: true, back: true }),
+        steps(60, { refund: true, back: true }),
         (limit, start, path) => {
           const count = new Count(limit)
           const walk = new Walk(limit, start)
           const kept: Kept[] = []
           for (const [i, drawn] of path.entries()) {
             const step = walk.next(drawn)
-            if (step.do === 'give') count.give(step.cost, step.at, step.takenAt)
+            if (step.do === 'refund') count.refund(step.cost, step.at, step.takenAt)
             else walk.told(count[step.do](step.cost, step.at), step)
             const { state } = count
             if (state === undefined) continue
@@ -61,7 +61,7 @@ describe.each(ALGORITHMS)('%s in a store', (algorithm) => {
       fc.property(
         limits(algorithm),
         starts,
-        steps(40, { give: true, back: true }),
+        steps(40, { refund: true, back: true }),
         (drawnLimit, start, path) => {
           const clock = fakeClock()
           const store = memoryStore({ clock })
@@ -73,8 +73,8 @@ describe.each(ALGORITHMS)('%s in a store', (algorithm) => {
             const countRefused = drawn.off === 0
             const check = { space: 's', key: 'k', limit: drawnLimit, cost, takenAt, countRefused }
             clock.set(at)
-            if (step.do === 'give') {
-              store.give([check])
+            if (step.do === 'refund') {
+              store.refund([check])
               continue
             }
             // Some requests ask twice of one count, all or none.
@@ -98,7 +98,7 @@ describe('one arithmetic', () => {
       fc.property(
         limits('token-bucket'),
         starts,
-        steps(80, { give: true, back: true }),
+        steps(80, { refund: true, back: true }),
         (drawnLimit, start, path) => {
           const [tokens, gcra, leaky] = (['token-bucket', 'gcra', 'leaky-bucket'] as const).map(
             (algorithm) => new Count(limit({ ...drawnLimit, algorithm })),
@@ -107,8 +107,8 @@ describe('one arithmetic', () => {
           for (const drawn of path) {
             const step = walk.next(drawn)
             const { at, cost, takenAt } = step
-            if (step.do === 'give') {
-              for (const count of [tokens, gcra, leaky]) count.give(cost, at, takenAt)
+            if (step.do === 'refund') {
+              for (const count of [tokens, gcra, leaky]) count.refund(cost, at, takenAt)
               continue
             }
             const verb = step.do

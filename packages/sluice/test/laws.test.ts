@@ -8,7 +8,7 @@ import { Count } from './count.ts'
 import { ALGORITHMS } from './walks.ts'
 import { walking } from './walking.ts'
 
-const everything = { give: true, back: true, runs: 100 }
+const everything = { refund: true, back: true, runs: 100 }
 
 const waits = ({ remaining, resetAfter, availableAfter, delay, at }: Verdict) => ({
   remaining,
@@ -146,7 +146,7 @@ describe('misuse', () => {
     (algorithm) => {
       const limiter = createLimiter({ limit: { algorithm, quota: 5, window: 1000 } })
       for (const cost of [...costs, ...strangers]) {
-        for (const verb of ['check', 'peek', 'give'] as const) {
+        for (const verb of ['check', 'peek', 'refund'] as const) {
           expect(() => limiter[verb]('key', cost), `${verb} ${String(cost)}`).toThrow(
             /cost is .*accepted/,
           )

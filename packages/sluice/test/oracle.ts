@@ -47,7 +47,7 @@ export class Oracle {
     return this.#verdict(known, known, cost, now, this.#admits(known, BigInt(cost), BigInt(now)))
   }
 
-  give(cost: number, now: Millis, takenAt: Millis): void {
+  refund(cost: number, now: Millis, takenAt: Millis): void {
     const t = BigInt(now)
     const known = this.#followed(t)
     if (known.last === undefined) return

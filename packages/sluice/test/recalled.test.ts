@@ -23,7 +23,7 @@ function set(...rules: Partial<Rule>[]) {
   const store: SeenStore = {
     take: (checks, see) => reach(() => counts.take(checks)).then(see),
     peek: (checks) => reach(() => counts.peek(checks)),
-    give: (checks) => reach(() => counts.give(checks)),
+    refund: (checks) => reach(() => counts.refund(checks)),
     reset: (checks) => reach(() => counts.reset(checks)),
     close: () => counts.close(),
   }

@@ -1,5 +1,15 @@
 // The stories that every algorithm must have an answer to.
-import { comeBack, give, HOUR, peek, T, take, TEN_YEARS, untilReset, type Story } from './story.ts'
+import {
+  comeBack,
+  refund,
+  HOUR,
+  peek,
+  T,
+  take,
+  TEN_YEARS,
+  untilReset,
+  type Story,
+} from './story.ts'
 
 /** Asked of all six. */
 export const common: readonly Story[] = [
@@ -94,7 +104,7 @@ export const common: readonly Story[] = [
       take(T, 1, 'can never fit'),
       peek(T + 60_000, 1),
       take(T + TEN_YEARS, Number.MAX_SAFE_INTEGER),
-      give(T + TEN_YEARS, 1, T, 'nothing to give back to'),
+      refund(T + TEN_YEARS, 1, T, 'nothing to give back to'),
       peek(T + TEN_YEARS, 0),
     ],
   },
@@ -194,10 +204,10 @@ export const common: readonly Story[] = [
     steps: [
       take(T + 1000, 5),
       take(T + 1000, 1),
-      give(T + 1000, 2, T + 1000),
+      refund(T + 1000, 2, T + 1000),
       peek(T + 1000, 3),
       take(T + 1000, 2),
-      give(T + 1500, 5, T + 1000, 'later: less what has drained meanwhile'),
+      refund(T + 1500, 5, T + 1000, 'later: less what has drained meanwhile'),
       take(T + 1500, 5),
       peek(T + 1500, 1),
     ],
@@ -208,12 +218,12 @@ export const common: readonly Story[] = [
     steps: [
       take(T + 900, 4),
       take(T + 1100, 1),
-      give(T + 1100, 4, T + 900, 'of the window before'),
+      refund(T + 1100, 4, T + 900, 'of the window before'),
       peek(T + 1100, 5),
       take(T + 1200, 2),
-      give(T + 9000, 2, T + 1200, 'long drained'),
+      refund(T + 9000, 2, T + 1200, 'long drained'),
       take(T + 9000, 5),
-      give(T + 9001, 3, T + 1200, 'long drained: another charge is not touched'),
+      refund(T + 9001, 3, T + 1200, 'long drained: another charge is not touched'),
       peek(T + 9001, 1),
     ],
   },
@@ -221,14 +231,14 @@ export const common: readonly Story[] = [
     name: 'more handed back than was taken: never above full',
     limit: { quota: 5, window: 1000 },
     steps: [
-      give(T, 5, T, 'never taken'),
+      refund(T, 5, T, 'never taken'),
       peek(T, 5),
       take(T, 1),
-      give(T, 100, T),
+      refund(T, 100, T),
       peek(T, 5),
       peek(T, 6),
       take(T + 10, 2),
-      give(T + 10, Number.MAX_SAFE_INTEGER, T + 10),
+      refund(T + 10, Number.MAX_SAFE_INTEGER, T + 10),
       take(T + 10, 5),
       take(T + 10, 1),
     ],
@@ -239,7 +249,7 @@ export const common: readonly Story[] = [
     steps: [
       take(T + 1200, 1),
       take(T + 2000, 1),
-      give(T + 1500, 1, T + 1200, 'drained by the time that had already been'),
+      refund(T + 1500, 1, T + 1200, 'drained by the time that had already been'),
       peek(T + 1500, 2),
       take(T + 1600, 1),
       take(T + 1600, 1),

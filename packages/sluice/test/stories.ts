@@ -1,7 +1,7 @@
 // The stories behind spec/algorithms: which limits are asked what, and when. The answers are the oracle's.
 import type { AlgorithmName } from '../src/limit/limit.ts'
 import { common } from './stories-common.ts'
-import { comeBack, DAY, give, HOUR, peek, T, take, untilReset, type Story } from './story.ts'
+import { comeBack, DAY, refund, HOUR, peek, T, take, untilReset, type Story } from './story.ts'
 
 /** Numbers at the edge of what is exact: quota times window just below 2^52. */
 const large: readonly Story[] = [
@@ -16,7 +16,7 @@ const large: readonly Story[] = [
       take(T + 3, 4_503_599_627_370),
       ...comeBack(4_503_599_627_370),
       take(T + 5000, Number.MAX_SAFE_INTEGER),
-      give(T + 5000, 4_503_599_627_370, T + 5000),
+      refund(T + 5000, 4_503_599_627_370, T + 5000),
       ...untilReset(4_503_599_627_370),
     ],
   },
@@ -95,12 +95,12 @@ const bursts: readonly Story[] = [
     limit: { quota: 3, window: 1000, burst: 6 },
     steps: [
       take(T, 6),
-      give(T + 500, 2, T, 'half a unit is still out'),
+      refund(T + 500, 2, T, 'half a unit is still out'),
       take(T + 500, 2),
       take(T + 500, 1),
-      give(T + 500, 6, T, 'four and a half are still out'),
+      refund(T + 500, 6, T, 'four and a half are still out'),
       peek(T + 500, 6),
-      give(T + 800, 6, T + 500),
+      refund(T + 800, 6, T + 500),
       peek(T + 800, 6),
     ],
   },
@@ -251,11 +251,11 @@ const own: Readonly<Partial<Record<AlgorithmName, readonly Story[]>>> = {
         take(T, 2),
         take(T + 100, 2),
         take(T + 200, 2),
-        give(T + 300, 1, T + 100),
+        refund(T + 300, 1, T + 100),
         peek(T + 300, 2),
-        give(T + 300, 3, T + 100, 'one of that instant, two older ones'),
+        refund(T + 300, 3, T + 100, 'one of that instant, two older ones'),
         peek(T + 300, 5),
-        give(T + 300, 1, T + 150, 'nothing that old is left'),
+        refund(T + 300, 1, T + 150, 'nothing that old is left'),
         peek(T + 300, 5),
         ...untilReset(6),
       ],

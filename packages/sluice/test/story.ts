@@ -33,9 +33,9 @@ export const peek =
   () => ({ at, do: 'peek', cost, ...because(why) })
 
 /** Hands back what was taken at `takenAt`. */
-export const give =
+export const refund =
   (at: Millis, cost: number, takenAt: Millis, why?: string): StoryStep =>
-  () => ({ at, do: 'give', cost, takenAt, ...because(why) })
+  () => ({ at, do: 'refund', cost, takenAt, ...because(why) })
 
 /** Comes back one millisecond too early, then in time: refused, then allowed. Left out after an allowed step. */
 export const comeBack = (cost = 1): readonly StoryStep[] => [

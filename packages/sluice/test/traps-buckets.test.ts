@@ -150,12 +150,12 @@ describe('leaky bucket as a queue', () => {
     key.take(NOW)
     expect(key.take(NOW).delay).toBe(2000)
     expect(key.take(NOW).allowed).toBe(false)
-    key.give(NOW, 1, NOW)
+    key.refund(NOW, 1, NOW)
     // The last in the queue gave up: the next one gets its place, and no better one.
     expect(key.take(NOW).delay).toBe(2000)
     expect(key.take(NOW).allowed).toBe(false)
     // Half a second later half a unit has drained; the other half may come back.
-    key.give(NOW + 500, 1, NOW)
+    key.refund(NOW + 500, 1, NOW)
     expect(key.peek(NOW + 500).delay).toBe(2000)
   })
 })

@@ -80,7 +80,7 @@ describe('handing back', () => {
       const key = inMemory('5/s', { algorithm })
       key.take(NOW + 900, 5)
       key.take(NOW + 2000, 5)
-      key.give(NOW + 2000, 5, NOW + 900)
+      key.refund(NOW + 2000, 5, NOW + 900)
       expect(key.peek(NOW + 2000).remaining).toBe(0)
     },
   )
@@ -89,10 +89,10 @@ describe('handing back', () => {
     const key = inMemory('5/s', { algorithm: 'sliding-window' })
     key.take(NOW + 900, 5)
     key.take(NOW + 2000, 5)
-    key.give(NOW + 2000, 5, NOW + 900)
+    key.refund(NOW + 2000, 5, NOW + 900)
     expect(key.peek(NOW + 2000).remaining).toBe(0)
     key.take(NOW + 3500, 2)
-    key.give(NOW + 3500, 5, NOW + 2000)
+    key.refund(NOW + 3500, 5, NOW + 2000)
     // Of the previous window, which counts half; the two of this window stay.
     expect(key.peek(NOW + 3500).remaining).toBe(3)
   })
@@ -100,8 +100,8 @@ describe('handing back', () => {
   it.each(ALGORITHMS)('trap: a refund lifts the count above the quota (%s)', (algorithm) => {
     const key = inMemory('5/s', { algorithm })
     key.take(NOW, 2)
-    key.give(NOW, 4, NOW)
-    key.give(NOW, 4, NOW)
+    key.refund(NOW, 4, NOW)
+    key.refund(NOW, 4, NOW)
     expect(key.take(NOW, 6).allowed).toBe(false)
     expect(key.take(NOW, 5)).toMatchObject({ allowed: true, remaining: 0 })
   })
@@ -110,7 +110,7 @@ describe('handing back', () => {
     'trap: a refund for a key that is not known makes a negative count (%s)',
     (algorithm) => {
       const key = inMemory('5/s', { algorithm })
-      key.give(NOW, 5, NOW)
+      key.refund(NOW, 5, NOW)
       expect(key.store.stats().keys).toBe(0)
       expect(key.take(NOW, 1).remaining).toBe(4)
     },
@@ -123,7 +123,7 @@ describe('input', () => {
     (at) => {
       const limiter = limiterOf({ limit: '5/s' })
       limiter.check('key', 3)
-      expect(() => limiter.give('key', 1, at)).toThrow(/takenAt/)
+      expect(() => limiter.refund('key', 1, at)).toThrow(/takenAt/)
       expect(limiter.peek('key').remaining).toBe(2)
     },
   )
@@ -133,7 +133,7 @@ describe('input', () => {
     (cost) => {
       const limiter = limiterOf({ limit: '5/s' })
       limiter.check('key', 3)
-      for (const verb of ['check', 'peek', 'give'] as const) {
+      for (const verb of ['check', 'peek', 'refund'] as const) {
         expect(() => limiter[verb]('key', cost)).toThrow(
           expect.objectContaining({ code: 'invalid-cost' } satisfies Partial<SluiceError>),
         )

@@ -20,8 +20,8 @@ function answered(algorithm: AlgorithmName, story: Story): VectorCase {
     const step = next(last)
     if (step === undefined) continue
     const { at, cost, why, ...rest } = step
-    if (step.do === 'give') {
-      oracle.give(cost, at, step.takenAt ?? at)
+    if (step.do === 'refund') {
+      oracle.refund(cost, at, step.takenAt ?? at)
       steps.push(step)
       continue
     }

@@ -18,7 +18,7 @@ function pureFunctions(): VectorSubject {
     begin: (limit) => void (count = new Count(limit)),
     take: (_limit, cost, now) => count.take(cost, now),
     peek: (_limit, cost, now) => count.peek(cost, now),
-    give: (_limit, cost, now, takenAt) => count.give(cost, now, takenAt),
+    refund: (_limit, cost, now, takenAt) => count.refund(cost, now, takenAt),
   }
 }
 
@@ -40,9 +40,9 @@ function memory(): VectorSubject {
       clock.set(now)
       return store.peek([check(limit, cost)])[0]!
     },
-    give(limit, cost, now, takenAt) {
+    refund(limit, cost, now, takenAt) {
       clock.set(now)
-      store.give([{ ...check(limit, cost), takenAt }])
+      store.refund([{ ...check(limit, cost), takenAt }])
     },
   }
 }

@@ -1,6 +1,6 @@
 // Walks a count along a random path and shows every step to an observer.
 import fc from 'fast-check'
-import type { Taken } from '../src/algorithms/take.ts'
+import type { LazyVerdict } from '../src/algorithms/take.ts'
 import type { AlgorithmName, Limit } from '../src/limit/limit.ts'
 import { Count } from './count.ts'
 import { limits, runs, starts, steps, Walk, type Concrete, type Kinds, type Step } from './walks.ts'
@@ -13,7 +13,7 @@ export interface Seen {
   /** The count as the step left it, whether it was worth keeping or not; a branch as well. */
   readonly after: Count
   readonly step: Concrete
-  readonly taken: Taken
+  readonly taken: LazyVerdict
   /** The step as it was drawn, for more random numbers. */
   readonly drawn: Step
 }
@@ -39,8 +39,8 @@ export function walking(
       const walk = new Walk(limit, start)
       for (const drawn of path) {
         const step = walk.next(drawn)
-        if (step.do === 'give') {
-          count.give(step.cost, step.at, step.takenAt)
+        if (step.do === 'refund') {
+          count.refund(step.cost, step.at, step.takenAt)
           continue
         }
         const before = count.branch()

@@ -65,7 +65,7 @@ type Asked = 'nothing' | 'one' | 'few' | 'left' | 'more' | 'burst' | 'too much' 
 
 /** A step before it knows its limit. `part` lies in [0, 1), `off` in [-1, 1]. */
 export interface Step {
-  readonly do: 'take' | 'peek' | 'give'
+  readonly do: 'take' | 'peek' | 'refund'
   readonly move: Move
   readonly ask: Asked
   readonly part: number
@@ -108,15 +108,15 @@ const backward = [
 
 /** What may happen on a walk beside takes and peeks: units handed back, a clock that goes back. */
 export interface Kinds {
-  readonly give?: boolean
+  readonly refund?: boolean
   readonly back?: boolean
 }
 
 /** Up to `length` steps of a walk. */
 export function steps(length: number, kinds: Kinds = {}): fc.Arbitrary<readonly Step[]> {
   const does =
-    kinds.give === true
-      ? weighted([8, 'take'], [1, 'peek'], [2, 'give'])
+    kinds.refund === true
+      ? weighted([8, 'take'], [1, 'peek'], [2, 'refund'])
       : weighted([8, 'take'], [1, 'peek'])
   const moves = weighted<Move>(...forward, ...(kinds.back === true ? backward : []))
   const step = fc.record({
@@ -135,7 +135,7 @@ export const starts: fc.Arbitrary<Millis> = fc.oneof(
   fc.integer({ min: 1_800_000_000_000, max: 1_800_100_000_000 }),
 )
 
-/** A step made concrete: at which instant, for how much; for give, when it was taken. */
+/** A step made concrete: at which instant, for how much; for refund, when it was taken. */
 export interface Concrete {
   readonly do: Step['do']
   readonly at: Millis

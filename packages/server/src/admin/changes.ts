@@ -72,7 +72,7 @@ export function changes(parts: ChangeParts): Readonly<Record<ChangeName, Change>
       const attributes = subjectOf(request)
       const policy = policyFor(limiters.current, request.policy)
       const rule = request.rule === undefined ? undefined : ruleOf(policy, request.rule)
-      await inspectors.of(policy, rule).give(attributes, request.units)
+      await inspectors.of(policy, rule).refund(attributes, request.units)
       return read({ policy: policy.name, attributes })
     },
     block: async (body, by) => {

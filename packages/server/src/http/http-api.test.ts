@@ -108,17 +108,16 @@ describe('the other questions', () => {
   it('give hands back, and reset forgets', async () => {
     const { post } = await running(sample)
     const { body } = await post('/v1/check', { key: 'a', cost: 3 })
-    expect(await post('/v1/give', { key: 'a', cost: 2, takenAt: body.at })).toEqual({
+    expect(await post('/v1/refund', { key: 'a', cost: 2, takenAt: body.at })).toEqual({
       status: 200,
       body: {},
     })
     expect((await post('/v1/peek', { key: 'a' })).body.remaining).toBe(2)
     expect(await post('/v1/reset', { key: 'a' })).toEqual({ status: 200, body: {} })
     expect((await post('/v1/peek', { key: 'a' })).body.remaining).toBe(3)
-    expect((await post('/v1/give', { checks: [{ key: 'a' }, {}] })).body.decisions).toMatchObject([
-      {},
-      { error: { status: 400, field: 'attributes' } },
-    ])
+    expect((await post('/v1/refund', { checks: [{ key: 'a' }, {}] })).body.decisions).toMatchObject(
+      [{}, { error: { status: 400, field: 'attributes' } }],
+    )
   })
 })
 
@@ -144,8 +143,8 @@ describe('a wrong request is told what is wrong', () => {
     ['/v1/check', '{"__proto__":{"key":"a"}}', 400, 'invalid-body', '__proto__'],
     ['/v1/check', '{"checks":{}}', 400, 'invalid-body', 'checks'],
     ['/v1/check', '{"checks":[],"policy":"api"}', 400, 'invalid-body', 'policy'],
-    ['/v1/give', '{"key":"a","takenAt":"x"}', 400, 'invalid-body', 'takenAt'],
-    ['/v1/give', '{"key":"a","takenAt":0.5}', 400, 'invalid-option', 'takenAt'],
+    ['/v1/refund', '{"key":"a","takenAt":"x"}', 400, 'invalid-body', 'takenAt'],
+    ['/v1/refund', '{"key":"a","takenAt":0.5}', 400, 'invalid-option', 'takenAt'],
     ['/v1/checks', '{"key":"a"}', 404, 'unknown-route', undefined],
     ['/metrics', '{}', 405, 'method-not-allowed', undefined],
   ])('%s %s → %i %s', async (path, text, status, code, field) => {

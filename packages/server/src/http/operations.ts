@@ -10,12 +10,13 @@ import { problemOfError, RequestError, type Problem } from './problem.ts'
 type Ask = (limiter: ServiceLimiter, request: CheckRequest) => MaybePromise<string>
 
 /** Named like the limiter's own methods. */
-export type OperationName = 'check' | 'peek' | 'give' | 'reset'
+export type OperationName = 'check' | 'peek' | 'refund' | 'reset'
 
 const ASK: Readonly<Record<OperationName, Ask>> = {
   check: (limiter, { attributes, cost }) => decided(limiter.check(attributes, cost)),
   peek: (limiter, { attributes, cost }) => decided(limiter.peek(attributes, cost)),
-  give: (limiter, { attributes, cost, takenAt }) => done(limiter.give(attributes, cost, takenAt)),
+  refund: (limiter, { attributes, cost, takenAt }) =>
+    done(limiter.refund(attributes, cost, takenAt)),
   reset: (limiter, { attributes }) => done(limiter.reset(attributes)),
 }
 
@@ -68,7 +69,7 @@ function batchText(texts: readonly string[]): string {
 }
 
 function ask(operation: OperationName, limiters: Limiters, body: unknown): MaybePromise<string> {
-  const request = readCheck(body, operation === 'give')
+  const request = readCheck(body, operation === 'refund')
   return ASK[operation](limiterFor(limiters, request.policy), request)
 }
 

@@ -121,7 +121,7 @@ export function createHandler(
   const handlers: Readonly<Record<Path, Handler>> = {
     '/v1/check': ask('check'),
     '/v1/peek': ask('peek'),
-    '/v1/give': ask('give'),
+    '/v1/refund': ask('refund'),
     '/v1/reset': ask('reset'),
     '/v1/policies': show('/v1/policies', () => ({ status: 200, text: policies(limiters.current) })),
     '/healthz': show('/healthz', () => ({ status: 200, text: '{"status":"ok"}' })),
@@ -165,7 +165,7 @@ type Path = `/v1/${OperationName}` | '/v1/policies' | '/healthz' | '/readyz' | '
 export const METHODS: Readonly<Record<Path, readonly string[]>> = {
   '/v1/check': POST,
   '/v1/peek': POST,
-  '/v1/give': POST,
+  '/v1/refund': POST,
   '/v1/reset': POST,
   '/v1/policies': GET,
   '/healthz': GET,

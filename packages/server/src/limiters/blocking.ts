@@ -24,8 +24,8 @@ export function blocking(
       const refusal = known.blocks === null ? undefined : blocked(attributes)
       return refusal ?? limiter.peek(attributes, cost)
     },
-    give: (attributes: Attributes | string, cost?: number, takenAt?: Millis) =>
-      limiter.give(attributes, cost, takenAt),
+    refund: (attributes: Attributes | string, cost?: number, takenAt?: Millis) =>
+      limiter.refund(attributes, cost, takenAt),
     reset: (attributes: Attributes | string) => limiter.reset(attributes),
     close: () => limiter.close(),
   }

@@ -33,8 +33,8 @@ export function measured(
     },
     peek: (attributes: Attributes | string, cost?: number) =>
       watched(limiter.peek(attributes, cost)),
-    give: (attributes: Attributes | string, cost?: number, takenAt?: Millis) =>
-      watched<void>(limiter.give(attributes, cost, takenAt)),
+    refund: (attributes: Attributes | string, cost?: number, takenAt?: Millis) =>
+      watched<void>(limiter.refund(attributes, cost, takenAt)),
     reset: (attributes: Attributes | string) => watched<void>(limiter.reset(attributes)),
     close: () => limiter.close(),
   }

@@ -48,8 +48,8 @@ export class OwnerStore implements AsyncStore {
     return this.ask('peek', checks)
   }
 
-  async give(checks: readonly Check[]): Promise<void> {
-    await this.ask('give', checks)
+  async refund(checks: readonly Check[]): Promise<void> {
+    await this.ask('refund', checks)
   }
 
   async reset(checks: readonly Check[]): Promise<void> {
@@ -148,7 +148,7 @@ export class OwnerStore implements AsyncStore {
     }
     for (const charged of turn.charged(answers)) {
       this.tell({ type: 'late-answer', givenBack: charged.length > 0 })
-      if (charged.length > 0) this.give(charged).catch(() => {})
+      if (charged.length > 0) this.refund(charged).catch(() => {})
     }
   }
 

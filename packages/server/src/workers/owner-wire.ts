@@ -2,7 +2,7 @@
 import type { Check, Limit, MaybePromise, Store, Verdict } from 'sluice'
 
 /** What a store is asked, by its number on the wire. */
-export const OPERATIONS = ['take', 'peek', 'give', 'reset'] as const
+export const OPERATIONS = ['take', 'peek', 'refund', 'reset'] as const
 
 /** One of a store's methods. */
 export type Operation = (typeof OPERATIONS)[number]

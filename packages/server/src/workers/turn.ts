@@ -32,7 +32,7 @@ export class Turn {
   text(kinds: Kinds): string {
     const { asked, questions } = this
     // It does no harm when units are handed back late.
-    const mayActLate = questions.every(({ operation }) => operation === 'give')
+    const mayActLate = questions.every(({ operation }) => operation === 'refund')
     const latest = mayActLate ? Number.MAX_SAFE_INTEGER : this.deadline
     const { firstUntold: firstKind, untold } = kinds
     const text = JSON.stringify({ latest, firstKind, kinds: untold, asked } satisfies Questions)
@@ -65,7 +65,7 @@ export class Turn {
 }
 
 function isVerdictless(operation: Operation): boolean {
-  return operation === 'give' || operation === 'reset'
+  return operation === 'refund' || operation === 'reset'
 }
 
 /** What an allowed request was charged. What a refusal costs stays: a refusal it was. */

@@ -35,9 +35,9 @@ beforeAll(async () => {
       return inner.take(checks)
     },
     peek: (checks) => inner.peek(checks),
-    give: (checks) => {
+    refund: (checks) => {
       takes += 1
-      return inner.give(checks)
+      return inner.refund(checks)
     },
     reset: (checks) => inner.reset(checks),
     close: () => inner.close(),

@@ -97,7 +97,7 @@ function storeThat(take: Store['take']): Store {
   return {
     take,
     peek: (checks) => inner.peek(checks),
-    give: (checks) => inner.give(checks),
+    refund: (checks) => inner.refund(checks),
     reset: (checks) => inner.reset(checks),
     close: () => inner.close(),
   }

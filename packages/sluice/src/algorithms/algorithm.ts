@@ -35,7 +35,7 @@ export interface Algorithm<S extends State = State> {
   /** Takes a cost above 0, whether it fits or not; never beyond full, and never lowering what is there. */
   spend(limit: Limit, state: S, cost: number, now: Millis): void
   /** Hands back a cost taken at `takenAt`: never above full, and nothing that time has already given back. */
-  give(limit: Limit, state: S, cost: number, now: Millis, takenAt: Millis): void
+  refund(limit: Limit, state: S, cost: number, now: Millis, takenAt: Millis): void
   /** The largest cost that fits. */
   remaining(limit: Limit, state: S, now: Millis): number
   /** The first instant at which a cost that does not fit now will; only asked for a cost within the burst. */

@@ -50,7 +50,13 @@ export function spend(limit: Limit, state: State, cost: number, now: Millis): vo
 }
 
 /** Lowers the level by what has not drained since it was taken. */
-export function give(limit: Limit, state: State, cost: number, now: Millis, takenAt: Millis): void {
+export function refund(
+  limit: Limit,
+  state: State,
+  cost: number,
+  now: Millis,
+  takenAt: Millis,
+): void {
   // Drained by the state's own time, which is ahead of a clock that went back.
   const drained = Math.max(0, Math.max(state.at, now) - takenAt) * limit.quota
   const back = Math.max(0, cost * limit.window - drained)

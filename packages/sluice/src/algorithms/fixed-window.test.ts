@@ -34,9 +34,9 @@ describe('fixed window', () => {
     const count = new Count(limit('5/s', { algorithm: 'fixed-window' }))
     count.take(4, 1900)
     count.take(3, 2000)
-    count.give(4, 2100, 1900)
+    count.refund(4, 2100, 1900)
     expect(count.peek(0, 2100).remaining).toBe(2)
-    count.give(2, 2100, 2000)
+    count.refund(2, 2100, 2000)
     expect(count.peek(0, 2100).remaining).toBe(4)
   })
 

@@ -27,7 +27,7 @@ function spend(limit: Limit, state: State, cost: number): void {
   state.used = Math.max(state.used, Math.min(state.used + cost, limit.quota))
 }
 
-function give(_limit: Limit, state: State, cost: number, _now: Millis, takenAt: Millis): void {
+function refund(_limit: Limit, state: State, cost: number, _now: Millis, takenAt: Millis): void {
   // What was taken in an earlier window ended with it.
   if (takenAt >= state.at) state.used = Math.max(0, state.used - cost)
 }
@@ -50,7 +50,7 @@ export const fixedWindow: Algorithm = {
   fresh,
   take,
   spend,
-  give,
+  refund,
   remaining,
   freeAt,
   fullAt,

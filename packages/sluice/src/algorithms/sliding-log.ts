@@ -82,7 +82,7 @@ function spend(limit: Limit, log: Log, cost: number, now: Millis): void {
   log.tail += 1
 }
 
-function give(_limit: Limit, log: Log, cost: number, now: Millis, takenAt: Millis): void {
+function refund(_limit: Limit, log: Log, cost: number, now: Millis, takenAt: Millis): void {
   // From the entry of that instant, then from older ones: never from what came later.
   let left = cost
   const kept: [Millis, number][] = []
@@ -124,7 +124,7 @@ export const slidingLog: Algorithm<Log> = {
   fresh,
   take,
   spend,
-  give,
+  refund,
   remaining,
   freeAt,
   fullAt,

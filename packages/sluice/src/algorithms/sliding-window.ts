@@ -52,7 +52,7 @@ function spend(limit: Limit, state: State, cost: number): void {
   state.used = Math.max(state.used, Math.min(state.used + cost, limit.quota))
 }
 
-function give(limit: Limit, state: State, cost: number, _now: Millis, takenAt: Millis): void {
+function refund(limit: Limit, state: State, cost: number, _now: Millis, takenAt: Millis): void {
   if (takenAt >= state.at) state.used = Math.max(0, state.used - cost)
   else if (takenAt >= state.at - limit.window) state.before = Math.max(0, state.before - cost)
 }
@@ -88,7 +88,7 @@ export const slidingWindow: Algorithm = {
   fresh,
   take,
   spend,
-  give,
+  refund,
   remaining,
   freeAt,
   fullAt,

@@ -84,7 +84,7 @@ it.each(['token-bucket', 'gcra', 'leaky-bucket'] as const)(
     large.take(10, 0)
     const count = new Count(limit('2/s', { algorithm }), large.state)
     expect(count.peek(1, 400).retryAfter).toBe(100)
-    count.give(1, 400, 400)
+    count.refund(1, 400, 400)
     expect(count.peek(1, 400).retryAfter).toBe(100)
   },
 )
@@ -94,7 +94,7 @@ it.each(['token-bucket', 'gcra', 'leaky-bucket'] as const)(
   (algorithm) => {
     const count = new Count(limit('2/s', { algorithm, burst: 4 }))
     count.take(4, 0)
-    count.give(1, 500, 500)
+    count.refund(1, 500, 500)
     expect(count.peek(0, 500).remaining).toBe(2)
     expect(count.peek(0, 400).remaining).toBe(2)
   },

@@ -6,7 +6,12 @@ import type { Algorithm, State } from './algorithm.ts'
 import { algorithmOf } from './index.ts'
 
 /** Decides one cost against one state at one instant. Pure. The result is the verdict and carries the next state. */
-export function take(limit: Limit, state: State | undefined, cost: number, now: Millis): Taken {
+export function take(
+  limit: Limit,
+  state: State | undefined,
+  cost: number,
+  now: Millis,
+): LazyVerdict {
   const algorithm = algorithmOf(limit)
   const own = state === undefined ? algorithm.fresh(limit, now) : { ...state }
   return takeBy(algorithm, limit, own, cost, now)
@@ -19,7 +24,7 @@ export function takeBy(
   state: State,
   cost: number,
   now: Millis,
-): Taken {
+): LazyVerdict {
   const allowed = algorithm.take(limit, state, cost, now)
   return new (verdictClass(algorithm))(limit, state, cost, now, allowed, true)
 }
@@ -31,7 +36,7 @@ export function peekBy(
   state: State,
   cost: number,
   now: Millis,
-): Taken {
+): LazyVerdict {
   algorithm.take(limit, state, 0, now)
   const allowed = cost === 0 || algorithm.take(limit, { ...state }, cost, now)
   return new (verdictClass(algorithm))(limit, state, cost, now, allowed, false)
@@ -42,7 +47,7 @@ export function peekBy(
  *
  * Most callers read `allowed` alone, and the divisions behind the rest cost more than the decision.
  */
-export class Taken implements Verdict {
+export class LazyVerdict implements Verdict {
   readonly allowed: boolean
   readonly at: Millis
   private readonly limit: Limit
@@ -116,10 +121,10 @@ export class Taken implements Verdict {
 }
 
 /** A verdict over a state that is more than its numbers. */
-class TakenWhole extends Taken {
+class LazyLogVerdict extends LazyVerdict {
   private readonly whole: State
 
-  constructor(...parts: ConstructorParameters<typeof Taken>) {
+  constructor(...parts: ConstructorParameters<typeof LazyVerdict>) {
     super(...parts)
     this.whole = parts[1]
   }
@@ -130,6 +135,6 @@ class TakenWhole extends Taken {
 }
 
 /** The verdicts of an algorithm. */
-function verdictClass(algorithm: Algorithm): typeof Taken {
-  return algorithm.words === 0 ? TakenWhole : Taken
+function verdictClass(algorithm: Algorithm): typeof LazyVerdict {
+  return algorithm.words === 0 ? LazyLogVerdict : LazyVerdict
 }

@@ -35,10 +35,10 @@ describe('token bucket', () => {
   it('hands back what has not come back by itself', () => {
     const count = new Count(limit('4/s', { burst: 8 }))
     count.take(8, 1000)
-    count.give(3, 1500, 1000)
+    count.refund(3, 1500, 1000)
     // Two tokens came back in 500 ms, and one of the three is still out.
     expect(count.peek(0, 1500)).toMatchObject({ remaining: 3, resetAfter: 1250 })
-    count.give(3, 1500, 500)
+    count.refund(3, 1500, 500)
     expect(count.peek(0, 1500).remaining).toBe(3)
   })
 

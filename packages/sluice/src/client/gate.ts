@@ -17,7 +17,7 @@ export interface Passage {
 export interface Gate {
   take(cost: number): MaybePromise<Passage>
   /** Hands back what was taken for somebody who has left meanwhile. */
-  give(cost: number, takenAt: Millis): MaybePromise<void>
+  refund(cost: number, takenAt: Millis): MaybePromise<void>
   /** The least time, after the head of a queue has passed, until so many units behind it have. */
   leastWait(headCost: number, units: number): Millis
 }

@@ -31,7 +31,7 @@ export function learnedGate(rate: LearnedRate, clock: Clock): LearnedGate {
       due = Math.max(due, now) + cost / rate.perMillis
       return { allowed: true, remaining: 0, retryAfter: 0, at: now }
     },
-    give: () => {},
+    refund: () => {},
     // A rate that may rise promises nothing.
     leastWait: () => 0,
     wasBusy() {

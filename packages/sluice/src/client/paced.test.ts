@@ -20,7 +20,7 @@ function remote(timers: FakeTimers, latency = 1): AsyncStore & { calls: number }
       return inner.take(checks)
     },
     peek: async (checks: Parameters<AsyncStore['peek']>[0]) => inner.peek(checks),
-    give: async (checks: Parameters<AsyncStore['give']>[0]) => inner.give(checks),
+    refund: async (checks: Parameters<AsyncStore['refund']>[0]) => inner.refund(checks),
     reset: async () => {},
     close: async () => {},
   }
@@ -363,7 +363,7 @@ describe('paced on a remote store', () => {
               answer = resolve
             })
           : store.take(checks),
-      give: async (checks) => void given.push(...checks.map(({ cost }) => cost)),
+      refund: async (checks) => void given.push(...checks.map(({ cost }) => cost)),
     }
     const pacer = paced('10/s', { timers, store: lost, maxWait: 1000 })
     const first = pacer.take(3).catch((error: SluiceError) => error.code)
@@ -399,7 +399,7 @@ describe('a million who give up', () => {
     collect()
     return process.memoryUsage().heapUsed / 2 ** 20
   }
-  const give = async (
+  const refund = async (
     pacer: Paced,
     count: number,
     signalOf: (i: number) => AbortController,
@@ -432,9 +432,9 @@ describe('a million who give up', () => {
     await pacer.take(1000)
     const keeper = pacer.take()
     keeper.catch(() => {})
-    await give(pacer, 50_000, signalOf)
+    await refund(pacer, 50_000, signalOf)
     const before = heap()
-    await give(pacer, count, signalOf)
+    await refund(pacer, count, signalOf)
     const after = heap()
     console.log(
       `${count} aborted waits, ${name}: heap ${before.toFixed(1)} → ${after.toFixed(1)} MB`,

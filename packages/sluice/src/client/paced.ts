@@ -65,7 +65,7 @@ export function paced(limit: LimitInput, options: PacedOptions = {}): Paced {
   const maxWait = reader.duration('maxWait', options.maxWait, 60_000)
   const maxQueue = reader.number('maxQueue', options.maxQueue, 10_000, { least: 1, whole: true })
   reader.shaped('timers', options.timers, ['clock', 'wall', 'set', 'clear'])
-  reader.shaped('store', options.store, ['take', 'give'])
+  reader.shaped('store', options.store, ['take', 'refund'])
   const { key = 'default', signal, timers = systemTimers } = options
   if (typeof key !== 'string' || key === '') reader.wrong('key', key, 'text that is not empty')
   const store = options.store ?? memoryStore({ clock: timers.clock, maxKeys: 1 })

@@ -8,7 +8,7 @@ import { errorOfProblem, errorOfStatus, unreachable } from './remote-errors.ts'
 import type { Timers } from './timers.ts'
 
 /** What the service can be asked. */
-export type Operation = 'check' | 'peek' | 'give' | 'reset'
+export type Operation = 'check' | 'peek' | 'refund' | 'reset'
 
 /** What a postman works with. */
 export interface PostmanOptions {

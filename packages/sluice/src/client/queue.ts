@@ -214,7 +214,7 @@ export class Queue {
 
   /** Nobody waits for it, and what cannot be handed back is lost. */
   private giveBack(cost: number, takenAt: Millis): void {
-    void (async () => this.gate.give(cost, takenAt))().catch(() => {})
+    void (async () => this.gate.refund(cost, takenAt))().catch(() => {})
   }
 
   /** Sets the one timer to what happens next by itself: the head may ask, or has waited too long. */

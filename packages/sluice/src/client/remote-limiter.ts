@@ -92,8 +92,8 @@ class Remote implements Limiter {
     return decisionOf(await this.ask('peek', attributes, { cost }))
   }
 
-  async give(attributes: Attributes | string, cost?: number, takenAt?: Millis): Promise<void> {
-    await this.ask('give', attributes, { cost, takenAt })
+  async refund(attributes: Attributes | string, cost?: number, takenAt?: Millis): Promise<void> {
+    await this.ask('refund', attributes, { cost, takenAt })
   }
 
   async reset(attributes: Attributes | string): Promise<void> {

@@ -14,7 +14,7 @@ export function storeGate(store: Store, limit: Limit, key: string): Gate {
       const verdicts = store.take([check(cost)])
       return 'then' in verdicts ? verdicts.then(([verdict]) => verdict!) : verdicts[0]!
     },
-    give: (cost, takenAt) => store.give([{ ...check(cost), takenAt }]),
+    refund: (cost, takenAt) => store.refund([{ ...check(cost), takenAt }]),
     leastWait: (headCost, units) => leastWait(limit, headCost, units),
   }
 }

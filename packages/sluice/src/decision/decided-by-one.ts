@@ -1,10 +1,10 @@
 // Decisions by the one rule there is, which are most decisions.
 import type { State } from '../algorithms/algorithm.ts'
 import { algorithmOf } from '../algorithms/index.ts'
-import { Taken } from '../algorithms/take.ts'
+import { LazyVerdict } from '../algorithms/take.ts'
 import type { Limit } from '../limit/limit.ts'
 import type { Verdict } from '../limit/verdict.ts'
-import type { Left } from '../stores/store.ts'
+import type { TakeOutput } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
 import type { Skipped } from './decision.ts'
 import { Deciding, type Spoken, type Tellable } from './deciding.ts'
@@ -84,7 +84,7 @@ export class DecidedAtOnce extends ByOne {
   private readonly used: number
   private readonly before: number
 
-  constructor(allowed: boolean, spoken: Spoken, left: Left) {
+  constructor(allowed: boolean, spoken: Spoken, left: TakeOutput) {
     super()
     this.allowed = allowed
     this.one = spoken
@@ -109,7 +109,7 @@ export class DecidedAtOnce extends ByOne {
 
   protected get verdict(): Verdict {
     const { limit, cost } = this.one
-    return new Taken(limit, this.state, cost, this.now, this.allowed, true)
+    return new LazyVerdict(limit, this.state, cost, this.now, this.allowed, true)
   }
 
   private get state(): State {

@@ -48,7 +48,7 @@ export interface Decision {
   readonly resetAfter: Millis
   /** How long to hold an allowed request before it goes on (leaky bucket). */
   readonly delay: Millis
-  /** The instant of the decision, by the store's clock; what `give` wants to know. 0 when no rule spoke. */
+  /** The instant of the decision, by the store's clock; what `refund` wants to know. 0 when no rule spoke. */
   readonly at: Millis
   /** True when a stand-in answered for the store. */
   readonly degraded: boolean

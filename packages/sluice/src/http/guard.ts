@@ -118,7 +118,7 @@ export class Guard<Q extends object, S> implements Keeper {
       passage.cost = cost
       const done =
         cost < taken
-          ? this.limiter.give(subject, taken - cost, decision.at)
+          ? this.limiter.refund(subject, taken - cost, decision.at)
           : this.takeMore(subject, cost - taken)
       if (isPromise(done)) return done.then(undefined, fail)
     } catch (error) {

@@ -31,7 +31,7 @@ describe('mistakes in options', () => {
     [limiter, { onFailure: 'local' }, /onFailure is "local"; accepted: open, closed/],
     [limiter, { partitionKeys: { secret: 'short' } }, /partitionKeys\.secret/],
     [
-      { check: () => ({}), give: () => undefined },
+      { check: () => ({}), refund: () => undefined },
       { partitionKeys: { secret: 'sixteen letters!' } },
       /need a limiter made by createLimiter/,
     ],

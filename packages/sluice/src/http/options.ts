@@ -73,7 +73,7 @@ export interface HttpOptions<Q, S = unknown> {
 }
 
 /** Any limiter: of this library, or one like it. */
-export type AnyLimiter = Pick<Limiter, 'check' | 'give'> | Pick<SyncLimiter, 'check' | 'give'>
+export type AnyLimiter = Pick<Limiter, 'check' | 'refund'> | Pick<SyncLimiter, 'check' | 'refund'>
 
 /** Accepted values by option; null: a function. */
 const ACCEPTED: Readonly<

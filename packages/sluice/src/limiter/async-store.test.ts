@@ -15,7 +15,7 @@ function remote(store: SyncStore): Store {
   return {
     take: async (checks) => store.take(checks),
     peek: async (checks) => store.peek(checks),
-    give: async (checks) => store.give(checks),
+    refund: async (checks) => store.refund(checks),
     reset: async (checks) => store.reset(checks),
     close: async () => store.close(),
   }
@@ -34,7 +34,7 @@ const policyOf = (algorithm: (typeof ALGORITHMS)[number]): Policy => ({
 describe('a limiter on a store that answers by promises', () => {
   const step = fc.record({
     wait: fc.integer({ min: 0, max: 6000 }),
-    call: fc.constantFrom('check', 'check', 'check', 'peek', 'give', 'reset'),
+    call: fc.constantFrom('check', 'check', 'check', 'peek', 'refund', 'reset'),
     attributes: fc.record(
       {
         user: fc.constantFrom('a', 'b'),
@@ -137,7 +137,7 @@ describe('a limiter on a store that answers at once', () => {
       expect(answer).not.toHaveProperty('then')
       expect(typeof answer.allowed).toBe('boolean')
     }
-    expect([limiter.give('a'), limiter.reset('a'), limiter.close()]).toEqual([
+    expect([limiter.refund('a'), limiter.reset('a'), limiter.close()]).toEqual([
       undefined,
       undefined,
       undefined,
@@ -150,7 +150,7 @@ describe('a limiter on a store that answers at once', () => {
       sync: true,
       take: (checks) => whole.take(checks),
       peek: (checks) => whole.peek(checks),
-      give: (checks) => whole.give(checks),
+      refund: (checks) => whole.refund(checks),
       reset: (checks) => whole.reset(checks),
       close: () => whole.close(),
     }

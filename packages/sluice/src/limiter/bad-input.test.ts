@@ -226,7 +226,7 @@ describe('requests', () => {
   it.each(calls)('with $what', ({ code, says, attributes, cost }) => {
     const limiters = says.startsWith('attribute units') ? [ruled] : [ruled, bare]
     for (const limiter of limiters) {
-      for (const method of ['check', 'peek', 'give'] as const) {
+      for (const method of ['check', 'peek', 'refund'] as const) {
         const error = mistake(() => limiter[method](attributes, cost))
         expect(error.code).toBe(code)
         expect(error.message).toContain(says)
@@ -242,12 +242,12 @@ describe('requests', () => {
       const remote: Store = {
         take: async (checks) => store.take(checks),
         peek: async (checks) => store.peek(checks),
-        give: async (checks) => store.give(checks),
+        refund: async (checks) => store.refund(checks),
         reset: async (checks) => store.reset(checks),
         close: async () => {},
       }
       const limiter = createLimiter({ policy, store: remote })
-      for (const method of ['check', 'peek', 'give'] as const) {
+      for (const method of ['check', 'peek', 'refund'] as const) {
         await expect(limiter[method](attributes, cost)).rejects.toMatchObject({
           code,
           message: expect.stringContaining(says) as string,

@@ -3,7 +3,7 @@ import { DecidedAtOnce } from '../decision/decided-by-one.ts'
 import type { Decision } from '../decision/decision.ts'
 import { beginsAsHash } from '../key/key.ts'
 import type { Attributes } from '../policy/policy.ts'
-import type { Counts, Left, MaybePromise, SyncStore } from '../stores/store.ts'
+import type { FastPath, TakeOutput, MaybePromise, SyncStore } from '../stores/store.ts'
 import { asked, isBare, RuleLimiter, type Asked } from './rule-limiter.ts'
 
 type Parts = ConstructorParameters<typeof RuleLimiter>
@@ -15,7 +15,7 @@ export function ruleLimiter(...parts: Parts): RuleLimiter {
   const isOne = rules.length === 1 && only !== undefined && isBare(only) && !only.countRefused
   if (isOne && !hashKeys && store.sync === true) {
     const { space, limit } = only.base
-    const counts = (store as SyncStore).counts?.(space, limit)
+    const counts = (store as SyncStore).fastPath?.(space, limit)
     if (counts !== undefined) return new BareLimiter(asked(only, '', 1), counts, parts)
   }
   return new RuleLimiter(...parts)
@@ -24,11 +24,11 @@ export function ruleLimiter(...parts: Parts): RuleLimiter {
 /** Decides by the only rule when the store knows the key; leaves all other questions to {@link RuleLimiter}. */
 class BareLimiter extends RuleLimiter {
   private readonly one: Asked
-  private counts: Counts | null
+  private counts: FastPath | null
   /** What the last decision left; fractions, so that V8 keeps its numbers in place from the start. */
-  private readonly left: Left = { now: 0.5, at: 0.5, used: 0.5, before: 0.5 }
+  private readonly left: TakeOutput = { now: 0.5, at: 0.5, used: 0.5, before: 0.5 }
 
-  constructor(one: Asked, counts: Counts, parts: Parts) {
+  constructor(one: Asked, counts: FastPath, parts: Parts) {
     super(...parts)
     this.one = one
     this.counts = counts
@@ -44,7 +44,7 @@ class BareLimiter extends RuleLimiter {
       typeof attributes === 'string' &&
       !beginsAsHash(attributes)
     ) {
-      const allowed = counts.takeKnown(attributes, left)
+      const allowed = counts.takeExisting(attributes, left)
       if (allowed !== undefined) return new DecidedAtOnce(allowed, this.one, left)
     }
     return super.check(attributes, cost)

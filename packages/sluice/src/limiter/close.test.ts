@@ -9,7 +9,7 @@ const calls: readonly [name: string, call: (limiter: SyncLimiter) => unknown][] 
   ['check', (limiter) => limiter.check('a')],
   ['check by attributes', (limiter) => limiter.check({ user: 'a' })],
   ['peek', (limiter) => limiter.peek('a')],
-  ['give', (limiter) => limiter.give('a')],
+  ['refund', (limiter) => limiter.refund('a')],
   ['reset', (limiter) => limiter.reset('a')],
 ]
 const closed = { code: 'limiter-closed', message: expect.stringContaining('the limiter is closed') }
@@ -77,7 +77,7 @@ function remote() {
   return {
     take: vi.fn<Store['take']>(async () => []),
     peek: vi.fn<Store['peek']>(async () => []),
-    give: vi.fn<Store['give']>(async () => {}),
+    refund: vi.fn<Store['refund']>(async () => {}),
     reset: vi.fn<Store['reset']>(async () => {}),
     close: vi.fn<Store['close']>(async () => {}),
   }

@@ -11,7 +11,7 @@ const remote = {} as AsyncStore
 class Elsewhere {
   declare take: Store['take']
   declare peek: Store['peek']
-  declare give: Store['give']
+  declare refund: Store['refund']
   declare reset: Store['reset']
   declare close: Store['close']
 }
@@ -55,7 +55,7 @@ describe('a limiter', () => {
     const limiter = createLimiter({ limit: '1/s' })
     const attributes = { user: 'a', plan: null, ip: undefined, beta: true, size: 5 }
     expectTypeOf(limiter.check(attributes, 2)).toEqualTypeOf<Decision>()
-    expectTypeOf(limiter.give('a', 1, limiter.check('a').at)).toEqualTypeOf<void>()
+    expectTypeOf(limiter.refund('a', 1, limiter.check('a').at)).toEqualTypeOf<void>()
     // @ts-expect-error nobody to count
     limiter.check()
     // @ts-expect-error not an attribute's value

@@ -123,7 +123,7 @@ describe('hashKeys', () => {
         return inner.take(checks)
       },
       peek: (checks: Parameters<typeof inner.take>[0]) => inner.peek(checks),
-      give: (checks: Parameters<typeof inner.take>[0]) => inner.give(checks),
+      refund: (checks: Parameters<typeof inner.take>[0]) => inner.refund(checks),
       reset: (checks: Parameters<typeof inner.take>[0]) => inner.reset(checks),
       close: () => inner.close(),
     }

@@ -77,7 +77,7 @@ function promising(limiter: RuleLimiter): Limiter {
       }
     },
     peek: async (attributes, cost) => limiter.peek(attributes, cost),
-    give: async (attributes, cost, takenAt) => limiter.give(attributes, cost, takenAt),
+    refund: async (attributes, cost, takenAt) => limiter.refund(attributes, cost, takenAt),
     reset: async (attributes) => limiter.reset(attributes),
     close: async () => limiter.close(),
   }

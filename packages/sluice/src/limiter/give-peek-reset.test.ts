@@ -46,7 +46,7 @@ describe('peek', () => {
   })
 })
 
-describe('give', () => {
+describe('refund', () => {
   it.each(ALGORITHMS)('hands back to every rule that speaks, never above full: %s', (algorithm) => {
     const rules = [user, all].map((rule) => ({
       ...rule,
@@ -55,19 +55,19 @@ describe('give', () => {
     const { limiter, left, store } = limited(...rules)
     limiter.check(request, 6)
     expect(left(request)).toEqual([4, 94])
-    limiter.give(request, 2)
+    limiter.refund(request, 2)
     expect(left(request)).toEqual([6, 96])
-    limiter.give(request)
+    limiter.refund(request)
     expect(left(request)).toEqual([7, 97])
-    limiter.give(request, 50)
-    limiter.give(request, 50)
+    limiter.refund(request, 50)
+    limiter.refund(request, 50)
     expect(left(request)).toEqual([10, 100])
     expect(store.stats().keys).toBe(0)
   })
 
   it('never mints units for a key that has none out', () => {
     const { limiter, left, store } = limited(user)
-    limiter.give(request, 1000)
+    limiter.refund(request, 1000)
     expect(left(request)).toEqual([10])
     expect(store.stats().keys).toBe(0)
   })
@@ -78,7 +78,7 @@ describe('give', () => {
     expect(at).toBe(START)
     clock.advance(120_000)
     limiter.check(request, 10)
-    limiter.give(request, 10, at)
+    limiter.refund(request, 10, at)
     expect(left(request)).toEqual([0])
   })
 
@@ -87,14 +87,14 @@ describe('give', () => {
     const { at } = limiter.check(request, 10)
     clock.advance(30_000)
     expect(left(request)).toEqual([5])
-    limiter.give(request, 6, at)
+    limiter.refund(request, 6, at)
     expect(left(request)).toEqual([6])
   })
 
   it('takes the cost from the attribute that the rule names', () => {
     const { limiter, left } = limited({ ...user, cost: 'tokens' })
     limiter.check({ ...request, tokens: 8 })
-    limiter.give({ ...request, tokens: 5 })
+    limiter.refund({ ...request, tokens: 5 })
     expect(left(request)).toEqual([7])
   })
 
@@ -103,7 +103,7 @@ describe('give', () => {
     (takenAt) => {
       const { limiter, left } = limited(user)
       limiter.check(request, 6)
-      expect(() => limiter.give(request, 1, takenAt as never)).toThrow(
+      expect(() => limiter.refund(request, 1, takenAt as never)).toThrow(
         expect.objectContaining({
           code: 'invalid-option',
           message: expect.stringMatching(/^takenAt is .*; accepted: the decision's at/) as string,

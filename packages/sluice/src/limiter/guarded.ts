@@ -82,7 +82,7 @@ export function guarded(
     // A store that keeps the deadline itself does better than we: what it gave up does nothing on the server.
     timeout: timeout ?? (store.timeout === undefined ? TIMEOUT : null),
     breaker: breakerOf(breaker, impossible),
-    ...(store.partOf !== undefined && {
+    ...(store.shardOf !== undefined && {
       division: {
         partOf: (attributes) => limiter.partOf(attributes),
         breaker: () => breakerOf(breaker, impossible),

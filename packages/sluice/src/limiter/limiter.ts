@@ -16,7 +16,7 @@ export interface Limiter {
    * Hands units back to every rule that speaks; never above full. With `takenAt` (the decision's `at`),
    * nothing comes back that time has already given back.
    */
-  give(attributes: Attributes | string, cost?: number, takenAt?: Millis): Promise<void>
+  refund(attributes: Attributes | string, cost?: number, takenAt?: Millis): Promise<void>
   /** Forgets the counts of every rule that speaks. */
   reset(attributes: Attributes | string): Promise<void>
   /** Ends the limiter, and the store if the limiter made it. */
@@ -27,7 +27,7 @@ export interface Limiter {
 export interface SyncLimiter {
   check(attributes: Attributes | string, cost?: number): Decision
   peek(attributes: Attributes | string, cost?: number): Decision
-  give(attributes: Attributes | string, cost?: number, takenAt?: Millis): void
+  refund(attributes: Attributes | string, cost?: number, takenAt?: Millis): void
   reset(attributes: Attributes | string): void
   close(): void
 }

@@ -10,8 +10,8 @@ const MOST_PARTS = 2 ** 20
  */
 export function partOfAll(store: Store, checks: readonly Check[]): number {
   const [first] = checks
-  if (store.partOf === undefined || first === undefined) return 0
-  const one = store.partOf(first)
-  const other = checks.length === 1 ? one : store.partOf(checks.at(-1)!)
+  if (store.shardOf === undefined || first === undefined) return 0
+  const one = store.shardOf(first)
+  const other = checks.length === 1 ? one : store.shardOf(checks.at(-1)!)
   return one === other ? one : (other + 1) * MOST_PARTS + one
 }

@@ -58,11 +58,11 @@ export class RuleLimiter {
     return decided(checks, checks.length === 0 ? NOTHING : this.store.peek(checks), skipped)
   }
 
-  give(attributes: Attributes | string, cost = 1, takenAt?: Millis): MaybePromise<void> {
+  refund(attributes: Attributes | string, cost = 1, takenAt?: Millis): MaybePromise<void> {
     if (takenAt !== undefined && !Number.isSafeInteger(takenAt)) throw badInstant(takenAt)
     const { checks } = this.ask(attributes, cost)
-    if (takenAt === undefined) return this.store.give(checks)
-    return this.store.give(checks.map((check) => ({ ...check, takenAt })))
+    if (takenAt === undefined) return this.store.refund(checks)
+    return this.store.refund(checks.map((check) => ({ ...check, takenAt })))
   }
 
   reset(attributes: Attributes | string): MaybePromise<void> {
@@ -72,9 +72,9 @@ export class RuleLimiter {
   /** The part of the store that keeps the counts of a request. */
   partOf(attributes: Attributes | string): number {
     const { only, store } = this
-    if (store.partOf === undefined) return 0
+    if (store.shardOf === undefined) return 0
     if (only !== null && typeof attributes === 'string' && isPlain(attributes))
-      return store.partOf(asked(only, attributes, 1))
+      return store.shardOf(asked(only, attributes, 1))
     try {
       return partOfAll(store, this.ask(attributes, 0).checks)
     } catch {

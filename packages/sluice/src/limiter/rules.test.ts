@@ -416,7 +416,7 @@ it('decides without a rule when none speaks', () => {
       skipped: [{ rule: 'rule', missing: 'user' }],
     })
   }
-  limiter.give({})
+  limiter.refund({})
   limiter.reset({})
   expect(store.stats().keys).toBe(0)
 })

@@ -48,8 +48,8 @@ export class StandInStore implements SyncStore {
     return this.each(checks, this.recalled(checks), (local) => this.parts.counts.peek(local))
   }
 
-  give(checks: readonly Check[]): void {
-    this.parts.counts.give(this.localOf(checks))
+  refund(checks: readonly Check[]): void {
+    this.parts.counts.refund(this.localOf(checks))
   }
 
   reset(checks: readonly Check[]): void {

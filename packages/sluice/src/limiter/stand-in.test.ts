@@ -18,7 +18,7 @@ function brokenStore(): AsyncStore & { isBack: boolean } {
     isBack: false,
     take: (checks) => reach(() => counts.take(checks)),
     peek: (checks) => reach(() => counts.peek(checks)),
-    give: (checks) => reach(() => counts.give(checks)),
+    refund: (checks) => reach(() => counts.refund(checks)),
     reset: (checks) => reach(() => counts.reset(checks)),
     close: () => counts.close(),
   }
@@ -232,7 +232,9 @@ describe('a limiter whose store is gone', () => {
       await limiter.close()
       await expect(limiter.check({ user: 'ann' })).rejects.toMatchObject({ code: 'limiter-closed' })
       await expect(limiter.peek({ user: 'ann' })).rejects.toMatchObject({ code: 'limiter-closed' })
-      await expect(limiter.give({ user: 'ann' })).rejects.toMatchObject({ code: 'limiter-closed' })
+      await expect(limiter.refund({ user: 'ann' })).rejects.toMatchObject({
+        code: 'limiter-closed',
+      })
     }
   })
 })

@@ -56,8 +56,8 @@ export class StandIn implements Fallback {
     return new StoodIn(limiter.peek(attributes, cost) as Decision, failure.cause, this.modeOf)
   }
 
-  give(attributes: Attributes | string, cost: number | undefined, takenAt?: Millis): void {
-    void this.made?.limiter.give(attributes, cost, takenAt)
+  refund(attributes: Attributes | string, cost: number | undefined, takenAt?: Millis): void {
+    void this.made?.limiter.refund(attributes, cost, takenAt)
   }
 
   reset(attributes: Attributes | string): void {
@@ -79,7 +79,7 @@ export class StandIn implements Fallback {
   /** What the store refuses by this limit or by one that grants more. One that was raised since may have room. */
   private recall(check: Check): Verdict | undefined {
     const { store, partOf } = this.options
-    const recalled = store.recall?.(check)
+    const recalled = store.knownRefusal?.(check)
     if (recalled === undefined) return undefined
     const { quota, burst } = scaleLimit(recalled.limit, partOf)
     return quota < check.limit.quota || burst < check.limit.burst ? undefined : recalled.verdict

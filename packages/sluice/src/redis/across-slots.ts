@@ -25,7 +25,7 @@ export async function takeAcross(groups: readonly Group[], run: Run): Promise<re
     try {
       place(verdicts, group, await run('take', checksOf(group)))
     } catch (error) {
-      await Promise.allSettled(done.map((earlier) => run('give', takenIn(earlier, verdicts))))
+      await Promise.allSettled(done.map((earlier) => run('refund', takenIn(earlier, verdicts))))
       throw error
     }
     if (group.some(({ check, index }) => check.shadow !== true && !verdicts[index]!.allowed)) {
@@ -42,7 +42,7 @@ export async function takeAcross(groups: readonly Group[], run: Run): Promise<re
 async function undo(group: Group, wasTaken: boolean, verdicts: Verdict[], run: Run): Promise<void> {
   const counting = group.filter(({ check }) => check.countRefused === true)
   const others = group.filter(({ check }) => check.countRefused !== true)
-  if (wasTaken) await run('give', takenIn(others, verdicts))
+  if (wasTaken) await run('refund', takenIn(others, verdicts))
   else for (const one of counting) place(verdicts, [one], await run('take', checksOf([one])))
   place(verdicts, others, await run('peek', checksOf(others)))
 }

@@ -48,7 +48,7 @@ export class Batch {
 
   /** Whether it does no harm when the call acts after we have given it up: all that it does is to hand back. */
   get mayActLate(): boolean {
-    return this.shapes.every(({ operation }) => operation === 'give')
+    return this.shapes.every(({ operation }) => operation === 'refund')
   }
 
   get script(): Script {

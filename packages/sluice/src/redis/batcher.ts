@@ -78,7 +78,7 @@ export class Batcher {
       if (!this.isScheduled) this.schedule()
     }
     const own = batch
-    const lowers = operation === 'give' || operation === 'reset'
+    const lowers = operation === 'refund' || operation === 'reset'
     const told = lowers && this.options.mayForget?.() === true ? traced(checks) : checks
     const request = own.add(this.shapeIn(own, operation, told), names)
     return own.done.then(() => see(own.answerTo(request)))
@@ -176,7 +176,7 @@ export class Batcher {
     const own = charged.map(({ index }) => names[index]!)
     const taken = charged.map(({ check }) => check)
     // When this fails too, the units stay charged until time gives them back.
-    this.run('give', taken, own).catch(() => {})
+    this.run('refund', taken, own).catch(() => {})
   }
 
   private fail(batch: Batch, error: SluiceError): void {

@@ -47,7 +47,7 @@ describe('redisStore', () => {
     const store = redisStore({ customCommand: () => Promise.resolve((calls += 1)) })
     await store.take([])
     await store.peek([])
-    await store.give([])
+    await store.refund([])
     await store.reset([])
     await store.close()
     await store.close()

@@ -158,7 +158,7 @@ class Redis implements SeenStore {
     const answer = takeAcross(groups, (op, checks) => this.run(op, checks))
     return this.whole.race(answer, (verdicts) => {
       const charged = chargedOf(checks, verdicts).map(({ check }) => check)
-      if (charged.length > 0) this.give(charged).catch(() => {})
+      if (charged.length > 0) this.refund(charged).catch(() => {})
     })
   }
 
@@ -166,8 +166,8 @@ class Redis implements SeenStore {
     return this.each('peek', checks)
   }
 
-  async give(checks: readonly Check[]): Promise<void> {
-    await this.each('give', checks)
+  async refund(checks: readonly Check[]): Promise<void> {
+    await this.each('refund', checks)
   }
 
   async reset(checks: readonly Check[]): Promise<void> {

@@ -1,10 +1,10 @@
 // What one refused request has taught: what its counts hold, and how they go on without traffic.
 import type { State } from '../algorithms/algorithm.ts'
 import { algorithmOf } from '../algorithms/index.ts'
-import { peekBy, Taken } from '../algorithms/take.ts'
+import { peekBy, LazyVerdict } from '../algorithms/take.ts'
 import type { Limit } from '../limit/limit.ts'
 import type { Verdict } from '../limit/verdict.ts'
-import type { Check, Recalled } from '../stores/store.ts'
+import type { Check, KnownRefusal } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
 
 /** One check of the request, and what the store said of it. */
@@ -44,7 +44,7 @@ export class Refusal {
     this.answeredAt = journey.answeredAt
     this.known = checks.map(({ space, key, limit, cost, shadow = false }, i) => {
       const verdict = verdicts[i]!
-      const state = verdict instanceof Taken ? verdict.next : undefined
+      const state = verdict instanceof LazyVerdict ? verdict.next : undefined
       return { space, key, limit, cost, isShadow: shadow, verdict, state }
     })
   }
@@ -84,7 +84,7 @@ export class Refusal {
   }
 
   /** The verdict on one of its counts, by the limit that refused, if that still refuses this cost. */
-  verdictOn({ space, key, cost }: Check, now: Millis): Recalled | undefined {
+  verdictOn({ space, key, cost }: Check, now: Millis): KnownRefusal | undefined {
     const known = this.known.find((one) => one.key === key && one.space === space)
     if (known === undefined || !refusesAt(known, cost, this.latest(known, now))) return undefined
     const verdict = agedVerdict(known, cost, this.earliest(known, now))

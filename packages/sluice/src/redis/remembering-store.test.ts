@@ -64,7 +64,7 @@ describe('a store that remembers refusals', () => {
     ])
   })
 
-  it.each(['give', 'reset'] as const)('sees at once what this process %ss', async (how) => {
+  it.each(['refund', 'reset'] as const)('sees at once what this process %ss', async (how) => {
     const { store } = remembering()
     await store.take([on('a', { cost: 10 })])
     await store.take([on('a')])
@@ -72,7 +72,7 @@ describe('a store that remembers refusals', () => {
     expect((await store.take([on('a')]))[0]!.allowed).toBe(true)
   })
 
-  it.each(['give', 'reset'] as const)('sees what others %s after the hold', async (how) => {
+  it.each(['refund', 'reset'] as const)('sees what others %s after the hold', async (how) => {
     const { store, others, clock } = remembering()
     await store.take([on('a', { cost: 10 })])
     await store.take([on('a')])
@@ -83,7 +83,7 @@ describe('a store that remembers refusals', () => {
     expect((await store.take([on('a')]))[0]!.allowed).toBe(true)
   })
 
-  it.each(['give', 'reset'] as const)(
+  it.each(['refund', 'reset'] as const)(
     'sees at once what this process %ss of a second count that refused',
     async (how) => {
       const { store, clock } = remembering()
@@ -98,7 +98,7 @@ describe('a store that remembers refusals', () => {
     },
   )
 
-  it.each(['give', 'reset'] as const)(
+  it.each(['refund', 'reset'] as const)(
     'sees what this process %ss of a second count while the refusal is on its way',
     async (how) => {
       const { store, clock, holdBack } = remembering()
@@ -121,7 +121,7 @@ describe('a store that remembers refusals', () => {
     await store.take([on('a', { cost: 10 })])
     const release = holdBack()
     const refused = store.take([on('a')])
-    await store.give([on('a')])
+    await store.refund([on('a')])
     release()
     expect((await refused)[0]!.allowed).toBe(false)
     expect((await store.take([on('a')]))[0]!.allowed).toBe(true)
@@ -179,11 +179,11 @@ describe('a store that remembers refusals', () => {
       await ask()
       await ask()
       expect(asked.length).toBe(3)
-      expect(store.recall(everyone)?.verdict.allowed).toBe(false)
-      expect(store.recall(on('ann'))).toBe(undefined)
-      await store.give([everyone])
+      expect(store.knownRefusal(everyone)?.verdict.allowed).toBe(false)
+      expect(store.knownRefusal(on('ann'))).toBe(undefined)
+      await store.refund([everyone])
       expect((await store.take([on('ann'), everyone])).every(({ allowed }) => allowed)).toBe(true)
-      expect(store.recall(everyone)).toBe(undefined)
+      expect(store.knownRefusal(everyone)).toBe(undefined)
     },
   )
 
@@ -227,8 +227,8 @@ describe('a store that remembers refusals', () => {
     await store.take([on('a', { cost: 10 })])
     const release = holdBack()
     const refused = store.take([on('a')])
-    await store.give([on('a')])
-    for (let i = 0; i < 16_385; i++) await store.give([on(`other ${i}`)])
+    await store.refund([on('a')])
+    for (let i = 0; i < 16_385; i++) await store.refund([on(`other ${i}`)])
     release()
     await refused
     expect((await store.take([on('a')]))[0]!.allowed).toBe(true)

@@ -1,6 +1,6 @@
 // A store that does not ask again at once what it was just refused: a storm of retries costs the server nothing.
 import type { Verdict } from '../limit/verdict.ts'
-import type { AsyncStore, Check, MaybePromise, Recalled } from '../stores/store.ts'
+import type { AsyncStore, Check, MaybePromise, KnownRefusal } from '../stores/store.ts'
 import type { Clock, Millis } from '../time/clock.ts'
 import { Recent } from './recent.ts'
 import { Refusal } from './refusal.ts'
@@ -74,15 +74,15 @@ export class RememberingStore implements AsyncStore {
     return this.parts.store.peek(checks)
   }
 
-  give(checks: readonly Check[]): Promise<void> {
-    return this.forgetAround(checks, this.parts.store.give(checks))
+  refund(checks: readonly Check[]): Promise<void> {
+    return this.forgetAround(checks, this.parts.store.refund(checks))
   }
 
   reset(checks: readonly Check[]): Promise<void> {
     return this.forgetAround(checks, this.parts.store.reset(checks))
   }
 
-  recall(check: Check): Recalled | undefined {
+  knownRefusal(check: Check): KnownRefusal | undefined {
     return this.refusals.get(nameOf(check))?.verdictOn(check, this.parts.clock())
   }
 

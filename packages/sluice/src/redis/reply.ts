@@ -1,5 +1,5 @@
 // What the scripts' numbers mean.
-import { Taken } from '../algorithms/take.ts'
+import { LazyVerdict } from '../algorithms/take.ts'
 import type { Verdict } from '../limit/verdict.ts'
 import type { Check } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
@@ -26,7 +26,7 @@ export function verdictsOf(
     reply.next += 1
     return String(first)
   }
-  if (operation === 'give' || operation === 'reset') return []
+  if (operation === 'refund' || operation === 'reset') return []
   const read = reply.isPlain ? plainVerdict : verdictOf
   if (checks.length === 1) return [read(checks[0]!, reply)]
   return checks.map((check) => read(check, reply))
@@ -49,7 +49,7 @@ function verdictOf(check: Check, reply: Reply): Verdict {
   const used = numberFrom(reply)
   const before = limit.algorithm === 'sliding-window' ? numberFrom(reply) : 0
   const state = { at, used, before }
-  return new Taken(limit, state, cost, reply.now, answer !== REFUSED, answer !== LOOKED_AT)
+  return new LazyVerdict(limit, state, cost, reply.now, answer !== REFUSED, answer !== LOOKED_AT)
 }
 
 /** One number when the cost was taken and the state is of this instant; else the answer, as -1 - answer, age and use. */
@@ -57,12 +57,12 @@ function plainVerdict({ limit, cost }: Check, reply: Reply): Verdict {
   const { now } = reply
   const first = numberFrom(reply)
   if (first >= 0)
-    return new Taken(limit, { at: now, used: first, before: 0 }, cost, now, true, true)
+    return new LazyVerdict(limit, { at: now, used: first, before: 0 }, cost, now, true, true)
   const answer = -1 - first
   const at = now - numberFrom(reply)
   const used = numberFrom(reply)
   const state = { at, used, before: 0 }
-  return new Taken(limit, state, cost, now, answer !== REFUSED, answer !== LOOKED_AT)
+  return new LazyVerdict(limit, state, cost, now, answer !== REFUSED, answer !== LOOKED_AT)
 }
 
 function logVerdict({ limit, cost }: Check, reply: Reply): Verdict {

@@ -7,7 +7,7 @@ import type { Check } from '../stores/store.ts'
 export interface RemindingCheck extends Check {
   /** For `take`: what the count was when it was last seen, spent; it holds if the server has dropped it. */
   readonly known?: State
-  /** For `give` and `reset`: what is left lives on as a trace, or others would take it for dropped. */
+  /** For `refund` and `reset`: what is left lives on as a trace, or others would take it for dropped. */
   readonly leavesTrace?: boolean
 }
 
@@ -17,12 +17,12 @@ export function traced(checks: readonly Check[]): readonly RemindingCheck[] {
 }
 
 /** What a request asks of the script. */
-export type Operation = 'take' | 'peek' | 'give' | 'reset'
+export type Operation = 'take' | 'peek' | 'refund' | 'reset'
 
 const OPERATIONS: Readonly<Record<Operation, string>> = {
   take: '1',
   peek: '2',
-  give: '3',
+  refund: '3',
   reset: '4',
 }
 

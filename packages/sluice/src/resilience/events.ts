@@ -32,7 +32,7 @@ export interface ClosedEvent {
 export interface FallbackEvent {
   readonly type: 'fallback'
   readonly at: Millis
-  readonly operation: 'check' | 'peek' | 'give'
+  readonly operation: 'check' | 'peek' | 'refund'
   /** The code of the store's error; `store-failed` for one that is none of ours. */
   readonly cause: ErrorCode
 }

@@ -26,7 +26,7 @@ export interface Fallback {
     cost: number | undefined,
     failure: Failure,
   ): MaybePromise<Decision>
-  give(
+  refund(
     attributes: Attributes | string,
     cost: number | undefined,
     takenAt: Millis | undefined,
@@ -44,7 +44,7 @@ export function fallbackOf(limiter: Limiter | SyncLimiter): Fallback {
   return {
     check: (attributes, cost, failure) => marked(limiter.check(attributes, cost), failure),
     peek: (attributes, cost, failure) => marked(limiter.peek(attributes, cost), failure),
-    give: (attributes, cost, takenAt) => limiter.give(attributes, cost, takenAt),
+    refund: (attributes, cost, takenAt) => limiter.refund(attributes, cost, takenAt),
     reset: (attributes) => limiter.reset(attributes),
     close: () => limiter.close(),
   }

@@ -30,15 +30,15 @@ describe('looking, giving, resetting and closing', () => {
     await world.time.pass(10)
     world.answer = 'store-unreachable'
     const stoodIn = (await world.checks(5))[0]!
-    await world.guard.give('a', 1, stoodIn.at)
+    await world.guard.refund('a', 1, stoodIn.at)
     expect(world.spare.peek('a').remaining).toBe(1)
     world.answer = 0
     await world.time.pass(500)
     await world.checks(2, 'b')
-    await world.guard.give('a', 1, stoodIn.at)
+    await world.guard.refund('a', 1, stoodIn.at)
     expect(world.spare.peek('a').remaining).toBe(2)
     expect(world.inner.peek('a').remaining).toBe(9)
-    const given = world.guard.give('a', 1, stored.at)
+    const given = world.guard.refund('a', 1, stored.at)
     await world.time.pass(10)
     await given
     expect(world.inner.peek('a').remaining).toBe(10)
@@ -69,7 +69,7 @@ describe('looking, giving, resetting and closing', () => {
     await probe
     world.answer = 0
     for (const { at } of [stoodIn!, stored]) {
-      const given = world.guard.give('a', 1, at)
+      const given = world.guard.refund('a', 1, at)
       await world.time.pass(1)
       await given
     }
@@ -79,17 +79,17 @@ describe('looking, giving, resetting and closing', () => {
 
   it('drops what the store cannot take back, and says so', async () => {
     const world = await openWorld()
-    await expect(world.guard.give('a', 1, 5)).resolves.toBeUndefined()
-    expect(world.events.at(-1)).toMatchObject({ type: 'fallback', operation: 'give' })
+    await expect(world.guard.refund('a', 1, 5)).resolves.toBeUndefined()
+    expect(world.events.at(-1)).toMatchObject({ type: 'fallback', operation: 'refund' })
     const closed = new World()
     closed.answer = 'store-busy'
-    await expect(closed.guard.give('a', 1, 5)).resolves.toBeUndefined()
-    expect(closed.events.at(-1)).toMatchObject({ type: 'fallback', operation: 'give' })
+    await expect(closed.guard.refund('a', 1, 5)).resolves.toBeUndefined()
+    expect(closed.events.at(-1)).toMatchObject({ type: 'fallback', operation: 'refund' })
   })
 
   it('gives to the fallback, without an instant, while the store is not asked', async () => {
     const world = await openWorld()
-    await world.guard.give('a', 2)
+    await world.guard.refund('a', 2)
     expect(world.spare.peek('a').remaining).toBe(2)
   })
 
@@ -110,13 +110,13 @@ describe('looking, giving, resetting and closing', () => {
     world.answer = 'never'
     const all = Promise.allSettled([
       world.guard.peek('a'),
-      world.guard.give('a'),
+      world.guard.refund('a'),
       world.guard.reset('a'),
     ])
     await world.time.pass(100)
-    const [peek, give, reset] = await all
+    const [peek, refund, reset] = await all
     expect(peek).toMatchObject({ value: { degraded: true } })
-    expect(give).toMatchObject({ status: 'fulfilled' })
+    expect(refund).toMatchObject({ status: 'fulfilled' })
     expect(reset).toMatchObject({ reason: { code: 'store-timeout' } })
   })
 

@@ -20,7 +20,7 @@ type Asker = Attributes | string
 export interface Guarded {
   check(attributes: Asker, cost?: number): MaybePromise<Decision>
   peek(attributes: Asker, cost?: number): MaybePromise<Decision>
-  give(attributes: Asker, cost?: number, takenAt?: Millis): MaybePromise<void>
+  refund(attributes: Asker, cost?: number, takenAt?: Millis): MaybePromise<void>
   reset(attributes: Asker): MaybePromise<void>
   close(): MaybePromise<void>
 }
@@ -77,18 +77,18 @@ export class Guard implements Limiter {
     }
   }
 
-  async give(attributes: Asker, cost?: number, takenAt?: Millis): Promise<void> {
+  async refund(attributes: Asker, cost?: number, takenAt?: Millis): Promise<void> {
     const { fallback, isClosed } = this
     const { gate, spans } = this.parts.of(attributes)
     const wasStoodIn = takenAt === undefined ? !gate.isClosed : spans.has(takenAt)
     if (fallback !== null && wasStoodIn && !isClosed)
-      return fallback.give(attributes, cost, takenAt)
-    if (!gate.isClosed && !isClosed) return this.used('give', gate.failure())
+      return fallback.refund(attributes, cost, takenAt)
+    if (!gate.isClosed && !isClosed) return this.used('refund', gate.failure())
     try {
-      await this.inTime(this.limiter.give(attributes, cost, takenAt))
+      await this.inTime(this.limiter.refund(attributes, cost, takenAt))
     } catch (error) {
       // The units stay charged until time gives them back; nobody can do more about it than that.
-      this.used('give', noted(gate, error))
+      this.used('refund', noted(gate, error))
     }
   }
 
@@ -167,7 +167,7 @@ export class Guard implements Limiter {
     this.lateAnswer(givenBack)
     if (!givenBack) return
     // When this fails too, the units stay charged until time gives them back.
-    settled(() => this.inTime(this.limiter.give(attributes, cost, decision.at))).catch(() => {})
+    settled(() => this.inTime(this.limiter.refund(attributes, cost, decision.at))).catch(() => {})
   }
 
   private standIn(

@@ -30,7 +30,7 @@ function parted() {
     {
       check: (key, cost) => reach(key, () => inner.check(key, cost)),
       peek: (key, cost) => reach(key, () => inner.peek(key, cost)),
-      give: (key, cost, takenAt) => reach(key, () => inner.give(key, cost, takenAt)),
+      refund: (key, cost, takenAt) => reach(key, () => inner.refund(key, cost, takenAt)),
       reset: (key) => reach(key, () => inner.reset(key)),
       close: () => inner.close(),
     },
@@ -92,8 +92,8 @@ describe('a store whose parts fail apart', () => {
     const real = await guard.check('a')
     expect([stood.degraded, real.degraded, stood.at]).toEqual([true, false, clock()])
     asked.length = 0
-    await guard.give('b', 1, stood.at)
-    await guard.give('a', 1, real.at)
+    await guard.refund('b', 1, stood.at)
+    await guard.refund('a', 1, real.at)
     expect(asked).toEqual(['a'])
   })
 

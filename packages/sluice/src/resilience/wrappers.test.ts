@@ -23,7 +23,7 @@ function remote(answer: () => 'now' | 'never' | 'error'): Limiter {
   return {
     check: (...args) => later(() => near.check(args[0], args[1])),
     peek: (...args) => later(() => near.peek(...args)),
-    give: (...args) => later(() => near.give(...args)),
+    refund: (...args) => later(() => near.refund(...args)),
     reset: (...args) => later(() => near.reset(...args)),
     close: async () => near.close(),
   }

@@ -23,7 +23,7 @@ export interface Check {
   readonly shadow?: boolean
   /** The cost is spent (never beyond full) even when the request is refused. */
   readonly countRefused?: boolean
-  /** For `give`: when the units were taken, by the store's clock. Default: now. */
+  /** For `refund`: when the units were taken, by the store's clock. Default: now. */
   readonly takenAt?: Millis
 }
 
@@ -43,7 +43,7 @@ export interface Store {
   /** What `take` would say of each check alone. Changes nothing. */
   peek(checks: readonly Check[]): MaybePromise<readonly Verdict[]>
   /** Hands back what was taken; never above full. */
-  give(checks: readonly Check[]): MaybePromise<void>
+  refund(checks: readonly Check[]): MaybePromise<void>
   /** Forgets the counts. */
   reset(checks: readonly Check[]): MaybePromise<void>
   /** Lets go of timers and connections that the store itself made. Idempotent. */
@@ -56,15 +56,15 @@ export interface Store {
    * What the store last refused of a count, if it would still refuse this cost by the same limit and nothing but time
    * has passed since. The limit of the check is not looked at. Asks nobody. For those who answer while the store cannot.
    */
-  recall?(check: Check): Recalled | undefined
+  knownRefusal?(check: Check): KnownRefusal | undefined
   /** The number, from 0, of the part that keeps a count, for stores whose parts fail apart. */
-  partOf?(check: Check): number
+  shardOf?(check: Check): number
   /** Tells a listener what happens between calls. Returns what ends that. */
   watch?(listener: (event: StoreEvent) => void): () => void
 }
 
 /** A refusal that is remembered: its verdict now, and the limit that refuses. */
-export interface Recalled {
+export interface KnownRefusal {
   readonly limit: Limit
   readonly verdict: Verdict
 }
@@ -83,17 +83,17 @@ export interface AsyncStore extends Store {
 }
 
 /** The state that a decision left behind, and the instant of the decision. */
-export interface Left extends State {
+export interface TakeOutput extends State {
   now: Millis
 }
 
 /** The counts of one space under one limit, for a caller that asks about them again and again. */
-export interface Counts {
+export interface FastPath {
   /**
    * `take` of one unit for a key that the store knows, without a list or a verdict: what there is to say is
    * written into `left`. Undefined, with nothing done, when it does not know the key.
    */
-  takeKnown(key: string, left: Left): boolean | undefined
+  takeExisting(key: string, left: TakeOutput): boolean | undefined
 }
 
 /** A store that answers at once. */
@@ -101,9 +101,9 @@ export interface SyncStore extends Store {
   readonly sync: true
   take(checks: readonly Check[]): readonly Verdict[]
   /** The counts of one space under one limit, for stores with a shorter way to them; undefined when there is none. */
-  counts?(space: string, limit: Limit): Counts | undefined
+  fastPath?(space: string, limit: Limit): FastPath | undefined
   peek(checks: readonly Check[]): readonly Verdict[]
-  give(checks: readonly Check[]): void
+  refund(checks: readonly Check[]): void
   reset(checks: readonly Check[]): void
   close(): void
 }

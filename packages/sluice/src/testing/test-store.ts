@@ -276,11 +276,11 @@ const cases: readonly (readonly [string, (bench: Bench) => Promise<void>])[] = [
       for (const algorithm of EVERY) {
         const check = on('a', '3/min', { algorithm })
         await take({ ...check, cost: 3 })
-        await store.give([{ ...check, cost: 2 }])
+        await store.refund([{ ...check, cost: 2 }])
         expectEqual(remainingOf(await peek(check)), [2], `${algorithm} back`)
-        await store.give([{ ...check, cost: 3 }])
+        await store.refund([{ ...check, cost: 3 }])
         expectEqual(remainingOf(await peek(check)), [3], `${algorithm} full`)
-        await store.give([{ ...check, cost: 3 }])
+        await store.refund([{ ...check, cost: 3 }])
         expectEqual(remainingOf(await peek(check)), [3], `${algorithm} never more`)
       }
     },
@@ -293,7 +293,7 @@ const cases: readonly (readonly [string, (bench: Bench) => Promise<void>])[] = [
         const [first] = await take({ ...check, cost: 2 })
         await advance(120_000)
         await take({ ...check, cost: 2 })
-        await store.give([{ ...check, cost: 2, takenAt: first?.at as Millis }])
+        await store.refund([{ ...check, cost: 2, takenAt: first?.at as Millis }])
         expectEqual(remainingOf(await peek(check)), [0], algorithm)
         await advance(180_000)
       }
@@ -336,7 +336,7 @@ const cases: readonly (readonly [string, (bench: Bench) => Promise<void>])[] = [
         await take({ ...large, cost: 95 })
         expectEqual(allowedOf(await take({ ...small, countRefused: true })), [false], algorithm)
         expectEqual(remainingOf(await peek(large)), [5], `${algorithm} after a counted refusal`)
-        await store.give([small])
+        await store.refund([small])
         expectEqual(remainingOf(await peek(large)), [6], `${algorithm} after giving back one`)
       }
       // 12 seconds give the smaller limit one unit of its own, which it takes.
@@ -377,7 +377,7 @@ const cases: readonly (readonly [string, (bench: Bench) => Promise<void>])[] = [
     async ({ store, take, peek }) => {
       expectEqual(await take(), [], 'take')
       expectEqual(await peek(), [], 'peek')
-      await store.give([])
+      await store.refund([])
       await store.reset([])
     },
   ],

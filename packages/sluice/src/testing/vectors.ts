@@ -8,9 +8,9 @@ import type { Millis } from '../time/clock.ts'
 export interface VectorStep {
   readonly at: Millis
   /** Default: take. */
-  readonly do?: 'take' | 'peek' | 'give'
+  readonly do?: 'take' | 'peek' | 'refund'
   readonly cost: number
-  /** For give: when the units were taken. Default: now. */
+  /** For refund: when the units were taken. Default: now. */
   readonly takenAt?: Millis
   /** Absent for give. */
   readonly expect?: Omit<Verdict, 'at'>
@@ -36,7 +36,7 @@ export interface VectorSubject {
   begin(limit: Limit): void | Promise<void>
   take(limit: Limit, cost: number, now: Millis): Verdict | Promise<Verdict>
   peek(limit: Limit, cost: number, now: Millis): Verdict | Promise<Verdict>
-  give(limit: Limit, cost: number, now: Millis, takenAt: Millis): void | Promise<void>
+  refund(limit: Limit, cost: number, now: Millis, takenAt: Millis): void | Promise<void>
 }
 
 /** Runs one case; throws an Error that names the step and the numbers that differ. Returns the steps run. */
@@ -45,8 +45,8 @@ export async function runVectorCase(vector: VectorCase, subject: VectorSubject):
   await subject.begin(limit)
   for (const [i, step] of vector.steps.entries()) {
     const { at, cost } = step
-    if (step.do === 'give') {
-      await subject.give(limit, cost, at, step.takenAt ?? at)
+    if (step.do === 'refund') {
+      await subject.refund(limit, cost, at, step.takenAt ?? at)
       continue
     }
     const got = await (step.do === 'peek'

@@ -31,9 +31,9 @@ const observed: AsyncStore = {
     if (allowed) charges.push({ units: checks[0]!.cost, at })
     return verdicts
   },
-  async give(checks) {
+  async refund(checks) {
     for (const { cost, takenAt } of checks) charges.push({ units: -cost, at: takenAt ?? 0 })
-    await store.give(checks)
+    await store.refund(checks)
   },
 }
 const pacer = paced(limit, { store: observed, key: 'outbound' })

@@ -67,12 +67,12 @@ describe('on the wire', () => {
     const remote = limiter({ policy: 'api', headers: { authorization: 'Bearer t' } })
     expect(await remote.check('user:42')).toMatchObject({ allowed: true, remaining: Infinity })
     await remote.peek({ user: 'ann' }, 3)
-    await remote.give('user:42', 2, 1_700_000_000_000)
+    await remote.refund('user:42', 2, 1_700_000_000_000)
     await remote.reset({ user: 'ann' })
     expect(asked.map(({ path, body }) => [path, body])).toEqual([
       ['/v1/check', { policy: 'api', key: 'user:42' }],
       ['/v1/peek', { policy: 'api', attributes: { user: 'ann' }, cost: 3 }],
-      ['/v1/give', { policy: 'api', key: 'user:42', cost: 2, takenAt: 1_700_000_000_000 }],
+      ['/v1/refund', { policy: 'api', key: 'user:42', cost: 2, takenAt: 1_700_000_000_000 }],
       ['/v1/reset', { policy: 'api', attributes: { user: 'ann' } }],
     ])
     expect(asked[0]!.headers).toMatchObject({
@@ -189,7 +189,7 @@ describe('on the wire', () => {
     ['fails after the deadline', () => new Promise((_, reject) => setTimeout(reject, 80))],
   ])('a fetch that %s, and heeds no signal, is given up at the deadline', async (_, fetch) => {
     const remote = remoteLimiter('http://127.0.0.1:1', { timeout: 30, fetch: fetch! })
-    const answers = [remote.check('a'), remote.check('b'), remote.give('a')].map(codeOf)
+    const answers = [remote.check('a'), remote.check('b'), remote.refund('a')].map(codeOf)
     expect(new Set((await Promise.all(answers)).map(String))).toEqual(
       new Set(['store-timeout,true']),
     )
@@ -289,7 +289,7 @@ describe('the decision service', () => {
       ])
     }
     const { at } = await remote.check({ user: 'bob' }, 5)
-    await remote.give({ user: 'bob' }, 5, at)
+    await remote.refund({ user: 'bob' }, 5, at)
     expect((await remote.peek({ user: 'bob' }, 5)).allowed).toBe(true)
     await remote.check('k', 3)
     expect((await remote.check('k')).allowed).toBe(false)

@@ -25,8 +25,8 @@ const remote = (options: Omit<LimiterOptions, 'store'>): AnyLimiter => {
   return {
     check: async (attributes: Attributes | string, cost?: number) =>
       limiter.check(attributes, cost),
-    give: async (attributes: Attributes | string, cost?: number, at?: number) =>
-      limiter.give(attributes, cost, at),
+    refund: async (attributes: Attributes | string, cost?: number, at?: number) =>
+      limiter.refund(attributes, cost, at),
   }
 }
 
@@ -176,7 +176,7 @@ describe.each(ADAPTERS)('$name', (adapter) => {
         routes.add((attributes as { route: string }).route)
         return inner.check(attributes, cost)
       },
-      give: inner.give.bind(inner),
+      refund: inner.refund.bind(inner),
     }
     const { url } = await start([[limiter, { user, ...declared }]], where)
     const get = async (name: string, id: number) =>
@@ -268,7 +268,7 @@ describe.each(ADAPTERS)('$name', (adapter) => {
       if (how === 'throws') throw new Error('no luck')
       return Promise.reject(new Error('no luck'))
     }) as never,
-    give: () => undefined as never,
+    refund: () => undefined as never,
   })
 
   it.each(['throws', 'rejects'] as const)(

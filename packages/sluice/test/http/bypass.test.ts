@@ -173,7 +173,7 @@ describe.each(Object.entries(ROUTERS))('routing by %s', (name, make) => {
       counted = attributes['route']
       return inner.check(attributes)
     }
-    const limiter = { check, give: () => undefined } as unknown as AnyLimiter
+    const limiter = { check, refund: () => undefined } as unknown as AnyLimiter
     const url = await listening(make(limiter, (route) => (reached = route)))
     const wrong: unknown[] = []
     let reaches = 0

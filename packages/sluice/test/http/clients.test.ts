@@ -28,7 +28,7 @@ async function limited(options: HttpOptions<never> = {}): Promise<string> {
     if (!decision.allowed) refusedAt ??= performance.now()
     return decision
   }
-  const limiter: AnyLimiter = { check, give: inner.give.bind(inner) }
+  const limiter: AnyLimiter = { check, refund: inner.refund.bind(inner) }
   const problem = (details: object) => ({ ...details, message: 'Too many requests' })
   return serving(limiter, { problem, ...options } as never, (_, response) => {
     response.setHeader('content-type', 'application/json')

@@ -39,7 +39,7 @@ function countsOf(
     counts.add([ip, route, method].join(' '))
     return limiter.check(attributes, cost)
   }
-  const guard = createGuard(port, { check, give: limiter.give.bind(limiter) }, options)
+  const guard = createGuard(port, { check, refund: limiter.refund.bind(limiter) }, options)
   const plain = { peer: '192.0.2.1', method: 'GET', path: '/', fields: {} }
   let allowed = 0
   for (let i = 0; i < requests; i++) {

@@ -126,7 +126,7 @@ describe.each(['gather', 'talk'] as const)('a stream of %s', (name) => {
       await new Promise((resolve) => setTimeout(resolve, 30))
       return inner.check(attributes)
     }
-    const slow = await start({ check, give: async () => undefined } as AnyLimiter)
+    const slow = await start({ check, refund: async () => undefined } as AnyLimiter)
     expect(await slow.run(name)).toMatchObject({ code: 0, told: EXPECTED[name] })
     const limit = { algorithm: 'leaky-bucket', quota: 20, window: '1s', burst: 9 } as const
     const held = await start(createLimiter({ limit }))

@@ -98,7 +98,7 @@ describe('the gRPC interceptor', () => {
   ])('a limiter that fails is %s', async (_, options, expected, tellsWait) => {
     const broken: AnyLimiter = {
       check: () => Promise.reject(new Error('no store')),
-      give: () => Promise.resolve(),
+      refund: () => Promise.resolve(),
     }
     const { call } = await start([broken, { ...options, onWarning: () => undefined }])
     const { code, trailers } = await call('get')
@@ -130,7 +130,7 @@ describe('the gRPC interceptor', () => {
         seen.push(attributes as Attributes)
         return limiter.check(attributes, cost)
       },
-      give: async (attributes: Attributes | string) => limiter.give(attributes),
+      refund: async (attributes: Attributes | string) => limiter.refund(attributes),
     }
     const { call } = await start([
       watched,

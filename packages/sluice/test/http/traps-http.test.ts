@@ -25,7 +25,7 @@ function watched(limiter: ReturnType<typeof limiterOf>): {
     asked.push(attributes)
     return limiter.check(attributes, cost)
   }
-  return { limiter: { check, give: limiter.give.bind(limiter) }, asked }
+  return { limiter: { check, refund: limiter.refund.bind(limiter) }, asked }
 }
 
 const statuses = async (url: string, requests: readonly RequestInit[]): Promise<number[]> => {
@@ -240,7 +240,7 @@ describe('header fields', () => {
           outcomes: decision,
         } as never
       },
-      give: () => undefined,
+      refund: () => undefined,
     }
     const { status, headers } = await fetch(await serving(hostile))
     expect([status, headers.get('set-cookie'), headers.get('ratelimit')]).toEqual([
@@ -395,7 +395,7 @@ describe('what is counted', () => {
 describe('when the limiter fails', () => {
   it('trap: a store failure refuses as if the client had asked too much', async () => {
     const unavailable = { allowed: false, reason: 'unavailable', retryAfter: 2500, outcomes: [] }
-    const limiter = { check: () => unavailable, give: () => undefined } as unknown as AnyLimiter
+    const limiter = { check: () => unavailable, refund: () => undefined } as unknown as AnyLimiter
     const { status, headers } = await fetch(await serving(limiter))
     expect([status, headers.get('retry-after')]).toEqual([503, '3'])
     expect((await fetch(await serving(limiter, { unavailableStatus: 429 }))).status).toBe(429)
@@ -405,7 +405,7 @@ describe('when the limiter fails', () => {
     const store = {
       take: () => Promise.reject(new Error('gone')),
       peek: () => Promise.reject(new Error('gone')),
-      give: async () => undefined,
+      refund: async () => undefined,
       reset: async () => undefined,
       close: async () => undefined,
     }
@@ -421,7 +421,7 @@ describe('when the limiter fails', () => {
   it('trap: late charges that nobody can take end the process', async () => {
     const inner = limiterOf({ limit: '9/min' })
     const check = (attributes: Attributes | string) => inner.check(attributes)
-    const limiter = { check, give: () => Promise.reject(new Error('gone')) } as never
+    const limiter = { check, refund: () => Promise.reject(new Error('gone')) } as never
     const warnings: string[] = []
     const url = await serving(limiter, {
       key: () => 'all',

@@ -93,7 +93,7 @@ describe.each(Object.entries(standalone))('through %s', (name, open) => {
     const answers = await Promise.all([
       takeOne(store, { ...check, cost: 3 }),
       left(store, check),
-      store.give([{ ...check, cost: 2 }]),
+      store.refund([{ ...check, cost: 2 }]),
       left(store, check),
       store.reset([check]),
       takeOne(store, check),

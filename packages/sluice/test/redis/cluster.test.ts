@@ -89,7 +89,7 @@ describe.each(Object.entries(clients))('through %s', (name, open) => {
       expect(await left(store, ...open)).toEqual([10, 10])
     }
     expect((await store.take(open)).map(({ remaining }) => remaining)).toEqual([7, 8])
-    await store.give(open)
+    await store.refund(open)
     expect(await left(store, ...open)).toEqual([10, 10])
   })
 

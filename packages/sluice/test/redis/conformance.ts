@@ -67,9 +67,9 @@ function subject({ client }: Connected, prefix: string): VectorSubject {
       clock.set(now)
       return (await store.peek([check(limit, cost)]))[0]!
     },
-    async give(limit, cost, now, takenAt) {
+    async refund(limit, cost, now, takenAt) {
       clock.set(now)
-      await store.give([{ ...check(limit, cost), takenAt }])
+      await store.refund([{ ...check(limit, cost), takenAt }])
     },
   }
 }

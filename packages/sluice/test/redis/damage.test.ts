@@ -82,7 +82,7 @@ describe.each(ALGORITHMS)('%s', (algorithm) => {
       // At worst the value stands still for a window, as if the clock had been set back by one, and counts for two.
       clock.advance(3 * WINDOW)
       expect([what, (await takeOne(store, check)).allowed]).toEqual([what, true])
-      await store.give([{ ...check, cost: 2 }])
+      await store.refund([{ ...check, cost: 2 }])
       clock.advance(2 * WINDOW)
       expect([what, ...(await left(store, check))]).toEqual([what, 5])
       await takeOne(store, check)

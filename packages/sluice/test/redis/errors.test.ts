@@ -53,7 +53,7 @@ describe.each(Object.entries(standalone))('a value of another type, through %s',
         store.take(checks),
       )
       const peeked = store.peek([bad])
-      const given = store.give([bad])
+      const given = store.refund([bad])
       const failed = { code: 'store-wrong-type', transient: false }
       expect(await failure(asked[1])).toEqual(failed)
       expect(await failure(asked[2])).toEqual(failed)
@@ -218,13 +218,13 @@ describe('a server that lets not everybody in', () => {
     const store = patientStore(client)
     const log = on('log', '1000/400d', { algorithm: 'sliding-log' })
     for (let i = 0; i < 300; i++) await takeOne(store, log)
-    await store.give([log])
+    await store.refund([log])
     expect(await left(store, log)).toEqual([701])
     await store.reset([log])
     for (const algorithm of ALGORITHMS) {
       const check = on('a', '3/400d', { algorithm })
       await takeOne(store, check)
-      await store.give([check])
+      await store.refund([check])
       expect(await left(store, check)).toEqual([3])
     }
   }, 60_000)

@@ -37,10 +37,10 @@ describe.each(ALGORITHMS)('%s', (algorithm) => {
       await takeOne(store, { ...check, cost: 10 })
       expect(await endOf(check)).toBe(before)
       await endsInTime(check, await takeOne(store, { ...check, cost: 10, countRefused: true }))
-      await store.give([{ ...check, cost: 2 }])
+      await store.refund([{ ...check, cost: 2 }])
       const [given] = await store.peek([check])
       await endsInTime(check, given!)
-      await store.give([{ ...check, cost: 10 }])
+      await store.refund([{ ...check, cost: 10 }])
       expect(await endOf(check)).toBe(-2)
     },
   )

@@ -162,7 +162,7 @@ describe('a server with an eviction policy', () => {
       expect((await takeOne(a, check)).remaining).toBe(4)
       await a.reset([check])
       await spentBy(a, check)
-      await b.give([{ ...check, cost: 5 }])
+      await b.refund([{ ...check, cost: 5 }])
       clock.advance(HOLD)
       expect((await takeOne(a, check)).remaining).toBe(4)
     },
@@ -176,7 +176,7 @@ describe('a server with an eviction policy', () => {
       const check = hot(algorithm, { cost: 5 })
       await a.take([check])
       expect((await takeOne(a, check)).allowed).toBe(false)
-      await b.give([{ ...check, cost: 4 }])
+      await b.refund([{ ...check, cost: 4 }])
       const [name] = await own.keys(`${prefix}{hot}*`)
       // As long as the whole count would have lived; with a clock of our own, keys live for an hour more.
       expect(await own.pttl(name!)).toBeGreaterThan(600_000 + 3_600_000 - 20_000)

@@ -26,8 +26,8 @@ describe.each(ALGORITHMS)('on a random walk by %s', (algorithm) => {
         expected.push(numbers(exact.take([check])))
         answers.push(numbers(await store.take([check])))
       } else if (dice < 0.97) {
-        exact.give([check])
-        await store.give([check])
+        exact.refund([check])
+        await store.refund([check])
       } else {
         exact.reset([check])
         await store.reset([check])
@@ -79,7 +79,7 @@ describe('on a random walk of requests of several rules', () => {
         expect([step, isAllowed(await store.take(checks))]).toEqual([step, expected])
         times += 1
         if (random.chance(0.3)) clock.advance(random.whole(0, 80))
-        const how = random.chance(0.1) ? 'give' : random.chance(0.02) ? 'reset' : undefined
+        const how = random.chance(0.1) ? 'refund' : random.chance(0.02) ? 'reset' : undefined
         if (how === undefined) continue
         const one = [random.pick(checks)]
         exact[how](one)
@@ -104,7 +104,7 @@ describe('clocks whose milliseconds begin at other moments', () => {
           return see(counts.take(checks))
         },
         peek: async (checks) => counts.peek(checks),
-        give: async (checks) => counts.give(checks),
+        refund: async (checks) => counts.refund(checks),
         reset: async (checks) => counts.reset(checks),
         close: async () => counts.close(),
       }

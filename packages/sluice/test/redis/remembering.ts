@@ -1,5 +1,5 @@
 // A store that remembers refusals, in front of one that tests can look into.
-import { Taken } from '../../src/algorithms/take.ts'
+import { LazyVerdict } from '../../src/algorithms/take.ts'
 import { limit } from '../../src/limit/limit.ts'
 import type { Verdict } from '../../src/limit/verdict.ts'
 import { RememberingStore, type SeenStore } from '../../src/redis/remembering-store.ts'
@@ -29,7 +29,7 @@ export function remembering({ hold = HOLD, mayForget = false } = {}) {
       return see(verdicts)
     },
     peek: async (checks) => others.peek(checks),
-    give: async (checks) => others.give(checks),
+    refund: async (checks) => others.refund(checks),
     reset: async (checks) => others.reset(checks),
     close: async () => others.close(),
   }
@@ -44,7 +44,7 @@ export function remembering({ hold = HOLD, mayForget = false } = {}) {
 
 /** As Redis tells it: of a log the verdict alone. */
 function told(verdict: Verdict): Verdict {
-  return verdict instanceof Taken && 'whole' in verdict ? verdict.toJSON() : verdict
+  return verdict instanceof LazyVerdict && 'whole' in verdict ? verdict.toJSON() : verdict
 }
 
 /** A check of one unit by 10 a minute. */

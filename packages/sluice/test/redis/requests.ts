@@ -9,9 +9,9 @@ import type { Random } from './random.ts'
 
 /** One request, and what the memory store answered. */
 export interface Request {
-  readonly do: 'take' | 'peek' | 'give' | 'reset'
+  readonly do: 'take' | 'peek' | 'refund' | 'reset'
   readonly checks: readonly Check[]
-  /** Empty for give and reset. */
+  /** Empty for refund and reset. */
   readonly verdicts: readonly Verdict[]
 }
 
@@ -112,7 +112,7 @@ function movedBy({ limits, last }: Count, now: Millis, random: Random): Millis {
 
 function requestOn(counts: readonly Count[], random: Random): Omit<Request, 'verdicts'> {
   const draw = random.whole(0, 99)
-  const kind = draw < 72 ? 'take' : draw < 84 ? 'peek' : draw < 99 ? 'give' : 'reset'
+  const kind = draw < 72 ? 'take' : draw < 84 ? 'peek' : draw < 99 ? 'refund' : 'reset'
   const size = random.chance(0.6) ? 1 : random.whole(2, 5)
   return { do: kind, checks: Array.from({ length: size }, () => checkOn(counts, kind, random)) }
 }
@@ -121,7 +121,7 @@ function checkOn(counts: readonly Count[], kind: Request['do'], random: Random):
   const count = random.pick(counts)
   const drawn = random.pick(count.limits)
   const base = { space: count.space, key: 'k', limit: drawn, cost: costOf(count, drawn, random) }
-  if (kind === 'give' && random.chance(0.7)) {
+  if (kind === 'refund' && random.chance(0.7)) {
     const past = random.chance(0.5) ? count.taken.at(-1) : random.pick(count.taken)
     return past === undefined ? base : { ...base, takenAt: past }
   }
@@ -152,7 +152,7 @@ function answeredBy(
   const { checks } = request
   if (request.do === 'take') return { ...request, verdicts: store.take(checks) }
   if (request.do === 'peek') return { ...request, verdicts: store.peek(checks) }
-  if (request.do === 'give') store.give(checks)
+  if (request.do === 'refund') store.refund(checks)
   else store.reset(checks)
   return { ...request, verdicts: [] }
 }

@@ -32,9 +32,9 @@ describe.each([1, 2, 253, 254, 255, 256, 257, 1000, 10_000])('a log of %d entrie
       const got = redis[does](checks)
       expect(plain(await got)).toEqual(plain(memory[does](checks)))
     }
-    const give = async (given: Check): Promise<void> => {
-      memory.give([given])
-      await redis.give([given])
+    const refund = async (given: Check): Promise<void> => {
+      memory.refund([given])
+      await redis.refund([given])
     }
     const fill = async (): Promise<void> => {
       while (memory.peek([check])[0]!.remaining > 0) {
@@ -47,20 +47,20 @@ describe.each([1, 2, 253, 254, 255, 256, 257, 1000, 10_000])('a log of %d entrie
     for (const cost of [1, 2, entries, entries + 1]) await both('take', { ...check, cost })
     await both('take', { ...check, cost: Math.ceil(entries / 3), countRefused: true })
     const takenAt = START + random.whole(0, 2000)
-    await give({ ...check, cost: Math.ceil(entries / 5), takenAt })
+    await refund({ ...check, cost: Math.ceil(entries / 5), takenAt })
     await both('peek', check)
-    await give({ ...check, cost: Math.ceil(entries / 7) })
+    await refund({ ...check, cost: Math.ceil(entries / 7) })
     await both('take', check, { ...check, cost: 2 })
     for (let round = 0; round < 60; round++) {
       // On by parts of a window, so that entries die in front and the log is written anew without them.
       const move = random.chance(0.08) ? -random.whole(1, 150_000) : random.whole(0, 3000)
       clock.advance(move)
-      if (move < 0) await give({ ...check, cost: 0 })
+      if (move < 0) await refund({ ...check, cost: 0 })
       const cost = random.pick([1, 1, 2, Math.ceil(entries / 10)])
       await both('peek', check, { ...check, cost })
       await both('take', { ...check, cost, countRefused: random.chance(0.2) })
       await both('take', check, check)
-      if (random.chance(0.2)) await give({ ...check, cost })
+      if (random.chance(0.2)) await refund({ ...check, cost })
     }
     clock.advance(120_000)
     await both('take', check)
@@ -131,7 +131,7 @@ describe('a log', () => {
     while ((await left(store, check))[0]! > 0) {
       await Promise.all(Array.from({ length: 64 }, () => takeOne(store, check)))
     }
-    await store.give([{ ...check, cost: 200 }])
+    await store.refund([{ ...check, cost: 200 }])
     // The best of some rounds: others use this machine as well.
     let best = Infinity
     for (let round = 0; round < 10; round++) {

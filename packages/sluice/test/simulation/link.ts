@@ -69,7 +69,7 @@ export class Link {
         this.server.receive(command, () => {})
         for (const { key, cost } of command.checks) {
           add(this.twice, key, cost)
-          if (command.operation === 'give') this.server.strays += cost
+          if (command.operation === 'refund') this.server.strays += cost
         }
       })
     })

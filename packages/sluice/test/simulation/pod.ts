@@ -127,7 +127,7 @@ export class Pod {
     ): Promise<readonly Verdict[]> => {
       const sentAt = clock()
       // A gift may act late; a charge may not.
-      const latest = operation === 'give' ? Infinity : serverTime.at(deadline)
+      const latest = operation === 'refund' ? Infinity : serverTime.at(deadline)
       const command = { operation, checks, latest, from: this.name }
       const reply = await this.link.send(command)
       serverTime.learn(reply.now, sentAt, clock())
@@ -140,9 +140,9 @@ export class Pod {
     const store: SeenStore = {
       take: (checks, see) => call('take')(checks).then(see),
       peek: call('peek'),
-      give: async (checks) => {
+      refund: async (checks) => {
         for (const { key, cost } of checks) this.gifts.set(key, (this.gifts.get(key) ?? 0) + cost)
-        await call('give')(checks)
+        await call('refund')(checks)
       },
       reset: async (checks) => void (await call('reset')(checks)),
       close: () => {},

@@ -7,7 +7,7 @@ import type { VirtualTime } from './virtual-time.ts'
 
 /** What a pod asks. `latest`: the last server time at which it may act. */
 export interface Command {
-  readonly operation: 'take' | 'peek' | 'give' | 'reset'
+  readonly operation: 'take' | 'peek' | 'refund' | 'reset'
   readonly checks: readonly Check[]
   readonly latest: Millis
   readonly from: string
@@ -144,7 +144,7 @@ export class Server {
       if (operation === 'take' && verdicts[i]!.allowed) {
         charge.taken += cost
         charge.at = this.world.now
-      } else if (operation === 'give') {
+      } else if (operation === 'refund') {
         charge.given += cost
         const isKnown = takenAt !== undefined && takenAt - this.offset > this.renewedAt
         if (!isKnown || charge.given > charge.taken) this.strays += cost

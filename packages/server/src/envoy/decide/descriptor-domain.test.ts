@@ -97,7 +97,7 @@ test('all descriptors of a request are one call to the store', async () => {
       return inner.take(checks)
     },
     peek: (checks) => inner.peek(checks),
-    give: (checks) => inner.give(checks),
+    refund: (checks) => inner.refund(checks),
     reset: (checks) => inner.reset(checks),
     close: () => inner.close(),
   }

@@ -49,7 +49,8 @@ class DescriptorDomain implements Domain {
     const plans = this.planner.plan(request)
     const asks = plans.filter(isAsk)
     if (asks.length === 0) return this.respond(request, plans, [])
-    if (asks.some(({ kind }) => kind === 'give')) return this.decideWithGives(request, plans, asks)
+    if (asks.some(({ kind }) => kind === 'refund'))
+      return this.decideWithRefunds(request, plans, asks)
     const verdicts = this.store.take(asks)
     if (!isPromise(verdicts)) return this.finish(request, plans, asks, verdicts)
     return verdicts.then((verdicts) => this.finish(request, plans, asks, verdicts))
@@ -68,21 +69,21 @@ class DescriptorDomain implements Domain {
     const paid = asks
       .map((ask, i) => ({ ...ask, takenAt: verdicts[i]!.at }))
       .filter(({ kind }, i) => kind === 'take' && verdicts[i]!.allowed)
-    const given = paid.length === 0 ? undefined : this.store.give(paid)
+    const given = paid.length === 0 ? undefined : this.store.refund(paid)
     return isPromise(given) ? given.then(() => response) : response
   }
 
   /** Units are handed back unless another descriptor refuses; then all are looked at once more. */
-  private async decideWithGives(
+  private async decideWithRefunds(
     request: RateLimitRequest,
     plans: readonly Plan[],
     asks: readonly Ask[],
   ): Promise<RateLimitResponse> {
-    const looking = asks.map((ask) => (ask.kind === 'give' ? { ...ask, cost: 0 } : ask))
+    const looking = asks.map((ask) => (ask.kind === 'refund' ? { ...ask, cost: 0 } : ask))
     const taken = await this.store.take(looking)
     const response = await this.finish(request, plans, looking, taken)
     if (response.overallCode === OVER_LIMIT) return response
-    await this.store.give(asks.filter(({ kind }) => kind === 'give'))
+    await this.store.refund(asks.filter(({ kind }) => kind === 'refund'))
     const verdicts = await this.store.peek(asks.map((ask) => ({ ...ask, cost: 0 })))
     return this.respond(request, plans, verdicts)
   }
@@ -108,6 +109,6 @@ class DescriptorDomain implements Domain {
 
 /** A look is over the limit when not a single unit is left; what is handed back never is. */
 function isOver({ kind }: Ask, verdict: Verdict): boolean {
-  if (kind === 'give') return false
+  if (kind === 'refund') return false
   return !verdict.allowed || (kind === 'look' && verdict.remaining === 0)
 }

@@ -68,10 +68,10 @@ class GuardedStore implements Store {
   }
 
   /** To whoever can take it: what the stand-in does not know it drops. */
-  async give(checks: readonly Check[]): Promise<void> {
-    this.counts.give(this.scaled(checks))
+  async refund(checks: readonly Check[]): Promise<void> {
+    this.counts.refund(this.scaled(checks))
     try {
-      await this.breaker.give(posing(checks))
+      await this.breaker.refund(posing(checks))
     } catch {
       // The units stay charged until time gives them back; nobody can do more about it than that.
     }
@@ -130,7 +130,7 @@ function posingAsLimiter(store: Store): Limiter {
   return {
     check: (checks) => decided(store.take(checksOf(checks))),
     peek: (checks) => decided(store.peek(checksOf(checks))),
-    give: async (checks) => store.give(checksOf(checks)),
+    refund: async (checks) => store.refund(checksOf(checks)),
     reset: async (checks) => store.reset(checksOf(checks)),
     close: async () => store.close(),
   }

@@ -11,7 +11,7 @@ import { BadRequest } from './domain.ts'
 
 /** What one descriptor wants of the store. A look costs 0, and what is to be given back stands in `cost`. */
 export interface Ask extends Check {
-  readonly kind: 'take' | 'look' | 'give'
+  readonly kind: 'take' | 'look' | 'refund'
   readonly placed: PlacedLimit
   readonly shadow: boolean
 }
@@ -58,7 +58,7 @@ export class Planner {
   private planOne(descriptor: Descriptor, requestHits: number): Plan {
     const { entries, limit, hits = requestHits || 1, negative } = descriptor
     const match = this.tree.match(entries)
-    const kind = hits === 0 ? 'look' : negative ? 'give' : 'take'
+    const kind = hits === 0 ? 'look' : negative ? 'refund' : 'take'
     if (limit !== undefined) {
       const place = match?.rule.override ?? this.placeOverride
       const key = match?.key ?? countKey(entries.flatMap(({ key, value }) => [key, value]))

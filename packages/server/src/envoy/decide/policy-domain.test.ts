@@ -36,7 +36,7 @@ function byPromises(inner: Store): Store {
   return {
     take: async (checks) => inner.take(checks),
     peek: async (checks) => inner.peek(checks),
-    give: async (checks) => inner.give(checks),
+    refund: async (checks) => inner.refund(checks),
     reset: async (checks) => inner.reset(checks),
     close: async () => inner.close(),
   }

@@ -14,7 +14,7 @@ type AnyLimiter = Limiter | SyncLimiter
 interface Question {
   readonly attributes: Attributes
   readonly cost: number
-  readonly kind: 'take' | 'look' | 'give'
+  readonly kind: 'take' | 'look' | 'refund'
 }
 
 /**
@@ -41,7 +41,7 @@ class PolicyDomain implements Domain {
   decide(request: RateLimitRequest): MaybePromise<RateLimitResponse> {
     const questions = request.descriptors.map((descriptor) => questionOf(descriptor, request.hits))
     const decided = this.askAll(questions)
-    if (!questions.some(({ kind }) => kind === 'give')) return decided
+    if (!questions.some(({ kind }) => kind === 'refund')) return decided
     return this.handBack(questions, decided)
   }
 
@@ -92,7 +92,7 @@ class PolicyDomain implements Domain {
     const given = decisions.map((decision, i) => {
       const { kind, attributes, cost } = questions[i]!
       const isPaid = kind === 'take' && decision?.allowed === true && decision.outcomes.length > 0
-      return isPaid ? this.limiter.give(attributes, cost, decision.at) : undefined
+      return isPaid ? this.limiter.refund(attributes, cost, decision.at) : undefined
     })
     if (given.some(isPromise)) return Promise.allSettled(given.map(later)).then(() => undefined)
   }
@@ -105,7 +105,7 @@ class PolicyDomain implements Domain {
     const response = await decided
     if (response.overallCode === OVER_LIMIT) return response
     for (const { kind, attributes, cost } of questions)
-      if (kind === 'give') await this.limiter.give(attributes, cost)
+      if (kind === 'refund') await this.limiter.refund(attributes, cost)
     const looks = questions.map((question) => this.limiter.peek(question.attributes, 0))
     return responseOf((await Promise.all(looks.map(later))).map(answerFor), this.headers)
   }
@@ -119,7 +119,7 @@ function questionOf(descriptor: Descriptor, requestHits: number): Question {
     )
   const attributes = attributesOf(descriptor)
   const cost = hits ?? (requestHits || 1)
-  return { attributes, cost, kind: cost === 0 ? 'look' : negative ? 'give' : 'take' }
+  return { attributes, cost, kind: cost === 0 ? 'look' : negative ? 'refund' : 'take' }
 }
 
 async function later<T>(value: MaybePromise<T>): Promise<T> {

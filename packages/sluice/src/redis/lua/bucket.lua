@@ -35,7 +35,7 @@ function bucket.spend(limit, at, used, before, cost, now)
   return at, max(used, min(used + cost * limit.window, limit.burst * limit.window)), 0
 end
 
-function bucket.give(limit, at, used, before, cost, now, taken_at)
+function bucket.refund(limit, at, used, before, cost, now, taken_at)
   local drained = max(0, max(at, now) - taken_at) * limit.quota
   local back = max(0, cost * limit.window - drained)
   if used <= limit.burst * limit.window then at, used = drain(limit, at, used, now) end

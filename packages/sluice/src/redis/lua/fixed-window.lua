@@ -29,7 +29,7 @@ end
 
 fixed_window.charge = fixed_window.spend
 
-function fixed_window.give(limit, at, used, before, cost, now, taken_at)
+function fixed_window.refund(limit, at, used, before, cost, now, taken_at)
   if taken_at < at then return at, used, 0 end
   return at, max(0, used - cost), 0
 end

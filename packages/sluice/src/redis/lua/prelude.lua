@@ -3,7 +3,7 @@
 -- An algorithm is a table of the functions that algorithms/algorithm.ts describes, line for line as in its
 -- TypeScript file, over three plain numbers (at, used, before) instead of an object:
 --   fresh(limit, now), advance(limit, at, used, before, now), charge and spend(limit, at, used, before, cost, now),
---   give(limit, at, used, before, cost, now, taken_at)  return at, used, before
+--   refund(limit, at, used, before, cost, now, taken_at)  return at, used, before
 --   fits(limit, at, used, before, cost, now)            returns a boolean
 --   full_at(limit, at, used, before, now)               returns an instant
 --   largest(limit)                                      returns the most that any limit with this window counts

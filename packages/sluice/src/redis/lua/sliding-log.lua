@@ -159,7 +159,7 @@ function sliding_log.save(log, limit, now)
 end
 
 -- Hands back from the entry of that instant, then from older ones, and writes. Returns the server's error, if any.
-function sliding_log.give(log, limit, cost, now, taken_at)
+function sliding_log.refund(log, limit, cost, now, taken_at)
   log.raw = log.raw or redis.call('GET', log.key)
   local left, i, kept, given = cost, log.tail, {}, 0
   while i > log.head and left > 0 do

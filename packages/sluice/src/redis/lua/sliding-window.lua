@@ -33,7 +33,7 @@ end
 
 sliding_window.charge = sliding_window.spend
 
-function sliding_window.give(limit, at, used, before, cost, now, taken_at)
+function sliding_window.refund(limit, at, used, before, cost, now, taken_at)
   if taken_at >= at then return at, max(0, used - cost), before end
   if taken_at >= at - limit.window then return at, used, max(0, before - cost) end
   return at, used, before

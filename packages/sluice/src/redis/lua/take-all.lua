@@ -4,7 +4,7 @@
 -- ARGV  1 now in ms, or '' for the server's own time (tests set it)
 --       2 the latest server time in ms at which this call may still act, 0 for any
 --       3 how many shapes follow; requests alike in all but their keys share one shape
---       then for each shape: the operation (1 take, 2 peek, 3 give, 4 reset), the number of checks, and for
+--       then for each shape: the operation (1 take, 2 peek, 3 refund, 4 reset), the number of checks, and for
 --       each check: algorithm (1 to 3 buckets, 4 fixed window, 5 sliding window, 6 sliding log), quota,
 --       window, burst, cost, flags (1 shadow, 2 count refused, 4 the server may drop counts), taken at; with
 --       flag 4 a take goes on with at, used and before, by which the count is known if it was dropped, and
@@ -225,7 +225,7 @@ local function peek(shape, first)
   end
 end
 
-local function give(shape, first)
+local function refund(shape, first)
   for i = 1, #shape do
     local check, key = shape[i], KEYS[first + i - 1]
     local taken_at = check.taken_at or now
@@ -235,14 +235,14 @@ local function give(shape, first)
       log, err = sliding_log.open(key, check, now)
       if log and log.tail > 0 then
         sliding_log.advance(log, check, now)
-        err = sliding_log.give(log, check, check.cost, now, taken_at)
+        err = sliding_log.refund(log, check, check.cost, now, taken_at)
       end
     elseif redis.call('EXISTS', key) == 1 then
       local algorithm = algorithms[check.algorithm]
       local at, used, before = load(algorithm, check, key, now)
       if not at then return used end
       at, used, before = algorithm.advance(check, at, used, before, now)
-      at, used, before = algorithm.give(check, at, used, before, check.cost, now, taken_at)
+      at, used, before = algorithm.refund(check, at, used, before, check.cost, now, taken_at)
       err = save(algorithm, check, key, at, used, before, now)
       if not err and check.leaves_trace then err = leave_trace(algorithm, check, key) end
     end
@@ -309,7 +309,7 @@ for request = arg, #ARGV do
   elseif shape.operation == PEEK then
     err = peek(shape, first)
   elseif shape.operation == GIVE then
-    err = give(shape, first)
+    err = refund(shape, first)
   else
     err = reset(shape, first)
   end

@@ -156,7 +156,7 @@ describe('expiry', () => {
     const one = check('a')
     store.take([one])
     expect(store.stats().keys).toBe(1)
-    store.give([one])
+    store.refund([one])
     expect(store.stats().keys).toBe(0)
     store.close()
   })

@@ -1,10 +1,10 @@
 // How the embedded store decides: all checks at one instant, all or none, over tables of counts.
 import type { State } from '../../algorithms/algorithm.ts'
-import { peekBy, takeBy, type Taken } from '../../algorithms/take.ts'
+import { peekBy, takeBy, type LazyVerdict } from '../../algorithms/take.ts'
 import type { Limit } from '../../limit/limit.ts'
 import type { Verdict } from '../../limit/verdict.ts'
 import type { Clock, Millis } from '../../time/clock.ts'
-import type { Check, Counts, SyncStore } from '../store.ts'
+import type { Check, FastPath, SyncStore } from '../store.ts'
 import { startSweeping } from './sweeper.ts'
 import type { Table } from './table.ts'
 import { NEW, OVERFLOW, Tables } from './tables.ts'
@@ -54,7 +54,7 @@ export class Memory implements MemoryStore {
       : this.takeTogether(checks, now)
   }
 
-  counts(space: string, limit: Limit): Counts | undefined {
+  fastPath(space: string, limit: Limit): FastPath | undefined {
     return this.tables.make(space, limit).counts(limit, this.clock)
   }
 
@@ -72,7 +72,7 @@ export class Memory implements MemoryStore {
     })
   }
 
-  give(checks: readonly Check[]): void {
+  refund(checks: readonly Check[]): void {
     const now = this.clock()
     for (const { space, key, limit, cost, takenAt = now } of checks) {
       const table = this.tables.get(space)
@@ -81,7 +81,7 @@ export class Memory implements MemoryStore {
       const { algorithm } = table
       const state = table.load(slot)
       algorithm.take(limit, state, 0, now)
-      algorithm.give(limit, state, cost, now, takenAt)
+      algorithm.refund(limit, state, cost, now, takenAt)
       if (algorithm.fullAt(limit, state, now) <= now) this.tables.remove(table, slot)
       else table.save(slot, state)
     }
@@ -113,7 +113,7 @@ export class Memory implements MemoryStore {
     return this.tables.sweep(this.clock())
   }
 
-  private takeAlone(check: Check, now: Millis, checks: readonly Check[]): Taken {
+  private takeAlone(check: Check, now: Millis, checks: readonly Check[]): LazyVerdict {
     const table = this.tables.of(check)
     const slot = table.find(check.key) ?? this.tables.placeFor(table, check, 0, now, checks)
     const taken = takeBy(
@@ -135,7 +135,7 @@ export class Memory implements MemoryStore {
   private takeTogether(checks: readonly Check[], now: Millis): readonly Verdict[] {
     const tables = checks.map((check) => this.tables.of(check))
     // Of the right length from the start: V8 makes room for seventeen on a first push.
-    const takens = new Array<Taken>(checks.length)
+    const takens = new Array<LazyVerdict>(checks.length)
     const slots = new Array<number>(checks.length)
     let added = 0
     let allowed = true
@@ -167,7 +167,7 @@ export class Memory implements MemoryStore {
   private commit(
     checks: readonly Check[],
     tables: readonly Table[],
-    takens: Taken[],
+    takens: LazyVerdict[],
     slots: readonly number[],
     now: Millis,
   ): void {
@@ -195,7 +195,7 @@ export class Memory implements MemoryStore {
   /** One was refused: none is charged but those that count refusals; the others show what they hold. */
   private refuse(
     checks: readonly Check[],
-    takens: readonly Taken[],
+    takens: readonly LazyVerdict[],
     now: Millis,
   ): readonly Verdict[] {
     return checks.map((check, i) => {
@@ -215,7 +215,7 @@ export class Memory implements MemoryStore {
   }
 
   /** Takes the cost of a request that was refused, as far as it goes. */
-  private spend(check: Check, now: Millis, checks: readonly Check[]): Taken {
+  private spend(check: Check, now: Millis, checks: readonly Check[]): LazyVerdict {
     const table = this.tables.of(check)
     const { algorithm } = table
     const slot = table.find(check.key) ?? this.tables.placeFor(table, check, 0, now, checks)
@@ -245,7 +245,7 @@ function twinOf(checks: readonly Check[], tables: readonly Table[], i: number): 
 function stateLeftBy(
   checks: readonly Check[],
   tables: readonly Table[],
-  takens: readonly Taken[],
+  takens: readonly LazyVerdict[],
   slots: readonly number[],
   i: number,
 ): State | undefined {

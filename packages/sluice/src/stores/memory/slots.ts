@@ -3,7 +3,7 @@
 // Slots come in chunks, so that growing never copies much at once and an emptied chunk is given back whole.
 import type { Algorithm, State } from '../../algorithms/algorithm.ts'
 import type { Limit } from '../../limit/limit.ts'
-import type { Left } from '../store.ts'
+import type { TakeOutput } from '../store.ts'
 
 const CHUNK_BITS = 14
 const CHUNK = 1 << CHUNK_BITS
@@ -157,7 +157,7 @@ export class PackedSlots extends Slots {
   }
 
   /** Loads, takes one unit and saves in one go: the hottest path, where finding the numbers twice would show. */
-  takeOne(slot: number, algorithm: Algorithm, limit: Limit, left: Left): boolean {
+  takeOne(slot: number, algorithm: Algorithm, limit: Limit, left: TakeOutput): boolean {
     const packed = this.packed[slot >>> CHUNK_BITS]!
     const { words } = this
     const i = (slot & INDEX) * words

@@ -3,7 +3,7 @@ import type { Algorithm, State } from '../../algorithms/algorithm.ts'
 import { algorithmOf } from '../../algorithms/index.ts'
 import type { Limit } from '../../limit/limit.ts'
 import type { Clock, Millis } from '../../time/clock.ts'
-import type { Counts, Left } from '../store.ts'
+import type { FastPath, TakeOutput } from '../store.ts'
 import { slotsFor, type PackedSlots, type Slots } from './slots.ts'
 
 /** Slots that one search for a victim looks at, at most. */
@@ -58,7 +58,7 @@ export class Table {
   }
 
   /** A short way to the counts of this table, unless their states are more than numbers. */
-  counts(limit: Limit, clock: Clock): Counts | undefined {
+  counts(limit: Limit, clock: Clock): FastPath | undefined {
     this.learn(limit)
     this.isHeld = true
     return this.algorithm.words === 0 ? undefined : new KnownCounts(this, limit, clock)
@@ -200,7 +200,7 @@ export class Table {
 }
 
 /** The path of most decisions, in few and small steps, which V8 makes one. */
-class KnownCounts implements Counts {
+class KnownCounts implements FastPath {
   private readonly table: Table
   private readonly limit: Limit
   private readonly clock: Clock
@@ -211,7 +211,7 @@ class KnownCounts implements Counts {
     this.clock = clock
   }
 
-  takeKnown(key: string, left: Left): boolean | undefined {
+  takeExisting(key: string, left: TakeOutput): boolean | undefined {
     const { table } = this
     const slot = table.find(key)
     if (slot === undefined) return undefined
