@@ -35,7 +35,7 @@ const mayImport = {
   stores: ['stores/store', 'algorithms', 'limit', 'time', 'errors'],
   redis: ['stores/store', 'algorithms', 'limit', 'key', 'time', 'errors'],
   'limiter/limiter': ['decision', 'policy', 'time'],
-  resilience: ['limiter/limiter', 'decision', 'stores/store', 'policy', 'time', 'errors'],
+  resilience: ['stores/store', 'stores', 'limit', 'time', 'errors'],
   limiter: [
     'limiter/limiter',
     'resilience',

@@ -11,7 +11,7 @@ export {
   type LimitOptions,
   type RateText,
 } from './limit/limit.ts'
-export type { Verdict } from './limit/verdict.ts'
+export type { OnStoreFailure, Source, Verdict } from './limit/verdict.ts'
 export { valuesIn } from './key/key.ts'
 export { parsePolicy } from './policy/parse.ts'
 export { placesOf, type Place } from './policy/places.ts'
@@ -19,7 +19,6 @@ export type {
   Attributes,
   Condition,
   LimitOrNone,
-  OnStoreFailure,
   Override,
   Pattern,
   PatternObject,
@@ -27,7 +26,15 @@ export type {
   Rule,
   Tiers,
 } from './policy/policy.ts'
-export type { Decision, Outcome, Reason, Skipped, Source } from './decision/decision.ts'
+export type { Decision, Outcome, Reason, Skipped } from './decision/decision.ts'
+export {
+  decide,
+  peekDecision,
+  type DecideOptions,
+  type DecisionRequest,
+  type OnDecision,
+} from './decision/decide.ts'
+export type { RuleCheck } from './decision/lazy-decision.ts'
 export { explain } from './decision/explain.ts'
 export {
   memoryStore,
@@ -36,15 +43,21 @@ export {
   type MemoryStoreOptions,
   type MemoryStoreStats,
 } from './stores/memory/memory-store.ts'
-export type {
-  AsyncStore,
-  Check,
-  MaybePromise,
-  Store,
-  StoreEvent,
-  SyncStore,
+export {
+  isPromise,
+  type AsyncStore,
+  type Check,
+  type FastPath,
+  type FastStore,
+  type KnownRefusal,
+  type MaybePromise,
+  type RemoteStore,
+  type Store,
+  type StoreEvent,
+  type SyncStore,
+  type TakeOutput,
 } from './stores/store.ts'
 export { createLimiter, type LimiterOptions } from './limiter/create-limiter.ts'
-export type { ResilienceOptions } from './limiter/guarded.ts'
+export type { ResilienceOptions } from './resilience/options.ts'
 export type { ResilienceEvent } from './resilience/events.ts'
 export type { Limiter, SyncLimiter } from './limiter/limiter.ts'

@@ -4,7 +4,7 @@ import { createLimiter } from '../src/limiter/create-limiter.ts'
 import { redisStore, type GlideLike } from '../src/redis/index.ts'
 import { SluiceError } from '../src/errors.ts'
 import { memoryStore } from '../src/stores/memory/memory-store.ts'
-import type { AsyncStore, Check } from '../src/stores/store.ts'
+import type { Check, RemoteStore } from '../src/stores/store.ts'
 
 const client: GlideLike = { customCommand: () => Promise.resolve([]) }
 const check = (key: string): Check => ({
@@ -24,12 +24,12 @@ describe('parts of the store for Redis', () => {
   })
 
   it('are none without a cluster', () => {
-    expect('partOf' in redisStore(client)).toBe(false)
+    expect('shardOf' in redisStore(client)).toBe(false)
   })
 })
 
 /** Keys belong to parts by their length; those of part 3 cannot be reached. */
-function parted(asked: string[] = []): AsyncStore {
+function parted(asked: string[] = []): RemoteStore {
   const counts = memoryStore()
   return {
     async take(checks) {

@@ -1,58 +1,62 @@
-// A guard around a limiter in this process that answers as it is told, at a time of its own.
+// A resilient store around a store in this process that answers as the test says, at a time of its own.
 import type { Decision } from '../src/decision/decision.ts'
 import { SluiceError, type ErrorCode } from '../src/errors.ts'
 import { createLimiter } from '../src/limiter/create-limiter.ts'
-import type { SyncLimiter } from '../src/limiter/limiter.ts'
-import { Breaker } from '../src/resilience/breaker.ts'
+import type { Limiter } from '../src/limiter/limiter.ts'
+import type { Attributes } from '../src/policy/policy.ts'
 import type { ResilienceEvent } from '../src/resilience/events.ts'
-import { fallbackOf } from '../src/resilience/fallback.ts'
-import { Guard, type Guarded, type GuardParts } from '../src/resilience/guard.ts'
+import type { Environment, ResilienceOptions } from '../src/resilience/options.ts'
+import { ResilientStore } from '../src/resilience/resilient-store.ts'
 import { memoryStore } from '../src/stores/memory/memory-store.ts'
-import type { MaybePromise } from '../src/stores/store.ts'
+import type { Check, MaybePromise, RemoteStore } from '../src/stores/store.ts'
 import type { Millis } from '../src/time/clock.ts'
 import { VirtualTime } from './simulation/virtual-time.ts'
 
-/** How a store answers: after a while, never, or with an error. */
+/** How the store answers: after a while, never, or with an error. */
 export type Answer = Millis | 'never' | ErrorCode | 'throws'
 
-/** The guard has a fallback of half its limit. */
+const LIMIT = { quota: 10, window: '1h', algorithm: 'fixed-window' } as const
+
+/** A limit of 10 per hour, of which the fallback grants half. */
 export class World {
   readonly time = new VirtualTime()
   answer: Answer = 1
-  asked = 0
+  calls = 0
   readonly events: ResilienceEvent[] = []
-  readonly inner = this.limiterOf(10)
-  readonly spare = this.limiterOf(5)
-  readonly guard: Guard
+  /** The limiter without the network between. */
+  readonly inner = createLimiter({
+    limit: LIMIT,
+    store: memoryStore({ clock: this.time.clock }),
+  })
+  readonly store: ResilientStore
+  readonly limiter: Limiter
+  readonly remote: RemoteStore
 
-  constructor(parts: Partial<GuardParts> = {}) {
-    const { inner } = this
-    const remote: Guarded = {
-      check: (...args) => this.later(() => inner.check(...args)),
-      peek: (...args) => this.later(() => inner.peek(...args)),
-      refund: (...args) => this.later(() => inner.refund(...args)),
-      reset: (...args) => this.later(() => inner.reset(...args)),
-      close: () => inner.close(),
+  constructor(
+    options: ResilienceOptions = {},
+    store: Partial<RemoteStore> = {},
+    environment: Partial<Environment> = {},
+  ) {
+    const counts = memoryStore({ clock: this.time.clock })
+    this.inner = createLimiter({ limit: LIMIT, store: counts })
+    this.remote = {
+      take: (checks) => this.later(() => counts.take(checks)),
+      peek: (checks) => this.later(() => counts.peek(checks)),
+      refund: (checks) => this.later(() => counts.refund(checks)),
+      reset: (checks) => this.later(() => counts.reset(checks)),
+      close: () => counts.close(),
+      ...store,
     }
-    this.guard = new Guard(remote, {
-      timeout: 100,
-      breaker: new Breaker(),
-      fallback: fallbackOf(this.spare),
-      onEvent: (event) => void this.events.push(event),
-      clock: this.time.clock,
-      timers: this.time.timers,
-      random: () => 0.5,
-      ...parts,
-    })
-  }
-
-  private limiterOf(quota: number): SyncLimiter {
-    const store = memoryStore({ clock: this.time.clock })
-    return createLimiter({ limit: { quota, window: '1h', algorithm: 'fixed-window' }, store })
+    this.store = new ResilientStore(
+      this.remote,
+      { timeout: 100, onEvent: (event) => void this.events.push(event), ...options },
+      { clock: this.time.clock, timers: this.time.timers, random: () => 0.5, ...environment },
+    )
+    this.limiter = createLimiter({ limit: LIMIT, store: this.store })
   }
 
   private later<T>(act: () => T): MaybePromise<T> {
-    this.asked += 1
+    this.calls += 1
     const { answer } = this
     if (answer === 'throws') throw new SluiceError('store-unreachable', 'gone', { transient: true })
     return new Promise((resolve, reject) => {
@@ -68,11 +72,14 @@ export class World {
   }
 
   /** A check, and the time it took. */
-  async check(key = 'a'): Promise<Decision & { took: Millis }> {
+  async check(
+    attributes: Attributes | string = 'a',
+    limiter: Limiter = this.limiter,
+  ): Promise<Decision & { took: Millis }> {
     const began = this.time.now
     let result: Decision | undefined
     let error: unknown
-    this.guard.check(key).then(
+    limiter.check(attributes).then(
       (decision) => (result = decision),
       (reason: unknown) => (error = reason),
     )
@@ -92,20 +99,22 @@ export class World {
     return all
   }
 
+  /** What the fallback still grants to a key of the bare limit. */
+  async fallbackRemaining(key: string): Promise<number> {
+    const { answer } = this
+    this.answer = 'throws'
+    const { remaining } = await this.limiter.peek(key)
+    this.answer = answer
+    return remaining
+  }
+
   types(): string[] {
     return this.events.map(({ type }) => type)
   }
 }
 
-/** The parts of a world's guard, for another one. */
-export function partsOf({ time, spare, events }: World): GuardParts {
-  return {
-    timeout: 100,
-    breaker: new Breaker(),
-    fallback: fallbackOf(spare),
-    onEvent: (event) => void events.push(event),
-    clock: time.clock,
-    timers: time.timers,
-    random: () => 0.5,
-  }
+/** The check of a bare limit, for calls to the store itself. */
+export function bareCheck(check: Partial<Check>): Check {
+  const limit = { ...LIMIT, window: 3_600_000, burst: 10 }
+  return { space: 's', key: 'a', limit, cost: 1, ...check }
 }

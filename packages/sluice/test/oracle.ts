@@ -114,6 +114,7 @@ export class Oracle {
       // The whole burst fits again when the work in front has drained.
       delay: this.#holds && allowed && cost > 0 ? wait(before, burst) : 0,
       at,
+      source: 'memory',
     }
   }
 

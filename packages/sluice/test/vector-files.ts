@@ -38,7 +38,7 @@ function answered(algorithm: AlgorithmName, story: Story): VectorCase {
   return { name: story.name, limit: fields, steps }
 }
 
-function expected(verdict: Verdict): Omit<Verdict, 'at'> {
+function expected(verdict: Verdict): Omit<Verdict, 'at' | 'source'> {
   const { allowed, remaining, retryAfter, resetAfter, availableAfter, delay } = verdict
   return { allowed, remaining, retryAfter, resetAfter, availableAfter, delay }
 }

@@ -157,7 +157,7 @@ describe('an owner that is away', () => {
     await expect(refused).rejects.toMatchObject({ code: 'store-timeout' })
     expect(memory.peek([check('a')])[0]!.remaining).toBe(0)
     await until('it is handed back', 5000, async () =>
-      events.some((event) => event.type === 'late-answer' && event.givenBack),
+      events.some((event) => event.type === 'late-answer' && event.refunded),
     )
     await until('all is free', 5000, async () => memory.peek([check('a')])[0]!.remaining === 3)
   })

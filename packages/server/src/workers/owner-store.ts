@@ -147,7 +147,7 @@ export class OwnerStore implements AsyncStore {
       return
     }
     for (const charged of turn.charged(answers)) {
-      this.tell({ type: 'late-answer', givenBack: charged.length > 0 })
+      this.tell({ type: 'late-answer', refunded: charged.length > 0 })
       if (charged.length > 0) this.refund(charged).catch(() => {})
     }
   }

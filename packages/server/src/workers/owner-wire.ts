@@ -129,6 +129,7 @@ export class Answers {
       availableAfter: words[next + 4]!,
       delay: words[next + 5]!,
       at: words[next + 6]!,
+      source: 'store',
     }
   }
 }

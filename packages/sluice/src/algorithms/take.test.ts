@@ -46,6 +46,7 @@ describe('take', () => {
       availableAfter: 600,
       delay: 0,
       at: 1400,
+      source: 'memory',
     })
   })
 

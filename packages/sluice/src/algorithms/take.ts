@@ -1,6 +1,6 @@
 // The one decision: let time pass, see whether the cost fits, spend it. Every store decides by this.
 import type { Limit } from '../limit/limit.ts'
-import type { Verdict } from '../limit/verdict.ts'
+import type { Source, Verdict } from '../limit/verdict.ts'
 import type { Millis } from '../time/clock.ts'
 import type { Algorithm, State } from './algorithm.ts'
 import { algorithmOf } from './index.ts'
@@ -26,7 +26,7 @@ export function takeBy(
   now: Millis,
 ): LazyVerdict {
   const allowed = algorithm.take(limit, state, cost, now)
-  return new (verdictClass(algorithm))(limit, state, cost, now, allowed, true)
+  return new (verdictClass(algorithm))(limit, state, cost, now, allowed, true, 'memory')
 }
 
 /** What {@link takeBy} would say; time passes for the state, but nothing is taken from it. */
@@ -39,7 +39,7 @@ export function peekBy(
 ): LazyVerdict {
   algorithm.take(limit, state, 0, now)
   const allowed = cost === 0 || algorithm.take(limit, { ...state }, cost, now)
-  return new (verdictClass(algorithm))(limit, state, cost, now, allowed, false)
+  return new (verdictClass(algorithm))(limit, state, cost, now, allowed, false, 'memory')
 }
 
 /**
@@ -50,6 +50,7 @@ export function peekBy(
 export class LazyVerdict implements Verdict {
   readonly allowed: boolean
   readonly at: Millis
+  readonly source: Source
   private readonly limit: Limit
   private readonly cost: number
   /** Whether the state is the one after the cost was taken; if not, nothing was. */
@@ -65,9 +66,11 @@ export class LazyVerdict implements Verdict {
     now: Millis,
     allowed: boolean,
     isSpent: boolean,
+    source: Source,
   ) {
     this.allowed = allowed
     this.at = now
+    this.source = source
     this.limit = limit
     this.cost = cost
     this.isSpent = isSpent
@@ -111,8 +114,8 @@ export class LazyVerdict implements Verdict {
 
   /** The verdict as plain data, for JSON. */
   toJSON(): Verdict {
-    const { allowed, remaining, retryAfter, resetAfter, availableAfter, delay, at } = this
-    return { allowed, remaining, retryAfter, resetAfter, availableAfter, delay, at }
+    const { allowed, remaining, retryAfter, resetAfter, availableAfter, delay, at, source } = this
+    return { allowed, remaining, retryAfter, resetAfter, availableAfter, delay, at, source }
   }
 
   private freeAfter(cost: number): Millis {

@@ -25,7 +25,7 @@ function outcomeText(outcome: Outcome): string {
 
 function answerOf({ allowed, shadow, source }: Outcome): string {
   const answer = allowed ? 'allowed' : shadow ? 'would be refused' : 'refused'
-  return `${shadow ? 'shadow: ' : ''}${answer}${source === 'store' ? '' : ` (${source})`}`
+  return `${shadow ? 'shadow: ' : ''}${answer}${source === 'store' || source === 'memory' ? '' : ` (${source})`}`
 }
 
 function roomOf({

@@ -1,5 +1,5 @@
 // Which header fields a response gets, and from which outcomes.
-import { toldBy, type Tellable } from '../decision/deciding.ts'
+import { visibleOutcomes, type VisibleOutcome } from '../decision/lazy-decision.ts'
 import type { Decision } from '../decision/decision.ts'
 import { joined } from '../key/key.ts'
 import { sha256 } from '../key/sha256.ts'
@@ -30,7 +30,7 @@ export function fieldWriter<Q, S>(
       : null
 
   return (response, decision, subject) => {
-    const outcomes = visible(toldBy(decision))
+    const outcomes = visible(visibleOutcomes(decision))
     if (outcomes.length > 0) {
       const partitionKey: PartitionKey = keys === null ? null : (outcome) => keys(outcome, subject)
       if (dialects.length === 1) first!.write(port, response, outcomes, partitionKey)
@@ -46,9 +46,9 @@ export function fieldWriter<Q, S>(
 const EXPOSE = 'Access-Control-Expose-Headers'
 
 /** The outcomes that a client may see: those that count and are not hidden. */
-function visible(outcomes: readonly Tellable[]): readonly Tellable[] {
+function visible(outcomes: readonly VisibleOutcome[]): readonly VisibleOutcome[] {
   for (let i = 0; i < outcomes.length; i++) {
-    const outcome = outcomes[i] as Tellable
+    const outcome = outcomes[i] as VisibleOutcome
     if (outcome.hidden || outcome.shadow)
       return outcomes.filter((one) => !one.hidden && !one.shadow)
   }
@@ -81,7 +81,7 @@ const KEY_LENGTH = 12
 function partitionKeys(
   option: HttpOptions<unknown>['partitionKeys'],
   policy: Policy | undefined,
-): ((outcome: Tellable, subject: Attributes | string) => string | undefined) | null {
+): ((outcome: VisibleOutcome, subject: Attributes | string) => string | undefined) | null {
   if (option === undefined) return null
   const { secret } = { ...option }
   if (typeof secret !== 'string' || secret.length < 16)

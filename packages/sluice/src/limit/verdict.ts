@@ -1,12 +1,30 @@
 // What one limit says about one cost at one instant.
+import type { ErrorCode } from '../errors.ts'
 import type { Millis } from '../time/clock.ts'
+import type { Limit } from './limit.ts'
+
+/**
+ * What decided: a remote store, this process's memory, units leased from the store, a refusal that is still known,
+ * the fallback that counts while the store is unreachable, or the rule itself, which lets everything through
+ * (`open`) or refuses everything (`closed`) meanwhile.
+ */
+export type Source = 'store' | 'memory' | 'lease' | 'cache' | 'fallback' | 'open' | 'closed'
+
+/**
+ * What a rule does while the store cannot answer: count in this process with a share of the limit, let everything
+ * through, or refuse everything.
+ */
+export type OnStoreFailure = 'local' | 'open' | 'closed'
 
 /** The answer of one limit. Durations are whole milliseconds from the instant of the decision, rounded up. */
 export interface Verdict {
   readonly allowed: boolean
   /** The largest cost that would be allowed at the same instant, after this decision. */
   readonly remaining: number
-  /** 0 when allowed. Refused until exactly then if nothing else arrives; null when this cost can never fit. */
+  /**
+   * 0 when allowed. A retry 1 ms earlier is refused; at that instant it passes, unless another request took the
+   * unit. Null when this cost can never fit.
+   */
   readonly retryAfter: Millis | null
   /** Until the count is as good as new, with no further traffic. Doubles as the state's time to live. */
   readonly resetAfter: Millis
@@ -16,4 +34,10 @@ export interface Verdict {
   readonly delay: Millis
   /** The instant of the decision, by the clock of the store that made it. */
   readonly at: Millis
+  /** What decided. */
+  readonly source: Source
+  /** Why the store did not answer, such as `store-timeout`; undefined when it did. */
+  readonly cause?: ErrorCode | undefined
+  /** The limit that decided, where it is not the check's own: the fallback applies a share of it. */
+  readonly appliedLimit?: Limit | undefined
 }

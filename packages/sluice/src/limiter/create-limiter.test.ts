@@ -42,10 +42,10 @@ describe('a limiter made from a bare limit', () => {
     limiter.close()
   })
 
-  it('refuses a text where no rule asks for a key', () => {
+  it('refuses a string where no rule uses a key', () => {
     const rules = [{ name: 'rule', by: ['user'], limit: '1/min' }] as const
     const limiter = createLimiter({ policy: { name: 'test', rules } })
-    expect(() => limiter.check('ann')).toThrow(/no rule of this policy asks for a key/)
+    expect(() => limiter.check('ann')).toThrow(/no rule of this policy uses a key/)
     limiter.close()
     const everyone = [{ name: 'rule', by: [], limit: '1/min' }] as const
     const other = createLimiter({ policy: { name: 'test', rules: everyone } })

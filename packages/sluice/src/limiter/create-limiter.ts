@@ -1,21 +1,28 @@
 // Makes limiters: from one limit or a policy, on any store.
+import type { DecideOptions, OnDecision } from '../decision/decide.ts'
 import { show, SluiceError } from '../errors.ts'
 import { limit as limitOf, type LimitInput } from '../limit/limit.ts'
 import { compilePolicy } from '../policy/compile.ts'
 import { parsePolicy } from '../policy/parse.ts'
 import type { Policy } from '../policy/policy.ts'
-import { abortable } from '../resilience/abortable.ts'
+import {
+  checkResilience,
+  RESILIENCE_OPTIONS,
+  type ResilienceOptions,
+} from '../resilience/options.ts'
+import { ResilientStore } from '../resilience/resilient-store.ts'
+import { acquireResilient } from '../resilience/shared-resilience.ts'
 import { memoryStore } from '../stores/memory/memory-store.ts'
-import type { AsyncStore, Store, SyncStore } from '../stores/store.ts'
-import { ruleLimiter } from './bare-limiter.ts'
-import { checkResilience, guarded, type ResilienceOptions } from './guarded.ts'
+import type { AsyncStore, MaybePromise, RemoteStore, Store, SyncStore } from '../stores/store.ts'
+import { abortable } from '../time/abortable.ts'
+import { policyLimiter } from './fast-limiter.ts'
 import type { Limiter, SyncLimiter } from './limiter.ts'
 import { rememberPolicy } from './policy-behind.ts'
-import type { RuleLimiter } from './rule-limiter.ts'
+import type { PolicyLimiter } from './policy-limiter.ts'
 
 /** What a limiter is made from. */
 export interface LimiterOptions<S extends Store = Store> {
-  /** One limit for the attribute `key`, or for the text given to `check`. */
+  /** One limit for the attribute `key`, or for the string given to `check`. */
   readonly limit?: LimitInput
   /** Or a policy of several rules. */
   readonly policy?: Policy
@@ -23,17 +30,21 @@ export interface LimiterOptions<S extends Store = Store> {
   readonly store?: S
   /** Keys hold hashes instead of the attributes' values. */
   readonly hashKeys?: boolean
-  /** What happens when a remote store is slow, gone or wrong; false: its errors reject. Default: see the options. */
+  /** What happens when a remote store is slow, unreachable or wrong; false: its errors reject. Default: see the options. */
   readonly resilience?: ResilienceOptions | false
+  /** Called after each decision, with how long it took. Costs nothing when absent. */
+  readonly onDecision?: OnDecision
+  /** How long some attributes are still blocked, in milliseconds; undefined when they are not. */
+  readonly blocked?: DecideOptions['blocked']
 }
 
 const WRITE =
   "write createLimiter({ limit: '100/min' }) or createLimiter({ policy: { name, rules } })"
-const OPTIONS = ['limit', 'policy', 'store', 'hashKeys', 'resilience']
+const OPTIONS = ['limit', 'policy', 'store', 'hashKeys', 'resilience', 'onDecision', 'blocked']
 
 /**
- * Makes a limiter. On the memory store it answers at once, on a remote store by promises; on a store of which
- * the types do not say which, `await` suits both.
+ * Makes a limiter. On the memory store it answers at once, on a remote store by promises; where the types do not
+ * say which, `await` works for both.
  */
 export function createLimiter(options: LimiterOptions<SyncStore>): SyncLimiter
 export function createLimiter(options: LimiterOptions<AsyncStore>): Limiter
@@ -43,19 +54,32 @@ export function createLimiter(options: LimiterOptions): Limiter | SyncLimiter {
   const policy = parsePolicy(
     options.policy === undefined ? policyOf(options.limit as LimitInput) : options.policy,
   )
-  const { hashKeys = false, resilience = {} } = options
-  const store = options.store ?? memoryStore()
-  const own = options.store === undefined
-  const isBareLimit = options.limit !== undefined
-  const limiter = ruleLimiter(compilePolicy(policy), store, own, hashKeys, isBareLimit)
-  const made =
-    store.sync === true
-      ? (limiter as unknown as SyncLimiter)
-      : resilience === false
-        ? promising(limiter)
-        : guarded(limiter, { policy, hashKeys, isBareLimit, store, resilience })
+  const { hashKeys = false, blocked, onDecision } = options
+  const { store, release } = storeFor(options)
+  const limiter = policyLimiter({
+    rules: compilePolicy(policy),
+    hashKeys,
+    isBareLimit: options.limit !== undefined,
+    deciding: { store, blocked, onDecision },
+    release,
+  })
+  const made = store.sync === true ? (limiter as unknown as SyncLimiter) : promising(limiter)
   rememberPolicy(made, policy)
   return made
+}
+
+/** The store that a limiter decides by, and what it releases when it is closed. */
+function storeFor({ store, resilience = {} }: LimiterOptions): {
+  readonly store: Store
+  readonly release: () => MaybePromise<void>
+} {
+  if (store === undefined) {
+    const memory = memoryStore()
+    return { store: memory, release: () => memory.close() }
+  }
+  if (store.sync === true || store instanceof ResilientStore || resilience === false)
+    return { store, release: () => {} }
+  return acquireResilient(store as RemoteStore, resilience)
 }
 
 /** The policy of a bare limit. */
@@ -63,11 +87,11 @@ function policyOf(input: LimitInput): Policy {
   return { name: 'default', rules: [{ name: 'default', by: ['key'], limit: limitOf(input) }] }
 }
 
-/** Mistakes reject instead of throwing, like everything else that a promise stands for. */
-function promising(limiter: RuleLimiter): Limiter {
+/** Misuse rejects instead of throwing, as callers of a promise expect. */
+function promising(limiter: PolicyLimiter): Limiter {
   return {
     check(attributes, cost, signal) {
-      // Not an async function: that would make two promises more of the one that the store has given.
+      // Not an async function: that would add two promises to the one that the store returned.
       try {
         if (signal?.aborted === true) throw signal.reason
         const answer = Promise.resolve(limiter.check(attributes, cost))
@@ -96,7 +120,7 @@ function checkOptions(options: LimiterOptions): void {
     wrong(`neither limit nor policy is given; ${WRITE}`)
   if (options.limit !== undefined && options.policy !== undefined)
     wrong('both limit and policy are given; accepted: one of them, as a policy has its own limits')
-  const { store, hashKeys } = options
+  const { store, hashKeys, resilience } = options
   if (
     store !== undefined &&
     (typeof store !== 'object' || store === null || typeof store.take !== 'function')
@@ -105,5 +129,20 @@ function checkOptions(options: LimiterOptions): void {
   }
   if (hashKeys !== undefined && typeof hashKeys !== 'boolean')
     wrong(`hashKeys is ${show(hashKeys)}; accepted: true or false`)
-  checkResilience(options.resilience, store, wrong)
+  for (const name of ['onDecision', 'blocked'] as const) {
+    const value: unknown = options[name]
+    if (value !== undefined && typeof value !== 'function')
+      wrong(`${name} is ${show(value)}; accepted: a function`)
+  }
+  if (resilience === undefined || resilience === false) return
+  if (typeof resilience !== 'object' || resilience === null)
+    wrong(
+      `resilience is ${show(resilience)}; accepted: false, or an object with ${RESILIENCE_OPTIONS.join(', ')}`,
+    )
+  if (store instanceof ResilientStore)
+    wrong(`resilience: the store has its own; accepted: nothing, or a store without withResilience`)
+  checkResilience(resilience, store ?? SYNC, (message) => wrong(`resilience: ${message}`))
 }
+
+/** Stands for the memory store that a limiter makes by itself. */
+const SYNC = { sync: true } as SyncStore

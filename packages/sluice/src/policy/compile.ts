@@ -1,6 +1,7 @@
 // A policy made ready for the hot path: conditions as predicates, limits with the space of their counts.
 import { joined } from '../key/key.ts'
 import { limit, type Limit, type LimitInput } from '../limit/limit.ts'
+import type { OnStoreFailure } from '../limit/verdict.ts'
 import { attributeText, compileCondition, type Predicate } from './pattern.ts'
 import type { Attributes, LimitOrNone, Policy, Rule } from './policy.ts'
 
@@ -13,12 +14,12 @@ export interface PlacedLimit {
   readonly space: string
 }
 
-/** A rule, ready to be asked. */
+/** A rule, ready to be matched. */
 export interface CompiledRule {
   /** As it was parsed. */
   readonly rule: Rule
   readonly by: readonly string[]
-  /** Whether the rule speaks; null: always. */
+  /** Whether the rule applies; null: always. */
   readonly applies: Predicate | null
   readonly base: PlacedLimit
   /** The limit for a request, null for none at all. Itself null when it is always the base. */
@@ -26,6 +27,7 @@ export interface CompiledRule {
   readonly cost: number | string | undefined
   readonly shadow: boolean
   readonly countRefused: boolean
+  readonly onStoreFailure: OnStoreFailure
 }
 
 /** The rules of a parsed policy, in its order. */
@@ -57,6 +59,7 @@ function compileRule(policyName: string, rule: Rule): CompiledRule {
     cost: rule.cost,
     shadow: rule.shadow ?? false,
     countRefused: rule.countRefused ?? false,
+    onStoreFailure: rule.onStoreFailure ?? 'local',
   }
 }
 

@@ -1,5 +1,6 @@
 // What policies may say, as tables: the parser reads by them and the JSON Schema is written from them.
-import type { OnStoreFailure, Override, Policy, Rule, Tiers } from './policy.ts'
+import type { OnStoreFailure } from '../limit/verdict.ts'
+import type { Override, Policy, Rule, Tiers } from './policy.ts'
 
 /** The fields of a policy. */
 export const POLICY_FIELDS: readonly (keyof Policy)[] = ['name', 'rules']

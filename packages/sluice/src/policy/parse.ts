@@ -8,7 +8,8 @@ import {
   RULE_FIELDS,
   TIERS_FIELDS,
 } from './fields.ts'
-import type { OnStoreFailure, Override, Policy, Rule, Tiers } from './policy.ts'
+import type { OnStoreFailure } from '../limit/verdict.ts'
+import type { Override, Policy, Rule, Tiers } from './policy.ts'
 import { readCondition } from './read-condition.ts'
 import { readLimit, readLimitOrNone } from './read-limit.ts'
 import { readAttribute, readBy, readName } from './read-name.ts'

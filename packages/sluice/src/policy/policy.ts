@@ -1,5 +1,6 @@
 // Policies as plain data: what a rule may say.
 import type { LimitInput } from '../limit/limit.ts'
+import type { OnStoreFailure } from '../limit/verdict.ts'
 
 /** What is known of one request. Nothing, null and '' all mean: not known. */
 export type Attributes = Readonly<Record<string, string | number | boolean | null | undefined>>
@@ -27,9 +28,6 @@ export type Condition = Readonly<Record<string, Pattern>>
 
 /** A limit, or none at all. */
 export type LimitOrNone = LimitInput | 'unlimited'
-
-/** What a rule does when the store cannot answer: count in this process, let through, or refuse. */
-export type OnStoreFailure = 'local' | 'open' | 'closed'
 
 /** The limit chosen by an attribute, such as `plan`. Values that are not listed get the rule's own limit. */
 export interface Tiers {

@@ -2,7 +2,7 @@
 import { show, SluiceError } from '../errors.ts'
 import type { Limit } from '../limit/limit.ts'
 import type { Verdict } from '../limit/verdict.ts'
-import type { AsyncStore, Check, Store, StoreEvent } from '../stores/store.ts'
+import type { Check, RemoteStore, StoreEvent } from '../stores/store.ts'
 import { preciseClock, systemClock, type Clock, type Millis } from '../time/clock.ts'
 import { Deadlines } from '../time/deadlines.ts'
 import { systemTimers } from '../time/timers.ts'
@@ -49,7 +49,7 @@ export interface RedisStoreOptions {
  * one after the other; when one refuses, what the earlier ones took is handed back. Between the two, others
  * may see the units as taken.
  */
-export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): AsyncStore {
+export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): RemoteStore {
   const { prefix = 'sl:', timeout = 100, holdRefusals = 250 } = options
   const { cluster, clock, onWarning = warnOnConsole } = options
   const wrong = (message: string): never => {
@@ -74,8 +74,8 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
       `client is ${show(client)}; accepted: a client of ioredis, iovalkey, node-redis or valkey-glide`,
     )
   const watchers = new Set<(event: StoreEvent) => void>()
-  const onLate = (givenBack: boolean): void => {
-    for (const watcher of watchers) watcher({ type: 'late-answer', givenBack })
+  const onLate = (refunded: boolean): void => {
+    for (const watcher of watchers) watcher({ type: 'late-answer', refunded })
   }
   const nameOf = redisKeys(prefix)
   const eviction = new Eviction(connection, nameOf('', ''), onWarning)
@@ -102,7 +102,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
     mayForget,
     onAnswer: eviction.look,
   })
-  const watch: Store['watch'] = (watcher) => {
+  const watch: RemoteStore['watch'] = (watcher) => {
     watchers.add(watcher)
     const stop = connection.onReachable(() => watcher({ type: 'reachable' }))
     return () => {
@@ -111,7 +111,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
     }
   }
   const parts = connection.cluster
-    ? { partOf: ({ space, key }: Check) => slotOf(nameOf(space, key)) >> SLOTS_TO_PARTS }
+    ? { shardOf: ({ space, key }: Check) => slotOf(nameOf(space, key)) >> SLOTS_TO_PARTS }
     : {}
   return Object.assign(store, { timeout, watch, ...parts })
 }

@@ -83,11 +83,17 @@ export class Refusal {
     return verdicts
   }
 
-  /** The verdict on one of its counts, by the limit that refused, if that still refuses this cost. */
+  /** The verdict on one of its counts now, by the limit that refused. */
   verdictOn({ space, key, cost }: Check, now: Millis): KnownRefusal | undefined {
     const known = this.known.find((one) => one.key === key && one.space === space)
-    if (known === undefined || !refusesAt(known, cost, this.latest(known, now))) return undefined
-    const verdict = agedVerdict(known, cost, this.earliest(known, now))
+    if (known === undefined) return undefined
+    // While it refuses by the latest that the server's time may be, the waits are those of the earliest.
+    const isRefused = refusesAt(known, cost, this.latest(known, now))
+    const verdict = agedVerdict(
+      known,
+      cost,
+      (isRefused ? this.earliest : this.latest).call(this, known, now),
+    )
     return verdict && { limit: known.limit, verdict }
   }
 
@@ -144,5 +150,6 @@ function agedVerdict(
     availableAfter: since(availableAfter),
     delay,
     at: now,
+    source: 'cache',
   }
 }

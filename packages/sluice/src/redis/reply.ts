@@ -49,7 +49,15 @@ function verdictOf(check: Check, reply: Reply): Verdict {
   const used = numberFrom(reply)
   const before = limit.algorithm === 'sliding-window' ? numberFrom(reply) : 0
   const state = { at, used, before }
-  return new LazyVerdict(limit, state, cost, reply.now, answer !== REFUSED, answer !== LOOKED_AT)
+  return new LazyVerdict(
+    limit,
+    state,
+    cost,
+    reply.now,
+    answer !== REFUSED,
+    answer !== LOOKED_AT,
+    'store',
+  )
 }
 
 /** One number when the cost was taken and the state is of this instant; else the answer, as -1 - answer, age and use. */
@@ -57,12 +65,20 @@ function plainVerdict({ limit, cost }: Check, reply: Reply): Verdict {
   const { now } = reply
   const first = numberFrom(reply)
   if (first >= 0)
-    return new LazyVerdict(limit, { at: now, used: first, before: 0 }, cost, now, true, true)
+    return new LazyVerdict(
+      limit,
+      { at: now, used: first, before: 0 },
+      cost,
+      now,
+      true,
+      true,
+      'store',
+    )
   const answer = -1 - first
   const at = now - numberFrom(reply)
   const used = numberFrom(reply)
   const state = { at, used, before: 0 }
-  return new LazyVerdict(limit, state, cost, now, answer !== REFUSED, answer !== LOOKED_AT)
+  return new LazyVerdict(limit, state, cost, now, answer !== REFUSED, answer !== LOOKED_AT, 'store')
 }
 
 function logVerdict({ limit, cost }: Check, reply: Reply): Verdict {
@@ -81,5 +97,6 @@ function logVerdict({ limit, cost }: Check, reply: Reply): Verdict {
     availableAfter: remaining >= limit.quota ? 0 : availableAt - now,
     delay: 0,
     at: now,
+    source: 'store',
   }
 }

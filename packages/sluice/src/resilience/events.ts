@@ -1,14 +1,14 @@
-// What happens when a store is slow, gone or back, for metrics and logs.
+// What is reported when a store is slow, unreachable or back, for metrics and logs.
 import type { ErrorCode } from '../errors.ts'
 import type { Millis } from '../time/clock.ts'
 
-/** The breaker opened: the store is not asked until the first probe. */
+/** The breaker opened: no call goes to the store until the first probe. */
 export interface OpenedEvent {
   readonly type: 'opened'
   readonly at: Millis
-  /** The code of the store's error; `store-failed` for one that is none of ours. */
+  /** The code of the store's error; `store-failed` for errors of other libraries. */
   readonly cause: ErrorCode
-  /** What the store said last. */
+  /** The store's last error. */
   readonly error: unknown
   /** Until the first probe. */
   readonly nextProbe: Millis
@@ -20,7 +20,7 @@ export interface HalfOpenEvent {
   readonly at: Millis
 }
 
-/** The breaker closed: the store is asked again. */
+/** The breaker closed: calls go to the store again. */
 export interface ClosedEvent {
   readonly type: 'closed'
   readonly at: Millis
@@ -32,20 +32,20 @@ export interface ClosedEvent {
 export interface FallbackEvent {
   readonly type: 'fallback'
   readonly at: Millis
-  readonly operation: 'check' | 'peek' | 'refund'
-  /** The code of the store's error; `store-failed` for one that is none of ours. */
+  readonly operation: 'take' | 'peek' | 'refund'
+  /** The code of the store's error; `store-failed` for errors of other libraries. */
   readonly cause: ErrorCode
 }
 
-/** The store answered a check that had been given up and answered otherwise. */
+/** The store answered a check that had been given up and answered by the fallback. */
 export interface LateAnswerEvent {
   readonly type: 'late-answer'
   readonly at: Millis
-  /** Whether it had charged units, which are now being handed back. */
-  readonly givenBack: boolean
+  /** Whether it had charged units, which are now being refunded. */
+  readonly refunded: boolean
 }
 
-/** Everything that {@link ResilienceOptions.onEvent} hears of. `at` is this process's monotonic clock. */
+/** Everything that {@link ResilienceOptions.onEvent} receives. `at` is this process's monotonic clock. */
 export type ResilienceEvent =
   | OpenedEvent
   | HalfOpenEvent
@@ -53,5 +53,5 @@ export type ResilienceEvent =
   | FallbackEvent
   | LateAnswerEvent
 
-/** Hears of events. What it throws or rejects with is dropped: a broken listener must not refuse requests. */
+/** Receives events. What it throws or rejects with is dropped: a broken listener must not refuse requests. */
 export type OnEvent = (event: ResilienceEvent) => void

@@ -1,23 +1,31 @@
-// What an error says: is it the caller's mistake, one key's trouble, or a store that fails?
-import { SluiceError, type ErrorCode } from '../errors.ts'
+// Classifies errors: misuse by the caller, trouble with one key, or a store that fails.
+import { show, SluiceError, type ErrorCode } from '../errors.ts'
 
-/** The code of an error; `store-failed` for one that is none of ours. */
+/** The code of an error; `store-failed` for errors of other libraries. */
 export function causeOf(error: unknown): ErrorCode {
   return error instanceof SluiceError ? error.code : 'store-failed'
 }
 
-/** Whether the caller did something wrong, which no stand-in mends. */
+/** Whether the caller made a mistake, which no fallback can answer. */
 export function isMisuse(error: unknown): boolean {
   if (!(error instanceof SluiceError)) return false
   return error.code.startsWith('invalid-') || error.code === 'limiter-closed'
 }
 
-/** Whether the store is well and only the key that was asked for is not. */
+/** Whether the store works and only this key cannot be read. */
 export function concernsOneKey(error: unknown): boolean {
   return error instanceof SluiceError && error.code === 'store-wrong-type'
 }
 
-/** The error of a call that was given up. */
+/** The error of a call that missed its deadline. */
 export function tooLate(timeout: number): SluiceError {
   return new SluiceError('store-timeout', `no answer within ${timeout} ms`, { transient: true })
+}
+
+/** The error of a store that answered something other than verdicts. */
+export function wrongAnswer(answer: unknown): SluiceError {
+  return new SluiceError(
+    'store-failed',
+    `the store answered ${show(answer)}; accepted: one verdict per check`,
+  )
 }

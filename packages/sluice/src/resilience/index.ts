@@ -1,5 +1,6 @@
-// The public entry `sluice/resilience`: deadline, breaker and fallback around any limiter.
-export type { BreakerOptions } from './breaker.ts'
+// The public entry `sluice/resilience`: deadline, breaker and fallback around any store, and a guard for any call.
+export type { BreakerOptions } from './breaker-machine.ts'
+export type { Failure } from './circuit-breaker.ts'
 export type {
   ClosedEvent,
   FallbackEvent,
@@ -9,8 +10,6 @@ export type {
   OpenedEvent,
   ResilienceEvent,
 } from './events.ts'
-export type { DeadlineOptions, EventOptions } from './options.ts'
-export { resilient, type ResilientOptions } from './resilient.ts'
-export { withBreaker } from './with-breaker.ts'
-export { withDeadline } from './with-deadline.ts'
-export { withFallback } from './with-fallback.ts'
+export { createCallGuard, type GuardedCalls, type GuardedCallsOptions } from './guarded-calls.ts'
+export type { Environment, ResilienceOptions } from './options.ts'
+export { withResilience } from './resilient-store.ts'

@@ -1,24 +1,26 @@
-// What people may set, and the mistakes they make.
+// The options of resilience, their defaults, and what is wrong with them.
 import { show, SluiceError } from '../errors.ts'
 import { systemClock, type Clock, type Millis } from '../time/clock.ts'
-import { systemTimers, type Timers } from '../time/timers.ts'
-import { Breaker, type BreakerOptions } from './breaker.ts'
+import { isTimerDelay, systemTimers, type Timers } from '../time/timers.ts'
+import type { RemoteStore, Store } from '../stores/store.ts'
+import { BreakerMachine, type BreakerOptions } from './breaker-machine.ts'
 import type { OnEvent } from './events.ts'
 
-/** How long to wait. */
-export interface DeadlineOptions {
-  /** Milliseconds after which a call is given up. Default 100. */
+/** What happens when a remote store is slow, unreachable or wrong. */
+export interface ResilienceOptions {
+  /** Milliseconds after which a call is given up. Default: the store's own deadline, else 100. */
   readonly timeout?: Millis
-}
-
-/** Who hears of it. */
-export interface EventOptions {
-  /** Hears of every transition, fallback and late answer. What it throws is dropped. */
+  /** The share of every quota and burst that this process grants by itself: above 0, at most 1. Default 0.5. */
+  readonly fallbackShare?: number
+  /** Or how many processes share the limits: each then grants the quota divided by them, never less than 1. */
+  readonly replicas?: number
+  readonly breaker?: BreakerOptions
+  /** Receives every transition, fallback and late answer. Default: one console warning when the store is lost, one when it is back. */
   readonly onEvent?: OnEvent
 }
 
 /** Time and chance, as a seam: simulations bring their own. */
-export interface Surroundings {
+export interface Environment {
   readonly clock: Clock
   readonly timers: Timers
   /** From 0 to 1, for the jitter of probes. */
@@ -26,55 +28,81 @@ export interface Surroundings {
 }
 
 /** The runtime's own. */
-export const SURROUNDINGS: Surroundings = {
+export const environment: Environment = {
   clock: systemClock,
   timers: systemTimers,
   random: Math.random,
 }
 
-/** The default of {@link DeadlineOptions.timeout}. */
+/** The default of {@link ResilienceOptions.timeout} for a store without a deadline of its own. */
 export const TIMEOUT: Millis = 100
+const FALLBACK_SHARE = 0.5
 
-/** Says what is wrong with an option of a function. */
+/** The names of {@link ResilienceOptions}. */
+export const RESILIENCE_OPTIONS: readonly string[] = [
+  'timeout',
+  'fallbackShare',
+  'replicas',
+  'breaker',
+  'onEvent',
+]
+const BREAKER_OPTIONS = ['failures', 'ratio', 'calls', 'firstProbe', 'lastProbe'] as const
+
+/** Throws for a wrong option. */
 export type Wrong = (message: string) => never
 
-/** Complains as `who`. */
+/** Throws `invalid-option` in the name of a function. */
 export function wrongFor(who: string): Wrong {
   return (message) => {
     throw new SluiceError('invalid-option', `${who}: ${message}`)
   }
 }
 
-/** Options that are an object with none but the names given; undefined is none at all. */
-export function checkNames(options: unknown, names: readonly string[], wrong: Wrong): void {
-  if (typeof options !== 'object' || options === null)
-    wrong(`options are ${show(options)}; accepted: an object with ${names.join(', ')}`)
-  const unknown = Object.keys(options as object).find((name) => !names.includes(name))
-  if (unknown !== undefined) wrong(`unknown option ${show(unknown)}; accepted: ${names.join(', ')}`)
-}
-
-/** A timeout as a timer can wait. */
-export function checkTimeout(timeout: unknown, wrong: Wrong): void {
-  if (timeout === undefined) return
-  if (
-    !Number.isSafeInteger(timeout) ||
-    (timeout as number) < 1 ||
-    (timeout as number) > 2 ** 31 - 1
-  )
+/** Checks the options of resilience for a store. */
+export function checkResilience(options: unknown, store: Store, wrong: Wrong): void {
+  checkNames(options, RESILIENCE_OPTIONS, wrong)
+  const { timeout, fallbackShare, replicas, breaker, onEvent } = options as ResilienceOptions
+  if (store.sync === true)
+    wrong('the store answers at once and cannot fail; accepted: nothing, or a remote store')
+  const { timeout: storeTimeout } = store as RemoteStore
+  if (timeout !== undefined && !isTimerDelay(timeout))
     wrong(`timeout is ${show(timeout)}; accepted: whole milliseconds, 1 or more`)
+  if (timeout !== undefined && storeTimeout !== undefined && timeout > storeTimeout)
+    wrong(
+      `timeout is ${timeout}, but the store gives up after ${storeTimeout} ms itself; accepted: at most that, or a store with a longer one`,
+    )
+  if (
+    fallbackShare !== undefined &&
+    !(typeof fallbackShare === 'number' && fallbackShare > 0 && fallbackShare <= 1)
+  )
+    wrong(`fallbackShare is ${show(fallbackShare)}; accepted: a number above 0, at most 1`)
+  if (replicas !== undefined && (!Number.isSafeInteger(replicas) || replicas < 1))
+    wrong(`replicas is ${show(replicas)}; accepted: a whole number, 1 or more`)
+  if (fallbackShare !== undefined && replicas !== undefined)
+    wrong('both fallbackShare and replicas are given; accepted: one of them')
+  checkBreaker(breaker, wrong)
+  if (onEvent !== undefined && typeof onEvent !== 'function')
+    wrong(`onEvent is ${show(onEvent)}; accepted: a function`)
 }
 
-/** A function, if anything. */
-export function checkFunction(name: string, value: unknown, wrong: Wrong): void {
-  if (value !== undefined && typeof value !== 'function')
-    wrong(`${name} is ${show(value)}; accepted: a function`)
+/** The share of some units that this process grants by itself. */
+export function scaleOf({
+  fallbackShare = FALLBACK_SHARE,
+  replicas,
+}: ResilienceOptions): (units: number) => number {
+  // A little is added before rounding down: 0.29 of 100 is 29, although the product is a bit less.
+  return (units) =>
+    Math.floor(replicas === undefined ? units * fallbackShare + 1e-6 : units / replicas)
 }
-
-const BREAKER_OPTIONS = ['failures', 'ratio', 'calls', 'firstProbe', 'lastProbe'] as const
 
 /** The breaker that options ask for. */
-export function breakerOf(options: unknown, wrong: Wrong): Breaker {
-  if (options === undefined) return new Breaker()
+export function breakerOf(options: BreakerOptions | undefined): BreakerMachine {
+  return new BreakerMachine(options)
+}
+
+/** Checks the options of a breaker. */
+export function checkBreaker(options: unknown, wrong: Wrong): void {
+  if (options === undefined) return
   checkNames(options, BREAKER_OPTIONS, (message) => wrong(`breaker: ${message}`))
   const given = options as BreakerOptions
   for (const name of ['failures', 'calls', 'firstProbe', 'lastProbe'] as const) {
@@ -85,10 +113,22 @@ export function breakerOf(options: unknown, wrong: Wrong): Breaker {
   const { ratio } = given
   if (ratio !== undefined && !(typeof ratio === 'number' && ratio > 0 && ratio <= 1))
     wrong(`breaker.ratio is ${show(ratio)}; accepted: a number above 0, at most 1`)
-  return new Breaker(given)
 }
 
-/** A breaker that never opens, for guards without one. */
-export function noBreaker(): Breaker {
-  return new Breaker({ failures: Infinity, ratio: Infinity })
+/** One warning when the store is lost and one when it is back: a lost store is never silent. */
+export const warnOnConsole: OnEvent = (event) => {
+  if (event.type === 'opened')
+    console.warn(
+      `sluice: the store does not answer (${event.cause}); limits are kept by this process until it does`,
+    )
+  if (event.type === 'closed')
+    console.warn(`sluice: the store answers again after ${Math.round(event.openFor / 100) / 10} s`)
+}
+
+/** Options must be an object with none but these names. */
+export function checkNames(options: unknown, names: readonly string[], wrong: Wrong): void {
+  if (typeof options !== 'object' || options === null)
+    wrong(`options are ${show(options)}; accepted: an object with ${names.join(', ')}`)
+  const unknown = Object.keys(options as object).find((name) => !names.includes(name))
+  if (unknown !== undefined) wrong(`unknown option ${show(unknown)}; accepted: ${names.join(', ')}`)
 }

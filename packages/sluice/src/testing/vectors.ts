@@ -13,7 +13,7 @@ export interface VectorStep {
   /** For refund: when the units were taken. Default: now. */
   readonly takenAt?: Millis
   /** Absent for give. */
-  readonly expect?: Omit<Verdict, 'at'>
+  readonly expect?: Omit<Verdict, 'at' | 'source'>
   readonly why?: string
 }
 

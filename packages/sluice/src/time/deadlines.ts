@@ -29,7 +29,7 @@ export class Deadlines {
   race<T>(
     answer: Promise<T>,
     late?: (value: T) => void,
-    passed: (value: T) => T = same,
+    passed: (value: T) => T | Promise<T> = same,
     failed: (error: unknown) => T | Promise<T> = rethrow,
   ): Promise<T> {
     return new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-// Waiting, as a seam: tests and simulations bring their own.
+// Waiting, as a seam: tests and simulations use timers of their own.
 import { afterTurn } from './turn.ts'
 import type { Millis } from './clock.ts'
 
@@ -16,4 +16,12 @@ export const systemTimers: Timers = {
   start: (run, after) => setTimeout(run, after),
   stop: (timer) => clearTimeout(timer as ReturnType<typeof setTimeout>),
   afterTurn,
+}
+
+/** The longest delay that a runtime's timer keeps; longer ones fire at once. About 24.8 days. */
+export const MAX_TIMER_MS: Millis = 2 ** 31 - 1
+
+/** Whether a value is a delay that a timer can keep: whole milliseconds, from 1 to {@link MAX_TIMER_MS}. */
+export function isTimerDelay(value: unknown): value is Millis {
+  return Number.isSafeInteger(value) && (value as number) >= 1 && (value as number) <= MAX_TIMER_MS
 }

@@ -5,8 +5,7 @@ import { remoteLimiter, type RemoteLimiterOptions } from '../../src/client/remot
 import type { SluiceError } from '../../src/errors.ts'
 import { createLimiter } from '../../src/limiter/create-limiter.ts'
 import type { Limiter } from '../../src/limiter/limiter.ts'
-import { withBreaker } from '../../src/resilience/with-breaker.ts'
-import { withFallback } from '../../src/resilience/with-fallback.ts'
+import { createCallGuard } from '../../src/resilience/guarded-calls.ts'
 import { memoryStore } from '../../src/stores/memory/memory-store.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
 import { serve, type LimitedServer } from './limited-servers.ts'
@@ -234,41 +233,57 @@ describe('on the wire', () => {
 
   it('a fallback fits around it as around any limiter', async () => {
     const { limiter } = await wire(() => ({ status: 503, body: {} }))
-    const stand = createLimiter({ limit: '1/min', store: memoryStore({ clock: fakeClock() }) })
-    const guarded = withFallback(limiter(), stand as never)
-    expect((await guarded.check('a')).allowed).toBe(true)
-    expect((await guarded.check('a')).allowed).toBe(false)
+    const local = createLimiter({ limit: '1/min', store: memoryStore({ clock: fakeClock() }) })
+    const remote = limiter()
+    const guard = createCallGuard({ timeout: 5000 })
+    const check = () =>
+      guard.execute(
+        () => remote.check('a'),
+        () => local.check('a'),
+      )
+    expect((await check()).allowed).toBe(true)
+    expect((await check()).allowed).toBe(false)
   })
 })
 
 describe('a breaker around it', () => {
   it('opens when the service fails, asks it no more, and closes when it is back', async () => {
     let isWell = false
+    const clock = fakeClock()
     const { asked, limiter } = await wire(() =>
       isWell ? { body: yes } : { status: 503, body: {} },
     )
     const events: string[] = []
-    const guarded = withBreaker(limiter(), {
-      failures: 3,
-      firstProbe: 50,
-      onEvent: ({ type }) => events.push(type),
-    })
-    for (let i = 0; i < 3; i++)
-      expect(await codeOf(guarded.check('a'))).toEqual(['store-busy', true])
+    const remote = limiter()
+    const guard = createCallGuard(
+      {
+        timeout: 5000,
+        breaker: { failures: 3, firstProbe: 50 },
+        onEvent: ({ type }) => events.push(type),
+      },
+      { clock },
+    )
+    const check = () => {
+      clock.advance(1)
+      return guard.execute(() => remote.check('a'))
+    }
+    for (let i = 0; i < 3; i++) expect(await codeOf(check())).toEqual(['store-busy', true])
     const before = asked.length
-    expect(await codeOf(guarded.check('a'))).toEqual(['breaker-open', true])
+    expect(await codeOf(check())).toEqual(['breaker-open', true])
     expect(asked).toHaveLength(before)
     isWell = true
-    await expect.poll(() => codeOf(guarded.check('a')), { timeout: 5000 }).toBe('answered')
-    expect(await guarded.check('a')).toMatchObject({ allowed: true })
+    clock.advance(100)
+    expect(await codeOf(check())).toBe('answered')
+    expect(await check()).toMatchObject({ allowed: true })
     expect(events).toEqual(['opened', 'half-open', 'closed'])
   })
 
   it('does not open for misuse', async () => {
     const { limiter } = await wire(() => ({ status: 400, body: { code: 'invalid-cost' } }))
-    const guarded = withBreaker(limiter(), { failures: 2 })
-    for (let i = 0; i < 5; i++)
-      expect(await codeOf(guarded.check('a'))).toEqual(['invalid-cost', false])
+    const remote = limiter()
+    const guard = createCallGuard({ timeout: 5000, breaker: { failures: 2 } })
+    const check = () => guard.execute(() => remote.check('a'))
+    for (let i = 0; i < 5; i++) expect(await codeOf(check())).toEqual(['invalid-cost', false])
   })
 })
 

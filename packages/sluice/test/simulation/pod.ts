@@ -1,15 +1,14 @@
 // One process of the fleet: the real limiter, resilience included, on a store at the end of a link.
 import type { Decision } from '../../src/decision/decision.ts'
-import { guarded } from '../../src/limiter/guarded.ts'
+import { createLimiter } from '../../src/limiter/create-limiter.ts'
 import type { Limiter } from '../../src/limiter/limiter.ts'
-import { RuleLimiter } from '../../src/limiter/rule-limiter.ts'
-import { compilePolicy } from '../../src/policy/compile.ts'
 import type { Verdict } from '../../src/limit/verdict.ts'
 import type { Policy } from '../../src/policy/policy.ts'
 import type { ResilienceEvent } from '../../src/resilience/events.ts'
+import { withResilience } from '../../src/resilience/resilient-store.ts'
 import { RememberingStore, type SeenStore } from '../../src/redis/remembering-store.ts'
 import { ServerTime } from '../../src/redis/server-time.ts'
-import type { AsyncStore, Check } from '../../src/stores/store.ts'
+import type { AsyncStore, Check, RemoteStore } from '../../src/stores/store.ts'
 import type { Millis } from '../../src/time/clock.ts'
 import type { Timers } from '../../src/time/timers.ts'
 import type { Random } from '../redis/random.ts'
@@ -22,7 +21,7 @@ export const TIMEOUT: Millis = 100
 /** For how long it answers a refusal from memory. */
 const HOLD: Millis = 250
 
-type Listener = Parameters<NonNullable<AsyncStore['watch']>>[0]
+type Listener = Parameters<NonNullable<RemoteStore['watch']>>[0]
 
 /** A process. Stopped, it neither hears nor does anything; what it missed happens when it goes on. */
 export class Pod {
@@ -51,8 +50,8 @@ export class Pod {
       if (this.isStopped) this.unread.push(run)
       else run()
     })
-    this.store = this.storeOf()
-    this.limiter = this.limiterOf(policy)
+    this.store = this.guarded()
+    this.limiter = createLimiter({ policy, store: this.store })
   }
 
   check(key: string): Promise<Decision> {
@@ -62,7 +61,7 @@ export class Pod {
   /** Loads another policy, as a service does: the new limiter first, then the old one goes. */
   reload(policy: Policy): void {
     const old = this.limiter
-    this.limiter = this.limiterOf(policy)
+    this.limiter = createLimiter({ policy, store: this.store })
     void old.close()
   }
 
@@ -99,24 +98,17 @@ export class Pod {
     afterTurn: (run) => this.world.timers.afterTurn(run),
   }
 
-  private limiterOf(policy: Policy): Limiter {
-    const { store } = this
-    const limiter = new RuleLimiter(compilePolicy(policy), store, false, false, true)
-    return guarded(
-      limiter,
-      {
-        policy,
-        store,
-        hashKeys: false,
-        isBareLimit: true,
-        resilience: { onEvent: (event) => void this.events.push(event) },
-      },
+  /** One guard for all policies of the process, as in a service. */
+  private guarded(): AsyncStore {
+    return withResilience(
+      this.storeOf(),
+      { onEvent: (event) => void this.events.push(event) },
       { clock: this.world.clock, timers: this.timers, random: () => this.random.next() },
     )
   }
 
   /** A store like the one for Redis: each call carries the last instant at which it may act. */
-  private storeOf(): AsyncStore {
+  private storeOf(): RemoteStore {
     const { clock } = this.world
     const serverTime = new ServerTime()
     const send = async (
@@ -147,7 +139,7 @@ export class Pod {
       reset: async (checks) => void (await call('reset')(checks)),
       close: () => {},
     }
-    const watch: AsyncStore['watch'] = (listener) => {
+    const watch: RemoteStore['watch'] = (listener) => {
       this.listeners.add(listener)
       return () => void this.listeners.delete(listener)
     }

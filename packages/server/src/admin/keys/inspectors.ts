@@ -57,7 +57,8 @@ export class Inspectors {
     const [verdict] = await this.store.peek([{ space, key, limit, cost: 1 }])
     // Not by spreading: its numbers are worked out when they are read.
     const { allowed, remaining, retryAfter, resetAfter, availableAfter, delay, at } = verdict!
-    return { allowed, remaining, retryAfter, resetAfter, availableAfter, delay, at, limit }
+    const { source } = verdict!
+    return { allowed, remaining, retryAfter, resetAfter, availableAfter, delay, at, source, limit }
   }
 
   private limiterOf(policy: Policy): ServiceLimiter {

@@ -1,7 +1,7 @@
 import { parseDictionary, parseItem, parseList } from 'structured-headers'
 import fc from 'fast-check'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import type { Tellable } from '../../decision/deciding.ts'
+import type { VisibleOutcome } from '../../decision/lazy-decision.ts'
 import { ALGORITHMS, limit, type Limit } from '../../limit/limit.ts'
 import type { Port } from '../port.ts'
 import { windowOf } from './dialect.ts'
@@ -14,7 +14,7 @@ const port = {
   set: (fields: Fields, name: string, value: string) => void fields.set(name, value),
 } as Port<never, Fields>
 
-const outcomeOf = (changes: Partial<Tellable> = {}): Tellable => ({
+const outcomeOf = (changes: Partial<VisibleOutcome> = {}): VisibleOutcome => ({
   rule: 'api',
   limit: limit('100/min'),
   allowed: true,
@@ -37,9 +37,9 @@ const hourly = outcomeOf({
 
 function written(
   name: DialectName,
-  outcomes: readonly Tellable[],
+  outcomes: readonly VisibleOutcome[],
   before: Readonly<Record<string, string>> = {},
-  partitionKey: ((outcome: Tellable) => string | undefined) | null = null,
+  partitionKey: ((outcome: VisibleOutcome) => string | undefined) | null = null,
 ): Record<string, string> {
   const fields: Fields = new Map(Object.entries(before))
   dialectOf(name).write(port, fields, outcomes, partitionKey)
@@ -49,7 +49,7 @@ function written(
 afterEach(() => vi.useRealTimers())
 
 describe('dialects', () => {
-  it.each<[DialectName, readonly Tellable[], Record<string, string>]>([
+  it.each<[DialectName, readonly VisibleOutcome[], Record<string, string>]>([
     [
       'structured',
       [outcomeOf()],

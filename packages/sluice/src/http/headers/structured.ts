@@ -1,5 +1,5 @@
 // The newest dialect: RateLimit-Policy and RateLimit as structured lists (draft-ietf-httpapi-ratelimit-headers-11).
-import type { Tellable } from '../../decision/deciding.ts'
+import type { VisibleOutcome } from '../../decision/lazy-decision.ts'
 import type { Limit } from '../../limit/limit.ts'
 import { quotaOf, windowOf, type Dialect } from './dialect.ts'
 import { integerItem, secondsItem, stringItem } from './structured-fields.ts'
@@ -32,7 +32,7 @@ export function structured(): Dialect {
   // Nearly always the same limit as before.
   let last: Fixed | null = null
 
-  const fixedOf = ({ limit, rule }: Tellable): Fixed => {
+  const fixedOf = ({ limit, rule }: VisibleOutcome): Fixed => {
     if (last !== null && last.limit === limit && last.rule === rule) return last
     const before = known.get(limit)
     if (before !== undefined && before.rule === rule) return (last = before)

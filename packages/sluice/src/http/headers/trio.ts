@@ -1,5 +1,5 @@
 // The older dialects of three fields: RateLimit-* of drafts 3 and 6, and X-RateLimit-*.
-import type { Tellable } from '../../decision/deciding.ts'
+import type { VisibleOutcome } from '../../decision/lazy-decision.ts'
 import { quotaOf, resetOf, saysLess, tightest, type Dialect } from './dialect.ts'
 import { policyList } from './policy-list.ts'
 import { integerItem, secondsItem } from './structured-fields.ts'
@@ -32,7 +32,10 @@ export function legacyDelta(): Dialect {
 function trio(
   prefix: string,
   reset: (millis: number) => number,
-  limits: (outcomes: readonly Tellable[], quota: string) => { limit: string; policy?: string },
+  limits: (
+    outcomes: readonly VisibleOutcome[],
+    quota: string,
+  ) => { limit: string; policy?: string },
 ): Dialect {
   const names = {
     limit: `${prefix}-Limit`,

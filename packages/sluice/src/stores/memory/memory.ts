@@ -4,7 +4,7 @@ import { peekBy, takeBy, type LazyVerdict } from '../../algorithms/take.ts'
 import type { Limit } from '../../limit/limit.ts'
 import type { Verdict } from '../../limit/verdict.ts'
 import type { Clock, Millis } from '../../time/clock.ts'
-import type { Check, FastPath, SyncStore } from '../store.ts'
+import type { Check, FastPath, FastStore, SyncStore } from '../store.ts'
 import { startSweeping } from './sweeper.ts'
 import type { Table } from './table.ts'
 import { NEW, OVERFLOW, Tables } from './tables.ts'
@@ -35,7 +35,7 @@ export interface MemoryStoreKeys {
 }
 
 /** A {@link MemoryStore}; its options have been checked. */
-export class Memory implements MemoryStore {
+export class Memory implements MemoryStore, FastStore {
   readonly sync = true
   private readonly clock: Clock
   private readonly tables: Tables

@@ -1,14 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { partsOf, World, type Answer } from '../../test/guarded-world.ts'
+import { World, type Answer } from '../../test/guarded-world.ts'
 import type { Decision } from '../decision/decision.ts'
-import { SluiceError } from '../errors.ts'
+import type { Verdict } from '../limit/verdict.ts'
 import { createLimiter } from '../limiter/create-limiter.ts'
-import { memoryStore } from '../stores/memory/memory-store.ts'
-import { fallbackOf } from './fallback.ts'
-import { Guard, type Guarded } from './guard.ts'
 
-describe('a guard around a store that is well', () => {
-  it('passes on what it says', async () => {
+describe('a resilient store around a store that works', () => {
+  it('returns its verdicts', async () => {
     const world = new World()
     const decision = await world.check()
     expect(decision).toMatchObject({ allowed: true, remaining: 9, degraded: false, took: 1 })
@@ -23,7 +20,7 @@ describe('a guard around a store that is well', () => {
   })
 })
 
-describe('a guard around a store that is slow', () => {
+describe('a resilient store around a slow store', () => {
   it('answers by the fallback when the time is up, and says why', async () => {
     const world = new World()
     world.answer = 'never'
@@ -37,7 +34,7 @@ describe('a guard around a store that is slow', () => {
     })
     expect(decision.outcomes[0]).toMatchObject({ source: 'fallback' })
     expect(world.events).toEqual([
-      { type: 'fallback', at: world.time.now, operation: 'check', cause: 'store-timeout' },
+      { type: 'fallback', at: world.time.now, operation: 'take', cause: 'store-timeout' },
     ])
   })
 
@@ -48,7 +45,7 @@ describe('a guard around a store that is slow', () => {
     expect(world.events).toEqual([])
   })
 
-  it('opens after five timeouts, then asks no more and answers at once', async () => {
+  it('opens after five timeouts, then sends no more calls and answers at once', async () => {
     const world = new World()
     world.answer = 'never'
     await world.checks(5)
@@ -60,13 +57,13 @@ describe('a guard around a store that is slow', () => {
       'opened',
       'fallback',
     ])
-    const { asked } = world
+    const { calls } = world
     const quick = await world.check()
     expect(quick).toMatchObject({ degraded: true, took: 0, cause: 'store-timeout' })
-    expect(world.asked).toBe(asked)
+    expect(world.calls).toBe(calls)
   })
 
-  it('hands back what was charged after it gave up, and says so', async () => {
+  it('refunds what was charged after the deadline, and reports it', async () => {
     const world = new World()
     world.answer = 150
     expect((await world.check()).degraded).toBe(true)
@@ -74,20 +71,20 @@ describe('a guard around a store that is slow', () => {
     expect(world.inner.peek('a').remaining).toBe(9)
     await world.time.pass(60)
     expect(world.inner.peek('a').remaining).toBe(10)
-    expect(world.events.at(-1)).toMatchObject({ type: 'late-answer', givenBack: true })
+    expect(world.events.at(-1)).toMatchObject({ type: 'late-answer', refunded: true })
   })
 
-  it('hands back nothing for a late refusal', async () => {
+  it('refunds nothing for a late refusal', async () => {
     const world = new World()
     world.inner.check('a', 10)
     world.answer = 150
     await world.check()
     await world.time.pass(200)
-    expect(world.events.at(-1)).toMatchObject({ type: 'late-answer', givenBack: false })
+    expect(world.events.at(-1)).toMatchObject({ type: 'late-answer', refunded: false })
     expect(world.inner.peek('a').remaining).toBe(0)
   })
 
-  it('hears nothing of late errors', async () => {
+  it('reports no late errors', async () => {
     const world = new World({ timeout: 1 })
     world.answer = 'never'
     await world.check()
@@ -95,7 +92,7 @@ describe('a guard around a store that is slow', () => {
   })
 })
 
-describe('a guard around a store that fails', () => {
+describe('a resilient store around a store that fails', () => {
   it.each<Answer>(['store-unreachable', 'store-busy', 'store-readonly', 'store-full', 'throws'])(
     'answers by the fallback: %s',
     async (answer) => {
@@ -108,7 +105,7 @@ describe('a guard around a store that fails', () => {
       ])
       for (const decision of decisions) expect(decision.degraded).toBe(true)
       expect(world.types()).toContain('opened')
-      expect(world.asked).toBe(5)
+      expect(world.calls).toBe(5)
     },
   )
 
@@ -133,20 +130,29 @@ describe('a guard around a store that fails', () => {
     world.answer = 'never'
     await world.checks(5)
     await world.time.pass(100)
-    const probe = world.guard.check('a')
+    const probe = world.limiter.check('a')
     const others = await Promise.all([world.check('b'), world.check('c')])
     expect(others.map(({ took }) => took)).toEqual([0, 0])
-    expect(world.asked).toBe(6)
+    expect(world.calls).toBe(6)
     await world.time.pass(100)
     expect((await probe).degraded).toBe(true)
   })
 
-  it('asks at once when it hears that the store is back', async () => {
-    const world = new World()
+  it('probes at once when the store reports that it is reachable', async () => {
+    let reachable = (): void => {}
+    const world = new World(
+      {},
+      {
+        watch: (listener) => {
+          reachable = () => listener({ type: 'reachable' })
+          return () => {}
+        },
+      },
+    )
     world.answer = 'store-unreachable'
     await world.checks(6)
     world.answer = 0
-    world.guard.hint()
+    reachable()
     expect((await world.check()).degraded).toBe(false)
   })
 
@@ -157,16 +163,12 @@ describe('a guard around a store that fails', () => {
       expect(decision).toMatchObject({ degraded: true, cause: 'store-wrong-type' })
     }
     expect(world.types()).not.toContain('opened')
-    expect(world.asked).toBe(20)
+    expect(world.calls).toBe(20)
   })
 
-  it('takes errors that are none of ours for failures', async () => {
-    const world = new World()
-    const guard = new Guard(
-      { ...world.inner, check: () => Promise.reject(new TypeError('a bug')) },
-      { ...partsOf(world), fallback: fallbackOf(world.spare) },
-    )
-    expect(await guard.check('a')).toMatchObject({ degraded: true, cause: 'store-failed' })
+  it('counts errors of other libraries as failures', async () => {
+    const world = new World({}, { take: () => Promise.reject(new TypeError('a bug')) })
+    expect(await world.check()).toMatchObject({ degraded: true, cause: 'store-failed' })
   })
 
   it.each<[how: string, onEvent: () => unknown]>([
@@ -188,14 +190,13 @@ describe('mistakes of the caller', () => {
   it.each([-1, 0.5, Number.NaN])('reject, whatever the store does: cost %d', async (cost) => {
     const world = new World()
     const wrong = expect.objectContaining({ code: 'invalid-cost' })
-    const guard = new Guard(world.inner, partsOf(world))
-    await expect(guard.check('a', cost)).rejects.toEqual(wrong)
+    await expect(world.limiter.check('a', cost)).rejects.toEqual(wrong)
     world.answer = 'store-unreachable'
     await world.checks(6)
-    await expect(world.guard.check('a', cost)).rejects.toEqual(wrong)
+    await expect(world.limiter.check('a', cost)).rejects.toEqual(wrong)
     await world.time.pass(500)
     world.answer = 'invalid-cost'
-    await expect(world.guard.check('a', cost)).rejects.toEqual(wrong)
+    await expect(world.limiter.check('a', cost)).rejects.toEqual(wrong)
     world.answer = 1
     expect((await world.check()).degraded).toBe(false)
   })
@@ -205,51 +206,38 @@ describe('mistakes of the caller', () => {
     world.answer = 'invalid-attributes'
     for (let i = 0; i < 20; i++) {
       await world.time.pass(1)
-      await expect(world.guard.check('a')).rejects.toThrow('cannot')
+      await expect(world.limiter.check('a')).rejects.toThrow('cannot')
     }
     expect(world.events).toEqual([])
   })
 })
 
-describe('a request that nobody limits', () => {
-  it('is answered at once and says nothing about the store', async () => {
+describe('a request that no rule limits', () => {
+  it('is answered without the store, and says nothing about it', async () => {
     const world = new World()
     const policy = { name: 'p', rules: [{ name: 'r', by: ['user'], limit: '1/s' }] } as const
-    const free = createLimiter({ policy, store: memoryStore({ clock: world.time.clock }) })
-    let isFree = false
-    const inner: Guarded = {
-      ...world.inner,
-      check: () =>
-        isFree ? free.check({}) : Promise.reject(new SluiceError('store-busy', 'cannot')),
-    }
-    const guard = new Guard(inner, partsOf(world))
-    for (let i = 0; i < 5; i++) {
-      isFree = true
-      expect((await guard.check('a')).reason).toBe('no-rule')
-      isFree = false
-      await world.time.pass(1)
-      await guard.check('a')
-    }
+    const limiter = createLimiter({ policy, store: world.store })
+    world.answer = 'store-unreachable'
+    await world.checks(6)
     expect(world.types()).toContain('opened')
     await world.time.pass(500)
-    isFree = true
-    expect((await guard.check('a')).reason).toBe('no-rule')
-    expect((await guard.check('a')).reason).toBe('no-rule')
+    const { calls } = world
+    expect(await world.check({}, limiter)).toMatchObject({ reason: 'no-rule', degraded: false })
+    expect(world.calls).toBe(calls)
     expect(world.types()).not.toContain('closed')
   })
 })
 
 describe('a process that was stopped or busy', () => {
-  /** A guard whose timer fires late; the answer, if any, is read after it and before the turn ends. */
+  /** A store whose timer fires late; the answer, if any, is read after it and before the turn ends. */
   async function wake(isAnswered: boolean): Promise<World & { decision: Decision }> {
-    const world = new World()
     let timer = (): void => {}
     let endOfTurn = (): void => {}
-    let answer: (decision: Decision) => void = () => {}
-    const guard = new Guard(
-      { ...world.inner, check: () => new Promise((resolve) => (answer = resolve)) },
+    let answer: (verdicts: readonly Verdict[]) => void = () => {}
+    const world = new World(
+      {},
+      { take: () => new Promise((resolve) => (answer = resolve)) },
       {
-        ...partsOf(world),
         timers: {
           start: (run) => (timer = run),
           stop: () => {},
@@ -257,10 +245,10 @@ describe('a process that was stopped or busy', () => {
         },
       },
     )
-    const decision = guard.check('a')
+    const decision = world.limiter.check('a')
     world.time.now += 5000
     timer()
-    if (isAnswered) answer(world.inner.check('a'))
+    if (isAnswered) answer(world.inner.check('a').outcomes)
     await world.time.pass(0)
     endOfTurn()
     return Object.assign(world, { decision: await decision })

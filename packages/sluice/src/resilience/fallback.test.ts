@@ -3,18 +3,18 @@ import { describe, expect, it } from 'vitest'
 import { SluiceError } from '../errors.ts'
 import type { Policy, Rule } from '../policy/policy.ts'
 import { memoryStore } from '../stores/memory/memory-store.ts'
-import type { AsyncStore } from '../stores/store.ts'
-import { createLimiter, type LimiterOptions } from './create-limiter.ts'
-import type { Limiter } from './limiter.ts'
+import type { RemoteStore } from '../stores/store.ts'
+import { createLimiter, type LimiterOptions } from '../limiter/create-limiter.ts'
+import type { Limiter } from '../limiter/limiter.ts'
 
 /** A store that is gone until it is told otherwise. */
-function brokenStore(): AsyncStore & { isBack: boolean } {
+function brokenStore(): RemoteStore & { isBack: boolean } {
   const counts = memoryStore()
   const reach = <T>(act: () => T): Promise<T> =>
     store.isBack
       ? Promise.resolve(act())
       : Promise.reject(new SluiceError('store-unreachable', 'gone', { transient: true }))
-  const store: AsyncStore & { isBack: boolean } = {
+  const store: RemoteStore & { isBack: boolean } = {
     isBack: false,
     take: (checks) => reach(() => counts.take(checks)),
     peek: (checks) => reach(() => counts.peek(checks)),
@@ -35,7 +35,7 @@ const policyOf = (...rules: Rule[]): Policy => ({ name: 'p', rules })
 const limiterOf = (
   policy: Policy,
   resilience: LimiterOptions['resilience'] = {},
-  store: AsyncStore = brokenStore(),
+  store: RemoteStore = brokenStore(),
 ): Limiter => createLimiter({ policy, store, resilience })
 
 /** How many of 30 requests are let through. */
@@ -138,7 +138,7 @@ describe('a limiter whose store is gone', () => {
       ['small', true, 'fallback', 2],
       ['large', true, 'fallback', 5],
       ['open', true, 'open', 10],
-      ['login', false, 'fallback', 0],
+      ['login', false, 'closed', 0],
     ])
     // The refusal charged nothing, and the two local rules are charged together or not at all.
     expect(await admitted(limiter)).toBe(2)
@@ -180,7 +180,7 @@ describe('a limiter whose store is gone', () => {
 
   it.each([[[]], [{}], [undefined]])('answers for a store that answers %o', async (garbage) => {
     const wrong = async (): Promise<never> => garbage as never
-    const store: AsyncStore = { ...brokenStore(), take: wrong, peek: wrong }
+    const store: RemoteStore = { ...brokenStore(), take: wrong, peek: wrong }
     const limiter = limiterOf(policyOf(rule('one'), rule('two')), {}, store)
     const stoodIn = { degraded: true, cause: 'store-failed', allowed: true }
     expect(await limiter.check({ user: 'ann' })).toMatchObject({ ...stoodIn, remaining: 4 })
@@ -241,7 +241,7 @@ describe('a limiter whose store is gone', () => {
 
 describe('options of resilience', () => {
   const store = brokenStore()
-  const patient: AsyncStore = { ...store, timeout: 100 }
+  const patient: RemoteStore = { ...store, timeout: 100 }
   it.each<[options: unknown, message: string]>([
     [true, 'resilience is true; accepted: false, or an object with timeout, fallbackShare'],
     ['yes', 'resilience is "yes"; accepted'],

@@ -1,6 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Breaker, NO_ENTRY, type BreakerOptions, type BreakerState } from './breaker.ts'
+import {
+  BreakerMachine,
+  NO_ENTRY,
+  type BreakerOptions,
+  type BreakerState,
+} from './breaker-machine.ts'
 
 /** What happens at an instant, and the state after it. */
 type Step = readonly [at: number, what: What, state: BreakerState]
@@ -17,7 +22,7 @@ type What =
 
 /** Plays a story; chance is always in the middle, so that the first probe comes 75 ms after opening. */
 function play(steps: readonly Step[], options: BreakerOptions = {}): readonly BreakerState[] {
-  const breaker = new Breaker(options)
+  const breaker = new BreakerMachine(options)
   const begun: number[] = []
   const entered = (at: number): number => {
     const entry = breaker.enter(at)
@@ -236,7 +241,7 @@ describe('a breaker', () => {
 
   it('spreads its probes: between half and all of the time', () => {
     const probeAfter = (random: number): number => {
-      const breaker = new Breaker()
+      const breaker = new BreakerMachine()
       for (let at = 1; at <= 5; at++) breaker.failed(breaker.enter(at), at, random)
       return breaker.nextProbe(5)
     }
@@ -244,7 +249,7 @@ describe('a breaker', () => {
   })
 
   it('never says that the next probe is now', () => {
-    const breaker = new Breaker({ failures: 1 })
+    const breaker = new BreakerMachine({ failures: 1 })
     breaker.failed(breaker.enter(1), 1, 0)
     expect([breaker.nextProbe(1), breaker.nextProbe(51), breaker.nextProbe(9999)]).toEqual([
       50, 1, 1,
@@ -259,7 +264,7 @@ describe('a breaker', () => {
     })
     fc.assert(
       fc.property(fc.array(step, { maxLength: 100 }), (steps) => {
-        const breaker = new Breaker()
+        const breaker = new BreakerMachine()
         let now = 0
         let probes: number[] = []
         let lastAsked = 0

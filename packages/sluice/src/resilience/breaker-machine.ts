@@ -1,40 +1,40 @@
-// When to ask a store that fails, and when to leave it alone. Nothing here reads a clock or draws a number.
+// The state machine of a circuit breaker. It reads no clock and draws no random number: both are arguments.
 import type { Millis } from '../time/clock.ts'
 
-/** How a breaker may differ from its defaults. */
+/** When a breaker opens and probes. */
 export interface BreakerOptions {
-  /** Failures in a row that open it. Those of one millisecond count as one: a lost reply fails many requests. Default 5. */
+  /** Consecutive failures that open it. Failures within one millisecond count once: one lost reply fails many requests. Default 5. */
   readonly failures?: number
-  /** The share of failed calls that opens it, once `calls` were made within a second. Default 0.5. */
+  /** The share of failed calls that opens it, once at least `calls` calls were made within a second. Default 0.5. */
   readonly ratio?: number
-  /** The fewest calls that make a ratio. Default 20. */
+  /** Calls within a second below which `ratio` is ignored. Default 20. */
   readonly calls?: number
-  /** Milliseconds until the first probe, at most; doubled after each failed one. Default 100. */
+  /** Maximum milliseconds until the first probe; doubled after each failed probe. Default 100. */
   readonly firstProbe?: Millis
-  /** The most milliseconds between two probes. Default 400. */
+  /** Maximum milliseconds between two probes. Default 400. */
   readonly lastProbe?: Millis
 }
 
-/** Whether the store is asked: always, not at all, or by one request at a time. */
+/** Closed: every call goes out. Open: none does. Half-open: one call at a time goes out as a probe. */
 export type BreakerState = 'closed' | 'open' | 'half-open'
 
-/** No entry: the store is not to be asked. */
+/** The entry of a call that must not go out. */
 export const NO_ENTRY = 0
 
-/** Half of the span that the ratio looks at. */
+/** Half of the window that `ratio` is measured over. */
 const HALF = 500
-/** A ratio of the first moments says nothing: one lost reply fails all requests that travelled together. */
+/** The ratio is ignored this long after the window began: one lost reply fails every request of its batch. */
 const SETTLED = 200
-/** Good probes in a row that close it. */
+/** Consecutive good probes that close it. */
 const GOOD_PROBES = 2
-/** A probe that nobody has reported on for so long is forgotten. */
+/** A probe without a result for this long is forgotten. */
 const LOST_PROBE = 10_000
 
 /**
- * Closed, open, half-open. A call enters, and says later how it went. What was begun in an earlier state has
- * no say in the present one.
+ * Closed, open, half-open. A call enters, and reports its result later. Results of calls that entered in an earlier
+ * state are ignored.
  */
-export class Breaker {
+export class BreakerMachine {
   private readonly failures: number
   private readonly ratio: number
   private readonly calls: number
@@ -78,12 +78,12 @@ export class Breaker {
     return this.openedAt
   }
 
-  /** Until the next probe; at least 1, since nobody should come back at once. */
+  /** Until the next probe; at least 1, so that callers never retry at once. */
   nextProbe(now: Millis): Millis {
     return Math.max(1, Math.ceil(this.probeAt - now))
   }
 
-  /** The entry for one call, or {@link NO_ENTRY}. When it is not closed, whoever enters is the probe. */
+  /** The entry for one call, or {@link NO_ENTRY}. Unless the breaker is closed, the call that enters is the probe. */
   enter(now: Millis): number {
     if (this.current === 'closed') return this.entry
     if (this.current === 'open') {
@@ -97,13 +97,13 @@ export class Breaker {
     return ++this.entry
   }
 
-  /** A call that entered while it was closed went well. Needs no time, since nearly all do. */
+  /** A call that entered while the breaker was closed succeeded. Takes no instant: this is nearly every call. */
   passed(): void {
     this.row = 0
     this.good += 1
   }
 
-  /** A call went well. */
+  /** A call succeeded. */
   succeeded(entry: number): void {
     if (entry !== this.entry) return
     if (this.current === 'closed') return this.passed()
@@ -131,19 +131,19 @@ export class Breaker {
     }
   }
 
-  /** A call ended without asking the store: as if it had never entered. */
+  /** A call was answered without the store: as if it had never entered. */
   withdrew(entry: number): void {
     if (entry === this.entry) this.probeLostAt = null
   }
 
-  /** The store says it is back: the next call is the probe. */
+  /** The store seems to be reachable again: the next call is the probe. */
   hint(now: Millis): void {
     if (this.current === 'open') this.probeAt = Math.min(this.probeAt, now)
   }
 
   private open(now: Millis, random: number): void {
     const longest = Math.min(this.lastProbe, this.firstProbe * 2 ** Math.min(this.failedProbes, 20))
-    // Between half and all of it: clients that failed together do not come back together.
+    // Between half and all of it, so that clients that failed together do not probe together.
     this.probeAt = now + longest * (0.5 + random / 2)
     this.probeLostAt = null
     this.change('open')

@@ -1,0 +1,103 @@
+// The one place where the checks of a request meet a store. Policies, descriptors and callers with checks of their own end here.
+import type { Attributes } from '../policy/policy.ts'
+import { isPromise, type MaybePromise, type Store } from '../stores/store.ts'
+import { preciseClock, type Millis } from '../time/clock.ts'
+import type { Verdict } from '../limit/verdict.ts'
+import type { Decision, Skipped } from './decision.ts'
+import { isAllowed, LazyDecision, type RuleCheck } from './lazy-decision.ts'
+
+/** One request, ready to be decided: its rules are matched and its keys are built. */
+export interface DecisionRequest {
+  /** The attributes that the checks were made from: one set, or one per descriptor. Blocks are looked up by them. */
+  readonly attributes: readonly Attributes[]
+  readonly checks: readonly RuleCheck[]
+  readonly skipped: readonly Skipped[]
+}
+
+/** Called after each decision; `elapsed` is how long it took in milliseconds, with fractions. */
+export type OnDecision = (decision: Decision, request: DecisionRequest, elapsed: Millis) => void
+
+/** What stands around a decision. */
+export interface DecideOptions {
+  readonly store: Store
+  /** How long these attributes are still blocked, in milliseconds; undefined when they are not. Asked before anything is counted. */
+  readonly blocked?: ((attributes: Attributes) => Millis | undefined) | undefined
+  /** Observes decisions, not peeks. It must not throw. */
+  readonly onDecision?: OnDecision | undefined
+}
+
+const NONE: readonly never[] = []
+
+/** Decides a request: charges all of its checks, or none. Answers at once on a synchronous store. */
+export function decide(request: DecisionRequest, options: DecideOptions): MaybePromise<Decision> {
+  const { onDecision } = options
+  if (onDecision === undefined) return answer(request, options, 'take')
+  const start = preciseClock()
+  const observe = (decision: Decision): Decision => {
+    onDecision(decision, request, preciseClock() - start)
+    return decision
+  }
+  const decision = answer(request, options, 'take')
+  return isPromise(decision) ? decision.then(observe) : observe(decision)
+}
+
+/** What {@link decide} would answer, without charging anything. */
+export function peekDecision(
+  request: DecisionRequest,
+  options: DecideOptions,
+): MaybePromise<Decision> {
+  return answer(request, options, 'peek')
+}
+
+function answer(
+  request: DecisionRequest,
+  { store, blocked }: DecideOptions,
+  operation: 'take' | 'peek',
+): MaybePromise<Decision> {
+  const blockedFor = blocked === undefined ? undefined : longestBlock(request.attributes, blocked)
+  if (blockedFor !== undefined) return blockedDecision(blockedFor)
+  const { checks, skipped } = request
+  if (checks.length === 0) return decisionOf(checks, NONE, skipped)
+  const verdicts = operation === 'take' ? store.take(checks) : store.peek(checks)
+  return isPromise(verdicts)
+    ? verdicts.then((verdicts) => decisionOf(checks, verdicts, skipped))
+    : decisionOf(checks, verdicts, skipped)
+}
+
+function decisionOf(
+  checks: readonly RuleCheck[],
+  verdicts: readonly Verdict[],
+  skipped: readonly Skipped[],
+): Decision {
+  return new LazyDecision(isAllowed(checks, verdicts), checks, verdicts, skipped)
+}
+
+function longestBlock(
+  attributes: readonly Attributes[],
+  blocked: NonNullable<DecideOptions['blocked']>,
+): Millis | undefined {
+  let longest: Millis | undefined
+  for (const one of attributes) {
+    const left = blocked(one)
+    if (left !== undefined && (longest === undefined || left > longest)) longest = left
+  }
+  return longest
+}
+
+/** The refusal of a blocked request: no rule was asked, and nothing was counted. */
+function blockedDecision(left: Millis): Decision {
+  return {
+    allowed: false,
+    reason: 'blocked',
+    rule: null,
+    limit: null,
+    remaining: 0,
+    retryAfter: left,
+    resetAfter: left,
+    delay: 0,
+    at: 0,
+    degraded: false,
+    outcomes: NONE,
+    skipped: NONE,
+  }
+}

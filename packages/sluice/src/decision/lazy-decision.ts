@@ -1,0 +1,235 @@
+// The one class of decisions. Like the verdicts under it, it computes its numbers when they are read.
+import type { ErrorCode } from '../errors.ts'
+import type { Limit } from '../limit/limit.ts'
+import type { Verdict } from '../limit/verdict.ts'
+import type { Check } from '../stores/store.ts'
+import type { Millis } from '../time/clock.ts'
+import type { Decision, Outcome, Reason, Skipped } from './decision.ts'
+
+/** A check with the rule that it belongs to. */
+export interface RuleCheck extends Check {
+  readonly rule: { readonly name: string; readonly hidden?: boolean }
+}
+
+/** {@link LazyDecision.bindingIndex} before it was first read. */
+const UNKNOWN = -2
+
+/** A decision by any number of checks and, in the same order, their verdicts. */
+export class LazyDecision implements Decision {
+  readonly allowed: boolean
+  readonly skipped: readonly Skipped[]
+  protected readonly checks: readonly RuleCheck[]
+  protected ownVerdicts: readonly Verdict[]
+  private bindingIndex: number
+
+  constructor(
+    allowed: boolean,
+    checks: readonly RuleCheck[],
+    verdicts: readonly Verdict[],
+    skipped: readonly Skipped[],
+  ) {
+    this.allowed = allowed
+    this.checks = checks
+    this.ownVerdicts = verdicts
+    this.skipped = skipped
+    this.bindingIndex = UNKNOWN
+  }
+
+  get reason(): Reason {
+    const { binding } = this
+    if (this.allowed) return binding < 0 ? 'no-rule' : 'within-limit'
+    return this.verdicts[binding]!.source === 'closed' ? 'unavailable' : 'over-limit'
+  }
+
+  get degraded(): boolean {
+    return this.cause !== undefined
+  }
+
+  get cause(): ErrorCode | undefined {
+    for (const { cause } of this.verdicts) if (cause !== undefined) return cause
+    return undefined
+  }
+
+  get rule(): string | null {
+    return this.checks[this.binding]?.rule.name ?? null
+  }
+
+  get limit(): Limit | null {
+    const { binding } = this
+    return binding < 0 ? null : limitOf(this.checks[binding]!, this.verdicts[binding]!)
+  }
+
+  get remaining(): number {
+    return this.verdicts[this.binding]?.remaining ?? Infinity
+  }
+
+  get retryAfter(): Millis | null {
+    return this.allowed ? 0 : this.verdicts[this.binding]!.retryAfter
+  }
+
+  get resetAfter(): Millis {
+    return this.verdicts[this.binding]?.resetAfter ?? 0
+  }
+
+  get delay(): Millis {
+    if (!this.allowed) return 0
+    let longest = 0
+    for (const [i, { delay }] of this.verdicts.entries())
+      if (this.checks[i]!.shadow !== true && delay > longest) longest = delay
+    return longest
+  }
+
+  get at(): Millis {
+    return this.verdicts[0]?.at ?? 0
+  }
+
+  get outcomes(): readonly Outcome[] {
+    const { verdicts } = this
+    return this.checks.map((check, i) => outcomeOf(check, verdicts[i]!))
+  }
+
+  /** The outcomes, each of which computes its numbers when they are read. */
+  get visible(): readonly VisibleOutcome[] {
+    const { checks, verdicts } = this
+    const visible = new Array<VisibleOutcome>(checks.length)
+    for (let i = 0; i < checks.length; i++) visible[i] = new LazyOutcome(checks[i]!, verdicts[i]!)
+    return visible
+  }
+
+  /** The decision as plain data. */
+  toJSON(): Decision {
+    const { allowed, reason, rule, limit, remaining, retryAfter, resetAfter, delay, at } = this
+    const { degraded, cause, outcomes, skipped } = this
+    const numbers = { remaining, retryAfter, resetAfter, delay, at }
+    const why = cause === undefined ? {} : { cause }
+    return { allowed, reason, rule, limit, ...numbers, degraded, ...why, outcomes, skipped }
+  }
+
+  protected get verdicts(): readonly Verdict[] {
+    return this.ownVerdicts
+  }
+
+  /** The binding check's place; -1 when no rule with a say applied. */
+  private get binding(): number {
+    if (this.bindingIndex === UNKNOWN) this.bindingIndex = bindingOf(this.checks, this.verdicts)
+    return this.bindingIndex
+  }
+}
+
+// Node's console shows the decision as plain data.
+Object.defineProperty(LazyDecision.prototype, Symbol.for('nodejs.util.inspect.custom'), {
+  value(this: LazyDecision) {
+    return this.toJSON()
+  },
+})
+
+/** Whether every check that is enforced is allowed. */
+export function isAllowed(checks: readonly Check[], verdicts: readonly Verdict[]): boolean {
+  // By the checks: a store that has left a verdict out fails here instead of letting the request through.
+  for (let i = 0; i < checks.length; i++)
+    if (!verdicts[i]!.allowed && checks[i]!.shadow !== true) return false
+  return true
+}
+
+/** What header writers read of an outcome. */
+export type VisibleOutcome = Pick<
+  Outcome,
+  | 'rule'
+  | 'limit'
+  | 'allowed'
+  | 'remaining'
+  | 'retryAfter'
+  | 'resetAfter'
+  | 'availableAfter'
+  | 'shadow'
+  | 'hidden'
+>
+
+/** The outcomes of any decision, for readers of a few numbers: faster than `outcomes`. */
+export function visibleOutcomes(decision: Decision): readonly VisibleOutcome[] {
+  return decision instanceof LazyDecision ? decision.visible : decision.outcomes
+}
+
+function bindingOf(checks: readonly RuleCheck[], verdicts: readonly Verdict[]): number {
+  let binding = -1
+  for (let i = 0; i < checks.length; i++) {
+    if (checks[i]!.shadow === true) continue
+    if (binding < 0 || isTighter(verdicts[i]!, verdicts[binding]!)) binding = i
+  }
+  return binding
+}
+
+/** Refusing before allowing; among refusals the longer wait, else the less remaining. */
+function isTighter(a: Verdict, b: Verdict): boolean {
+  if (a.allowed !== b.allowed) return b.allowed
+  if (a.allowed) return a.remaining < b.remaining
+  return (a.retryAfter ?? Infinity) > (b.retryAfter ?? Infinity)
+}
+
+function limitOf(check: Check, verdict: Verdict): Limit {
+  return verdict.appliedLimit ?? check.limit
+}
+
+class LazyOutcome implements VisibleOutcome {
+  private readonly check: RuleCheck
+  private readonly verdict: Verdict
+
+  constructor(check: RuleCheck, verdict: Verdict) {
+    this.check = check
+    this.verdict = verdict
+  }
+
+  get rule(): string {
+    return this.check.rule.name
+  }
+
+  get limit(): Limit {
+    return limitOf(this.check, this.verdict)
+  }
+
+  get allowed(): boolean {
+    return this.verdict.allowed
+  }
+
+  get remaining(): number {
+    return this.verdict.remaining
+  }
+
+  get retryAfter(): Millis | null {
+    return this.verdict.retryAfter
+  }
+
+  get resetAfter(): Millis {
+    return this.verdict.resetAfter
+  }
+
+  get availableAfter(): Millis {
+    return this.verdict.availableAfter
+  }
+
+  get shadow(): boolean {
+    return this.check.shadow ?? false
+  }
+
+  get hidden(): boolean {
+    return this.check.rule.hidden ?? false
+  }
+}
+
+function outcomeOf(check: RuleCheck, verdict: Verdict): Outcome {
+  const { rule, cost, shadow = false } = check
+  const { allowed, remaining, retryAfter, resetAfter, availableAfter, delay, at } = verdict
+  const numbers = { remaining, retryAfter, resetAfter, availableAfter, delay, at }
+  const { source, cause } = verdict
+  return {
+    rule: rule.name,
+    limit: limitOf(check, verdict),
+    cost,
+    allowed,
+    ...numbers,
+    source,
+    ...(cause !== undefined && { cause }),
+    shadow,
+    hidden: rule.hidden ?? false,
+  }
+}

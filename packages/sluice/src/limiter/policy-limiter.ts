@@ -1,0 +1,119 @@
+// A policy and a store: matches the rules of each request and has its checks decided.
+import {
+  decide,
+  peekDecision,
+  type DecideOptions,
+  type DecisionRequest,
+} from '../decision/decide.ts'
+import type { Decision } from '../decision/decision.ts'
+import { show, SluiceError } from '../errors.ts'
+import type { CompiledRule } from '../policy/compile.ts'
+import { attributeText } from '../policy/pattern.ts'
+import type { Attributes } from '../policy/policy.ts'
+import type { MaybePromise } from '../stores/store.ts'
+import type { Millis } from '../time/clock.ts'
+import { checkCost, matchRules } from './match-rules.ts'
+
+/** What a policy limiter is made from. */
+export interface PolicyLimiterOptions {
+  readonly rules: readonly CompiledRule[]
+  readonly hashKeys: boolean
+  /** Whether it was made from a limit instead of a policy. */
+  readonly isBareLimit: boolean
+  readonly deciding: DecideOptions
+  /** Releases what the limiter itself holds. */
+  readonly release: () => MaybePromise<void>
+}
+
+/** Decides by compiled rules. Answers at once on a synchronous store, else by promises. */
+export class PolicyLimiter {
+  protected readonly deciding: DecideOptions
+  private readonly rules: readonly CompiledRule[]
+  private readonly hashKeys: boolean
+  private readonly accepted: AcceptedInput
+  private readonly release: () => MaybePromise<void>
+  private isClosed = false
+
+  constructor({ rules, hashKeys, isBareLimit, deciding, release }: PolicyLimiterOptions) {
+    this.rules = rules
+    this.accepted = isBareLimit ? 'key' : rules.some(usesKey) ? 'any' : 'attributes'
+    this.deciding = deciding
+    this.hashKeys = hashKeys
+    this.release = release
+  }
+
+  check(attributes: Attributes | string, cost = 1): MaybePromise<Decision> {
+    return decide(this.match(attributes, cost), this.deciding)
+  }
+
+  peek(attributes: Attributes | string, cost = 1): MaybePromise<Decision> {
+    return peekDecision(this.match(attributes, cost), this.deciding)
+  }
+
+  refund(attributes: Attributes | string, cost = 1, takenAt?: Millis): MaybePromise<void> {
+    if (takenAt !== undefined && !Number.isSafeInteger(takenAt)) throw badInstant(takenAt)
+    const { checks } = this.match(attributes, cost)
+    if (takenAt === undefined) return this.deciding.store.refund(checks)
+    return this.deciding.store.refund(checks.map((check) => ({ ...check, takenAt })))
+  }
+
+  reset(attributes: Attributes | string): MaybePromise<void> {
+    return this.deciding.store.reset(this.match(attributes, 0).checks)
+  }
+
+  close(): MaybePromise<void> {
+    this.isClosed = true
+    return this.release()
+  }
+
+  private match(attributes: Attributes | string, cost: number): DecisionRequest {
+    if (this.isClosed)
+      throw new SluiceError(
+        'limiter-closed',
+        'the limiter is closed; make a new one, or close it later',
+      )
+    checkCost('cost', cost)
+    const parsed = parseAttributes(attributes, this.accepted)
+    return matchRules(this.rules, parsed, cost, this.hashKeys)
+  }
+}
+
+/** What a limiter accepts. Anything else would be allowed for lack of a rule, without a warning. */
+type AcceptedInput = 'key' | 'attributes' | 'any'
+
+const ACCEPTED: Readonly<Record<AcceptedInput, string>> = {
+  key: "a key that is not empty, such as 'user:42', or { key }",
+  attributes: "attributes such as { user: '42' }; no rule of this policy uses a key",
+  any: "attributes such as { user: '42' }, or a key that is not empty",
+}
+
+function parseAttributes(attributes: unknown, accepted: AcceptedInput): Attributes {
+  if (typeof attributes === 'string' && attributes !== '' && accepted !== 'attributes')
+    return { key: attributes }
+  const isObject =
+    typeof attributes === 'object' && attributes !== null && !Array.isArray(attributes)
+  if (
+    isObject &&
+    (accepted !== 'key' || attributeText(attributes as Attributes, 'key') !== undefined)
+  ) {
+    return attributes as Attributes
+  }
+  throw new SluiceError(
+    'invalid-attributes',
+    `attributes are ${show(attributes)}; accepted: ${ACCEPTED[accepted]}`,
+  )
+}
+
+/** Whether a key given as a string matters to a rule. */
+function usesKey({ rule, by }: CompiledRule): boolean {
+  const conditions = [rule.when ?? {}, ...(rule.overrides ?? []).map(({ when }) => when)]
+  const names = [...by, ...conditions.flatMap(Object.keys), rule.tiers?.attribute, rule.cost]
+  return by.length === 0 || names.includes('key')
+}
+
+function badInstant(value: unknown): SluiceError {
+  return new SluiceError(
+    'invalid-option',
+    `takenAt is ${show(value)}; accepted: the decision's at, in milliseconds`,
+  )
+}

@@ -1,0 +1,161 @@
+// Deadline and circuit breaker around any call: the resilient store and the remote limiter use the same guard.
+import { isPromise, type MaybePromise } from '../stores/store.ts'
+import type { Clock, Millis } from '../time/clock.ts'
+import { Deadlines } from '../time/deadlines.ts'
+import type { Timers } from '../time/timers.ts'
+import { NO_ENTRY, type BreakerMachine } from './breaker-machine.ts'
+import { CircuitBreaker, type Failure } from './circuit-breaker.ts'
+import type { OnEvent, ResilienceEvent } from './events.ts'
+import { FallbackSpans } from './fallback-spans.ts'
+import { concernsOneKey, isMisuse, tooLate, wrongAnswer } from './failures.ts'
+
+/** What a guard is made from. */
+export interface CallGuardOptions {
+  /** Milliseconds after which a call is given up; null when the call keeps a deadline itself. */
+  readonly timeout: Millis | null
+  /** Makes the breaker of one shard. */
+  readonly breaker: () => BreakerMachine
+  readonly onEvent: OnEvent | undefined
+  readonly clock: Clock
+  readonly timers: Timers
+  /** From 0 to 1, for the jitter of probes. */
+  readonly random: () => number
+}
+
+/** Produces the answer of a call that failed or did not go out. */
+export type OnFailure<T> = (failure: Failure) => MaybePromise<T>
+
+/** What is known of one shard: its breaker, and when the fallback answered for it. */
+export class Shard {
+  readonly breaker: CircuitBreaker
+  readonly spans: FallbackSpans = new FallbackSpans()
+
+  constructor(breaker: CircuitBreaker) {
+    this.breaker = breaker
+  }
+}
+
+/** How the value of a call is treated. */
+export interface ExecuteOptions<T> {
+  readonly accept?: (value: T) => boolean
+  readonly onLate?: (value: T) => void
+}
+
+/** Runs calls. Each shard has a breaker of its own; listeners see them as one. */
+export class CallGuard {
+  private readonly options: CallGuardOptions
+  private readonly deadlines: Deadlines | null
+  private readonly first: Shard
+  private readonly others = new Map<number, Shard>()
+  private openShards = 0
+
+  constructor(options: CallGuardOptions) {
+    const { timeout, clock, timers } = options
+    this.options = options
+    this.deadlines = timeout === null ? null : new Deadlines(timeout, clock, timers, tooLate)
+    this.first = this.makeShard()
+  }
+
+  /** A shard by its number; most stores have one. */
+  shard(number = 0): Shard {
+    if (number === 0) return this.first
+    let shard = this.others.get(number)
+    if (shard === undefined) this.others.set(number, (shard = this.makeShard()))
+    return shard
+  }
+
+  /**
+   * Runs a call, unless the breaker is open: then, and when the call fails or takes too long, `onFailure` answers.
+   * Misuse by the caller throws. A value that `accept` rejects is a failure; one that arrives after the deadline goes
+   * to `onLate`.
+   */
+  execute<T>(
+    shard: Shard,
+    call: () => MaybePromise<T>,
+    onFailure: OnFailure<T>,
+    { accept, onLate }: ExecuteOptions<T> = {},
+  ): MaybePromise<T> {
+    const { breaker } = shard
+    const isProbe = !breaker.isClosed
+    const entry = breaker.enter()
+    if (entry === NO_ENTRY) return onFailure(breaker.refusal())
+    const failed = (error: unknown): MaybePromise<T> => {
+      if (isMisuse(error)) {
+        breaker.withdrew(entry)
+        throw error
+      }
+      if (concernsOneKey(error)) breaker.succeeded(entry)
+      else breaker.failed(entry, error)
+      return onFailure(breaker.failure(error))
+    }
+    let answer: MaybePromise<T>
+    try {
+      answer = call()
+    } catch (error) {
+      return failed(error)
+    }
+    if (!isPromise(answer)) {
+      // Answered from memory, which says nothing about the store.
+      breaker.withdrew(entry)
+      return answer
+    }
+    const passed = (value: T): MaybePromise<T> => {
+      if (accept !== undefined && !accept(value)) return failed(wrongAnswer(value))
+      if (isProbe) breaker.succeeded(entry)
+      else breaker.passed()
+      shard.spans.end()
+      return value
+    }
+    if (this.deadlines === null) return answer.then(passed, failed)
+    return this.deadlines.race(answer, onLate, passed, failed)
+  }
+
+  /** Runs a call that is never a probe: while the breaker is not closed, `onFailure` answers. */
+  async attempt<T>(
+    { breaker }: Shard,
+    call: () => MaybePromise<T>,
+    onFailure: OnFailure<T>,
+    accept?: (value: T) => boolean,
+  ): Promise<T> {
+    if (!breaker.isClosed) return onFailure(breaker.refusal())
+    try {
+      const value = await this.inTime(call())
+      if (accept !== undefined && !accept(value)) throw wrongAnswer(value)
+      return value
+    } catch (error) {
+      if (isMisuse(error)) throw error
+      if (breaker.isClosed && !concernsOneKey(error)) breaker.failed(breaker.enter(), error)
+      return onFailure(breaker.failure(error))
+    }
+  }
+
+  /** An answer, or a `store-timeout` error after the deadline. */
+  inTime<T>(answer: MaybePromise<T>): MaybePromise<T> {
+    return this.deadlines === null || !isPromise(answer) ? answer : this.deadlines.race(answer)
+  }
+
+  /** The store seems to be reachable again: the next call of each shard is its probe. */
+  hint(): void {
+    this.first.breaker.hint()
+    for (const { breaker } of this.others.values()) breaker.hint()
+  }
+
+  emit(event: ResilienceEvent): void {
+    this.first.breaker.emit(event)
+  }
+
+  private makeShard(): Shard {
+    const { breaker, clock, random, onEvent } = this.options
+    const asOne = onEvent && this.asOne(onEvent)
+    return new Shard(new CircuitBreaker({ machine: breaker(), clock, random, onEvent: asOne }))
+  }
+
+  /** Listeners see one store: it is open from the first shard's opening to the last one's closing. */
+  private asOne(onEvent: OnEvent): OnEvent {
+    return (event) => {
+      if (event.type === 'opened' && this.openShards++ > 0) return
+      if (event.type === 'closed' && --this.openShards > 0) return
+      return onEvent(event)
+    }
+  }
+}

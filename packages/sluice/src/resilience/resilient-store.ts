@@ -1,0 +1,185 @@
+// A store around a store that always answers in time: by the store itself, or by the fallback.
+import type { Verdict } from '../limit/verdict.ts'
+import type { AsyncStore, Check, MaybePromise, RemoteStore } from '../stores/store.ts'
+import { CallGuard, type Shard } from './call-guard.ts'
+import type { Failure } from './circuit-breaker.ts'
+import type { FallbackEvent } from './events.ts'
+import { FallbackCounts } from './fallback-counts.ts'
+import { isMisuse } from './failures.ts'
+import {
+  breakerOf,
+  checkResilience,
+  environment as systemEnvironment,
+  scaleOf,
+  TIMEOUT,
+  warnOnConsole,
+  wrongFor,
+  type Environment,
+  type ResilienceOptions,
+} from './options.ts'
+
+/** More than any store has; pairs of shards are numbered from here on. */
+const MAX_SHARDS = 2 ** 20
+
+/**
+ * A store that never fails its callers: calls have a deadline, a breaker per shard stops calls to a store that
+ * fails, and each check is then answered as its `onStoreFailure` says. Verdicts carry their `source` and, when the
+ * store did not answer, the `cause`.
+ */
+export function withResilience(
+  store: RemoteStore,
+  options: ResilienceOptions = {},
+  /** For tests and simulations. Default: the runtime's own. */
+  environment: Partial<Environment> = {},
+): AsyncStore {
+  checkResilience(options, store, wrongFor('withResilience'))
+  return new ResilientStore(store, options, environment)
+}
+
+/** The store of {@link withResilience}; its options have been checked. */
+export class ResilientStore implements AsyncStore {
+  private readonly store: RemoteStore
+  private readonly guard: CallGuard
+  private readonly fallback: FallbackCounts
+  private readonly environment: Environment
+  private readonly unwatch: (() => void) | undefined
+
+  constructor(
+    store: RemoteStore,
+    options: ResilienceOptions,
+    environment: Partial<Environment> = {},
+  ) {
+    const { timeout, breaker, onEvent = warnOnConsole } = options
+    this.store = store
+    this.environment = { ...systemEnvironment, ...environment }
+    this.guard = new CallGuard({
+      // A store with a deadline of its own does better: a call that it gave up does nothing on the server.
+      timeout: timeout ?? (store.timeout === undefined ? TIMEOUT : null),
+      breaker: () => breakerOf(breaker),
+      onEvent,
+      ...this.environment,
+    })
+    this.fallback = new FallbackCounts({
+      scale: scaleOf(options),
+      knownRefusal: store.knownRefusal && ((check) => store.knownRefusal?.(check)),
+      clock: environment.clock,
+    })
+    this.unwatch = store.watch?.((event) => {
+      if (event.type === 'reachable') this.guard.hint()
+      else this.lateAnswer(event.refunded)
+    })
+  }
+
+  take(checks: readonly Check[]): MaybePromise<readonly Verdict[]> {
+    const shard = this.shardFor(checks)
+    return this.guard.execute(
+      shard,
+      () => this.store.take(checks),
+      (failure) => this.fallBack(shard, checks, failure),
+      {
+        accept: (verdicts) => areVerdicts(verdicts, checks.length),
+        onLate: (verdicts) => this.refundLate(checks, verdicts),
+      },
+    )
+  }
+
+  /** A peek is never a probe: a store that takes no writes may still answer it. */
+  peek(checks: readonly Check[]): Promise<readonly Verdict[]> {
+    return this.guard.attempt(
+      this.shardFor(checks),
+      () => this.store.peek(checks),
+      (failure) => {
+        this.used('peek', failure)
+        return this.fallback.peek(checks, failure)
+      },
+      (verdicts) => areVerdicts(verdicts, checks.length),
+    )
+  }
+
+  /** Units go back to where they were taken. If the store cannot take them back, they stay charged until they expire. */
+  async refund(checks: readonly Check[]): Promise<void> {
+    const [first] = checks
+    if (first === undefined) return
+    const shard = this.shardFor(checks)
+    const { takenAt } = first
+    const isLocal = takenAt === undefined ? !shard.breaker.isClosed : shard.spans.has(takenAt)
+    if (isLocal) return this.fallback.refund(checks)
+    await this.guard.attempt<void>(
+      shard,
+      () => this.store.refund(checks),
+      (failure) => this.used('refund', failure),
+    )
+  }
+
+  /** Resets the fallback too, and rejects when the store cannot. */
+  async reset(checks: readonly Check[]): Promise<void> {
+    this.fallback.reset(checks)
+    const { breaker } = this.shardFor(checks)
+    try {
+      await this.guard.inTime(this.store.reset(checks))
+    } catch (error) {
+      if (!isMisuse(error) && breaker.isClosed) breaker.failed(breaker.enter(), error)
+      throw error
+    }
+  }
+
+  close(): MaybePromise<void> {
+    this.release()
+    return this.store.close()
+  }
+
+  /** Ends everything but the store, which belongs to the caller. */
+  release(): void {
+    this.unwatch?.()
+    this.fallback.close()
+  }
+
+  private fallBack(shard: Shard, checks: readonly Check[], failure: Failure): readonly Verdict[] {
+    const verdicts = this.fallback.take(checks, failure)
+    shard.spans.add(verdicts[0]!.at)
+    this.used('take', failure)
+    return verdicts
+  }
+
+  /** A call that was given up took units after all: its caller has another answer, so they are refunded. */
+  private refundLate(checks: readonly Check[], verdicts: readonly Verdict[]): void {
+    const isAllowed = checks.every((check, i) => check.shadow === true || verdicts[i]!.allowed)
+    const taken = isAllowed
+      ? checks
+          .map((check, i) => ({ ...check, takenAt: verdicts[i]!.at }))
+          .filter(({ cost }, i) => cost > 0 && verdicts[i]!.allowed)
+      : []
+    this.lateAnswer(taken.length > 0)
+    if (taken.length === 0) return
+    // When this fails too, the units stay charged until they expire.
+    void Promise.resolve(this.guard.inTime(this.store.refund(taken))).catch(() => {})
+  }
+
+  private lateAnswer(refunded: boolean): void {
+    this.guard.emit({ type: 'late-answer', at: this.environment.clock(), refunded })
+  }
+
+  private used(operation: FallbackEvent['operation'], { cause }: Failure): void {
+    this.guard.emit({ type: 'fallback', at: this.environment.clock(), operation, cause })
+  }
+
+  /**
+   * The shard that keeps the counts of a request. When its first and its last check are in two shards, the pair is
+   * a shard by itself: either may be the one that every request uses.
+   */
+  private shardFor(checks: readonly Check[]): Shard {
+    const { store, guard } = this
+    if (store.shardOf === undefined || checks.length === 0) return guard.shard()
+    const first = store.shardOf(checks[0]!)
+    const last = checks.length === 1 ? first : store.shardOf(checks.at(-1)!)
+    return guard.shard(first === last ? first : (last + 1) * MAX_SHARDS + first)
+  }
+}
+
+/** Whether a store has answered with one verdict for each check. */
+function areVerdicts(answer: unknown, count: number): boolean {
+  if (!Array.isArray(answer) || answer.length !== count) return false
+  for (let i = 0; i < count; i++)
+    if (typeof (answer[i] as Verdict | undefined)?.allowed !== 'boolean') return false
+  return true
+}
