@@ -100,6 +100,8 @@ export interface AdminListenerConfig extends HttpListenerConfig {
 export interface GrpcListenerConfig extends ListenerConfig {
   /** Most bytes of one message. Default 1 MiB. */
   readonly maxMessage?: number
+  /** Maximum number of descriptors in one request. Default 128. */
+  readonly maxDescriptors?: number
   /** Most bytes of a call's headers. Default 16 KiB. */
   readonly maxHeaders?: number
   /** Default 20,000. */

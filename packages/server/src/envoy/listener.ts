@@ -24,17 +24,19 @@ export interface EnvoyListenerOptions extends Omit<GrpcServerOptions, 'onCall' |
   readonly domains: Domains
   /** Whether tools may ask which services there are. Default false. */
   readonly reflection?: boolean
+  /** Descriptors of one request, at most. Default 128. */
+  readonly maxDescriptors?: number
 }
 
 /** Opens the port. */
 export async function openEnvoy(
-  { domains, reflection = false, ...options }: EnvoyListenerOptions,
+  { domains, reflection = false, maxDescriptors, ...options }: EnvoyListenerOptions,
   { health, metrics, log }: Pick<ServiceContext, 'health' | 'metrics' | 'log'>,
 ): Promise<Listener> {
   const { onCall, onResponse } = envoyMetrics(metrics)
   const checks = healthMethods(health, [RATE_LIMIT_SERVICE, REFERENCE_NAME])
   const unary = new Map<string, UnaryMethod>([
-    [SHOULD_RATE_LIMIT, shouldRateLimit(domains, onResponse)],
+    [SHOULD_RATE_LIMIT, shouldRateLimit(domains, { onResponse, maxDescriptors })],
     checks.unary,
   ])
   const streams = new Map<string, StreamMethod>([checks.stream])

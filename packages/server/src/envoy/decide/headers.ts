@@ -62,7 +62,8 @@ const HEADERS: Readonly<
 function retryAfter(answers: readonly Spoken[]): HeaderValue[] {
   const refusing = answers.filter(({ code }) => code === OVER_LIMIT)
   if (refusing.some(({ verdict }) => verdict?.retryAfter === null)) return []
-  const seconds = Math.max(1, ...refusing.map(({ secondsUntilReset }) => secondsUntilReset ?? 0))
+  let seconds = 1
+  for (const { secondsUntilReset = 0 } of refusing) seconds = Math.max(seconds, secondsUntilReset)
   return [{ key: 'Retry-After', value: String(seconds) }]
 }
 
