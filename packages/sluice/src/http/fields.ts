@@ -5,9 +5,8 @@ import { joined } from '../key/key.ts'
 import { sha256 } from '../key/sha256.ts'
 import { attributeText } from '../policy/pattern.ts'
 import type { Attributes, Policy } from '../policy/policy.ts'
-import { show } from '../errors.ts'
-import type { Dialect, PartitionKey } from './headers/dialect.ts'
-import { DIALECT_NAMES, dialectOf, type DialectName } from './headers/index.ts'
+import type { Dialect, PartitionKey, ReportedLimit } from './headers/dialect.ts'
+import { dialectsOf, unknownDialect, type DialectName } from './headers/dialects.ts'
 import { wrong, type HttpOptions } from './options.ts'
 import type { Port } from './port.ts'
 
@@ -32,7 +31,8 @@ export function fieldWriter<Q, S>(
   return (response, decision, subject) => {
     const outcomes = visible(toldBy(decision))
     if (outcomes.length > 0) {
-      const partitionKey: PartitionKey = keys === null ? null : (outcome) => keys(outcome, subject)
+      const partitionKey: PartitionKey =
+        keys === null ? null : (reported) => keys(reported, subject)
       if (dialects.length === 1) first!.write(port, response, outcomes, partitionKey)
       else for (const dialect of dialects) dialect.write(port, response, outcomes, partitionKey)
     }
@@ -56,22 +56,13 @@ function visible(outcomes: readonly Tellable[]): readonly Tellable[] {
 }
 
 /** The dialects that the option names. Throws `invalid-option`. */
-export function dialectsOf(
+export function dialectsIn(
   headers: HttpOptions<unknown>['headers'] = 'structured',
 ): readonly Dialect[] {
-  const names = headers === false ? [] : typeof headers === 'string' ? [headers] : headers
-  const isKnown = Array.isArray(names) && names.every((name) => DIALECT_NAMES.includes(name))
-  if (!isKnown)
-    throw wrong(
-      `headers is ${show(headers)}; accepted: ${DIALECT_NAMES.join(', ')}, a list of these, or false`,
-    )
-  const list: readonly DialectName[] = [...new Set(names)]
-  const sharing = list.filter((name) => name === 'structured' || name.startsWith('draft-'))
-  if (sharing.length > 1)
-    throw wrong(
-      `headers are ${sharing.join(' and ')}, which write the same fields; accepted: one of them`,
-    )
-  return list.map(dialectOf)
+  if (headers === false) return []
+  if (typeof headers === 'string') return dialectsOf([headers])
+  if (!Array.isArray(headers)) throw unknownDialect(headers)
+  return dialectsOf(headers as readonly DialectName[])
 }
 
 /** 12 characters of base64 are 9 bytes: too many to collide by chance, too few to say more. */
@@ -81,7 +72,7 @@ const KEY_LENGTH = 12
 function partitionKeys(
   option: HttpOptions<unknown>['partitionKeys'],
   policy: Policy | undefined,
-): ((outcome: Tellable, subject: Attributes | string) => string | undefined) | null {
+): ((reported: ReportedLimit, subject: Attributes | string) => string | undefined) | null {
   if (option === undefined) return null
   const { secret } = { ...option }
   if (typeof secret !== 'string' || secret.length < 16)

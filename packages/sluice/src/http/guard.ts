@@ -4,7 +4,7 @@ import type { Decision } from '../decision/decision.ts'
 import { policyBehind } from '../limiter/policy-behind.ts'
 import type { Attributes } from '../policy/policy.ts'
 import type { MaybePromise } from '../stores/store.ts'
-import { dialectsOf, fieldWriter, type FieldWriter } from './fields.ts'
+import { dialectsIn, fieldWriter, type FieldWriter } from './fields.ts'
 import { checkCost, wrong, type AnyLimiter, type HttpOptions } from './options.ts'
 import { keepPassage, Passage, passageOf, type Keeper } from './passage.ts'
 import type { Port } from './port.ts'
@@ -39,7 +39,7 @@ export class Guard<Q extends object, S> implements Keeper {
     this.port = port
     this.options = options
     this.subjectOf = subjects(port, options, policy, this.warn)
-    const dialects = dialectsOf(options.headers)
+    const dialects = dialectsIn(options.headers)
     this.fieldNames = dialects.flatMap(({ fields }) => fields)
     this.writeFields = fieldWriter(port, options, policy, dialects)
     this.refuse = refusals(options, (error) => this.failed('problem', error))

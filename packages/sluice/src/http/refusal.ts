@@ -2,8 +2,8 @@
 import type { Decision } from '../decision/decision.ts'
 import { duration } from '../time/duration.ts'
 import { wrong, type HttpOptions } from './options.ts'
+import { retryAfterSeconds } from './headers/dialect.ts'
 import { problemOf, type Kind, type ProblemDetails } from './problem.ts'
-import { retryAfterSeconds } from './retry-after.ts'
 import { isPromise } from './subject.ts'
 
 /** A reply that any framework can send. */

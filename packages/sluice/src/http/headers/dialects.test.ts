@@ -1,20 +1,17 @@
 import { parseDictionary, parseItem, parseList } from 'structured-headers'
 import fc from 'fast-check'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import type { Tellable } from '../../decision/deciding.ts'
 import { ALGORITHMS, limit, type Limit } from '../../limit/limit.ts'
-import type { Port } from '../port.ts'
-import { windowOf } from './dialect.ts'
-import { dialectOf, type DialectName } from './index.ts'
-import { stringItem } from './structured-fields.ts'
+import { stringItem, windowOf, type FieldAccess, type ReportedLimit } from './dialect.ts'
+import { DIALECT_NAMES, dialectOf, dialectsOf, headerFields, type DialectName } from './dialects.ts'
 
 type Fields = Map<string, string>
-const port = {
+const access: FieldAccess<Fields> = {
   get: (fields: Fields, name: string) => fields.get(name),
   set: (fields: Fields, name: string, value: string) => void fields.set(name, value),
-} as Port<never, Fields>
+}
 
-const outcomeOf = (changes: Partial<Tellable> = {}): Tellable => ({
+const outcomeOf = (changes: Partial<ReportedLimit> = {}): ReportedLimit => ({
   rule: 'api',
   limit: limit('100/min'),
   allowed: true,
@@ -22,8 +19,6 @@ const outcomeOf = (changes: Partial<Tellable> = {}): Tellable => ({
   retryAfter: 0,
   resetAfter: 34_001,
   availableAfter: 599,
-  shadow: false,
-  hidden: false,
   ...changes,
 })
 const refused = outcomeOf({ allowed: false, remaining: 0, retryAfter: 2500, availableAfter: 500 })
@@ -37,19 +32,19 @@ const hourly = outcomeOf({
 
 function written(
   name: DialectName,
-  outcomes: readonly Tellable[],
+  outcomes: readonly ReportedLimit[],
   before: Readonly<Record<string, string>> = {},
-  partitionKey: ((outcome: Tellable) => string | undefined) | null = null,
+  partitionKey: ((outcome: ReportedLimit) => string | undefined) | null = null,
 ): Record<string, string> {
   const fields: Fields = new Map(Object.entries(before))
-  dialectOf(name).write(port, fields, outcomes, partitionKey)
+  dialectOf(name).write(access, fields, outcomes, partitionKey)
   return Object.fromEntries(fields)
 }
 
 afterEach(() => vi.useRealTimers())
 
 describe('dialects', () => {
-  it.each<[DialectName, readonly Tellable[], Record<string, string>]>([
+  it.each<[DialectName, readonly ReportedLimit[], Record<string, string>]>([
     [
       'structured',
       [outcomeOf()],
@@ -96,13 +91,23 @@ describe('dialects', () => {
       },
     ],
     [
+      'ratelimit-triple',
+      [outcomeOf(), hourly],
+      { 'RateLimit-Limit': '1000', 'RateLimit-Remaining': '7', 'RateLimit-Reset': '3500' },
+    ],
+    [
+      'draft-8',
+      [outcomeOf()],
+      { 'RateLimit-Policy': '"api";q=100;w=60', RateLimit: '"api";r=42;t=1' },
+    ],
+    [
       'x-ratelimit-delta',
       [outcomeOf()],
       { 'X-RateLimit-Limit': '100', 'X-RateLimit-Remaining': '42', 'X-RateLimit-Reset': '35' },
     ],
     // 1,800,000,000.25 s and 2.5 s, rounded up.
     [
-      'x-ratelimit',
+      'x-ratelimit-epoch',
       [refused],
       {
         'X-RateLimit-Limit': '100',
@@ -140,7 +145,7 @@ describe('dialects', () => {
   it.each<[DialectName, Record<string, string>]>([
     ['draft-6', { 'RateLimit-Limit': '10', 'RateLimit-Remaining': '3', 'RateLimit-Reset': '1' }],
     [
-      'x-ratelimit',
+      'x-ratelimit-epoch',
       { 'X-RateLimit-Limit': '10', 'X-RateLimit-Remaining': '3', 'X-RateLimit-Reset': '1' },
     ],
     ['draft-7', { RateLimit: 'limit=10, remaining=3, reset=1' }],
@@ -158,7 +163,7 @@ describe('dialects', () => {
     for (let remaining = 0; remaining < 500; remaining++) {
       for (const availableAfter of [500, 1500, 500]) {
         const fields: Fields = new Map()
-        dialect.write(port, fields, [outcomeOf({ remaining, availableAfter })], null)
+        dialect.write(access, fields, [outcomeOf({ remaining, availableAfter })], null)
         const [[, parameters]] = parseList(fields.get('RateLimit')!) as [
           [unknown, Map<string, unknown>],
         ]
@@ -202,6 +207,42 @@ describe('dialects', () => {
       )
     },
   )
+})
+
+describe('the table', () => {
+  it('gives every name fields of its own', () => {
+    for (const name of DIALECT_NAMES) {
+      const fields = headerFields([name])([outcomeOf()]).map(([field]) => field)
+      expect(fields.toSorted()).toEqual(dialectOf(name).fields.toSorted())
+    }
+  })
+
+  it('writes fields as a list for protocols without a response object', () => {
+    const write = headerFields(['ratelimit-triple', 'x-ratelimit-delta'])
+    expect(write([])).toEqual([])
+    expect(write([refused])).toEqual([
+      ['RateLimit-Limit', '100'],
+      ['RateLimit-Remaining', '0'],
+      ['RateLimit-Reset', '3'],
+      ['X-RateLimit-Limit', '100'],
+      ['X-RateLimit-Remaining', '0'],
+      ['X-RateLimit-Reset', '3'],
+    ])
+  })
+
+  it.each([
+    [['structured', 'draft-7'], 'headers: structured and draft-7 both write RateLimit-Policy'],
+    [['draft-6', 'ratelimit-triple'], 'headers: draft-6 and ratelimit-triple both write'],
+    [['x-ratelimit-epoch', 'x-ratelimit-delta'], 'both write X-RateLimit-Limit'],
+    [['x-ratelimit'], 'accepted: x-ratelimit-epoch (reset in seconds since the epoch) or'],
+    [['draft-5'], '"draft-5" is no header dialect; accepted: structured, draft-11'],
+  ])('refuses %j', (names, message) => {
+    expect(() => dialectsOf(names as DialectName[])).toThrow(message)
+  })
+
+  it('takes a name twice as once', () => {
+    expect(dialectsOf(['structured', 'structured'])).toHaveLength(1)
+  })
 })
 
 describe('windows in whole seconds', () => {
