@@ -1,9 +1,8 @@
 // The configuration of the service after reading: every default filled in, every policy parsed.
 import type { AlgorithmName, Millis, OnStoreFailure, Policy } from 'sluice'
 import type { DialectName } from 'sluice/http'
-import type { Charging } from '../envoy/decide/descriptor-domain.ts'
-import type { HeaderDialect } from '../envoy/decide/headers.ts'
-import type { LogLevel } from '../service/log.ts'
+import type { LogLevel } from '../log/log.ts'
+import type { Charging, HeaderDialect } from './envoy-options.ts'
 
 /** Counts in this process, lost when it ends. */
 export interface MemoryStoreConfig {

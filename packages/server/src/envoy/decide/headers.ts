@@ -1,21 +1,7 @@
 // Response headers that the proxy adds for the client, in the dialects that are switched on.
 import type { Limit, Verdict } from 'sluice'
+import type { HeaderDialect } from '../../config/envoy-options.ts'
 import { OVER_LIMIT, type Code, type DescriptorStatus, type HeaderValue } from '../wire/response.ts'
-
-/**
- * `retry-after`: on refusals. `ratelimit`: the structured fields RateLimit-Policy and RateLimit, every limit named.
- * `ratelimit-triple`: RateLimit-Limit, -Remaining and -Reset of the limit nearest to refusing, `x-ratelimit` the same
- * with X-. All of them count seconds from now.
- */
-export type HeaderDialect = (typeof HEADER_DIALECTS)[number]
-
-/** All dialects. */
-export const HEADER_DIALECTS = [
-  'retry-after',
-  'ratelimit',
-  'ratelimit-triple',
-  'x-ratelimit',
-] as const
 
 /** The dialects of a listener that says nothing about them. */
 export const DEFAULT_DIALECTS: readonly HeaderDialect[] = ['retry-after']

@@ -1,6 +1,6 @@
 // grpc.health.v1: whether this server, or one of its services, wants traffic.
 import { constants, type Http2Session, type ServerHttp2Stream } from 'node:http2'
-import type { Health } from '../../service/health.ts'
+import type { Health } from '../../health/health.ts'
 import { WireReader } from '../wire/reader.ts'
 import { FRAME_HEADER, FrameReader, sealed } from './frames.ts'
 import { openReply, replyStatus } from './reply.ts'

@@ -7,7 +7,7 @@ import type {
 } from 'node:http2'
 import type { AddressInfo, Socket } from 'node:net'
 import type { MaybePromise, Millis } from 'sluice'
-import { http2Server } from '../../tls/http2-server.ts'
+import { http2Server } from '../../net/http2-server.ts'
 import type { ListenerTls } from '../../tls/listener-tls.ts'
 import { isPromise } from '../decide/domain.ts'
 import { FRAME_HEADER, onlyMessage } from './frames.ts'
@@ -17,7 +17,7 @@ import { timeoutOf } from './timeout.ts'
 import { MessageBuffer } from './message-buffer.ts'
 import { SessionLimits, type SessionState, type SessionTimeouts } from './session-limits.ts'
 import { StreamDeadlines } from './stream-deadlines.ts'
-import { limitConnections } from '../../workers/limit-connections.ts'
+import { limitConnections } from '../../net/limit-connections.ts'
 
 /** A call of one message and one answer: takes the message, gives the answer in its frame. */
 export type UnaryMethod = (message: Buffer) => MaybePromise<Buffer>

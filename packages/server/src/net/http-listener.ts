@@ -4,14 +4,22 @@ import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } 
 import { Server as TcpServer, type AddressInfo, type Socket } from 'node:net'
 import type { Millis } from 'sluice'
 import type { HttpListenerConfig } from '../config/config.ts'
-import type { Listener, ServiceContext } from '../service/listener.ts'
-import { httpServer } from '../tls/http-server.ts'
-import { limitConnections } from '../workers/limit-connections.ts'
+import type { MetricRegistry } from '../metrics/registry.ts'
+import type { Certificates } from '../tls/certificates.ts'
+import type { Listener } from './listener.ts'
+import { httpServer } from './http-server.ts'
+import { limitConnections } from './limit-connections.ts'
 
 /** How often connections are looked at for being too slow. */
 export const LOOK_EVERY = 1000
 /** How long a connection without a request stays open at the end: one may be on its way. */
 export const GRACE = 250
+
+/** The parts of the service that an HTTP port needs. */
+export interface PortContext {
+  readonly metrics: MetricRegistry
+  readonly certificates: Certificates
+}
 
 /** Answers one request. */
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void
@@ -23,7 +31,7 @@ export type Handler = (request: IncomingMessage, response: ServerResponse) => vo
 export async function openHttp(
   makeHandler: (isClosing: () => boolean) => Handler,
   config: HttpListenerConfig,
-  { metrics, certificates }: Pick<ServiceContext, 'metrics' | 'certificates'>,
+  { metrics, certificates }: PortContext,
   name: 'http' | 'admin' = 'http',
 ): Promise<Listener> {
   let closing = false

@@ -1,24 +1,18 @@
 // Answers proxies that ask whether a request may go on: `/v1/auth/nginx?policy=api` and the like.
 import type { ServerResponse } from 'node:http'
 import type { Passage, Refusal } from 'sluice/http'
-import type { Handler } from '../http/http-listener.ts'
-import { limiterFor } from '../http/operations.ts'
-import { RequestError } from '../http/problem.ts'
-import { isPromise } from '../limiters/measured.ts'
-import type { ServiceContext } from '../service/listener.ts'
-import { guardsOver, type GuardOptions } from './guards.ts'
+import type { Handler } from '../net/http-listener.ts'
+import { limiterFor } from '../limiters/limiter-for.ts'
+import type { MountedReply } from '../net/mounted-route.ts'
+import { RequestError } from '../net/problem.ts'
+import { isPromise } from '../limiters/limiters.ts'
+import type { ServiceContext } from '../limiters/service-context.ts'
+import { guardsOver, type GuardOptions } from '../limiters/request-guards.ts'
 import { PROXIES, type ProxyName } from './proxies.ts'
 import { proxyPort } from './proxy-port.ts'
 
 /** What the answers depend on beside the limiters. */
-export interface AuthOptions extends GuardOptions {
-  /** Hears the status of every answer. */
-  readonly onAnswer: (status: number) => void
-  /** Answers what is wrong with a question. */
-  readonly onError: (response: ServerResponse, error: unknown) => void
-  /** Whether the port is closing, so that every answer is the last of its connection. */
-  readonly isClosing: () => boolean
-}
+export type AuthOptions = GuardOptions & MountedReply
 
 /** Makes the handler for one kind of proxy. */
 export function authHandler(

@@ -1,7 +1,7 @@
 // Makes the server of a listener that speaks HTTP/1.1, with or without TLS.
 import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
-import type { ListenerTls } from './listener-tls.ts'
+import type { ListenerTls } from '../tls/listener-tls.ts'
 
 /**
  * A server that does not listen yet; with TLS it follows the listener's certificates, and a client has as long for the

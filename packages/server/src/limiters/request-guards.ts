@@ -2,8 +2,8 @@
 import type { Attributes } from 'sluice'
 import { createGuard, type Guard, type Port } from 'sluice/http'
 import type { ProxyConfig } from '../config/config.ts'
-import type { ServiceLimiter } from '../limiters/limiters.ts'
-import type { Log } from '../service/log.ts'
+import type { ServiceLimiter } from './limiters.ts'
+import type { Log } from '../log/log.ts'
 
 /** What guards depend on beside the limiter. */
 export interface GuardOptions extends ProxyConfig {

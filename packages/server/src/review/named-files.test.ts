@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { authority } from '../../../../test/tls/authority.ts'
-import { reviewFile } from '../review/review.ts'
-import { loadForStart } from './load-config.ts'
-import { problemText } from './problem.ts'
+import { reviewFile } from './review.ts'
+import { loadForStart } from './load-for-start.ts'
+import { problemText } from '../config/problem.ts'
 
 const token = 'ann a-token-of-at-least-24-characters\n'
 

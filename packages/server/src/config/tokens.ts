@@ -1,5 +1,5 @@
-// Who may use the admin API: tokens, of which only hashes are kept.
-import { createHash, timingSafeEqual } from 'node:crypto'
+// The tokens of the admin API, of which only hashes are kept.
+import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 
 /** Shorter tokens can be guessed. */
@@ -48,19 +48,4 @@ export async function readTokens(file: string): Promise<readonly Token[]> {
   }
   if (tokens.length === 0) throw new Error(`${file}: there is no token in it; accepted: one a line`)
   return tokens
-}
-
-/**
- * The name behind an Authorization field, or undefined. Every token is compared, each in the same time, so that
- * nothing about them follows from how long the answer takes.
- */
-export function holderOf(
-  authorization: string | undefined,
-  tokens: readonly Token[],
-): string | undefined {
-  const presented = /^Bearer +([\x21-\x7e]{1,512})$/i.exec(authorization ?? '')?.[1] ?? ''
-  const digest = digestOf(presented)
-  let holder: string | undefined
-  for (const token of tokens) if (timingSafeEqual(digest, token.digest)) holder = token.name
-  return presented === '' ? undefined : holder
 }

@@ -3,7 +3,7 @@ import type { Policy } from 'sluice'
 import type { ControlStore } from '../controls/control.ts'
 import type { DomainConfig } from '../envoy/descriptors/domain-config.ts'
 import type { MetricRegistry } from '../metrics/registry.ts'
-import type { OpenStore } from '../service/store.ts'
+import type { OpenStore } from '../store/open-store.ts'
 
 /** What a worker is given. */
 export interface Seat {

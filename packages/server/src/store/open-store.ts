@@ -2,10 +2,12 @@
 import { Cluster, Redis } from 'ioredis'
 import { memoryStore, type MemoryStore, type Store } from 'sluice'
 import { reconnectDelay, redisStore } from 'sluice/redis'
-import type { KeySource } from '../admin/keys/key-source.ts'
 import type { RedisStoreConfig, StoreConfig } from '../config/config.ts'
-import type { Log } from './log.ts'
-import { RepeatedLog } from './repeated-log.ts'
+import type { Log } from '../log/log.ts'
+import { RepeatedLog } from '../log/repeated-log.ts'
+import type { KeySource } from './key-source.ts'
+import { memoryKeys } from './memory-keys.ts'
+import { redisKeySource } from './redis-keys.ts'
 
 /** A store with what belongs to it. */
 export interface OpenStore {
@@ -14,8 +16,8 @@ export interface OpenStore {
   readonly memory: MemoryStore | undefined
   /** The client and the prefix of all keys when it is Redis. */
   readonly redis?: { readonly client: Redis | Cluster; readonly prefix: string }
-  /** Its keys, when they are to be looked for in another process. */
-  readonly keys?: KeySource
+  /** Looks through its keys. */
+  readonly keys: KeySource
   close(): Promise<void>
 }
 
@@ -23,7 +25,7 @@ export interface OpenStore {
 export function openStore(config: StoreConfig, log: Log): OpenStore {
   if (config.kind === 'memory') {
     const memory = memoryStore({ maxKeys: config.maxKeys })
-    return { store: memory, memory, close: async () => memory.close() }
+    return { store: memory, memory, keys: memoryKeys(memory), close: async () => memory.close() }
   }
   return openRedis(config, log)
 }
@@ -55,6 +57,7 @@ function openRedis(config: RedisStoreConfig, log: Log): OpenStore {
     store,
     memory: undefined,
     redis: { client, prefix: config.prefix },
+    keys: redisKeySource(client, config.prefix),
     close: async () => {
       await store.close()
       client.disconnect()

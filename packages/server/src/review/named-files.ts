@@ -2,9 +2,9 @@
 import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { readTokens } from '../admin/tokens.ts'
-import type { Config } from './config.ts'
-import { shown, type Step } from './problem.ts'
+import { readTokens } from '../config/tokens.ts'
+import type { Config } from '../config/config.ts'
+import { shown, type Step } from '../config/problem.ts'
 
 /** One sentence, with the way to what it is about. */
 interface FileProblem {
