@@ -59,7 +59,10 @@ export interface HttpListenerConfig extends ListenerConfig {
   readonly requestTimeout: Millis
   /** How long a connection may stay open between two requests. */
   readonly idleTimeout: Millis
+  /** How long a client may leave an answer unread. */
+  readonly sendTimeout: Millis
   readonly maxConnections: number
+  readonly maxConnectionsPerAddress: number
 }
 
 /** The reverse proxy: where it listens, what is behind it, and how long either side may take. */
@@ -82,7 +85,10 @@ export interface ProxyListenerConfig extends ListenerConfig {
   readonly headersTimeout: Millis
   readonly requestTimeout: Millis
   readonly idleTimeout: Millis
+  /** How long a client may leave an answer unread. */
+  readonly sendTimeout: Millis
   readonly maxConnections: number
+  readonly maxConnectionsPerAddress: number
 }
 
 /** The admin API. It is off as long as there is no token. */
@@ -105,6 +111,8 @@ export interface GrpcListenerConfig extends ListenerConfig {
   readonly maxHeaders?: number
   /** Default 20,000. */
   readonly maxConnections?: number
+  /** Default 10,000. */
+  readonly maxConnectionsPerAddress?: number
 }
 
 /** Which protocols are spoken, and where; one that is not there is off. */

@@ -4,6 +4,7 @@ import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } 
 import { Server as TcpServer, type AddressInfo, type Socket } from 'node:net'
 import type { Millis } from 'sluice'
 import type { HttpListenerConfig } from '../config/config.ts'
+import { limitSending, limitUnanswered } from './client-limits.ts'
 import type { MetricRegistry } from '../metrics/registry.ts'
 import type { Certificates } from '../tls/certificates.ts'
 import type { Listener } from './listener.ts'
@@ -44,15 +45,16 @@ export async function openHttp(
       keepAliveTimeout: config.idleTimeout,
       connectionsCheckingInterval: LOOK_EVERY,
     },
-    makeHandler(() => closing),
+    limitUnanswered(makeHandler(() => closing)),
     tls,
   )
-  // Also for whoever does not read its answers.
   server.timeout = config.idleTimeout
-  limitConnections(server, config.maxConnections)
+  const { maxConnections, maxConnectionsPerAddress: perAddress } = config
+  limitConnections(server, maxConnections, { perAddress })
   const sockets = collect(server, 'connection')
   // Under TLS the socket below has always sent something.
   const clients = tls === undefined ? sockets : collect(server, 'secureConnection')
+  const stopWatching = limitSending(clients, config.sendTimeout)
   server.on('clientError', refuse)
   const dropped = metrics.counter(
     `sluice_${name}_connections_dropped_total`,
@@ -72,7 +74,7 @@ export async function openHttp(
     url: urlOf(server.address() as AddressInfo, tls === undefined ? 'http' : 'https'),
     close: (patience: Millis) => {
       closing = true
-      return closed(server, [sockets, clients], patience)
+      return closed(server, [sockets, clients], patience).finally(stopWatching)
     },
   }
 }
@@ -84,6 +86,8 @@ export function collect(
 ): ReadonlySet<Socket> {
   const sockets = new Set<Socket>()
   server.on(event, (socket: Socket) => {
+    // A socket that is handed back to its server is announced again.
+    if (sockets.has(socket)) return
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
   })

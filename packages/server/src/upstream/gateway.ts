@@ -13,7 +13,7 @@ import { readAsked, type Asked } from './asked.ts'
 import { Exchange } from './exchange.ts'
 import { Fields } from './fields.ts'
 import { trustIn } from './forwarded.ts'
-import { requestFields, responseFields, type HeadOptions } from './heads.ts'
+import { reasonOf, requestFields, responseFields, type HeadOptions } from './heads.ts'
 import { gatewayMetrics, RESULT_OF } from './metrics.ts'
 import { responseOn } from './switching.ts'
 import { joinEnds, sendSwitch } from './tunnel.ts'
@@ -132,7 +132,7 @@ export function createGateway(
       count('forwarded')
       const fields = responseFields(answer, false, via)
       tell(fields)
-      sendSwitch(response, answer.statusMessage ?? '', fields)
+      sendSwitch(response, reasonOf(answer), fields)
       const own = { socket: request.socket, head: early! }
       joinEnds(own, { socket, head }, options.tunnelTimeout, () => upstream.active--)
     }

@@ -20,4 +20,7 @@ export const grpc: z.ZodType<GrpcListenerConfig> = z.strictObject({
   maxConnections: whole(1, 2 ** 20)
     .describe('Most connections at once; 20,000 when it is left out.')
     .exactOptional(),
+  maxConnectionsPerAddress: whole(1, 2 ** 20)
+    .describe('Maximum number of connections from one address; 10,000 by default.')
+    .exactOptional(),
 })

@@ -45,6 +45,7 @@ export interface GrpcServerOptions extends SessionTimeouts {
   /** Most calls at once on one connection. Default 1024. */
   readonly maxCalls?: number
   readonly maxConnections?: number
+  readonly maxConnectionsPerAddress?: number
   /** How long a caller may take to send its message, and to read the answer. Default 10 s. */
   readonly requestTimeout?: Millis
   /** Keys and certificates; plain text without them. */
@@ -99,7 +100,8 @@ class Running implements GrpcServer {
     const { maxCalls = 1024, maxHeaders = 16_384 } = options
     const settings = { maxConcurrentStreams: maxCalls, maxHeaderListSize: maxHeaders }
     this.server = http2Server({ settings }, options.tls)
-    if (options.maxConnections !== undefined) limitConnections(this.server, options.maxConnections)
+    const { maxConnections, maxConnectionsPerAddress: perAddress } = options
+    if (maxConnections !== undefined) limitConnections(this.server, maxConnections, { perAddress })
     this.server.on('connection', (socket: Socket) => {
       this.sockets.add(socket)
       socket.once('close', () => this.sockets.delete(socket))
