@@ -1,6 +1,6 @@
 // Answers proxies that ask whether a request may go on: `/v1/auth/nginx?policy=api` and the like.
 import type { ServerResponse } from 'node:http'
-import type { Passage, Refusal } from 'sluice/http'
+import type { Admission, RefusalReply } from 'sluice/http'
 import type { Handler } from '../net/http-listener.ts'
 import { limiterFor } from '../limiters/limiter-for.ts'
 import type { MountedReply } from '../net/mounted-route.ts'
@@ -29,17 +29,17 @@ export function authHandler(
     if (options.isClosing()) response.setHeader('Connection', 'close')
     response.writeHead(status).end(body)
   }
-  const refuse = (response: ServerResponse, { status, fields, body }: Refusal): void => {
+  const refuse = (response: ServerResponse, { status, fields, body }: RefusalReply): void => {
     for (const [name, value] of fields) response.setHeader(name, value)
     response.setHeader('Sluice-Status', status)
     const told = dialect.refused ?? status
     response.setHeader('Content-Length', Buffer.byteLength(body))
     end(response, told, body)
   }
-  const answer = (response: ServerResponse, passage: Passage): void => {
-    if (passage.refusal !== null) return refuse(response, passage.refusal)
-    if (passage.delay === 0) return end(response, 204)
-    const timer = setTimeout(() => end(response, 204), passage.delay)
+  const answer = (response: ServerResponse, admission: Admission): void => {
+    if (admission.refusal !== null) return refuse(response, admission.refusal)
+    if (admission.delay === 0) return end(response, 204)
+    const timer = setTimeout(() => end(response, 204), admission.delay)
     response.once('close', () => clearTimeout(timer))
   }
 
@@ -53,9 +53,9 @@ export function authHandler(
           dialect.uri,
         )
       const limiter = limiterFor(limiters.current, policyIn(request.url))
-      const passage = guardOf(limiter).enter(request, response)
-      if (isPromise(passage)) void passage.then((passage) => answer(response, passage))
-      else answer(response, passage)
+      const admission = guardOf(limiter).enter(request, response)
+      if (isPromise(admission)) void admission.then((admission) => answer(response, admission))
+      else answer(response, admission)
     } catch (error) {
       options.onError(response, error)
     }

@@ -1,6 +1,6 @@
 // The guard of every limiter in force: the same attributes, routes and header fields for whoever asks about requests.
 import type { Attributes } from 'sluice'
-import { createGuard, type Guard, type Port } from 'sluice/http'
+import { createRequestGuard, type RequestGuard, type FrameworkAdapter } from 'sluice/http'
 import type { ProxyConfig } from '../config/config.ts'
 import type { ServiceLimiter } from './limiters.ts'
 import type { Log } from '../log/log.ts'
@@ -12,20 +12,20 @@ export interface GuardOptions extends ProxyConfig {
 
 /** Gives a limiter's guard; it lives as long as the limiter is in force. `proxy` is a name for the log. */
 export function guardsOver<Q extends object, S>(
-  port: Port<Q, S>,
+  port: FrameworkAdapter<Q, S>,
   { attributes, routes, headers, trustedProxies }: GuardOptions,
   log: Log,
   proxy: string,
-): (limiter: ServiceLimiter) => Guard<Q, S> {
+): (limiter: ServiceLimiter) => RequestGuard<Q, S> {
   const { apiKey, ...fields } = attributes
   const names = Object.entries(fields)
   const others = (request: Q): Attributes =>
     Object.fromEntries(names.map(([name, field]) => [name, port.header(request, field)]))
-  const guards = new WeakMap<ServiceLimiter, Guard<Q, S>>()
+  const guards = new WeakMap<ServiceLimiter, RequestGuard<Q, S>>()
   return (limiter) => {
     let guard = guards.get(limiter)
     if (guard === undefined) {
-      guard = createGuard(port, limiter, {
+      guard = createRequestGuard(port, limiter, {
         address: trustedProxies.length > 0 ? { trustedProxies } : {},
         routes,
         headers,

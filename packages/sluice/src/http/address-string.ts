@@ -15,7 +15,7 @@ function isNat64(bytes: AddressBytes): boolean {
 }
 
 /** The first address of the network that the address is in, as text; conditions on networks can read it. */
-export function networkText(bytes: AddressBytes, ipv4Bits: number, ipv6Bits: number): string {
+export function networkString(bytes: AddressBytes, ipv4Bits: number, ipv6Bits: number): string {
   const bits = bytes.length === 4 ? ipv4Bits : isAlone(bytes) ? 128 : ipv6Bits
   const masked = bytes.map((byte, i) => byte & mask(bits - 8 * i))
   return masked.length === 4 ? masked.join('.') : ipv6Text(masked)

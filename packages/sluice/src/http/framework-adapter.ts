@@ -1,9 +1,9 @@
 // How the core reads a framework's request and writes its response: one object per adapter, none per request.
 
 /** Reads requests and writes header fields. Nothing here may throw for a request that is well formed. */
-export interface Port<Q, S> {
+export interface FrameworkAdapter<Q, S> {
   /** The address at the other end of the connection; undefined where there is none, as on a Unix socket. */
-  peer(request: Q): string | undefined
+  peerAddress(request: Q): string | undefined
   /** A request field by its lower-case name, several lines joined with commas. */
   header(request: Q, name: string): string | undefined
   method(request: Q): string

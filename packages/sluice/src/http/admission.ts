@@ -3,40 +3,40 @@ import type { Decision } from '../decision/decision.ts'
 import type { Attributes } from '../policy/policy.ts'
 import type { MaybePromise } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
-import type { Refusal } from './refusal.ts'
+import type { RefusalReply } from './refusal-reply.ts'
 
 /** Whoever let the request through, or did not. */
-export interface Keeper {
+export interface Settler {
   /** Makes the request cost so many units in all. Never throws or rejects. */
-  settle(passage: Passage, cost: number): MaybePromise<void>
+  settle(admission: Admission, cost: number): MaybePromise<void>
 }
 
 /** The way of one request through one guard. */
-export class Passage {
-  readonly keeper: Keeper
+export class Admission {
+  readonly guard: Settler
   /** Null when nothing was asked. */
   readonly decision: Decision | null
   /** Whom the request counted as. */
-  readonly subject: Attributes | string
+  readonly attributes: Attributes | string
   /** Units that the request has taken so far. */
   cost: number
   /** How long to hold the request before it goes on. */
   delay: Millis
   /** The reply to send instead of going on. */
-  refusal: Refusal | null
-  /** The passage through the guard before this one. */
-  readonly earlier: Passage | undefined
+  refusal: RefusalReply | null
+  /** The admission through the guard before this one. */
+  readonly earlier: Admission | undefined
 
   constructor(
-    keeper: Keeper,
+    keeper: Settler,
     decision: Decision | null,
     subject: Attributes | string,
     cost: number,
-    earlier: Passage | undefined,
+    earlier: Admission | undefined,
   ) {
-    this.keeper = keeper
+    this.guard = keeper
     this.decision = decision
-    this.subject = subject
+    this.attributes = subject
     this.cost = cost
     this.delay = 0
     this.refusal = null
@@ -44,26 +44,26 @@ export class Passage {
   }
 }
 
-/** Where a request keeps its last passage. */
-const PASSAGE = Symbol('sluice.passage')
+/** Where a request keeps its last admission. */
+const PASSAGE = Symbol('sluice.admission')
 
 interface Marked {
-  [PASSAGE]?: Passage
+  [PASSAGE]?: Admission
 }
 
-/** The last passage of a request. */
-export function passageOf(request: object): Passage | undefined {
+/** The last admission of a request. */
+export function admissionOf(request: object): Admission | undefined {
   return (request as Marked)[PASSAGE]
 }
 
-/** Keeps a passage with its request. */
-export function keepPassage(request: object, passage: Passage): void {
-  ;(request as Marked)[PASSAGE] = passage
+/** Keeps a admission with its request. */
+export function keepAdmission(request: object, admission: Admission): void {
+  ;(request as Marked)[PASSAGE] = admission
 }
 
 /** The decision about a request by the guard that it passed last; undefined before it passed one. */
 export function decisionOf(request: object): Decision | undefined {
-  return passageOf(request)?.decision ?? undefined
+  return admissionOf(request)?.decision ?? undefined
 }
 
 /**
@@ -71,6 +71,6 @@ export function decisionOf(request: object): Decision | undefined {
  * goes back, what is missing is taken. For the guard that the request passed last.
  */
 export function settle(request: object, cost: number): MaybePromise<void> {
-  const passage = passageOf(request)
-  if (passage !== undefined) return passage.keeper.settle(passage, cost)
+  const admission = admissionOf(request)
+  if (admission !== undefined) return admission.guard.settle(admission, cost)
 }

@@ -1,5 +1,5 @@
 // How Node's requests and responses are read and written; other frameworks on Node lend theirs.
-import type { Port } from './port.ts'
+import type { FrameworkAdapter } from './framework-adapter.ts'
 
 /** What is used of Node's `IncomingMessage`. */
 export interface NodeRequest {
@@ -22,19 +22,21 @@ export interface NodeResponse {
 }
 
 /** Reads and writes through Node's own objects. */
-export const nodePort: Port<NodeRequest, NodeResponse> = {
-  peer: (request) => request.socket.remoteAddress,
-  header: (request, name) => text(request.headers[name]),
+export const nodeAdapter: FrameworkAdapter<NodeRequest, NodeResponse> = {
+  peerAddress: (request) => request.socket.remoteAddress,
+  header: (request, name) => fieldString(request.headers[name]),
   method: (request) => request.method ?? 'GET',
   path: (request) => request.url ?? '/',
   route: () => undefined,
   routesLate: true,
-  get: (response, name) => text(response.getHeader(name)),
+  get: (response, name) => fieldString(response.getHeader(name)),
   set: (response, name, value) => void response.setHeader(name, value),
 }
 
 /** A field's value as one text. */
-export function text(value: number | string | readonly string[] | undefined): string | undefined {
+export function fieldString(
+  value: number | string | readonly string[] | undefined,
+): string | undefined {
   if (value === undefined || typeof value === 'string') return value
   return typeof value === 'number' ? String(value) : value.join(', ')
 }

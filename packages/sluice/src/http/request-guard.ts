@@ -4,61 +4,61 @@ import type { Decision } from '../decision/decision.ts'
 import { policyBehind } from '../limiter/policy-behind.ts'
 import type { Attributes } from '../policy/policy.ts'
 import type { MaybePromise } from '../stores/store.ts'
-import { dialectsIn, fieldWriter, type FieldWriter } from './fields.ts'
+import { dialectsIn, fieldWriter, type FieldWriter } from './response-fields.ts'
 import { checkCost, wrong, type AnyLimiter, type HttpOptions } from './options.ts'
-import { keepPassage, Passage, passageOf, type Keeper } from './passage.ts'
-import type { Port } from './port.ts'
-import type { Kind } from './problem.ts'
-import { refusals, type Refusals } from './refusal.ts'
-import { isPromise, subjects, type Subject } from './subject.ts'
-import { mayDelay } from './wanted.ts'
+import { keepAdmission, Admission, admissionOf, type Settler } from './admission.ts'
+import type { FrameworkAdapter } from './framework-adapter.ts'
+import type { RefusalKind } from './problem.ts'
+import { replyMaker, type ReplyMaker } from './refusal-reply.ts'
+import { isPromise, attributesReader, type Subject } from './attributes.ts'
+import { mayDelay } from './attribute-names.ts'
 import { warnOnce, type Warn } from './warnings.ts'
 
 /** Decides about requests of one framework. No method throws or rejects. */
-export class Guard<Q extends object, S> implements Keeper {
+export class RequestGuard<Q extends object, S> implements Settler {
   /** Whether somebody wants to hear of the response. */
   readonly hasAfter: boolean
   /** The header fields that it writes. */
   readonly fieldNames: readonly string[]
   private readonly limiter: AnyLimiter
-  private readonly port: Port<Q, S>
+  private readonly adapter: FrameworkAdapter<Q, S>
   private readonly options: HttpOptions<Q, S>
   private readonly subjectOf: (request: Q) => MaybePromise<Subject>
   private readonly writeFields: FieldWriter<S>
-  private readonly refuse: Refusals<Q>
+  private readonly refuse: ReplyMaker<Q>
   private readonly warn: Warn
   private readonly mayDelay: boolean
   private readonly mayFilter: boolean
   private readonly isClosed: boolean
-  private readonly passed: Passage
+  private readonly passed: Admission
 
-  constructor(limiter: AnyLimiter, port: Port<Q, S>, options: HttpOptions<Q, S>) {
+  constructor(limiter: AnyLimiter, adapter: FrameworkAdapter<Q, S>, options: HttpOptions<Q, S>) {
     const policy = policyBehind(limiter)
     this.warn = warnOnce(options.onWarning)
     this.limiter = limiter
-    this.port = port
+    this.adapter = adapter
     this.options = options
-    this.subjectOf = subjects(port, options, policy, this.warn)
+    this.subjectOf = attributesReader(adapter, options, policy, this.warn)
     const dialects = dialectsIn(options.headers)
     this.fieldNames = dialects.flatMap(({ fields }) => fields)
-    this.writeFields = fieldWriter(port, options, policy, dialects)
-    this.refuse = refusals(options, (error) => this.failed('problem', error))
+    this.writeFields = fieldWriter(adapter, options, policy, dialects)
+    this.refuse = replyMaker(options, (error) => this.failed('problem', error))
     this.mayDelay = policy === undefined || mayDelay(policy)
     this.mayFilter = options.skip !== undefined || options.countPreflights !== true
     const closed = policy?.rules.some(({ onStoreFailure }) => onStoreFailure === 'closed') ?? false
     this.isClosed = options.onFailure === undefined ? closed : options.onFailure === 'closed'
     this.hasAfter = options.after !== undefined
-    this.passed = new Passage(this, null, '', 0, undefined)
+    this.passed = new Admission(this, null, '', 0, undefined)
   }
 
   /**
    * Decides, and writes the header fields into the response if there is one already; else `write` does. A
    * request is counted once, however often it comes.
    */
-  enter(request: Q, response: S | null): MaybePromise<Passage> {
-    const earlier = passageOf(request)
+  enter(request: Q, response: S | null): MaybePromise<Admission> {
+    const earlier = admissionOf(request)
     for (let one = earlier; one !== undefined; one = one.earlier)
-      if (one.keeper === this) return this.passed
+      if (one.guard === this) return this.passed
     let subject: MaybePromise<Subject>
     let cost: number
     try {
@@ -78,29 +78,29 @@ export class Guard<Q extends object, S> implements Keeper {
   }
 
   /** Writes the header fields. Throws what the response throws that takes no more. */
-  write(passage: Passage, response: S): void {
-    const { decision, subject } = passage
-    if (decision !== null) this.writeFields(response, decision, subject)
+  write(admission: Admission, response: S): void {
+    const { decision, attributes } = admission
+    if (decision !== null) this.writeFields(response, decision, attributes)
   }
 
   /** The header fields of ours that a response has. */
   fieldsIn(response: S): Record<string, string> {
     const fields: Record<string, string> = {}
     for (const name of this.fieldNames) {
-      const value = this.port.get(response, name)
+      const value = this.adapter.get(response, name)
       if (value !== undefined) fields[name] = value
     }
     return fields
   }
 
   /** What the response was, for those who charge by it. */
-  answered(passage: Passage, status: number, request: Q, response: S): void {
-    const { decision, cost } = passage
-    if (decision === null || passage.refusal !== null) return
+  answered(admission: Admission, status: number, request: Q, response: S): void {
+    const { decision, cost } = admission
+    if (decision === null || admission.refusal !== null) return
     try {
       const final = this.options.after!({ status, request, response, decision, cost })
       const end = (final: number | undefined): MaybePromise<void> =>
-        final === undefined ? undefined : this.settle(passage, final)
+        final === undefined ? undefined : this.settle(admission, final)
       if (isPromise(final)) void final.then(end, (error: unknown) => this.failed('after', error))
       else void end(final)
     } catch (error) {
@@ -108,18 +108,18 @@ export class Guard<Q extends object, S> implements Keeper {
     }
   }
 
-  settle(passage: Passage, cost: number): MaybePromise<void> {
-    const { decision, subject, cost: taken } = passage
+  settle(admission: Admission, cost: number): MaybePromise<void> {
+    const { decision, attributes, cost: taken } = admission
     if (decision === null || !decision.allowed || cost === taken) return
     const fail = (error: unknown): void => this.failed('settling', error)
     try {
       // Less than nothing would give back what others have taken.
       checkCost(cost)
-      passage.cost = cost
+      admission.cost = cost
       const done =
         cost < taken
-          ? this.limiter.refund(subject, taken - cost, decision.at)
-          : this.takeMore(subject, cost - taken)
+          ? this.limiter.refund(attributes, taken - cost, decision.at)
+          : this.takeMore(attributes, cost - taken)
       if (isPromise(done)) return done.then(undefined, fail)
     } catch (error) {
       fail(error)
@@ -131,8 +131,8 @@ export class Guard<Q extends object, S> implements Keeper {
     response: S | null,
     subject: Subject,
     cost: number,
-    earlier: Passage | undefined,
-  ): MaybePromise<Passage> {
+    earlier: Admission | undefined,
+  ): MaybePromise<Admission> {
     if (subject === null) return this.passed
     if (subject === undefined) return this.refused('uncountable', request, null)
     try {
@@ -155,11 +155,11 @@ export class Guard<Q extends object, S> implements Keeper {
     decision: Decision,
     subject: Attributes | string,
     cost: number,
-    earlier: Passage | undefined,
-  ): Passage {
-    const passage = new Passage(this, decision, subject, cost, earlier)
+    earlier: Admission | undefined,
+  ): Admission {
+    const admission = new Admission(this, decision, subject, cost, earlier)
     try {
-      keepPassage(request, passage)
+      keepAdmission(request, admission)
       if (response !== null) this.writeFields(response, decision, subject)
     } catch (error) {
       this.warn(
@@ -171,13 +171,13 @@ export class Guard<Q extends object, S> implements Keeper {
     if (!decision.allowed) {
       const { reason } = decision
       const isOver = reason !== 'unavailable' && reason !== 'blocked'
-      passage.refusal = this.refuse(isOver ? 'over-limit' : reason, request, decision)
-    } else if (this.mayDelay) passage.delay = decision.delay
-    return passage
+      admission.refusal = this.refuse(isOver ? 'over-limit' : reason, request, decision)
+    } else if (this.mayDelay) admission.delay = decision.delay
+    return admission
   }
 
   /** The limiter could not answer: the request goes on or not, as the rules have it. */
-  private undecided(request: Q, error: unknown): Passage {
+  private undecided(request: Q, error: unknown): Admission {
     this.failed('the limiter', error)
     // These are the request's doing, and must not be a way past the limit.
     if (error instanceof SluiceError && REQUESTS_FAULT.has(error.code))
@@ -186,7 +186,7 @@ export class Guard<Q extends object, S> implements Keeper {
   }
 
   /** A function of the application failed. Going on uncounted would be a way past the limit. */
-  private broken(request: Q, error: unknown): Passage {
+  private broken(request: Q, error: unknown): Admission {
     this.failed('a function given to rateLimit', error)
     return this.refused('broken', request, null)
   }
@@ -195,10 +195,10 @@ export class Guard<Q extends object, S> implements Keeper {
     this.warn('limiter-failed', () => `${what} failed: ${textOf(error)}`, error)
   }
 
-  private refused(kind: Kind, request: Q, decision: Decision | null): Passage {
-    const passage = new Passage(this, decision, '', 0, undefined)
-    passage.refusal = this.refuse(kind, request, decision)
-    return passage
+  private refused(kind: RefusalKind, request: Q, decision: Decision | null): Admission {
+    const admission = new Admission(this, decision, '', 0, undefined)
+    admission.refusal = this.refuse(kind, request, decision)
+    return admission
   }
 
   private costOf(request: Q): number {
@@ -220,9 +220,9 @@ export class Guard<Q extends object, S> implements Keeper {
     }
     return (
       countPreflights !== true &&
-      this.port.method(request) === 'OPTIONS' &&
-      this.port.header(request, 'origin') !== undefined &&
-      this.port.header(request, 'access-control-request-method') !== undefined
+      this.adapter.method(request) === 'OPTIONS' &&
+      this.adapter.header(request, 'origin') !== undefined &&
+      this.adapter.header(request, 'access-control-request-method') !== undefined
     )
   }
 

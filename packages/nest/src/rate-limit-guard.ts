@@ -2,17 +2,17 @@
 import type { CanActivate, ExecutionContext } from '@nestjs/common'
 import { Reflector } from '@nestjs/core'
 import {
-  createGuard,
+  createRequestGuard,
   type AnyLimiter,
-  type Guard,
+  type RequestGuard,
   type HttpOptions,
-  type Passage,
+  type Admission,
   type RateLimitOptions,
 } from 'sluice/http'
 import { exceptionOf } from './exception.ts'
 import { heldUntil, whenAnswered } from './flow.ts'
 import { COST, SKIP } from './marks.ts'
-import { nestPort, rawResponse, type NestRequest, type NestResponse } from './nest-port.ts'
+import { nestAdapter, rawResponse, type NestRequest, type NestResponse } from './nest-adapter.ts'
 
 const marks = new Reflector()
 /** What `@Cost` says of the method that a request is for. */
@@ -23,13 +23,13 @@ export class RateLimitGuard<
   Q extends NestRequest = NestRequest,
   S extends NestResponse = NestResponse,
 > implements CanActivate {
-  private readonly guard: Guard<Q, S>
+  private readonly guard: RequestGuard<Q, S>
 
   constructor(limiter: AnyLimiter | RateLimitOptions<Q, S>, options?: HttpOptions<Q, S>) {
     const { cost } = { ...(limiter as HttpOptions<Q, S>), ...options }
     const costOf = (request: Q): number =>
       costs.get(request) ?? (typeof cost === 'function' ? cost(request) : (cost ?? 1))
-    this.guard = createGuard<Q, S>(nestPort, limiter, { ...options, cost: costOf })
+    this.guard = createRequestGuard<Q, S>(nestAdapter, limiter, { ...options, cost: costOf })
   }
 
   /** Goes on with true; throws {@link RateLimitException} to refuse. */
@@ -42,18 +42,18 @@ export class RateLimitGuard<
     const response = http.getResponse<S>()
     const cost = marks.getAllAndOverride<number | undefined>(COST, targets)
     if (cost !== undefined) costs.set(request, cost)
-    const passage = this.guard.enter(request, response)
-    if ('then' in passage)
-      return passage.then((passage) => this.proceed(passage, request, response))
-    return this.proceed(passage, request, response)
+    const admission = this.guard.enter(request, response)
+    if ('then' in admission)
+      return admission.then((admission) => this.proceed(admission, request, response))
+    return this.proceed(admission, request, response)
   }
 
-  private proceed(passage: Passage, request: Q, response: S): boolean | Promise<boolean> {
-    const { refusal, delay, decision } = passage
+  private proceed(admission: Admission, request: Q, response: S): boolean | Promise<boolean> {
+    const { refusal, delay, decision } = admission
     if (refusal !== null) throw exceptionOf(refusal, decision, response)
     const raw = rawResponse(response)
     if (this.guard.hasAfter)
-      whenAnswered(raw, () => this.guard.answered(passage, raw.statusCode, request, response))
+      whenAnswered(raw, () => this.guard.answered(admission, raw.statusCode, request, response))
     return delay === 0 ? true : heldUntil(delay, raw)
   }
 }

@@ -8,14 +8,14 @@ import type { Attributes, Policy } from '../policy/policy.ts'
 import type { Dialect, PartitionKey, ReportedLimit } from './headers/dialect.ts'
 import { dialectsOf, unknownDialect, type DialectName } from './headers/dialects.ts'
 import { wrong, type HttpOptions } from './options.ts'
-import type { Port } from './port.ts'
+import type { FrameworkAdapter } from './framework-adapter.ts'
 
 /** Writes the fields of one decision. */
 export type FieldWriter<S> = (response: S, decision: Decision, subject: Attributes | string) => void
 
 /** Makes the writer of the chosen dialects. */
 export function fieldWriter<Q, S>(
-  port: Port<Q, S>,
+  adapter: FrameworkAdapter<Q, S>,
   options: HttpOptions<Q, S>,
   policy: Policy | undefined,
   dialects: readonly Dialect[],
@@ -33,12 +33,12 @@ export function fieldWriter<Q, S>(
     if (outcomes.length > 0) {
       const partitionKey: PartitionKey =
         keys === null ? null : (reported) => keys(reported, subject)
-      if (dialects.length === 1) first!.write(port, response, outcomes, partitionKey)
-      else for (const dialect of dialects) dialect.write(port, response, outcomes, partitionKey)
+      if (dialects.length === 1) first!.write(adapter, response, outcomes, partitionKey)
+      else for (const dialect of dialects) dialect.write(adapter, response, outcomes, partitionKey)
     }
     if (exposed !== null) {
-      const before = port.get(response, EXPOSE)
-      port.set(response, EXPOSE, before === undefined ? exposed : `${before}, ${exposed}`)
+      const before = adapter.get(response, EXPOSE)
+      adapter.set(response, EXPOSE, before === undefined ? exposed : `${before}, ${exposed}`)
     }
   }
 }

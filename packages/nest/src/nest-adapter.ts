@@ -1,5 +1,5 @@
 // How requests of Nest are read and responses written, whichever platform is below: Express or Fastify.
-import type { Port } from 'sluice/http'
+import type { FrameworkAdapter } from 'sluice/http'
 
 /** What is used of Node's request, which is Express's too. */
 interface RawRequest {
@@ -35,8 +35,8 @@ export type NestResponse =
     }
 
 /** Reads and writes through the platform's objects. Nest tells the whole template, with all prefixes. */
-export const nestPort: Port<NestRequest, NestResponse> = {
-  peer: (request) => rawRequest(request).socket.remoteAddress,
+export const nestAdapter: FrameworkAdapter<NestRequest, NestResponse> = {
+  peerAddress: (request) => rawRequest(request).socket.remoteAddress,
   header: (request, name) => text(rawRequest(request).headers[name]),
   method: (request) => rawRequest(request).method ?? 'GET',
   path: (request) => ('raw' in request ? (request.raw.url ?? '/') : request.originalUrl),

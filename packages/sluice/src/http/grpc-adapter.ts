@@ -1,5 +1,5 @@
 // How calls of gRPC are read and written: one request in the shape that the core speaks.
-import type { Port } from './port.ts'
+import type { FrameworkAdapter } from './framework-adapter.ts'
 
 /** What is used of grpc-js's `Metadata`. */
 export interface GrpcMetadata {
@@ -44,8 +44,8 @@ export class GrpcRequest {
 }
 
 /** Reads calls and writes metadata. The route is the method: only methods that the server has come here. */
-export const grpcPort: Port<GrpcRequest, GrpcMetadata> = {
-  peer: ({ call }) => addressIn(call.getPeer()),
+export const grpcAdapter: FrameworkAdapter<GrpcRequest, GrpcMetadata> = {
+  peerAddress: ({ call }) => addressIn(call.getPeer()),
   header: (request, name) => request.header(name),
   method: () => 'POST',
   path: ({ path }) => path,

@@ -1,7 +1,7 @@
 // What runtimes of fetch handlers have in common: where they hide the peer's address, and how clients go away.
 import { hold } from './hold.ts'
-import type { NodeRequest, NodeResponse } from './node-port.ts'
-import type { Refusal } from './refusal.ts'
+import type { NodeRequest, NodeResponse } from './node-adapter.ts'
+import type { RefusalReply } from './refusal-reply.ts'
 
 /** What Node, Deno and Bun hand to a handler beside the request, as far as it tells the address. */
 interface Platform {
@@ -40,7 +40,7 @@ export function pathOf(url: string): string {
 }
 
 /** A refusal as a response. */
-export function responseOf({ status, body, fields }: Refusal): Response {
+export function responseOf({ status, body, fields }: RefusalReply): Response {
   return new Response(body, { status, headers: fields as [string, string][] })
 }
 
@@ -51,7 +51,11 @@ const WRITTEN = Symbol('sluice.written')
  * The response, to write fields of a request into. A copy without the given fields if they are of an earlier request:
  * a response without a body may answer any number.
  */
-export function fresh(request: Request, response: Response, fields: readonly string[]): Response {
+export function writableResponse(
+  request: Request,
+  response: Response,
+  fields: readonly string[],
+): Response {
   const { [WRITTEN]: written } = response as { [WRITTEN]?: Request }
   let own = response
   if (written !== undefined && written !== request) {
@@ -62,7 +66,7 @@ export function fresh(request: Request, response: Response, fields: readonly str
 }
 
 /** What is answered to a client that has gone away while its request was held; it never sees it. */
-export function gone(): Response {
+export function clientClosedResponse(): Response {
   return new Response(null, { status: 499 })
 }
 

@@ -3,7 +3,7 @@ import type { LimitInput } from '../limit/limit.ts'
 import type { Policy } from '../policy/policy.ts'
 
 /** The names of all attributes that some rule reads. */
-export function namesIn({ rules }: Pick<Policy, 'rules'>): ReadonlySet<string> {
+export function attributeNames({ rules }: Pick<Policy, 'rules'>): ReadonlySet<string> {
   const names = new Set<string>()
   for (const { by, when = {}, tiers, overrides = [], cost } of rules) {
     const conditions = [when, ...overrides.map((override) => override.when)]

@@ -1,7 +1,7 @@
 // Makes guards from what `rateLimit` is given: a limiter and options, or options of both.
 import { createLimiter, type LimiterOptions } from '../limiter/create-limiter.ts'
 import { show } from '../errors.ts'
-import { Guard } from './guard.ts'
+import { RequestGuard } from './request-guard.ts'
 import {
   checkHttpOptions,
   isHttpOption,
@@ -9,24 +9,24 @@ import {
   type AnyLimiter,
   type HttpOptions,
 } from './options.ts'
-import type { Port } from './port.ts'
+import type { FrameworkAdapter } from './framework-adapter.ts'
 
 /** A limit or a policy, where to count, and everything else, in one object. */
 export type RateLimitOptions<Q, S = unknown> = LimiterOptions & HttpOptions<Q, S>
 
 /** Makes the guard of an adapter. Throws `invalid-option` and what `createLimiter` throws. */
-export function createGuard<Q extends object, S>(
-  port: Port<Q, S>,
+export function createRequestGuard<Q extends object, S>(
+  adapter: FrameworkAdapter<Q, S>,
   first: AnyLimiter | RateLimitOptions<Q, S>,
   options: HttpOptions<Q, S> = {},
-): Guard<Q, S> {
+): RequestGuard<Q, S> {
   if (typeof first !== 'object' || first === null)
     throw wrong(
       `the first argument is ${show(first)}; accepted: a limiter, or options such as { limit: '100/min' }`,
     )
   if (isLimiter(first)) {
     checkHttpOptions(options)
-    return new Guard(first, port, options)
+    return new RequestGuard(first, adapter, options)
   }
   checkHttpOptions({ ...options })
   const ours: Record<string, unknown> = {}
@@ -35,7 +35,7 @@ export function createGuard<Q extends object, S>(
     (isHttpOption(name) ? ours : rest)[name] = value
   Object.assign(ours, options)
   checkHttpOptions(ours)
-  return new Guard(createLimiter(rest as LimiterOptions), port, ours as HttpOptions<Q, S>)
+  return new RequestGuard(createLimiter(rest as LimiterOptions), adapter, ours as HttpOptions<Q, S>)
 }
 
 function isLimiter(value: object): value is AnyLimiter {

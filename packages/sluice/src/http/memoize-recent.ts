@@ -9,7 +9,7 @@ const LONGEST = 1024
  * Works something out once per text, as long as the text comes back. Keeps at most two generations of 1,024
  * texts, so strangers who send a new one each time cost time, not memory.
  */
-export function recently<T>(workOut: (text: string) => T): (text: string) => T {
+export function memoizeRecent<T>(workOut: (text: string) => T): (text: string) => T {
   let young = new Map<string, T>()
   let old = new Map<string, T>()
   return (text) => {

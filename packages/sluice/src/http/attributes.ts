@@ -6,11 +6,11 @@ import type { Attributes, Policy } from '../policy/policy.ts'
 import type { MaybePromise } from '../stores/store.ts'
 import { addressReader, type Address, type ClientAddress } from './client-address.ts'
 import { wrong, type HttpOptions, type Identify } from './options.ts'
-import type { Port } from './port.ts'
-import { recently } from './recent.ts'
-import { methodText, routeMatcher, UNMATCHED } from './routes.ts'
+import type { FrameworkAdapter } from './framework-adapter.ts'
+import { memoizeRecent } from './memoize-recent.ts'
+import { methodName, routeMatcher, UNMATCHED } from './routes.ts'
 import type { Warn } from './warnings.ts'
-import { namesIn } from './wanted.ts'
+import { attributeNames } from './attribute-names.ts'
 
 /** Attributes or a key; null when there is nobody to count by and the request goes on, undefined when it must not. */
 export type Subject = Attributes | string | null | undefined
@@ -26,18 +26,18 @@ const IDENTITIES = ['user', 'apiKey', 'tenant', 'plan'] as const
 const LOOKS = 1000
 
 /** Makes the function that says whom a request counts as. */
-export function subjects<Q, S>(
-  port: Port<Q, S>,
+export function attributesReader<Q, S>(
+  adapter: FrameworkAdapter<Q, S>,
   options: HttpOptions<Q, S>,
   policy: Policy | undefined,
   warn: Warn,
 ): (request: Q) => MaybePromise<Subject> {
   const { unknownAddress = 'skip' } = options
-  const wanted = policy === undefined ? null : namesIn(policy)
+  const wanted = policy === undefined ? null : attributeNames(policy)
   const wants = (name: string): boolean => wanted === null || wanted.has(name)
-  const addressOf = addresses(port, options, warn)
-  const routeOf = routes(port, options, wanted !== null && wanted.has('route'), warn)
-  const hashed = recently(apiKeyHash)
+  const addressOf = addresses(adapter, options, warn)
+  const routeOf = routes(adapter, options, wanted !== null && wanted.has('route'), warn)
+  const hashed = memoizeRecent(apiKeyHash)
   const keys = keyReaders(options, hashed)
 
   const unknown = (): null | undefined => {
@@ -75,7 +75,7 @@ export function subjects<Q, S>(
     const attributes: Record<string, unknown> = {
       ip: address?.ip,
       network: address?.network,
-      method: wantsMethod ? methodText(port.method(request)) : undefined,
+      method: wantsMethod ? methodName(adapter.method(request)) : undefined,
       route: wantsRoute ? routeOf(request) : undefined,
     }
     for (const name of readers) {
@@ -139,7 +139,7 @@ function keyReaders<Q>(
 }
 
 function addresses<Q, S>(
-  port: Port<Q, S>,
+  adapter: FrameworkAdapter<Q, S>,
   { address = {} }: HttpOptions<Q, S>,
   warn: Warn,
 ): (request: Q) => Address {
@@ -151,20 +151,20 @@ function addresses<Q, S>(
       if (typeof found === 'string') {
         const named = reader.of(found)
         // Whoever can send such a text must not be nobody: the limit would not hold for them.
-        return named.ip === undefined ? reader.of(port.peer(request)) : named
+        return named.ip === undefined ? reader.of(adapter.peerAddress(request)) : named
       }
       throw wrong(`address gave ${show(found)}; accepted: a text, or nothing`)
     }
   const { header } = reader
   if (header !== null)
-    return (request) => reader.of(port.peer(request), port.header(request, header))
+    return (request) => reader.of(adapter.peerAddress(request), adapter.header(request, header))
   let looks = LOOKS
   return (request) => {
     if (looks > 0) {
       looks -= 1
       if (
-        port.header(request, 'x-forwarded-for') !== undefined ||
-        port.header(request, 'forwarded') !== undefined
+        adapter.header(request, 'x-forwarded-for') !== undefined ||
+        adapter.header(request, 'forwarded') !== undefined
       ) {
         looks = 0
         warn(
@@ -174,22 +174,22 @@ function addresses<Q, S>(
         )
       }
     }
-    return reader.of(port.peer(request))
+    return reader.of(adapter.peerAddress(request))
   }
 }
 
 function routes<Q, S>(
-  port: Port<Q, S>,
+  adapter: FrameworkAdapter<Q, S>,
   { routes }: HttpOptions<Q, S>,
   isAskedFor: boolean,
   warn: Warn,
 ): (request: Q) => string {
-  const declared = routes === undefined ? undefined : routeMatcher(routes, port.routesAsSent)
+  const declared = routes === undefined ? undefined : routeMatcher(routes, adapter.routesAsSent)
   return (request) => {
-    const template = port.route(request)
-    const mount = port.mount?.(request) ?? ''
+    const template = adapter.route(request)
+    const mount = adapter.mount?.(request) ?? ''
     if (template !== undefined && mount === '') return template
-    const whole = declared?.(port.path(request))
+    const whole = declared?.(adapter.path(request))
     if (whole !== undefined) return whole
     if (template !== undefined) {
       const prefix = declared?.(mount)
@@ -201,7 +201,7 @@ function routes<Q, S>(
       )
       return `*${template}`
     }
-    if (isAskedFor && port.routesLate === true && declared === undefined)
+    if (isAskedFor && adapter.routesLate === true && declared === undefined)
       warn(
         'route-unknown',
         () =>
@@ -218,7 +218,7 @@ function isBare({ rules }: Policy): boolean {
     rules.length === 1 &&
     rule!.by.length === 1 &&
     rule!.by[0] === 'key' &&
-    namesIn({ rules }).size === 1
+    attributeNames({ rules }).size === 1
   )
 }
 

@@ -3,21 +3,21 @@ import type { Decision } from '../decision/decision.ts'
 import { duration } from '../time/duration.ts'
 import { wrong, type HttpOptions } from './options.ts'
 import { retryAfterSeconds } from './headers/dialect.ts'
-import { problemOf, type Kind, type ProblemDetails } from './problem.ts'
-import { isPromise } from './subject.ts'
+import { problemOf, type RefusalKind, type ProblemDetails } from './problem.ts'
+import { isPromise } from './attributes.ts'
 
 /** A reply that any framework can send. */
-export interface Refusal {
+export interface RefusalReply {
   readonly status: number
   readonly fields: readonly (readonly [name: string, value: string])[]
   readonly body: string
 }
 
 /** Makes replies as the options have it; `failed` hears when the application's own problem cannot be sent. */
-export function refusals<Q>(
+export function replyMaker<Q>(
   options: HttpOptions<Q, never>,
   failed: (error: unknown) => void,
-): Refusals<Q> {
+): ReplyMaker<Q> {
   const { unavailableStatus = 503, problem: change } = options
   const spread = options.spread === undefined ? 0 : duration(options.spread)
   const statuses = {
@@ -57,7 +57,11 @@ export function refusals<Q>(
 }
 
 /** Makes the reply to one request. */
-export type Refusals<Q> = (kind: Kind, request: Q, decision: Decision | null) => Refusal
+export type ReplyMaker<Q> = (
+  kind: RefusalKind,
+  request: Q,
+  decision: Decision | null,
+) => RefusalReply
 
 /** The rules that refused, without those that must not be named. */
 function violatedBy(decision: Decision | null): readonly string[] {
