@@ -1,9 +1,26 @@
 // Runs every test of the workspace from source: `sluice` and its subpaths point into packages/sluice/src.
+import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 
 const source = (path: string) =>
   fileURLToPath(new URL(`./packages/sluice/src/${path}`, import.meta.url))
+
+/**
+ * Tests of what real time does to real servers: their figures are waits, rates and recoveries. They run one after the
+ * other when all others have ended, so that the suite itself is not the load that they measure.
+ */
+const TIMED = [
+  'packages/server/test/crowd.test.ts',
+  'packages/sluice/test/client/adaptive-real.test.ts',
+  'packages/sluice/test/client/load.test.ts',
+  'packages/sluice/test/memory-pauses.test.ts',
+  'test/faults/faults.test.ts',
+]
+const NEVER = ['**/node_modules/**', '**/dist/**']
+
+/** Many tests wait for servers and processes, so that more workers than processors are of use. */
+const WORKERS = availableParallelism() + 1
 
 export default defineConfig({
   resolve: {
@@ -16,15 +33,38 @@ export default defineConfig({
     ],
   },
   test: {
-    include: ['{packages,test,scripts,bench,examples}/**/*.test.ts'],
-    exclude: ['**/node_modules/**', '**/dist/**'],
-    typecheck: {
-      enabled: true,
-      include: ['{packages,test}/**/*.test-d.ts'],
-      tsconfig: './tsconfig.json',
-      // Type errors elsewhere are the business of `npm run types`.
-      ignoreSourceErrors: true,
-    },
+    // These end a test that hangs. They say nothing about how long a test takes on a machine that is busy.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'parallel',
+          include: ['{packages,test,scripts,bench,examples}/**/*.test.ts'],
+          exclude: [...NEVER, ...TIMED],
+          maxWorkers: WORKERS,
+          sequence: { groupOrder: 0 },
+          typecheck: {
+            enabled: true,
+            include: ['{packages,test}/**/*.test-d.ts'],
+            tsconfig: './tsconfig.json',
+            // Type errors elsewhere are the business of `npm run types`.
+            ignoreSourceErrors: true,
+          },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'timed',
+          include: TIMED,
+          exclude: NEVER,
+          maxWorkers: 1,
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
     coverage: {
       provider: 'v8',
       include: ['packages/*/src/**/*.ts'],

@@ -1,7 +1,8 @@
-// Holds the import rules: which room of the library may import which, and what the rest of the workspace may see of it.
+// Holds the import rules: which room of a package may import which, no cycles, and what other packages may see.
 import { readdirSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { cyclesIn } from './import-cycles.mjs'
 import { root } from './run.mjs'
 
 const library = 'packages/sluice/src/'
@@ -54,6 +55,51 @@ const mayImport = {
 }
 const mayImportNode = ['http']
 
+const base = ['version', 'log', 'health', 'metrics', 'config', 'reload', 'tls', 'net', 'store']
+const protocols = ['http', 'envoy', 'auth', 'upstream', 'admin']
+const belowProtocols = [...base, 'controls', 'limiters']
+const belowService = [...belowProtocols, ...protocols, 'review']
+
+/**
+ * The rooms of the service, from the ground up: base, then controls and limiters, then the protocols, which do not
+ * know each other, then review and service, which compose them, then workers.
+ * @type {Record<string, string[] | 'any'>}
+ */
+const serverRooms = {
+  index: 'any',
+  version: [],
+  log: [],
+  health: [],
+  metrics: ['version', 'log', 'health'],
+  config: ['log'],
+  reload: ['config', 'metrics', 'log'],
+  tls: ['config', 'reload', 'metrics', 'log'],
+  net: ['config', 'tls', 'metrics', 'log'],
+  store: ['config', 'log'],
+  controls: base,
+  limiters: [...base, 'controls'],
+  ...Object.fromEntries(protocols.map((protocol) => [protocol, belowProtocols])),
+  review: [...base, 'envoy'],
+  service: belowService,
+  workers: [...belowService, 'service'],
+}
+
+/** @type {Record<string, string[] | 'any'>} */
+const cliRooms = {
+  main: 'any',
+  version: [],
+  check: [],
+  serve: [],
+  top: [],
+}
+
+/** The packages whose rooms are named. A room is a folder of `src`, or a single file with rules of its own. */
+const roomsOf = {
+  [library]: mayImport,
+  'packages/server/src/': serverRooms,
+  'packages/cli/src/': cliRooms,
+}
+
 /** The specifiers of a file's static, re-exporting and dynamic imports. Comments do not count. @param {string} source */
 export function importsOf(source) {
   const code = source.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '')
@@ -62,10 +108,15 @@ export function importsOf(source) {
   return [...code.matchAll(pattern)].map((match) => match[1] ?? match[2] ?? match[3] ?? '')
 }
 
-/** The room of a library file, e.g. `stores/memory/store.ts` → `stores`. @param {string} path relative to src */
-function roomOf(path) {
+/** The package of a file, if its rooms are named. @param {string} file */
+function packageOf(file) {
+  return Object.entries(roomsOf).find(([source]) => file.startsWith(source))
+}
+
+/** The room of a file, e.g. `stores/memory/store.ts` → `stores`. @param {string} path relative to src @param {object} rooms */
+function roomOf(path, rooms) {
   const name = path.replace(/\.ts$/, '')
-  return name in mayImport ? name : (name.split('/')[0] ?? name)
+  return name in rooms ? name : (name.split('/')[0] ?? name)
 }
 
 /**
@@ -77,23 +128,28 @@ function roomOf(path) {
  */
 export function problemOf(file, specifier, publicEntries) {
   const target = specifier.startsWith('.') ? posix.join(posix.dirname(file), specifier) : undefined
-  return file.startsWith(library)
-    ? problemInside(file.slice(library.length), specifier, target)
-    : problemOutside(file, specifier, target, publicEntries)
+  if (file.startsWith(library) && !target?.startsWith(library))
+    return target ? 'the library imports only its own sources' : problemOfModule(file, specifier)
+  const own = packageOf(file)
+  if (own && target?.startsWith(own[0]) && !isTest(file))
+    return problemOfRoom(file.slice(own[0].length), target.slice(own[0].length), own[1])
+  return problemOutside(file, specifier, target, publicEntries)
 }
 
-/** @param {string} path @param {string} specifier @param {string | undefined} target */
-function problemInside(path, specifier, target) {
-  const room = roomOf(path)
-  const allowed = mayImport[room]
+/** @param {string} file @param {string} specifier */
+function problemOfModule(file, specifier) {
+  const room = roomOf(file.slice(library.length), mayImport)
+  if (specifier.startsWith('node:') && mayImportNode.includes(room)) return undefined
+  return 'the library has no dependencies and no Node built-ins outside http'
+}
+
+/** @param {string} path @param {string} target both relative to src @param {Record<string, string[] | 'any'>} rooms */
+function problemOfRoom(path, target, rooms) {
+  const room = roomOf(path, rooms)
+  const allowed = rooms[room]
   if (!allowed)
-    return `there is no room named ${room}; add it to mayImport in scripts/check-imports.mjs`
-  if (!target) {
-    if (specifier.startsWith('node:') && mayImportNode.includes(room)) return undefined
-    return 'the library has no dependencies and no Node built-ins outside http'
-  }
-  if (!target.startsWith(library)) return 'the library imports only its own sources'
-  const other = roomOf(target.slice(library.length))
+    return `there is no room named ${room}; add it to the tables of scripts/check-imports.mjs`
+  const other = roomOf(target, rooms)
   if (other === 'index') return "nobody imports the package's own root"
   if (other === room || allowed === 'any' || allowed.includes(other)) return undefined
   return `${room} may import ${allowed.join(', ') || 'nothing'}`
@@ -108,18 +164,46 @@ function problemOutside(file, specifier, target, publicEntries) {
   return `only the public entries may be imported: ${publicEntries.join(', ')}`
 }
 
-/** All broken rules, as `file: imports 'x': why`. */
+/** All broken rules, as `file: imports 'x': why`, and all cycles, as `a → b → a`. */
 export function checkImports() {
   const publicEntries = readdirSync(`${root}packages`).flatMap(entriesOf)
   const problems = []
+  /** @type {[string, string][]} */
+  const edges = []
   for (const file of filesUnder(['packages', 'bench', 'examples'])) {
     const specifiers = importsOf(readFileSync(root + file, 'utf8'))
     for (const specifier of specifiers) {
       const problem = problemOf(file, specifier, publicEntries)
       if (problem) problems.push(`${file}: imports '${specifier}': ${problem}`)
+      if (specifier.startsWith('.') && file.startsWith('packages/') && !isTest(file))
+        edges.push([file, posix.join(posix.dirname(file), specifier)])
     }
   }
-  return problems
+  return [...problems, ...cyclesOf(edges)]
+}
+
+/**
+ * Import cycles between files and between rooms. Imports of types count too: files that know each other's types
+ * cannot be understood, tested or moved apart either.
+ * @param {[string, string][]} edges from file to file
+ */
+export function cyclesOf(edges) {
+  const named = (/** @type {string} */ file) => {
+    const own = packageOf(file)
+    return own && own[0] + roomOf(file.slice(own[0].length), own[1])
+  }
+  const rooms = edges.flatMap(([from, to]) => {
+    const [a, b] = [named(from), named(to)]
+    return a && b && a !== b ? [/** @type {[string, string]} */ ([a, b])] : []
+  })
+  return [...cyclesIn(edges), ...cyclesIn(rooms)].map(
+    (cycle) => `an import cycle: ${[...cycle, cycle[0]].join(' → ')}`,
+  )
+}
+
+/** Tests may look into any room of their package. @param {string} file */
+function isTest(file) {
+  return /\.test(-d)?\.ts$/.test(file)
 }
 
 /** What a package exports, as others import it. @param {string} name */
@@ -140,7 +224,7 @@ function filesUnder(folders) {
       (path) => /\.[mc]?[jt]s$/.test(path) && !/(^|\/)(node_modules|dist(-[^/]*)?)\//.test(path),
     )
     .filter((path) => !path.startsWith('packages/sluice/test/'))
-    .filter((path) => !(path.startsWith(library) && /\.test(-d)?\.ts$/.test(path)))
+    .filter((path) => !(path.startsWith(library) && isTest(path)))
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {

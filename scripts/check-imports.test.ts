@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { checkImports, importsOf, problemOf } from './check-imports.mjs'
+import { checkImports, cyclesOf, importsOf, problemOf } from './check-imports.mjs'
 
 const publicEntries = ['sluice', 'sluice/redis', 'sluice/testing', '@sluice/server']
 const src = 'packages/sluice/src'
+const server = 'packages/server/src'
 
 test('finds every form of import', () => {
   const source = `
@@ -57,6 +58,14 @@ describe('a forbidden import is reported', () => {
     [`${src}/redis/redis-store.ts`, 'node:crypto', 'no Node built-ins outside http'],
     [`${src}/redis/redis-store.ts`, 'ioredis', 'the library has no dependencies'],
     [`${src}/limiter/limiter.ts`, '../../../../scripts/run.mjs', 'only its own sources'],
+    [`${server}/config/config.ts`, '../envoy/decide/headers.ts', 'config may import log'],
+    [`${server}/log/log.ts`, '../service/service.ts', 'log may import nothing'],
+    [`${server}/controls/overlay.ts`, '../limiters/registry.ts', 'controls may import'],
+    [`${server}/http/routes.ts`, '../auth/auth-handler.ts', 'http may import'],
+    [`${server}/upstream/gateway.ts`, '../http/operations.ts', 'upstream may import'],
+    [`${server}/service/service.ts`, '../workers/primary.ts', 'service may import'],
+    [`${server}/helpers/x.ts`, '../log/log.ts', 'there is no room named helpers'],
+    ['packages/cli/src/check.ts', './serve.ts', 'check may import nothing'],
     ['bench/memory/run.mjs', 'sluice/limit/limit', 'only the public entries'],
     ['bench/memory/run.mjs', '../../packages/sluice/src/index.ts', 'only the public entries'],
     ['packages/server/src/main.ts', '../../sluice/src/index.ts', 'only the public entries'],
@@ -81,6 +90,10 @@ describe('an allowed import passes', () => {
     [`${src}/testing/index.ts`, '../algorithms/index.ts'],
     [`${src}/index.ts`, './limiter/limiter.ts'],
     [`${src}/http/node.ts`, 'node:http'],
+    [`${server}/auth/auth-handler.ts`, '../limiters/limiter-for.ts'],
+    [`${server}/workers/primary.ts`, '../service/service.ts'],
+    [`${server}/review/tls.test.ts`, '../workers/primary.ts'],
+    ['packages/cli/src/main.ts', './check.ts'],
     ['examples/five-lines/server.js', 'sluice'],
     ['bench/memory/run.mjs', 'sluice/testing'],
     ['bench/memory/run.mjs', './report.mjs'],
@@ -90,6 +103,30 @@ describe('an allowed import passes', () => {
     ['packages/server/test/drain.test.ts', '../../../test/servers/until.ts'],
   ])('%s → %s', (file, specifier) => {
     expect(problemOf(file, specifier, publicEntries)).toBeUndefined()
+  })
+})
+
+describe('a cycle is reported', () => {
+  test('between files of one room', () => {
+    expect(
+      cyclesOf([
+        [`${server}/log/a.ts`, `${server}/log/b.ts`],
+        [`${server}/log/b.ts`, `${server}/log/c.ts`],
+        [`${server}/log/c.ts`, `${server}/log/a.ts`],
+        [`${server}/log/d.ts`, `${server}/log/a.ts`],
+      ]),
+    ).toEqual([
+      `an import cycle: ${['a', 'b', 'c', 'a'].map((x) => `${server}/log/${x}.ts`).join(' → ')}`,
+    ])
+  })
+
+  test('between rooms, although no file is in a cycle', () => {
+    expect(
+      cyclesOf([
+        [`${server}/http/a.ts`, `${server}/auth/b.ts`],
+        [`${server}/auth/c.ts`, `${server}/http/d.ts`],
+      ]),
+    ).toEqual([`an import cycle: ${server}/auth → ${server}/http → ${server}/auth`])
   })
 })
 

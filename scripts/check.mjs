@@ -7,6 +7,7 @@ const steps = [
   ['format', tool('oxfmt'), ['--check']],
   ['lint', tool('oxlint'), ['--type-aware']],
   ['imports', 'node', ['scripts/check-imports.mjs']],
+  ['names', 'node', ['scripts/check-names.mjs']],
   ['types, library', tool('tsc'), ['-p', 'packages/sluice', '--noEmit']],
   ['types, all', tool('tsc'), []],
   ['generated files', 'node', ['scripts/generate.mjs', '--check']],

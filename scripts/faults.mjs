@@ -2,11 +2,13 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ensureInstalled } from './install.mjs'
-import { ensureRedisServer } from './redis-server.mjs'
 import { root, run, tool } from './run.mjs'
+import { ensurePrograms } from './test-programs.mjs'
 
 await ensureInstalled()
-await ensureRedisServer()
+const missing = await ensurePrograms(['redis-server', 'cc'])
+for (const sentence of missing) console.error(sentence)
+if (missing.length > 0) process.exit(1)
 const cache = join(root, 'node_modules/.cache/sluice')
 mkdirSync(cache, { recursive: true })
 const folder = mkdtempSync(join(cache, 'faults-'))

@@ -9,6 +9,21 @@ export const root = fileURLToPath(new URL('..', import.meta.url))
 /** Path of a tool installed by the workspace. @param {string} name */
 export const tool = (name) => `${root}node_modules/.bin/${name}`
 
+/** The commands that run at present. @type {Set<import('node:child_process').ChildProcess>} */
+const running = new Set()
+
+/** Ends every command that `run` has started: SIGTERM first, SIGKILL after `patience` ms. Resolves when all have ended. */
+export async function stopAll(patience = 5000) {
+  const children = [...running]
+  const ended = children.map((child) => new Promise((resolve) => child.once('close', resolve)))
+  for (const child of children) child.kill('SIGTERM')
+  const timer = setTimeout(() => {
+    for (const child of children) child.kill('SIGKILL')
+  }, patience)
+  await Promise.all(ended)
+  clearTimeout(timer)
+}
+
 /**
  * Runs a command with its output shown, and gives its exit code: 1 when a signal ended it, 127 when it could not
  * be started, which one sentence then tells.
@@ -20,11 +35,16 @@ export const tool = (name) => `${root}node_modules/.bin/${name}`
 export function run(command, args, { cwd = root, env = {} } = {}) {
   return new Promise((resolve) => {
     const child = spawn(command, args, { cwd, env: { ...process.env, ...env }, stdio: 'inherit' })
+    running.add(child)
     child.on('error', (error) => {
+      running.delete(child)
       console.error(`Cannot run ${basename(command)}: ${why(error, command, cwd)}.`)
       resolve(127)
     })
-    child.on('close', (code) => resolve(code ?? 1))
+    child.on('close', (code) => {
+      running.delete(child)
+      resolve(code ?? 1)
+    })
   })
 }
 

@@ -1,46 +1,68 @@
-// `npm test`: prepares what the tests need, runs vitest and ends with `N passed, N failed` on the last line.
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+// `npm test`: prepares what the tests need, runs vitest, and prints `N passed, N failed` as the last line, however it ends.
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build } from './build.mjs'
-import { ensureDeployTools } from './deploy-tools.mjs'
-import { ensureGrpcClients } from './grpc-clients.mjs'
+import { ensureValkey } from './ensure-valkey.mjs'
 import { ensureInstalled } from './install.mjs'
-import { ensurePromtool } from './promtool.mjs'
-import { ensureProxies } from './proxies.mjs'
-import { ensureRedisServer } from './redis-server.mjs'
-import { run, tool } from './run.mjs'
-import { countResults } from './test-counts.mjs'
-
-await ensureInstalled()
-await ensureRedisServer()
-await ensurePromtool()
-await ensureProxies()
-await ensureDeployTools()
-await ensureGrpcClients()
-// A broken build is one failure among others: the tests of the sources still run.
-const built = await build()
+import { root, run, stopAll, tool } from './run.mjs'
+import { ensurePrograms } from './test-programs.mjs'
+import { countResults, readTallies, TALLY_FILE } from './test-tally.mjs'
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-test-'))
-const report = join(folder, 'report.json')
-const code = await run(tool('vitest'), [
-  'run',
-  '--reporter=default',
-  '--reporter=json',
-  `--outputFile.json=${report}`,
-  ...process.argv.slice(2),
-])
-const { passed, failed } = countResults(readReport(), { build: built, tests: code })
-rmSync(folder, { recursive: true, force: true })
+const tally = join(folder, 'tally.jsonl')
+let failedSteps = 0
+let isInterrupted = false
+/** @type {number | undefined} */
+let exitCode
 
-console.log(`${passed} passed, ${failed} failed`)
-process.exitCode = failed > 0 || passed === 0 ? 1 : 0
+// At the exit of this process, so that no failure of a step and no signal can leave the line out.
+process.once('exit', () => {
+  const run = { failedSteps, exitCode: isInterrupted ? undefined : exitCode }
+  const { passed, failed } = countResults(readTallies(tally), run)
+  rmSync(folder, { recursive: true, force: true })
+  console.log(`${passed} passed, ${failed} failed`)
+  process.exitCode = failed > 0 || passed === 0 ? 1 : 0
+})
+for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
+  process.on(signal, () => {
+    // A second signal does not wait for the tests to end by themselves.
+    const patience = isInterrupted ? 0 : 5000
+    isInterrupted = true
+    console.error(`\nInterrupted by ${signal}.`)
+    void stopAll(patience).then(() => process.exit(1))
+  })
+}
 
-/** The JSON report, or an empty one when vitest ended before it could write it. */
-function readReport() {
-  try {
-    return JSON.parse(readFileSync(report, 'utf8'))
-  } catch {
-    return { testResults: [] }
-  }
+await step('Set-up', async () => {
+  // npm and apt do not wait for each other; both must end before anything is built.
+  const [missing] = await Promise.all([ensurePrograms(), ensureInstalled()])
+  for (const sentence of missing) console.error(sentence)
+  return missing.length === 0
+})
+// A failed build is one failure among others: most tests read the sources.
+await step('Build', async () => {
+  // A test may need Valkey; fetched here, no test has to wait for it.
+  const [code] = await Promise.all([build({ onlyChanged: true }), ensureValkey()])
+  return code === 0
+})
+
+exitCode = await run(
+  tool('vitest'),
+  [
+    'run',
+    '--reporter=default',
+    `--reporter=${root}scripts/test-tally.mjs`,
+    ...process.argv.slice(2),
+  ],
+  { env: { [TALLY_FILE]: tally } },
+)
+
+/** Runs a step of the preparation and says how long it took. @param {string} name @param {() => Promise<boolean>} work */
+async function step(name, work) {
+  const start = performance.now()
+  const isDone = await work()
+  if (!isDone) failedSteps += 1
+  const seconds = ((performance.now() - start) / 1000).toFixed(1)
+  console.log(`${name}: ${isDone ? 'done' : 'failed'} after ${seconds} s`)
 }

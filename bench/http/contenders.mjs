@@ -9,7 +9,7 @@ import { flexible, forExpress, forFastify, forHono, forKoa } from './peers.mjs'
 /** @typedef {{ framework: Framework, name: string, kind: 'bare' | 'floor' | 'ours' | 'peer', rival?: string, use: ((settings: Settings) => any) | null }} Contender `rival` is the name of ours with the same fields */
 
 const NEWEST = 'sluice'
-const OLDER = 'sluice, x-ratelimit'
+const OLDER = 'sluice, x-ratelimit-epoch'
 
 /** @param {string} name @param {(settings: Settings) => any} use @param {string} rival */
 const peer = (name, use, rival) => ({ name, use, rival })
@@ -17,7 +17,7 @@ const peer = (name, use, rival) => ({ name, use, rival })
 /** @type {Record<Framework, { older: string | null, peers: { name: string, use: (settings: Settings) => any, rival: string }[] }>} */
 const field = {
   node: {
-    older: 'x-ratelimit',
+    older: 'x-ratelimit-epoch',
     peers: [peer('rate-limiter-flexible', flexible('node'), OLDER)],
   },
   fastify: {
@@ -25,7 +25,7 @@ const field = {
     peers: [peer('@fastify/rate-limit', forFastify, OLDER)],
   },
   koa: {
-    older: 'x-ratelimit',
+    older: 'x-ratelimit-epoch',
     peers: [
       peer('koa-ratelimit', forKoa, OLDER),
       peer('rate-limiter-flexible', flexible('koa'), OLDER),
@@ -33,7 +33,7 @@ const field = {
   },
   hono: { older: 'draft-6', peers: [peer('hono-rate-limiter', forHono, OLDER)] },
   express: {
-    older: 'x-ratelimit',
+    older: 'x-ratelimit-epoch',
     peers: [
       peer('express-rate-limit draft-8', forExpress('draft-8'), NEWEST),
       peer('express-rate-limit', forExpress(undefined), OLDER),

@@ -1,20 +1,36 @@
 // Uses the package the way its users do: packed, installed into scratch projects, imported, required and compiled.
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { build } from '../../scripts/build.mjs'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const scratch = mkdtempSync(join(tmpdir(), 'sluice-packed-'))
 const minute = 60_000
 let tarball: string
+let installed: string
 
-beforeAll(() => {
-  // Packing builds first.
-  run('npm', ['pack', '--silent', '--pack-destination', scratch], join(root, 'packages/sluice'))
+beforeAll(async () => {
+  // Without its `prepack`, which would swap the build under the tests that run beside this one.
+  await build({ onlyChanged: true })
+  const args = ['pack', '--ignore-scripts', '--silent', '--pack-destination', scratch]
+  run('npm', args, join(root, 'packages/sluice'))
   tarball = join(scratch, readdirSync(scratch).find((name) => name.endsWith('.tgz')) ?? '')
+  installed = join(scratch, 'installed')
+  mkdirSync(installed)
+  writeFileSync(join(installed, 'package.json'), '{ "private": true }')
+  run('npm', ['install', '--offline', '--no-audit', '--no-fund', '--silent', tarball], installed)
 }, minute)
 
 afterAll(() => rmSync(scratch, { recursive: true, force: true }))
@@ -124,13 +140,13 @@ function publicEntries(): string[] {
     .map(([entry]) => posix.join('sluice', entry))
 }
 
-/** A scratch project with the packed package installed. */
+/** A scratch project with the package as npm has installed it from the tarball. */
 function project(name: string, type: string, files: Record<string, string>): string {
   const folder = join(scratch, name)
   mkdirSync(folder)
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ name, private: true, type }))
   for (const [path, content] of Object.entries(files)) writeFileSync(join(folder, path), content)
-  run('npm', ['install', '--offline', '--no-audit', '--no-fund', '--silent', tarball], folder)
+  cpSync(join(installed, 'node_modules'), join(folder, 'node_modules'), { recursive: true })
   return folder
 }
 

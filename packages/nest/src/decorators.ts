@@ -3,7 +3,7 @@ import { SetMetadata, UseGuards, type CustomDecorator } from '@nestjs/common'
 import { SluiceError } from 'sluice'
 import type { AnyLimiter, HttpOptions, RateLimitOptions } from 'sluice/http'
 import { COST, SKIP } from './marks.ts'
-import type { NestRequest, NestResponse } from './nest-port.ts'
+import type { NestRequest, NestResponse } from './nest-adapter.ts'
 import { rateLimit } from './rate-limit.ts'
 
 /** Limits a controller or a method, beside what limits it already: `@RateLimit({ limit: '5/min' })`. */

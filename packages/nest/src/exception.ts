@@ -1,8 +1,8 @@
 // A refusal as Nest says it: an exception, for filters to answer.
 import { HttpException } from '@nestjs/common'
 import type { Decision } from 'sluice'
-import type { Refusal } from 'sluice/http'
-import { nestPort, type NestResponse } from './nest-port.ts'
+import type { RefusalReply } from 'sluice/http'
+import { nestAdapter, type NestResponse } from './nest-adapter.ts'
 
 /** Thrown for a request that is refused. Its response is the problem; the header fields are on the response already. */
 export class RateLimitException extends HttpException {
@@ -21,10 +21,10 @@ export class RateLimitException extends HttpException {
 
 /** The exception of a refusal, whose header fields it writes. */
 export function exceptionOf(
-  { fields, body, status }: Refusal,
+  { fields, body, status }: RefusalReply,
   decision: Decision | null,
   response: NestResponse,
 ): RateLimitException {
-  for (const [name, value] of fields) nestPort.set(response, name, value)
+  for (const [name, value] of fields) nestAdapter.set(response, name, value)
   return new RateLimitException(JSON.parse(body) as Record<string, unknown>, status, decision)
 }

@@ -1,5 +1,5 @@
 // What happens between a request and the end of its response.
-import type { RawResponse } from './nest-port.ts'
+import type { RawResponse } from './nest-adapter.ts'
 
 /** Waits, at most as long as one timer can; false when the client goes away meanwhile. */
 export function heldUntil(delay: number, response: RawResponse): Promise<boolean> {

@@ -1,6 +1,6 @@
 // Rate limiting for NestJS: a guard, and decorators for controllers and their methods.
 export { Cost, RateLimit, SkipRateLimit } from './decorators.ts'
 export { RateLimitException } from './exception.ts'
-export { RateLimitGuard } from './guard.ts'
+export { RateLimitGuard } from './rate-limit-guard.ts'
 export { rateLimit } from './rate-limit.ts'
-export type { NestRequest, NestResponse } from './nest-port.ts'
+export type { NestRequest, NestResponse } from './nest-adapter.ts'

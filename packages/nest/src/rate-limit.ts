@@ -1,7 +1,7 @@
 // The one word of every framework, in Nest.
 import type { AnyLimiter, HttpOptions, RateLimitOptions } from 'sluice/http'
-import { RateLimitGuard } from './guard.ts'
-import type { NestRequest, NestResponse } from './nest-port.ts'
+import { RateLimitGuard } from './rate-limit-guard.ts'
+import type { NestRequest, NestResponse } from './nest-adapter.ts'
 
 /** Limits requests: `app.useGlobalGuards(rateLimit({ limit: '100/min' }))`, or as a provider of `APP_GUARD`. */
 export function rateLimit<Q extends NestRequest, S extends NestResponse>(

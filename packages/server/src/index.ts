@@ -1,5 +1,5 @@
 // The public entry of the service.
-export { visible } from './admin/visible.ts'
+export { visible } from './log/visible.ts'
 export type {
   Config,
   EnvoyConfig,
@@ -14,7 +14,8 @@ export type {
   TlsConfig,
 } from './config/config.ts'
 export { VARIABLES, type Environment, type Variable } from './config/environment.ts'
-export { loadConfig, loadForStart, type LoadedConfig } from './config/load-config.ts'
+export { loadConfig, type LoadedConfig, type LocatedConfig } from './config/load-config.ts'
+export { loadForStart } from './review/load-for-start.ts'
 export { problemText, type ConfigProblem } from './config/problem.ts'
 export { readConfig, type ConfigResult } from './config/read-config.ts'
 export { ratelimitConfig } from './envoy/ratelimit-environment.ts'
@@ -25,7 +26,8 @@ export { describePolicy } from './review/describe.ts'
 export { reviewFile, reviewText, type ConfigWarning, type Review } from './review/review.ts'
 export type { WarningCode } from './review/warning.ts'
 export { bannerText } from './service/banner.ts'
-export type { Listener, ServiceContext } from './service/listener.ts'
-export { createLog, type Log, type LogLevel } from './service/log.ts'
+export type { Listener } from './net/listener.ts'
+export type { ServiceContext } from './limiters/service-context.ts'
+export { createLog, type Log, type LogLevel } from './log/log.ts'
 export { startService, type Service, type ServiceOptions } from './service/service.ts'
 export { startWorkers, type WorkersService } from './workers/primary.ts'

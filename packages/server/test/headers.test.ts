@@ -19,8 +19,8 @@ describe('in the file', () => {
     [{ headers: ['draft-6'] }, ['draft-6']],
     [{ headers: [] }, []],
     [
-      { headers: ['draft-6'], proxy: { headers: ['x-ratelimit', 'structured'] } },
-      ['x-ratelimit', 'structured'],
+      { headers: ['draft-6'], proxy: { headers: ['x-ratelimit-epoch', 'structured'] } },
+      ['x-ratelimit-epoch', 'structured'],
     ],
     [{ proxy: { headers: [] } }, []],
   ])('%o: proxies hand on %o', (more, dialects) => {
@@ -30,7 +30,7 @@ describe('in the file', () => {
   test('a dialect that nobody knows is a mistake', () => {
     const { problems } = readConfig(JSON.stringify({ policies, headers: ['x'] }), 'x')
     expect(problems.map(({ message }) => message)).toEqual([
-      'headers[0] is "x"; accepted: structured, draft-7, draft-6, draft-3, x-ratelimit, x-ratelimit-delta',
+      'headers[0] is "x"; accepted: structured, draft-11, draft-10, draft-9, draft-8, draft-7, draft-6, draft-3, ratelimit-triple, x-ratelimit-epoch, x-ratelimit-delta',
     ])
   })
 })
@@ -44,7 +44,7 @@ describe('in the answers', () => {
   const cases: [object, string[]][] = [
     [{}, ['ratelimit', 'ratelimit-policy']],
     [
-      { headers: ['x-ratelimit'] },
+      { headers: ['x-ratelimit-epoch'] },
       ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'],
     ],
     [{ headers: [] }, []],

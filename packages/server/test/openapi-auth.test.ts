@@ -1,6 +1,6 @@
 // What spec/openapi.json says of the questions of proxies, against the server: every response is produced.
 import { describe, expect, test, vi } from 'vitest'
-import { PROXIES, type ProxyName } from '../src/proxy/proxies.ts'
+import { PROXIES, type ProxyName } from '../src/auth/proxies.ts'
 import { differences, spec } from './described.ts'
 import { running, type Running } from './running.ts'
 

@@ -2,7 +2,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { startRedis } from '../../../test/servers/redis-server.ts'
 import { METHODS } from '../src/http/routes.ts'
-import { PROXIES } from '../src/proxy/proxies.ts'
+import { PROXIES } from '../src/auth/proxies.ts'
 import { differences, spec } from './described.ts'
 import { running, type Running } from './running.ts'
 

@@ -1,7 +1,7 @@
 // Starts a service for a test: on a free port, with the policies at hand, ended with the test.
 import { Writable } from 'node:stream'
 import { onTestFinished } from 'vitest'
-import { createLog } from '../src/service/log.ts'
+import { createLog } from '../src/log/log.ts'
 import { readConfig } from '../src/config/read-config.ts'
 import { startService, type Service, type ServiceOptions } from '../src/service/service.ts'
 

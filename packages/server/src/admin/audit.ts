@@ -1,7 +1,7 @@
 // The audit log: one line for every change and every refused attempt, in the log and, if wanted, in a file.
-import { createLog, durable, type Log } from '../service/log.ts'
-import { RepeatedLog } from '../service/repeated-log.ts'
-import { visible } from './visible.ts'
+import { createLog, durable, type Log } from '../log/log.ts'
+import { RepeatedLog } from '../log/repeated-log.ts'
+import { visible } from '../log/visible.ts'
 
 /** Who asked: the peer's address, and the name of the token when it was right. */
 export interface Who {

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Attributes, Condition, LimitOrNone, Millis } from 'sluice'
 import { millis } from '../config/shape/values.ts'
 import { shown } from '../config/problem.ts'
-import { RequestError } from '../http/problem.ts'
+import { RequestError } from '../net/problem.ts'
 
 const MONTH: Millis = 30 * 86_400_000
 const NAME = 'the name of a policy or a rule'

@@ -1,9 +1,9 @@
 // The routes of the admin API: nobody without a token learns more than that one is needed.
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { readJson } from '../http/body.ts'
-import type { Handler } from '../http/http-listener.ts'
-import { problemOf, problemOfError, type Problem } from '../http/problem.ts'
-import { sendJson, sendProblem } from '../http/reply.ts'
+import { readJson } from '../net/body.ts'
+import type { Handler } from '../net/http-listener.ts'
+import { problemOf, problemOfError, type Problem } from '../net/problem.ts'
+import { sendJson, sendProblem } from '../net/reply.ts'
 import type { MetricRegistry } from '../metrics/registry.ts'
 import type { Attempts } from './attempts.ts'
 import type { Audit, Who } from './audit.ts'

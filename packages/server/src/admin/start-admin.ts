@@ -2,20 +2,18 @@
 import { dirname, resolve } from 'node:path'
 import type { Config } from '../config/config.ts'
 import type { ServiceControls } from '../controls/open-controls.ts'
-import { openHttp } from '../http/http-listener.ts'
+import { openHttp } from '../net/http-listener.ts'
 import type { Offenders } from '../metrics/offenders.ts'
 import type { StoreMetrics } from '../metrics/store-metrics.ts'
 import type { WatchOptions } from '../reload/watch-file.ts'
-import type { Listener, ServiceContext } from '../service/listener.ts'
-import { RepeatedLog } from '../service/repeated-log.ts'
-import type { OpenStore } from '../service/store.ts'
+import type { Listener } from '../net/listener.ts'
+import type { ServiceContext } from '../limiters/service-context.ts'
+import { RepeatedLog } from '../log/repeated-log.ts'
+import type { OpenStore } from '../store/open-store.ts'
 import { Attempts } from './attempts.ts'
 import { Audit } from './audit.ts'
 import { changes } from './changes.ts'
 import { Inspectors } from './keys/inspectors.ts'
-import type { KeySource } from './keys/key-source.ts'
-import { memoryKeys } from './keys/memory-keys.ts'
-import { redisKeySource } from './keys/redis-keys.ts'
 import { adminHandler } from './routes.ts'
 import { TokenRing } from './token-ring.ts'
 import { views } from './views.ts'
@@ -71,7 +69,7 @@ export async function startAdmin(
         context,
         controls,
         inspectors,
-        source: sourceOf(opened),
+        source: opened.keys,
         offenders,
         storeMetrics,
         opened,
@@ -101,10 +99,4 @@ export async function startAdmin(
     close()
     throw error
   }
-}
-
-function sourceOf({ memory, redis, keys }: OpenStore): KeySource | undefined {
-  if (keys !== undefined) return keys
-  if (memory !== undefined) return memoryKeys(memory)
-  return redis && redisKeySource(redis.client, redis.prefix)
 }

@@ -1,8 +1,9 @@
 // The tokens in force: one from the environment, and those of a file that may change while the service runs.
+import { timingSafeEqual } from 'node:crypto'
 import type { AdminListenerConfig } from '../config/config.ts'
 import { watchFile, type WatchOptions } from '../reload/watch-file.ts'
-import type { Log } from '../service/log.ts'
-import { holderOf, readTokens, type Token } from './tokens.ts'
+import type { Log } from '../log/log.ts'
+import { digestOf, readTokens, type Token } from '../config/tokens.ts'
 
 /** Follows the file of tokens. */
 export class TokenRing {
@@ -52,4 +53,16 @@ export class TokenRing {
       this.log.error({ error: message }, 'the admin tokens cannot be read; the old ones stay')
     }
   }
+}
+
+/**
+ * The name behind an Authorization field, or undefined. Every token is compared, each in the same time, so that
+ * nothing about them follows from how long the answer takes.
+ */
+function holderOf(authorization: string | undefined, tokens: readonly Token[]): string | undefined {
+  const presented = /^Bearer +([\x21-\x7e]{1,512})$/i.exec(authorization ?? '')?.[1] ?? ''
+  const digest = digestOf(presented)
+  let holder: string | undefined
+  for (const token of tokens) if (timingSafeEqual(digest, token.digest)) holder = token.name
+  return presented === '' ? undefined : holder
 }

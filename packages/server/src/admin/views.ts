@@ -1,14 +1,14 @@
 // What operators may look at: keys, blocks, overrides, offenders, and how the service is.
 import type { ServiceControls } from '../controls/open-controls.ts'
-import { RequestError } from '../http/problem.ts'
+import { RequestError } from '../net/problem.ts'
 import type { Limiters } from '../limiters/limiters.ts'
 import type { Offenders } from '../metrics/offenders.ts'
 import type { StoreMetrics } from '../metrics/store-metrics.ts'
-import type { ServiceContext } from '../service/listener.ts'
-import type { OpenStore } from '../service/store.ts'
+import type { ServiceContext } from '../limiters/service-context.ts'
+import type { OpenStore } from '../store/open-store.ts'
 import { version } from '../version.ts'
 import type { Inspectors } from './keys/inspectors.ts'
-import type { KeySource } from './keys/key-source.ts'
+import type { KeySource } from '../store/key-source.ts'
 import { searchKeys } from './keys/key-search.ts'
 import { blockShown, overrideShown } from './shown.ts'
 
@@ -18,7 +18,7 @@ export interface ViewParts {
   readonly controls: ServiceControls
   readonly inspectors: Inspectors
   /** Undefined when the keys cannot be listed from here. */
-  readonly source: KeySource | undefined
+  readonly source: KeySource
   readonly offenders: Offenders
   readonly storeMetrics: StoreMetrics
   readonly opened: OpenStore
@@ -36,8 +36,6 @@ export function views(parts: ViewParts): Readonly<Record<ViewName, View>> {
   return {
     keys: (query) => {
       known(query, ['policy', 'rule', 'text', 'over', 'limit', 'cursor'])
-      if (source === undefined)
-        throw new RequestError(501, 'not-listable', 'the keys of this store cannot be listed here')
       return searchKeys(
         {
           policy: query.get('policy') ?? undefined,

@@ -1,5 +1,5 @@
 // What the environment may say about the admin API.
-import { digestOf, isToken, TOKEN } from '../admin/tokens.ts'
+import { digestOf, isToken, TOKEN } from './tokens.ts'
 import type { AdminListenerConfig } from './config.ts'
 import type { Unread, Variable } from './variable.ts'
 import { adminListener } from './shape/admin.ts'

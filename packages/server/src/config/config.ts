@@ -1,9 +1,8 @@
 // The configuration of the service after reading: every default filled in, every policy parsed.
 import type { AlgorithmName, Millis, OnStoreFailure, Policy } from 'sluice'
 import type { DialectName } from 'sluice/http'
-import type { Charging } from '../envoy/decide/descriptor-domain.ts'
-import type { HeaderDialect } from '../envoy/decide/headers.ts'
-import type { LogLevel } from '../service/log.ts'
+import type { LogLevel } from '../log/log.ts'
+import type { Charging, HeaderDialect } from './envoy-options.ts'
 
 /** Counts in this process, lost when it ends. */
 export interface MemoryStoreConfig {
@@ -60,7 +59,10 @@ export interface HttpListenerConfig extends ListenerConfig {
   readonly requestTimeout: Millis
   /** How long a connection may stay open between two requests. */
   readonly idleTimeout: Millis
+  /** How long a client may leave an answer unread. */
+  readonly sendTimeout: Millis
   readonly maxConnections: number
+  readonly maxConnectionsPerAddress: number
 }
 
 /** The reverse proxy: where it listens, what is behind it, and how long either side may take. */
@@ -83,7 +85,10 @@ export interface ProxyListenerConfig extends ListenerConfig {
   readonly headersTimeout: Millis
   readonly requestTimeout: Millis
   readonly idleTimeout: Millis
+  /** How long a client may leave an answer unread. */
+  readonly sendTimeout: Millis
   readonly maxConnections: number
+  readonly maxConnectionsPerAddress: number
 }
 
 /** The admin API. It is off as long as there is no token. */
@@ -100,10 +105,14 @@ export interface AdminListenerConfig extends HttpListenerConfig {
 export interface GrpcListenerConfig extends ListenerConfig {
   /** Most bytes of one message. Default 1 MiB. */
   readonly maxMessage?: number
+  /** Maximum number of descriptors in one request. Default 128. */
+  readonly maxDescriptors?: number
   /** Most bytes of a call's headers. Default 16 KiB. */
   readonly maxHeaders?: number
   /** Default 20,000. */
   readonly maxConnections?: number
+  /** Default 10,000. */
+  readonly maxConnectionsPerAddress?: number
 }
 
 /** Which protocols are spoken, and where; one that is not there is off. */

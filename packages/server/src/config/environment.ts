@@ -1,6 +1,6 @@
 // What the environment may say over the file, so that one file serves every place it runs in.
 import { duration } from 'sluice'
-import { LOG_LEVELS, type LogLevel } from '../service/log.ts'
+import { LOG_LEVELS, type LogLevel } from '../log/log.ts'
 import { ADMIN_VARIABLES } from './admin-environment.ts'
 import type { ListenerConfig, RedisStoreConfig } from './config.ts'
 import { shown, type ConfigProblem } from './problem.ts'

@@ -1,8 +1,8 @@
 // The blocks and overrides that this process knows of, kept up to date by asking where they are kept once a second.
 import { isDeepStrictEqual } from 'node:util'
 import { systemClock, type Clock, type Millis } from 'sluice'
-import type { Log } from '../service/log.ts'
-import { RepeatedLog } from '../service/repeated-log.ts'
+import type { Log } from '../log/log.ts'
+import { RepeatedLog } from '../log/repeated-log.ts'
 import { BlockIndex } from './block-index.ts'
 import type { Block, Control, ControlStore, LiveOverride, NewControl } from './control.ts'
 

@@ -1,8 +1,8 @@
 // Opens the place of blocks and overrides that goes with a store, and lays overrides over the policies.
 import type { Policy } from 'sluice'
 import type { MetricRegistry } from '../metrics/registry.ts'
-import type { Log } from '../service/log.ts'
-import type { OpenStore } from '../service/store.ts'
+import type { Log } from '../log/log.ts'
+import type { OpenStore } from '../store/open-store.ts'
 import type { ControlStore, LiveOverride } from './control.ts'
 import { LiveControls } from './live-controls.ts'
 import { LocalControlStore } from './local-control-store.ts'

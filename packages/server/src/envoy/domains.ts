@@ -1,13 +1,9 @@
 // The domains in force: those of descriptor files, swapped all at once, and every policy under its own name.
 import type { AlgorithmName, Store } from 'sluice'
 import type { LimiterSource, ServiceLimiter } from '../limiters/limiters.ts'
-import {
-  descriptorDomain,
-  type Charging,
-  type DescriptorDomainOptions,
-} from './decide/descriptor-domain.ts'
+import { descriptorDomain, type DescriptorDomainOptions } from './decide/descriptor-domain.ts'
 import type { Domain, Domains } from './decide/domain.ts'
-import type { HeaderDialect } from './decide/headers.ts'
+import type { Charging, HeaderDialect } from '../config/envoy-options.ts'
 import type { KnownBlocks } from '../controls/live-controls.ts'
 import { blockingDomain } from './decide/blocking-domain.ts'
 import { policyDomain } from './decide/policy-domain.ts'

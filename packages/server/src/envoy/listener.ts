@@ -1,5 +1,6 @@
 // The gRPC listener of the service: rate limits for Envoy, health, and reflection when it is switched on.
-import type { ServiceContext, Listener } from '../service/listener.ts'
+import type { Listener } from '../net/listener.ts'
+import type { ServiceContext } from '../limiters/service-context.ts'
 import type { Domains } from './decide/domain.ts'
 import { healthMethods } from './grpc/health.ts'
 import { reflectionMethods } from './grpc/reflection.ts'
@@ -24,17 +25,19 @@ export interface EnvoyListenerOptions extends Omit<GrpcServerOptions, 'onCall' |
   readonly domains: Domains
   /** Whether tools may ask which services there are. Default false. */
   readonly reflection?: boolean
+  /** Descriptors of one request, at most. Default 128. */
+  readonly maxDescriptors?: number
 }
 
 /** Opens the port. */
 export async function openEnvoy(
-  { domains, reflection = false, ...options }: EnvoyListenerOptions,
+  { domains, reflection = false, maxDescriptors, ...options }: EnvoyListenerOptions,
   { health, metrics, log }: Pick<ServiceContext, 'health' | 'metrics' | 'log'>,
 ): Promise<Listener> {
   const { onCall, onResponse } = envoyMetrics(metrics)
   const checks = healthMethods(health, [RATE_LIMIT_SERVICE, REFERENCE_NAME])
   const unary = new Map<string, UnaryMethod>([
-    [SHOULD_RATE_LIMIT, shouldRateLimit(domains, onResponse)],
+    [SHOULD_RATE_LIMIT, shouldRateLimit(domains, { onResponse, maxDescriptors })],
     checks.unary,
   ])
   const streams = new Map<string, StreamMethod>([checks.stream])

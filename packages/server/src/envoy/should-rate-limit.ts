@@ -18,8 +18,18 @@ export type OnResponse = (
   known: boolean,
 ) => void
 
+/** What the method can be given beside its domains. */
+export interface ShouldRateLimitOptions {
+  readonly onResponse?: OnResponse
+  /** Descriptors of one request, at most. Default 128. */
+  readonly maxDescriptors?: number | undefined
+}
+
 /** The method. A domain that nobody knows is not limited. */
-export function shouldRateLimit(domains: Domains, onResponse?: OnResponse): UnaryMethod {
+export function shouldRateLimit(
+  domains: Domains,
+  { onResponse, maxDescriptors }: ShouldRateLimitOptions = {},
+): UnaryMethod {
   const finish = (
     request: RateLimitRequest,
     response: RateLimitResponse,
@@ -29,7 +39,7 @@ export function shouldRateLimit(domains: Domains, onResponse?: OnResponse): Unar
     return sealed(encodeResponse(response, FRAME_HEADER))
   }
   return (message) => {
-    const request = decodeRequest(message)
+    const request = decodeRequest(message, maxDescriptors)
     checkRequest(request)
     const domain = domains.get(request.domain)
     const response: MaybePromise<RateLimitResponse> =

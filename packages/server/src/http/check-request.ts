@@ -1,7 +1,7 @@
 // Reads what callers ask: one request or a batch, each checked field by field before anything is counted.
 import type { Attributes } from 'sluice'
 import { shown } from '../config/problem.ts'
-import { RequestError } from './problem.ts'
+import { RequestError } from '../net/problem.ts'
 
 /** Most requests in one batch. */
 const LARGEST_BATCH = 1000

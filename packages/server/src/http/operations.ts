@@ -1,10 +1,10 @@
 // The four questions of the API, asked of the limiters in force when the request came.
 import type { Decision, MaybePromise } from 'sluice'
-import { isPromise } from '../limiters/measured.ts'
-import type { Limiters, ServiceLimiter } from '../limiters/limiters.ts'
+import { limiterFor } from '../limiters/limiter-for.ts'
+import { isPromise, type Limiters, type ServiceLimiter } from '../limiters/limiters.ts'
 import { batchOf, readCheck, type CheckRequest } from './check-request.ts'
 import { decisionText } from './decision-text.ts'
-import { problemOfError, RequestError, type Problem } from './problem.ts'
+import { problemOfError, type Problem } from '../net/problem.ts'
 
 /** What a limiter does with one question, and the text of its answer. */
 type Ask = (limiter: ServiceLimiter, request: CheckRequest) => MaybePromise<string>
@@ -71,24 +71,4 @@ function batchText(texts: readonly string[]): string {
 function ask(operation: OperationName, limiters: Limiters, body: unknown): MaybePromise<string> {
   const request = readCheck(body, operation === 'refund')
   return ASK[operation](limiterFor(limiters, request.policy), request)
-}
-
-/** The limiter of a policy, which need not be named when there is only one. */
-export function limiterFor(limiters: Limiters, policy: string | undefined): ServiceLimiter {
-  const name = policy ?? limiters.only
-  if (name === undefined) {
-    const detail = `policy is missing; accepted: ${someOf(limiters.names())}`
-    throw new RequestError(400, 'invalid-body', detail, 'policy')
-  }
-  const limiter = limiters.get(name)
-  if (limiter === undefined) {
-    const detail = `there is no policy of that name; accepted: ${someOf(limiters.names())}`
-    throw new RequestError(404, 'unknown-policy', detail, 'policy')
-  }
-  return limiter
-}
-
-/** A few names are a help, thousands are not. */
-function someOf(names: readonly string[]): string {
-  return names.length <= 10 ? names.join(', ') : `${names.slice(0, 10).join(', ')}, …`
 }

@@ -2,18 +2,17 @@
 import type { ServerResponse } from 'node:http'
 import type { MaybePromise } from 'sluice'
 import type { Config } from '../config/config.ts'
-import { authHandler } from '../proxy/auth-handler.ts'
-import { PROXIES, type ProxyName } from '../proxy/proxies.ts'
-import { isPromise } from '../limiters/measured.ts'
+import { isPromise } from '../limiters/limiters.ts'
 import type { Limiters } from '../limiters/limiters.ts'
 import type { Counter } from '../metrics/registry.ts'
-import type { ServiceContext } from '../service/listener.ts'
-import { readJson } from './body.ts'
-import type { Handler } from './http-listener.ts'
+import type { ServiceContext } from '../limiters/service-context.ts'
+import { readJson } from '../net/body.ts'
+import type { Handler } from '../net/http-listener.ts'
+import type { MountedRoute } from '../net/mounted-route.ts'
 import { answer, type OperationName } from './operations.ts'
-import { problemOf, problemOfError, type Problem } from './problem.ts'
-import { sendJson, sendProblem, sendText } from './reply.ts'
-import { RepeatedLog } from '../service/repeated-log.ts'
+import { problemOf, problemOfError, type Problem } from '../net/problem.ts'
+import { sendJson, sendProblem, sendText } from '../net/reply.ts'
+import { RepeatedLog } from '../log/repeated-log.ts'
 
 interface Shown {
   readonly status: number
@@ -31,10 +30,11 @@ export interface RoutesContext extends ServiceContext {
   readonly isClosing: () => boolean
 }
 
-/** Makes the function that answers every request of the HTTP listener. */
+/** Makes the function that answers every request of the HTTP listener, at its own paths and the mounted ones. */
 export function createHandler(
   context: RoutesContext,
-  { listeners, proxy, trustedProxies }: Pick<Config, 'listeners' | 'proxy' | 'trustedProxies'>,
+  { listeners }: Pick<Config, 'listeners'>,
+  mounted: readonly MountedRoute[] = [],
 ): Handler {
   const { limiters, health, metrics, log, isClosing: closing } = context
   const requests = metrics.counter('sluice_http_requests_total', 'Answered HTTP requests.', [
@@ -103,20 +103,6 @@ export function createHandler(
     else shown(text)
   }
 
-  const auth = (name: ProxyName): Handler => {
-    const route = `/v1/auth/${name}`
-    return authHandler(name, context, {
-      ...proxy,
-      trustedProxies,
-      isClosing: closing,
-      onAnswer: (status) => count(route, status),
-      onError: (response, error) => {
-        onError(error)
-        fail(route, response, problemOfError(error))
-      },
-    })
-  }
-
   const policies = policiesText()
   const handlers: Readonly<Record<Path, Handler>> = {
     '/v1/check': ask('check'),
@@ -134,7 +120,17 @@ export function createHandler(
   }
   // A map, since the paths that are looked up come from requests.
   const routes = new Map(Object.entries(handlers))
-  for (const name of Object.keys(PROXIES) as ProxyName[]) routes.set(`/v1/auth/${name}`, auth(name))
+  for (const { path, createHandler } of mounted) {
+    const handler = createHandler({
+      isClosing: closing,
+      onAnswer: (status) => count(path, status),
+      onError: (response, error) => {
+        onError(error)
+        fail(path, response, problemOfError(error))
+      },
+    })
+    routes.set(path, handler)
+  }
 
   return (request, response) => {
     const { url = '/', method = 'GET' } = request

@@ -1,5 +1,5 @@
 // The seam between protocols and policies: every listener maps its requests to one of these limiters, by policy name.
-import type { Limiter, Policy, SyncLimiter } from 'sluice'
+import type { Limiter, MaybePromise, Policy, SyncLimiter } from 'sluice'
 
 /** Decides requests: at once on the memory store, by promises on a remote one. */
 export type ServiceLimiter = Limiter | SyncLimiter
@@ -25,4 +25,9 @@ export interface Limiters {
 export interface LimiterSource {
   /** The limiters in force now. */
   readonly current: Limiters
+}
+
+/** Whether an answer is still to come. */
+export function isPromise<T>(answer: MaybePromise<T>): answer is Promise<T> {
+  return typeof answer === 'object' && answer !== null && 'then' in answer
 }

@@ -1,7 +1,7 @@
 // Wraps a limiter so that each of its decisions is counted, whichever protocol asked for it.
 import { SluiceError, type Attributes, type Decision, type MaybePromise, type Millis } from 'sluice'
 import type { PolicyMetrics } from '../metrics/decision-metrics.ts'
-import type { ServiceLimiter } from './limiters.ts'
+import { isPromise, type ServiceLimiter } from './limiters.ts'
 
 /** The same limiter, counted. What answered at once still does. */
 export function measured(
@@ -39,9 +39,4 @@ export function measured(
     close: () => limiter.close(),
   }
   return wrapped as ServiceLimiter
-}
-
-/** Whether an answer is still to come. */
-export function isPromise<T>(answer: MaybePromise<T>): answer is Promise<T> {
-  return typeof answer === 'object' && answer !== null && 'then' in answer
 }

@@ -1,6 +1,6 @@
 // Figures of the process itself, under the names that Prometheus' own libraries use.
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import type { Health } from '../service/health.ts'
+import type { Health } from '../health/health.ts'
 import { version } from '../version.ts'
 import type { Across } from './family.ts'
 import type { MetricRegistry } from './registry.ts'

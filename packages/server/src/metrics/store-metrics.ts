@@ -1,6 +1,6 @@
 // What the stores and the breakers in front of them are doing.
 import type { MemoryStore, ResilienceEvent } from 'sluice'
-import type { Log } from '../service/log.ts'
+import type { Log } from '../log/log.ts'
 import type { Family } from './family.ts'
 import type { Counter, Gauge, MetricRegistry } from './registry.ts'
 

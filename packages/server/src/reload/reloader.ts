@@ -1,12 +1,12 @@
 // Puts a changed file in force, or keeps what is in force and says why.
 import { isDeepStrictEqual } from 'node:util'
+import type { Policy } from 'sluice'
 import type { Config } from '../config/config.ts'
 import type { Environment } from '../config/environment.ts'
 import { loadConfig } from '../config/load-config.ts'
 import { problemText } from '../config/problem.ts'
-import type { LimiterRegistry } from '../limiters/registry.ts'
 import type { MetricRegistry } from '../metrics/registry.ts'
-import type { Log } from '../service/log.ts'
+import type { Log } from '../log/log.ts'
 
 /** How a reload ended. */
 export type ReloadResult = 'applied' | 'unchanged' | 'failed'
@@ -27,6 +27,13 @@ export interface ConfigSource {
   readonly environment: Environment
 }
 
+/** The policies in force, as far as a reload changes them. */
+export interface SwappablePolicies {
+  readonly current: { readonly generation: number }
+  /** Puts other policies in force; throws, and changes nothing, when one of them cannot be. */
+  swap(policies: readonly Policy[]): unknown
+}
+
 /** Only policies change while the service runs; these parts take effect at the next start. */
 const FIXED = [
   'store',
@@ -44,14 +51,19 @@ const FIXED = [
 /** Reads the file again, one attempt after the other. */
 export class Reloader {
   private readonly source: ConfigSource
-  private readonly registry: LimiterRegistry
+  private readonly registry: SwappablePolicies
   private readonly log: Log
   private readonly count: (result: ReloadResult) => void
   private digest: string
   private problems: readonly string[] = []
   private last: Promise<unknown> = Promise.resolve()
 
-  constructor(source: ConfigSource, registry: LimiterRegistry, metrics: MetricRegistry, log: Log) {
+  constructor(
+    source: ConfigSource,
+    registry: SwappablePolicies,
+    metrics: MetricRegistry,
+    log: Log,
+  ) {
     this.source = source
     this.registry = registry
     this.log = log

@@ -3,7 +3,7 @@ import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { authority, type Authority } from '../../../../test/tls/authority.ts'
-import { loadForStart } from '../config/load-config.ts'
+import { loadForStart } from './load-for-start.ts'
 import { problemText } from '../config/problem.ts'
 import { reviewFile } from './review.ts'
 

@@ -2,8 +2,8 @@
 import type { Attributes, Condition, Pattern, Policy, Rule } from 'sluice'
 import type { Config } from '../config/config.ts'
 import { describePolicy } from '../review/describe.ts'
-import type { Listener } from './listener.ts'
-import { withoutPasswords } from './log.ts'
+import type { Listener } from '../net/listener.ts'
+import { withoutPasswords } from '../log/log.ts'
 
 /** Beyond this many lines of policies, the rest is only counted. */
 const MOST_LINES = 40

@@ -1,11 +1,12 @@
 // Starts and ends the service: store, limiters, listeners and reloads, in that order and back.
 import type { Millis } from 'sluice'
 import { hasAdmin, startAdmin } from '../admin/start-admin.ts'
+import { authRoutes } from '../auth/auth-routes.ts'
 import type { Config } from '../config/config.ts'
 import type { Environment } from '../config/environment.ts'
 import { openControls } from '../controls/open-controls.ts'
 import { startEnvoy, type StartedEnvoy } from '../envoy/start-envoy.ts'
-import { openHttp } from '../http/http-listener.ts'
+import { openHttp } from '../net/http-listener.ts'
 import { createHandler } from '../http/routes.ts'
 import { limiterMaker } from '../limiters/make-limiter.ts'
 import { LimiterRegistry } from '../limiters/registry.ts'
@@ -17,11 +18,12 @@ import { Reloader, withProblems, type ReloadResult } from '../reload/reloader.ts
 import { watchFile, type WatchOptions } from '../reload/watch-file.ts'
 import { openProxy } from '../upstream/proxy-listener.ts'
 import { Certificates } from '../tls/certificates.ts'
-import type { Seat } from '../workers/seat.ts'
-import { Health } from './health.ts'
-import type { Listener, ServiceContext } from './listener.ts'
-import { createLog, type Log } from './log.ts'
-import { openStore } from './store.ts'
+import type { Seat } from './worker-context.ts'
+import { Health } from '../health/health.ts'
+import type { Listener } from '../net/listener.ts'
+import type { ServiceContext } from '../limiters/service-context.ts'
+import { createLog, type Log } from '../log/log.ts'
+import { openStore } from '../store/open-store.ts'
 
 /** What the service is started with. */
 export interface ServiceOptions {
@@ -112,7 +114,11 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const metricsText = () => seat?.metricsText() ?? metrics.text()
     const { http } = config.listeners
     const makeHandler = (isClosing: () => boolean) =>
-      createHandler({ ...context, detail, metricsText, isClosing }, config)
+      createHandler(
+        { ...context, detail, metricsText, isClosing },
+        config,
+        authRoutes(context, config),
+      )
     listeners.push(await openHttp(makeHandler, http, context))
     const listenerFor = (name: string) => storeMetrics.listenerFor(name)
     const blocks = controls?.live

@@ -11,7 +11,7 @@ import {
   type Pair,
 } from '../../../../test/tls/authority.ts'
 import { MetricRegistry } from '../metrics/registry.ts'
-import type { Log } from '../service/log.ts'
+import type { Log } from '../log/log.ts'
 import { Certificates, type CertificateOptions } from './certificates.ts'
 import { readTlsFiles } from './tls-files.ts'
 

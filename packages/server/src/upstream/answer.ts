@@ -1,6 +1,6 @@
 // Answers that are this server's own, also to clients that are still sending.
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Problem } from '../http/problem.ts'
+import type { Problem } from '../net/problem.ts'
 import { Fields } from './fields.ts'
 
 /** Most bytes of a body that nobody wants, and how long it may come, before the connection is cut. */

@@ -1,6 +1,6 @@
 // Reads the head of a request before anything is done with it: what two servers could understand in two ways is refused.
 import type { IncomingMessage } from 'node:http'
-import { RequestError } from '../http/problem.ts'
+import { RequestError } from '../net/problem.ts'
 import { namedByConnection, wronglyNamed } from './hop-by-hop.ts'
 
 /** What is to be known of a request to hand it on. */

@@ -5,7 +5,7 @@ import { answerProblem } from './answer.ts'
 import type { Asked } from './asked.ts'
 import { FAILURES, failureOf, limitConnecting, type Failure } from './failure.ts'
 import { Fields } from './fields.ts'
-import { responseFields } from './heads.ts'
+import { reasonOf, responseFields } from './heads.ts'
 import { trailersOf } from './hop-by-hop.ts'
 import type { Upstream } from './upstream.ts'
 
@@ -155,7 +155,7 @@ export class Exchange {
     // The body that was never asked for may still come, or the next request in its place.
     if (closes() || (asked.expects && !request.complete)) fields.set('Connection', 'close')
     try {
-      response.writeHead(answer.statusCode!, answer.statusMessage ?? '', fields.raw)
+      response.writeHead(answer.statusCode!, reasonOf(answer), fields.raw)
     } catch (error) {
       this.hasHead = false
       answer.destroy()
@@ -224,7 +224,12 @@ export class Exchange {
     if (this.sent !== undefined) request.unpipe(this.sent)
     const fields = new Fields()
     tell(fields)
-    answerProblem(request, response, FAILURES[failure], closes(), fields)
+    try {
+      answerProblem(request, response, FAILURES[failure], closes(), fields)
+    } catch {
+      // Whatever Node refuses to write, the client must not wait for it, and the process must go on.
+      response.destroy()
+    }
   }
 
   /** The client has a part of the response and must see that it is not the whole. */

@@ -2,7 +2,7 @@
 import type { ClientRequest } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Millis } from 'sluice'
-import { problemOf, type Problem } from '../http/problem.ts'
+import { problemOf, type Problem } from '../net/problem.ts'
 
 /** In words for the client. */
 export const FAILURES: Readonly<Record<Failure, Problem>> = {

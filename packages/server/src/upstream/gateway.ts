@@ -2,18 +2,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Millis } from 'sluice'
-import type { Guard, Passage, Port } from 'sluice/http'
-import { problemOf, problemOfError } from '../http/problem.ts'
-import { isPromise } from '../limiters/measured.ts'
-import { guardsOver, type GuardOptions } from '../proxy/guards.ts'
-import type { ServiceContext } from '../service/listener.ts'
-import { RepeatedLog } from '../service/repeated-log.ts'
+import type { Admission, FrameworkAdapter, RequestGuard } from 'sluice/http'
+import { problemOf, problemOfError } from '../net/problem.ts'
+import { isPromise } from '../limiters/limiters.ts'
+import { guardsOver, type GuardOptions } from '../limiters/request-guards.ts'
+import type { ServiceContext } from '../limiters/service-context.ts'
+import { RepeatedLog } from '../log/repeated-log.ts'
 import { answer, answerProblem } from './answer.ts'
 import { readAsked, type Asked } from './asked.ts'
 import { Exchange } from './exchange.ts'
 import { Fields } from './fields.ts'
 import { trustIn } from './forwarded.ts'
-import { requestFields, responseFields, type HeadOptions } from './heads.ts'
+import { reasonOf, requestFields, responseFields, type HeadOptions } from './heads.ts'
 import { gatewayMetrics, RESULT_OF } from './metrics.ts'
 import { responseOn } from './switching.ts'
 import { joinEnds, sendSwitch } from './tunnel.ts'
@@ -43,7 +43,7 @@ interface Visit {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly asked: Asked
-  readonly guard: Guard<IncomingMessage, Fields>
+  readonly guard: RequestGuard<IncomingMessage, Fields>
   /** What the client of a WebSocket has already sent; undefined for other requests. */
   readonly early: Buffer | undefined
 }
@@ -81,14 +81,14 @@ export function createGateway(
       return
     }
     const visit: Visit = { request, response, asked, guard: guardOf(limiter), early }
-    const passage = visit.guard.enter(request, null)
-    if (isPromise(passage)) void passage.then((passage) => proceed(visit, passage))
-    else proceed(visit, passage)
+    const admission = visit.guard.enter(request, null)
+    if (isPromise(admission)) void admission.then((admission) => proceed(visit, admission))
+    else proceed(visit, admission)
   }
 
-  const proceed = (visit: Visit, passage: Passage): void => {
+  const proceed = (visit: Visit, admission: Admission): void => {
     const { request, response, guard } = visit
-    const { refusal, delay } = passage
+    const { refusal, delay } = admission
     if (response.destroyed) {
       count('abandoned')
       return
@@ -96,11 +96,11 @@ export function createGateway(
     if (refusal !== null) {
       count(refusal.status === 429 ? 'refused' : refusal.status === 400 ? 'invalid' : 'unavailable')
       const fields = new Fields(refusal.fields.flat())
-      guard.write(passage, fields)
+      guard.write(admission, fields)
       answer(request, response, refusal.status, fields, refusal.body, isClosing())
       return
     }
-    const go = (): void => exchange(visit, passage)
+    const go = (): void => exchange(visit, admission)
     if (delay === 0) {
       go()
       return
@@ -119,20 +119,20 @@ export function createGateway(
     response.once('close', abandon)
   }
 
-  const exchange = (visit: Visit, passage: Passage): void => {
+  const exchange = (visit: Visit, admission: Admission): void => {
     const { request, response, asked, guard, early } = visit
     const fields = requestFields(request, asked, isTrusted(request.socket), head)
     if (early !== undefined) fields.raw.push('Connection', 'Upgrade', 'Upgrade', 'websocket')
     else if (asked.takesTrailers) fields.raw.push('Connection', 'TE', 'TE', 'trailers')
     const start = performance.now()
-    const tell = (fields: Fields): void => guard.write(passage, fields)
+    const tell = (fields: Fields): void => guard.write(admission, fields)
     const observe = (): void => latency.observe(performance.now() - start)
     const joined = (answer: IncomingMessage, socket: Socket, head: Buffer): void => {
       observe()
       count('forwarded')
       const fields = responseFields(answer, false, via)
       tell(fields)
-      sendSwitch(response, answer.statusMessage ?? '', fields)
+      sendSwitch(response, reasonOf(answer), fields)
       const own = { socket: request.socket, head: early! }
       joinEnds(own, { socket, head }, options.tunnelTimeout, () => upstream.active--)
     }
@@ -165,8 +165,8 @@ export function createGateway(
 const LONGEST = 2 ** 31 - 1
 
 /** Reads requests; the fields of a response are only sent with the upstream's own. */
-const PORT: Port<IncomingMessage, Fields> = {
-  peer: (request) => request.socket.remoteAddress,
+const PORT: FrameworkAdapter<IncomingMessage, Fields> = {
+  peerAddress: (request) => request.socket.remoteAddress,
   header: (request, name) => {
     const value = request.headers[name]
     return Array.isArray(value) ? value.join(', ') : value

@@ -62,6 +62,14 @@ export function responseFields(
   return fields
 }
 
+/**
+ * The reason phrase for the client, or '' for the usual one: Node's parser takes control characters in a phrase, its
+ * writer throws at them. Clients ignore the phrase (RFC 9112 section 4).
+ */
+export function reasonOf({ statusMessage = '' }: IncomingMessage): string {
+  return /^[\t\x20-\x7e\x80-\xff]*$/.test(statusMessage) ? statusMessage : ''
+}
+
 function addVia(fields: Fields, httpVersion: string, name: string): void {
   const earlier = fields.get('Via')
   const own = `${httpVersion} ${name}`

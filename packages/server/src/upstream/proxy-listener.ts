@@ -6,14 +6,16 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Millis } from 'sluice'
 import type { Config, ProxyListenerConfig } from '../config/config.ts'
-import { closed, collect, GRACE, LOOK_EVERY, refuse, urlOf } from '../http/http-listener.ts'
-import type { Listener, ServiceContext } from '../service/listener.ts'
-import { httpServer } from '../tls/http-server.ts'
+import { limitSending, limitUnanswered } from '../net/client-limits.ts'
+import { closed, collect, GRACE, LOOK_EVERY, refuse, urlOf } from '../net/http-listener.ts'
+import type { Listener } from '../net/listener.ts'
+import type { ServiceContext } from '../limiters/service-context.ts'
+import { httpServer } from '../net/http-server.ts'
 import { createGateway } from './gateway.ts'
 import { OpenResponses } from './open-responses.ts'
 import { wantsWebSocket, withoutSwitch } from './switching.ts'
 import { Upstream } from './upstream.ts'
-import { limitConnections } from '../workers/limit-connections.ts'
+import { limitConnections } from '../net/limit-connections.ts'
 
 /** Listens; rejects when the port cannot be had. `file` is the configuration, beside which relative paths are. */
 export async function openProxy(
@@ -37,10 +39,10 @@ export async function openProxy(
     // Another request may be on its way on a connection that was not told to end.
     if (closing) setTimeout(() => !open.has(socket) && socket.destroy(), GRACE)
   })
-  const handle = (request: IncomingMessage, response: ServerResponse): void => {
+  const handle = limitUnanswered((request: IncomingMessage, response: ServerResponse) => {
     open.add(request.socket, response)
     gateway.handle(request, response)
-  }
+  })
   const tls = await certificates.open('proxy', config.tls)
   const server = httpServer(
     {
@@ -54,7 +56,8 @@ export async function openProxy(
     handle,
     tls,
   )
-  limitConnections(server, config.maxConnections)
+  const { maxConnections, maxConnectionsPerAddress: perAddress } = config
+  limitConnections(server, maxConnections, { perAddress })
   server.on('checkContinue', handle)
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
     // The answers to requests that came before would end up in the other protocol.
@@ -78,6 +81,7 @@ export async function openProxy(
   })
   const sockets = collect(server, 'connection')
   const clients = tls === undefined ? sockets : collect(server, 'secureConnection')
+  const stopWatching = limitSending(clients, config.sendTimeout)
   const dropped = metrics
     .counter('sluice_proxy_connections_dropped_total', 'Connections beyond the most allowed.')
     .with()
@@ -95,6 +99,7 @@ export async function openProxy(
     close: async (patience: Millis) => {
       closing = true
       await closed(server, [sockets, clients], patience)
+      stopWatching()
       upstream.close()
     },
   }

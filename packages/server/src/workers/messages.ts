@@ -5,7 +5,7 @@ import type { DomainConfig } from '../envoy/descriptors/domain-config.ts'
 import type { Snapshot } from '../metrics/sum.ts'
 import type { ReloadStatus } from '../reload/reloader.ts'
 import type { WatchOptions } from '../reload/watch-file.ts'
-import type { Listener } from '../service/listener.ts'
+import type { Listener } from '../net/listener.ts'
 import type { Answer, Ask } from './questions.ts'
 
 /** How many workers there are to be, and how many want traffic. */

@@ -1,7 +1,7 @@
 // What a worker may ask the primary process, and how it waits for the answer.
-import type { Look, PolicyPlace } from '../admin/keys/key-source.ts'
+import type { Look, PolicyPlace } from '../store/key-source.ts'
 import type { Control, NewControl } from '../controls/control.ts'
-import { RequestError } from '../http/problem.ts'
+import { RequestError } from '../net/problem.ts'
 
 /** How long an answer may take. */
 const PATIENCE = 2000

@@ -19,10 +19,14 @@ export function workerConfig(config: Config): Config {
   }
 }
 
-function partOf(listener: { readonly maxConnections?: number }, workers: number): object {
-  const { maxConnections } = listener
-  if (maxConnections === undefined) return listener
-  return { ...listener, maxConnections: Math.ceil(maxConnections / workers) }
+function partOf(listener: object, workers: number): object {
+  const shared = ['maxConnections', 'maxConnectionsPerAddress'] as const
+  const parts: Record<string, number> = {}
+  for (const name of shared) {
+    const value = (listener as Partial<Record<string, number>>)[name]
+    if (value !== undefined) parts[name] = Math.ceil(value / workers)
+  }
+  return { ...listener, ...parts }
 }
 
 function sharedFailure(

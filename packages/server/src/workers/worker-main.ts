@@ -1,14 +1,14 @@
 // One worker: a service like any other, except that the primary process reads the file and adds up the figures.
-import type { KeySource } from '../admin/keys/key-source.ts'
+import type { KeySource } from '../store/key-source.ts'
 import { hasAdmin } from '../admin/start-admin.ts'
-import { createLog } from '../service/log.ts'
+import { createLog } from '../log/log.ts'
 import { startService, type Service } from '../service/service.ts'
-import type { OpenStore } from '../service/store.ts'
+import type { OpenStore } from '../store/open-store.ts'
 import { followPrimary } from './follow-primary.ts'
 import type { FromWorker, StartError, StartWorker, ToWorker } from './messages.ts'
 import { OwnerStore } from './owner-store.ts'
 import { Asker } from './questions.ts'
-import type { SeatParts } from './seat.ts'
+import type { SeatParts } from '../service/worker-context.ts'
 import { AskedControls } from './shared-controls.ts'
 
 /** How long a start waits for the owner of the counts; the stand-in decides when it does not come. */

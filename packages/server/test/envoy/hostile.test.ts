@@ -139,3 +139,51 @@ test('streams that are reset by the thousand cost nothing but their own connecti
   expect(takes).toBe(0)
   expect(await isWell()).toBe(true)
 })
+
+test('a request of more than 128 descriptors is refused before anything is counted', async () => {
+  const descriptors = (count: number) =>
+    Array.from({ length: count }, (_, i) => ({
+      entries: [['remote_address', `10.0.${i >> 8}.${i & 255}`] as const],
+    }))
+  const client = rawClient(server.url)
+  expect((await client.ask({ domain: 'shop', descriptors: descriptors(128) })).status).toBe(0)
+  takes = 0
+  for (const count of [129, 18_000])
+    expect((await client.ask({ domain: 'shop', descriptors: descriptors(count) })).status).toBe(8)
+  expect(takes).toBe(0)
+  await client.close()
+})
+
+test('the number of accepted descriptors is a setting', async () => {
+  const wide = await startTestServer({ maxDescriptors: 200 })
+  const client = rawClient(wide.url)
+  const descriptors = Array.from({ length: 200 }, () => ({ entries: [['a', 'b'] as const] }))
+  expect((await client.ask({ domain: 'shop', descriptors })).status).toBe(0)
+  const more = [...descriptors, ...descriptors]
+  expect((await client.ask({ domain: 'shop', descriptors: more })).status).toBe(8)
+  await client.close()
+  await wide.close(100)
+})
+
+test('messages under way on one connection are bounded together', async () => {
+  const small = await startTestServer({ maxMessage: 10_000 })
+  const client = rawClient(small.url)
+  const begin = () => {
+    const stream = client.session.request({
+      ':method': 'POST',
+      ':path': PATH,
+      'content-type': 'application/grpc',
+    })
+    stream.on('error', () => {})
+    const head = Buffer.alloc(5)
+    head.writeUInt32BE(10_000, 1)
+    stream.write(Buffer.concat([head, Buffer.alloc(9000)]))
+    return new Promise<unknown>((resolve) => {
+      stream.on('response', (headers) => resolve(headers['grpc-status']))
+    })
+  }
+  const statuses = Array.from({ length: 5 }, begin)
+  expect(await Promise.race(statuses)).toBe('8')
+  await client.close()
+  await small.close(0)
+})

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { findPythonGrpc } from '../../../../scripts/grpc-clients.mjs'
+import { findPythonGrpc } from '../../../../scripts/test-programs.mjs'
 import type { Client } from './client.ts'
 import { decode, encode } from './raw-client.ts'
 

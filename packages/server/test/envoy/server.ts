@@ -8,8 +8,8 @@ import { loadDomains } from '../../src/envoy/files/load.ts'
 import { openEnvoy, type EnvoyListenerOptions } from '../../src/envoy/listener.ts'
 import { LimiterRegistry } from '../../src/limiters/registry.ts'
 import { MetricRegistry } from '../../src/metrics/registry.ts'
-import { Health } from '../../src/service/health.ts'
-import type { Log } from '../../src/service/log.ts'
+import { Health } from '../../src/health/health.ts'
+import type { Log } from '../../src/log/log.ts'
 
 const EXAMPLES = fileURLToPath(new URL('./ratelimit', import.meta.url))
 

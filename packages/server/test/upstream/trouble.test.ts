@@ -360,3 +360,41 @@ it('an upstream with a path is refused by the file', async () => {
     behind(urlOf(await upstreamOf(() => {})), { policy: 'none' }, generous),
   ).rejects.toThrow('listeners.proxy.policy is "none"; accepted: api')
 })
+
+it.each([
+  [
+    'an answer',
+    'HTTP/1.1 200 O\x01K\r\nContent-Length: 2\r\n\r\nok',
+    'GET / HTTP/1.1\r\nHost: x\r\n\r\n',
+  ],
+  [
+    'a switch of protocols',
+    'HTTP/1.1 101 Switching\x7f\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\nok',
+    'GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
+  ],
+])(
+  'a control character in the reason phrase of %s does not reach the client',
+  async (_, bytes, request) => {
+    const url = await bytesOf((socket) => socket.once('data', () => socket.write(bytes)))
+    const { port } = await behind(url)
+    const { until, socket } = raw(port, request)
+    const text = await until('ok')
+    expect(text).toMatch(/^HTTP\/1\.1 (?:200|101) \r\n/)
+    socket.destroy()
+  },
+)
+
+it('repeated wishes for another protocol use one place of the port and leave no listeners', async () => {
+  const warnings: Error[] = []
+  const onWarning = (warning: Error): void => void warnings.push(warning)
+  process.on('warning', onWarning)
+  onTestFinished(() => void process.off('warning', onWarning))
+  const { port, figure } = await behind((_, response) => response.end('ok'), { maxConnections: 4 })
+  const { socket, text } = raw(port)
+  for (let i = 1; i <= 30; i++) {
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: foo\r\n\r\n')
+    await until('it is answered', 5000, async () => text().split('HTTP/1.1 200').length > i)
+  }
+  expect(await figure('sluice_proxy_connections')).toBe(1)
+  expect(warnings).toEqual([])
+})

@@ -2,7 +2,7 @@ import { Address4, Address6 } from 'ip-address'
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import { clientAddress, type AddressOptions } from './client-address.ts'
-import type { TrustedProxies } from './proxies.ts'
+import type { TrustedProxies } from './trusted-proxies.ts'
 
 const codesOf = (
   options: AddressOptions,

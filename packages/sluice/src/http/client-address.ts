@@ -1,10 +1,10 @@
 // The client's address: the peer's, or the one that trusted proxies name.
 import { show, SluiceError } from '../errors.ts'
 import { holds } from '../policy/network.ts'
-import { addressBytes, networkText } from './address-text.ts'
+import { addressBytes, networkString } from './address-string.ts'
 import { forwardedEntries } from './forwarded.ts'
-import { isTooWide, trustOf, type Trust, type TrustedProxies } from './proxies.ts'
-import { recently } from './recent.ts'
+import { isTooWide, trustOf, type Trust, type TrustedProxies } from './trusted-proxies.ts'
+import { memoizeRecent } from './memoize-recent.ts'
 import { warnOnce, type HttpWarning, type Warn } from './warnings.ts'
 
 /** How the client's address is found. */
@@ -59,12 +59,12 @@ export function addressReader(options: AddressOptions, warn: Warn): ClientAddres
   const header = headerOf(options, trust)
   if (trust !== null) warnOfTrust(trust, warn)
 
-  const known = recently((text: string): Known => {
+  const known = memoizeRecent((text: string): Known => {
     const bytes = addressBytes(text)
     if (bytes === undefined) return UNKNOWN
     return {
-      ip: networkText(bytes, ipv4Bits, ipv6Bits),
-      network: networkText(bytes, Math.min(24, ipv4Bits), Math.min(48, ipv6Bits)),
+      ip: networkString(bytes, ipv4Bits, ipv6Bits),
+      network: networkString(bytes, Math.min(24, ipv4Bits), Math.min(48, ipv6Bits)),
       trusted: trust !== null && trust.networks.some((network) => holds(network, bytes)),
     }
   })

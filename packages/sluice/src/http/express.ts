@@ -1,9 +1,9 @@
 // Rate limiting for Express 5 and 4.
-import type { RateLimitOptions } from './create-guard.ts'
+import type { RateLimitOptions } from './create-request-guard.ts'
 import { middleware, type Middleware } from './node.ts'
-import { nodePort, type NodeRequest, type NodeResponse } from './node-port.ts'
+import { nodeAdapter, type NodeRequest, type NodeResponse } from './node-adapter.ts'
 import type { AnyLimiter, HttpOptions } from './options.ts'
-import type { Port } from './port.ts'
+import type { FrameworkAdapter } from './framework-adapter.ts'
 
 /** What is used of Express's `Request`. For the rest, write its type: `user: (request: Request) => …`. */
 export interface ExpressRequest extends NodeRequest {
@@ -23,8 +23,8 @@ export function rateLimit<Q extends ExpressRequest, S extends NodeResponse>(
   return middleware(expressPort, limiter, options)
 }
 
-const expressPort: Port<ExpressRequest, NodeResponse> = {
-  ...nodePort,
+const expressPort: FrameworkAdapter<ExpressRequest, NodeResponse> = {
+  ...nodeAdapter,
   routesAsSent: true,
   path: (request) => request.originalUrl,
   mount: (request) => request.baseUrl,

@@ -1,10 +1,10 @@
 // Rate limiting for Fastify 5, as a hook.
-import { createGuard, type RateLimitOptions } from './create-guard.ts'
-import { pass } from './node-flow.ts'
-import { nodePort, text, type NodeRequest, type NodeResponse } from './node-port.ts'
+import { createRequestGuard, type RateLimitOptions } from './create-request-guard.ts'
+import { pass } from './node-response.ts'
+import { nodeAdapter, fieldString, type NodeRequest, type NodeResponse } from './node-adapter.ts'
 import type { AnyLimiter, HttpOptions } from './options.ts'
-import type { Port } from './port.ts'
-import type { Refusal } from './refusal.ts'
+import type { FrameworkAdapter } from './framework-adapter.ts'
+import type { RefusalReply } from './refusal-reply.ts'
 
 /** What is used of Fastify's request. For the rest, write its type: `user: (request: FastifyRequest) => …`. */
 export interface FastifyRequest {
@@ -33,21 +33,21 @@ export function rateLimit<
   options?: HttpOptions<Q, S>,
   // Where a route takes one hook or a list, its types would make `never` of both.
 ): Hook<NoInfer<Q>, NoInfer<S>> {
-  const guard = createGuard<Q, S>(fastifyPort, limiter, options)
+  const guard = createRequestGuard<Q, S>(fastifyPort, limiter, options)
   return (request, reply, done) => pass(guard, request, reply, reply.raw, send, done)
 }
 
-function send({ status, fields, body }: Refusal, reply: FastifyReply): void {
+function send({ status, fields, body }: RefusalReply, reply: FastifyReply): void {
   for (const [name, value] of fields) reply.header(name, value)
   reply.code(status).send(body)
 }
 
-const fastifyPort: Port<FastifyRequest, FastifyReply> = {
-  peer: ({ raw }) => nodePort.peer(raw),
-  header: ({ raw }, name) => nodePort.header(raw, name),
-  method: ({ raw }) => nodePort.method(raw),
-  path: ({ raw }) => nodePort.path(raw),
+const fastifyPort: FrameworkAdapter<FastifyRequest, FastifyReply> = {
+  peerAddress: ({ raw }) => nodeAdapter.peerAddress(raw),
+  header: ({ raw }, name) => nodeAdapter.header(raw, name),
+  method: ({ raw }) => nodeAdapter.method(raw),
+  path: ({ raw }) => nodeAdapter.path(raw),
   route: ({ routeOptions }) => routeOptions.url,
-  get: (reply, name) => text(reply.getHeader(name)),
+  get: (reply, name) => fieldString(reply.getHeader(name)),
   set: (reply, name, value) => void reply.header(name, value),
 }

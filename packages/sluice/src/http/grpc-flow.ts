@@ -1,10 +1,10 @@
 // How a call of gRPC goes on, or not: the hooks of one call, as grpc-js calls them.
-import { GrpcRequest, type GrpcCall, type GrpcMetadata, type GrpcStatus } from './grpc-port.ts'
+import { GrpcRequest, type GrpcCall, type GrpcMetadata, type GrpcStatus } from './grpc-adapter.ts'
 import { statusOf } from './grpc-status.ts'
-import type { Guard } from './guard.ts'
+import type { RequestGuard } from './request-guard.ts'
 import { hold } from './hold.ts'
-import type { Passage } from './passage.ts'
-import { isPromise } from './subject.ts'
+import type { Admission } from './admission.ts'
+import { isPromise } from './attributes.ts'
 
 /** What is used of grpc-js's `ServerListener`: what comes from the client. */
 interface Listener {
@@ -24,20 +24,20 @@ const UNKNOWN = 2
 
 /** Asks the guard when a call comes; then sends the refusal, or goes on: now, or after the delay unless the client goes away. */
 export function responderOf(
-  guard: Guard<GrpcRequest, GrpcMetadata>,
+  guard: RequestGuard<GrpcRequest, GrpcMetadata>,
   path: string,
   call: GrpcCall,
   isSpread: boolean,
 ): Responder {
   let request: GrpcRequest | null = null
-  let passage: Passage | null = null
+  let admission: Admission | null = null
   let sent: GrpcMetadata | null = null
   let isOver = false
   let stopWaiting: (() => void) | null = null
 
-  const proceed = (entered: Passage, { metadata }: GrpcRequest, next: () => void): void => {
+  const proceed = (entered: Admission, { metadata }: GrpcRequest, next: () => void): void => {
     if (isOver) return
-    passage = entered
+    admission = entered
     const { refusal, delay } = entered
     if (refusal !== null) {
       const trailers = emptyLike(metadata)
@@ -52,7 +52,7 @@ export function responderOf(
       next({
         onReceiveMetadata(metadata, next) {
           const asking = (request = new GrpcRequest(path, metadata, call))
-          const goOn = (entered: Passage): void => proceed(entered, asking, () => next(metadata))
+          const goOn = (entered: Admission): void => proceed(entered, asking, () => next(metadata))
           const entered = guard.enter(asking, null)
           if (isPromise(entered)) void entered.then(goOn)
           else goOn(entered)
@@ -65,18 +65,18 @@ export function responderOf(
     // What the application sends may be what it sends with every call: a copy takes the fields.
     sendMetadata(metadata, next) {
       sent = metadata.clone()
-      if (passage !== null) guard.write(passage, sent)
+      if (admission !== null) guard.write(admission, sent)
       next(sent)
     },
     sendStatus(status, next) {
-      if (request !== null && passage !== null && !isOver) {
+      if (request !== null && admission !== null && !isOver) {
         // A call that ends before it sent anything has trailers only.
         const response = sent ?? status.metadata?.clone() ?? emptyLike(request.metadata)
         if (sent === null) {
-          guard.write(passage, response)
+          guard.write(admission, response)
           status.metadata = response
         }
-        if (guard.hasAfter) guard.answered(passage, status.code ?? UNKNOWN, request, response)
+        if (guard.hasAfter) guard.answered(admission, status.code ?? UNKNOWN, request, response)
       }
       next(status)
     },

@@ -1,9 +1,9 @@
 // A refusal as gRPC says it: a status, and trailers that name the wait for people, for clients and for their retry policy.
 import type { Millis } from '../time/clock.ts'
-import type { GrpcMetadata, GrpcStatus } from './grpc-port.ts'
-import type { Passage } from './passage.ts'
+import type { GrpcMetadata, GrpcStatus } from './grpc-adapter.ts'
+import type { Admission } from './admission.ts'
 import type { ProblemDetails } from './problem.ts'
-import type { Refusal } from './refusal.ts'
+import type { RefusalReply } from './refusal-reply.ts'
 
 /** INVALID_ARGUMENT, RESOURCE_EXHAUSTED, INTERNAL and UNAVAILABLE. */
 const CODES: Readonly<Record<number, number>> = { 400: 3, 429: 8, 500: 13, 503: 14 }
@@ -20,8 +20,8 @@ declare const Buffer: { from(bytes: readonly number[]): Uint8Array }
  * `retry-after` in seconds, and for a client over its limit `grpc-retry-pushback-ms`, -1 when no wait helps.
  */
 export function statusOf(
-  refusal: Refusal,
-  { decision }: Passage,
+  refusal: RefusalReply,
+  { decision }: Admission,
   isSpread: boolean,
   metadata: GrpcMetadata,
 ): GrpcStatus {
@@ -48,7 +48,7 @@ export function statusOf(
 }
 
 /** The application may have put anything in the problem's place. */
-function problemIn({ body }: Refusal): Partial<ProblemDetails> {
+function problemIn({ body }: RefusalReply): Partial<ProblemDetails> {
   const value: unknown = body === '' ? null : JSON.parse(body)
   if (typeof value !== 'object' || value === null) return { detail: body }
   const { detail, 'violated-policies': rules } = value as Partial<ProblemDetails>

@@ -1,10 +1,10 @@
 // Rate limiting for gRPC servers on grpc-js, as an interceptor.
-import { createGuard, type RateLimitOptions } from './create-guard.ts'
+import { createRequestGuard, type RateLimitOptions } from './create-request-guard.ts'
 import { responderOf } from './grpc-flow.ts'
-import { grpcPort, type GrpcCall, type GrpcMetadata, type GrpcRequest } from './grpc-port.ts'
+import { grpcAdapter, type GrpcCall, type GrpcMetadata, type GrpcRequest } from './grpc-adapter.ts'
 import type { AnyLimiter, HttpOptions } from './options.ts'
 
-export type { GrpcCall, GrpcMetadata, GrpcRequest } from './grpc-port.ts'
+export type { GrpcCall, GrpcMetadata, GrpcRequest } from './grpc-adapter.ts'
 
 /** An interceptor of a server, making calls of its class. */
 export type GrpcInterceptor<C> = (method: { readonly path: string }, call: GrpcCall) => C
@@ -18,7 +18,7 @@ export function rateLimit<C>(
   limiter: AnyLimiter | RateLimitOptions<GrpcRequest, GrpcMetadata>,
   options?: HttpOptions<GrpcRequest, GrpcMetadata>,
 ): GrpcInterceptor<C> {
-  const guard = createGuard(grpcPort, limiter, options)
+  const guard = createRequestGuard(grpcAdapter, limiter, options)
   const { spread } = { ...(limiter as HttpOptions<GrpcRequest>), ...options }
   return ({ path }, call) => {
     const responder = responderOf(guard, path, call, spread !== undefined)

@@ -1,7 +1,7 @@
 // How Hono's context is read and written; on Node, through Node's own objects.
-import { nodePort } from './node-port.ts'
-import { nodeBehind, pathOf, peerOf } from './platform.ts'
-import type { Port } from './port.ts'
+import { nodeAdapter } from './node-adapter.ts'
+import { nodeBehind, pathOf, peerOf } from './fetch-platform.ts'
+import type { FrameworkAdapter } from './framework-adapter.ts'
 
 /** What is used of Hono's context. For the rest, write its type: `user: (context: Context) => …`. */
 export interface HonoContext {
@@ -17,11 +17,11 @@ export interface HonoContext {
 }
 
 /** Reads and writes through the context. */
-export const honoPort: Port<HonoContext, HonoContext> = {
-  peer: ({ req, env }) => peerOf(req.raw, env),
+export const honoAdapter: FrameworkAdapter<HonoContext, HonoContext> = {
+  peerAddress: ({ req, env }) => peerOf(req.raw, env),
   header({ req, env }, name) {
     const node = nodeBehind(env)
-    return node === undefined ? req.header(name) : nodePort.header(node.incoming, name)
+    return node === undefined ? req.header(name) : nodeAdapter.header(node.incoming, name)
   },
   method: ({ req }) => req.method,
   path: ({ req }) => pathOf(req.raw.url),
@@ -33,11 +33,11 @@ export const honoPort: Port<HonoContext, HonoContext> = {
     // Reading `res` makes a whole response, and takes Hono off its short path.
     return node === undefined
       ? (context.res.headers.get(name) ?? undefined)
-      : nodePort.get(node.outgoing, name)
+      : nodeAdapter.get(node.outgoing, name)
   },
   set(context, name, value) {
     const node = nodeBehind(context.env)
     if (node === undefined) context.header(name, value)
-    else nodePort.set(node.outgoing, name, value)
+    else nodeAdapter.set(node.outgoing, name, value)
   },
 }

@@ -1,6 +1,6 @@
 // How Koa's context is read and written.
-import { nodePort, type NodeRequest, type NodeResponse } from './node-port.ts'
-import type { Port } from './port.ts'
+import { nodeAdapter, type NodeRequest, type NodeResponse } from './node-adapter.ts'
+import type { FrameworkAdapter } from './framework-adapter.ts'
 
 /** What is used of Koa's context. For the rest, write its type: `user: (context: Context) => …`. */
 export interface KoaContext {
@@ -14,16 +14,16 @@ export interface KoaContext {
 }
 
 /** Reads and writes through the context. */
-export const koaPort: Port<KoaContext, KoaContext> = {
-  peer: ({ req }) => nodePort.peer(req),
-  header: ({ req }, name) => nodePort.header(req, name),
-  method: ({ req }) => nodePort.method(req),
+export const koaAdapter: FrameworkAdapter<KoaContext, KoaContext> = {
+  peerAddress: ({ req }) => nodeAdapter.peerAddress(req),
+  header: ({ req }, name) => nodeAdapter.header(req, name),
+  method: ({ req }) => nodeAdapter.method(req),
   path: ({ originalUrl }) => originalUrl,
   route: matchedRoute,
   routesLate: true,
   routesAsSent: true,
-  get: ({ res }, name) => nodePort.get(res, name),
-  set: ({ res }, name, value) => nodePort.set(res, name, value),
+  get: ({ res }, name) => nodeAdapter.get(res, name),
+  set: ({ res }, name, value) => nodeAdapter.set(res, name, value),
 }
 
 /** What the router leaves on the context. */
@@ -35,7 +35,7 @@ interface Matched {
 /** The template of the route, which is known within the router. `_matchedRoute` alone may be its middleware's. */
 function matchedRoute(context: KoaContext): string | undefined {
   const { matched, _matchedRoute } = context as Matched
-  const method = nodePort.method(context.req)
+  const method = nodeAdapter.method(context.req)
   const route = matched?.findLast(({ methods }) => methods.includes(method))
   return (route === undefined ? _matchedRoute : route.path)?.toString()
 }

@@ -1,10 +1,10 @@
 // Rate limiting for Koa, with or without its router.
-import { createGuard, type RateLimitOptions } from './create-guard.ts'
-import { koaPort, throwWith, type KoaContext } from './koa-port.ts'
-import { holdUntilClosed, onAnswered } from './node-flow.ts'
+import { createRequestGuard, type RateLimitOptions } from './create-request-guard.ts'
+import { koaAdapter, throwWith, type KoaContext } from './koa-port.ts'
+import { holdUntilClosed, onAnswered } from './node-response.ts'
 import type { AnyLimiter, HttpOptions } from './options.ts'
-import type { Passage } from './passage.ts'
-import { isPromise } from './subject.ts'
+import type { Admission } from './admission.ts'
+import { isPromise } from './attributes.ts'
 
 type Next = () => Promise<unknown>
 
@@ -13,14 +13,14 @@ export function rateLimit<C extends KoaContext>(
   limiter: AnyLimiter | RateLimitOptions<C, C>,
   options?: HttpOptions<C, C>,
 ): (context: C, next: Next) => Promise<unknown> {
-  const guard = createGuard<C, C>(koaPort, limiter, options)
+  const guard = createRequestGuard<C, C>(koaAdapter, limiter, options)
   return (context, next) => {
-    const passage = guard.enter(context, context)
-    if (isPromise(passage)) return passage.then((passage) => go(passage, context, next))
-    return go(passage, context, next)
+    const admission = guard.enter(context, context)
+    if (isPromise(admission)) return admission.then((admission) => go(admission, context, next))
+    return go(admission, context, next)
   }
-  function go(passage: Passage, context: C, next: Next): Promise<unknown> {
-    const { refusal, delay } = passage
+  function go(admission: Admission, context: C, next: Next): Promise<unknown> {
+    const { refusal, delay } = admission
     const { res } = context
     if (refusal !== null) {
       context.status = refusal.status
@@ -29,7 +29,7 @@ export function rateLimit<C extends KoaContext>(
       return Promise.resolve()
     }
     if (guard.hasAfter)
-      onAnswered(res, () => guard.answered(passage, res.statusCode, context, context))
+      onAnswered(res, () => guard.answered(admission, res.statusCode, context, context))
     // Koa takes all fields away when it answers an error, except those that the error brings.
     const fail = (error: unknown): never => throwWith(guard.fieldsIn(context), error)
     const going =

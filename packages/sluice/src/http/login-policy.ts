@@ -4,7 +4,7 @@ import type { Policy, Rule } from '../policy/policy.ts'
 import type { MaybePromise } from '../stores/store.ts'
 import type { Duration } from '../time/duration.ts'
 import type { Limiter, SyncLimiter } from '../limiter/limiter.ts'
-import { isPromise } from './subject.ts'
+import { isPromise } from './attributes.ts'
 
 /** The numbers of {@link loginPolicy}. All of them count failures, if successes are given back. */
 export interface LoginLimits {

@@ -16,11 +16,15 @@ describe('mistakes in options', () => {
     [{ limit: '1/s', stroe: 1 }, undefined, /unknown option "stroe"/],
     [limiter, { usr: () => 'ann' }, /unknown option "usr"; accepted: user, apiKey/],
     [limiter, { user: 'ann' }, /user is "ann"; accepted: a function of the request/],
-    [limiter, { headers: 'draft-1' }, /headers is "draft-1"; accepted: structured, draft-7/],
+    [
+      limiter,
+      { headers: 'draft-1' },
+      /"draft-1" is no header dialect; accepted: structured, draft-11/,
+    ],
     [
       limiter,
       { headers: ['structured', 'draft-6'] },
-      /structured and draft-6, which write the same fields/,
+      /structured and draft-6 both write RateLimit-Policy/,
     ],
     [limiter, { unavailableStatus: 500 }, /unavailableStatus is 500; accepted: 429, 503/],
     [

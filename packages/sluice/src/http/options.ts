@@ -6,7 +6,7 @@ import type { Attributes } from '../policy/policy.ts'
 import type { MaybePromise } from '../stores/store.ts'
 import type { Duration } from '../time/duration.ts'
 import type { AddressOptions } from './client-address.ts'
-import type { DialectName } from './headers/index.ts'
+import type { DialectName } from './headers/dialects.ts'
 import type { ProblemDetails } from './problem.ts'
 import type { HttpWarning } from './warnings.ts'
 

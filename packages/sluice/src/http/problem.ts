@@ -1,7 +1,7 @@
 // The body of a refusal: problem details (RFC 9457), of the types that the RateLimit draft registers.
 
 /** Why a request is not let through. */
-export type Kind = 'over-limit' | 'blocked' | 'unavailable' | 'uncountable' | 'broken'
+export type RefusalKind = 'over-limit' | 'blocked' | 'unavailable' | 'uncountable' | 'broken'
 
 /** Problem details of a refusal. `violated-policies` is spelled as the draft has it. */
 export interface ProblemDetails {
@@ -15,7 +15,7 @@ export interface ProblemDetails {
 
 const TYPES = 'https://iana.org/assignments/http-problem-types#'
 
-const TEXTS: Readonly<Record<Kind, { type: string; title: string; detail: string }>> = {
+const TEXTS: Readonly<Record<RefusalKind, { type: string; title: string; detail: string }>> = {
   'over-limit': {
     type: `${TYPES}quota-exceeded`,
     title: 'Quota Exceeded',
@@ -45,7 +45,7 @@ const TEXTS: Readonly<Record<Kind, { type: string; title: string; detail: string
 
 /** What a refused client is told; `seconds` is undefined when waiting does not help. */
 export function problemOf(
-  kind: Kind,
+  kind: RefusalKind,
   status: number,
   seconds: number | undefined,
   violated: readonly string[],

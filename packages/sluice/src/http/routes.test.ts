@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { methodText, routeMatcher } from './routes.ts'
+import { methodName, routeMatcher } from './routes.ts'
 
 const match = routeMatcher([
   '/',
@@ -106,6 +106,6 @@ describe('methods in keys', () => {
     ['BREW', '*other'],
     ['PROPFIND', '*other'],
   ])('%s counts as %s', (method, text) => {
-    expect(methodText(method)).toBe(text)
+    expect(methodName(method)).toBe(text)
   })
 })

@@ -105,7 +105,7 @@ const METHODS = new Set([
 ])
 
 /** The method as it stands in a key: HEAD counts as GET, and what is not known as one. */
-export function methodText(method: string): string {
+export function methodName(method: string): string {
   if (METHODS.has(method)) return method
   const upper = method.toUpperCase()
   return upper === 'HEAD' ? 'GET' : METHODS.has(upper) ? upper : '*other'

@@ -69,7 +69,7 @@ describe.concurrent('clients that retry', () => {
   })
 
   it('Octokit waits for X-RateLimit-Reset since the epoch, as from GitHub', async () => {
-    const url = await limited({ headers: ['structured', 'x-ratelimit'] })
+    const url = await limited({ headers: ['structured', 'x-ratelimit-epoch'] })
     const asked: number[] = []
     const octokit = new (Octokit.plugin(throttling, retry))({
       baseUrl: url,

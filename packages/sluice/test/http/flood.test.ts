@@ -1,6 +1,10 @@
 // Floods of what a client can vary for nothing: paths, methods, addresses of its own network, fields.
 import { describe, expect, it } from 'vitest'
-import { createGuard, type HttpOptions, type Port } from '../../src/http/index.ts'
+import {
+  createRequestGuard,
+  type HttpOptions,
+  type FrameworkAdapter,
+} from '../../src/http/index.ts'
 import { createLimiter } from '../../src/limiter/create-limiter.ts'
 import { memoryStore } from '../../src/stores/memory/memory-store.ts'
 
@@ -11,8 +15,8 @@ interface Sent {
   readonly fields: Readonly<Record<string, string>>
 }
 
-const port: Port<Sent, object> = {
-  peer: ({ peer }) => peer,
+const port: FrameworkAdapter<Sent, object> = {
+  peerAddress: ({ peer }) => peer,
   method: ({ method }) => method,
   path: ({ path }) => path,
   header: ({ fields }, name) => fields[name],
@@ -39,7 +43,7 @@ function countsOf(
     counts.add([ip, route, method].join(' '))
     return limiter.check(attributes, cost)
   }
-  const guard = createGuard(port, { check, refund: limiter.refund.bind(limiter) }, options)
+  const guard = createRequestGuard(port, { check, refund: limiter.refund.bind(limiter) }, options)
   const plain = { peer: '192.0.2.1', method: 'GET', path: '/', fields: {} }
   let allowed = 0
   for (let i = 0; i < requests; i++) {

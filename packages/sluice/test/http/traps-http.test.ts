@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { AnyLimiter, HttpOptions, HttpWarning } from '../../src/http/index.ts'
 import { apiKeyHash, decisionOf } from '../../src/http/index.ts'
 import { rateLimit } from '../../src/http/node.ts'
-import { retryAfterSeconds } from '../../src/http/retry-after.ts'
+import { retryAfterSeconds } from '../../src/http/headers/dialect.ts'
 import { createLimiter, type LimiterOptions } from '../../src/limiter/create-limiter.ts'
 import type { Attributes } from '../../src/policy/policy.ts'
 import { memoryStore } from '../../src/stores/memory/memory-store.ts'
@@ -300,7 +300,7 @@ describe('header fields', () => {
   it('trap: scripts of other origins see no fields', async () => {
     const url = await serving(limiterOf({ limit: '9/min' }), {
       exposeHeaders: true,
-      headers: ['structured', 'x-ratelimit'],
+      headers: ['structured', 'x-ratelimit-epoch'],
     })
     expect((await fetch(url)).headers.get('access-control-expose-headers')).toBe(
       'Retry-After, RateLimit-Policy, RateLimit, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset',

@@ -10,7 +10,7 @@ import {
   type Verdict,
 } from 'sluice'
 import type { ServiceLimiter } from '../../limiters/limiters.ts'
-import type { FoundKey } from './key-source.ts'
+import type { FoundKey } from '../../store/key-source.ts'
 
 /** What a key holds. */
 export type Holding = Verdict & Pick<Outcome, 'limit'>

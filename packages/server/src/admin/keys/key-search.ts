@@ -2,10 +2,10 @@
 import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import { placesOf, type Attributes, type Limit, type Policy } from 'sluice'
-import { RequestError } from '../../http/problem.ts'
+import { RequestError } from '../../net/problem.ts'
 import type { Limiters } from '../../limiters/limiters.ts'
 import { attributesOf, type Inspectors } from './inspectors.ts'
-import type { FoundKey, KeySource, PolicyPlace } from './key-source.ts'
+import type { FoundKey, KeySource, PolicyPlace } from '../../store/key-source.ts'
 
 /** Keys that one page looks at, at most; a look may go a little beyond. */
 const MOST_LOOKED = 5000

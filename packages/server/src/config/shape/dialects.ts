@@ -1,18 +1,9 @@
-// The header dialects that answers over HTTP may speak.
-import type { DialectName } from 'sluice/http'
+// The header dialects of answers over HTTP: the names of the library's table.
+import { DIALECT_NAMES, type DialectName } from 'sluice/http'
 import type { z } from 'zod'
 import { listOf, oneOf } from './values.ts'
 
-const HTTP_DIALECTS = [
-  'structured',
-  'draft-7',
-  'draft-6',
-  'draft-3',
-  'x-ratelimit',
-  'x-ratelimit-delta',
-] as const satisfies readonly DialectName[]
-
 export const dialects: z.ZodType<readonly DialectName[]> = listOf(
-  oneOf(HTTP_DIALECTS),
+  oneOf(DIALECT_NAMES),
   'a list of header dialects',
 )

@@ -1,7 +1,7 @@
 // The shape of `envoy`.
 import { z } from 'zod'
-import { HEADER_DIALECTS } from '../../envoy/decide/headers.ts'
 import type { EnvoyConfig } from '../config.ts'
+import { HEADER_DIALECTS } from '../envoy-options.ts'
 import { flag, listOf, oneOf, text } from './values.ts'
 
 const algorithms = [

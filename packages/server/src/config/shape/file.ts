@@ -1,6 +1,6 @@
 // The shape of the whole file, with `store` in its long form and policies still as they were written.
 import { z } from 'zod'
-import { LOG_LEVELS } from '../../service/log.ts'
+import { LOG_LEVELS } from '../../log/log.ts'
 import type { Config } from '../config.ts'
 import { dialects } from './dialects.ts'
 import { envoy } from './envoy.ts'

@@ -8,7 +8,8 @@ import {
   type CurrentLimit,
   type RateLimitResponse,
 } from '../wire/response.ts'
-import { headersFor, type HeaderDialect, type Spoken } from './headers.ts'
+import type { HeaderDialect } from '../../config/envoy-options.ts'
+import { headersFor, type Spoken } from './headers.ts'
 
 /** The answer for one descriptor. */
 export interface Answer extends Spoken {

@@ -5,7 +5,8 @@ import { blockedDecision } from '../../limiters/blocking.ts'
 import type { Descriptor } from '../wire/request.ts'
 import { blockedAnswer, NO_LIMIT, responseOf } from './answer.ts'
 import type { Domain } from './domain.ts'
-import { DEFAULT_DIALECTS, type HeaderDialect } from './headers.ts'
+import type { HeaderDialect } from '../../config/envoy-options.ts'
+import { DEFAULT_DIALECTS } from './headers.ts'
 
 /** The same domain with blocks in front: a descriptor is blocked when its entries hold a block's attributes. */
 export function blockingDomain(

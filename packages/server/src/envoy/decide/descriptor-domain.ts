@@ -1,19 +1,14 @@
 // Decides for a domain whose limits are written as descriptors: all descriptors of a request in one call to the store.
 import type { AlgorithmName, MaybePromise, Store, Verdict } from 'sluice'
+import type { Charging, HeaderDialect } from '../../config/envoy-options.ts'
 import type { DomainConfig } from '../descriptors/domain-config.ts'
 import type { RateLimitRequest } from '../wire/request.ts'
 import { OK, OVER_LIMIT, type RateLimitResponse } from '../wire/response.ts'
 import { answerOf, responseOf } from './answer.ts'
 import { isPromise, type Domain } from './domain.ts'
-import { DEFAULT_DIALECTS, type HeaderDialect } from './headers.ts'
+import { DEFAULT_DIALECTS } from './headers.ts'
 import { quotaMetadata } from './metadata.ts'
 import { isAsk, Planner, type Ask, type Plan } from './plan.ts'
-
-/**
- * What a refused request costs. `all-or-none`: nothing. `each`: every descriptor pays for itself, whatever the
- * others say, as in Envoy's own service; counts stop at the limit.
- */
-export type Charging = 'all-or-none' | 'each'
 
 /** How a domain decides. */
 export interface DescriptorDomainOptions {

@@ -4,7 +4,7 @@ import { parseList } from 'structured-headers'
 import { describe, expect, test } from 'vitest'
 import type { RateLimitResponse } from '../wire/response.ts'
 import { descriptorDomain, type DescriptorDomainOptions } from './descriptor-domain.ts'
-import { HEADER_DIALECTS, type HeaderDialect } from './headers.ts'
+import { HEADER_DIALECTS, type HeaderDialect } from '../../config/envoy-options.ts'
 
 const limit = (requestsPerUnit: number, unit: string, name?: string) => ({
   rateLimit: { unit, requestsPerUnit, ...(name !== undefined && { name }) },

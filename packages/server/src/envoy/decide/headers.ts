@@ -1,21 +1,7 @@
 // Response headers that the proxy adds for the client, in the dialects that are switched on.
 import type { Limit, Verdict } from 'sluice'
+import type { HeaderDialect } from '../../config/envoy-options.ts'
 import { OVER_LIMIT, type Code, type DescriptorStatus, type HeaderValue } from '../wire/response.ts'
-
-/**
- * `retry-after`: on refusals. `ratelimit`: the structured fields RateLimit-Policy and RateLimit, every limit named.
- * `ratelimit-triple`: RateLimit-Limit, -Remaining and -Reset of the limit nearest to refusing, `x-ratelimit` the same
- * with X-. All of them count seconds from now.
- */
-export type HeaderDialect = (typeof HEADER_DIALECTS)[number]
-
-/** All dialects. */
-export const HEADER_DIALECTS = [
-  'retry-after',
-  'ratelimit',
-  'ratelimit-triple',
-  'x-ratelimit',
-] as const
 
 /** The dialects of a listener that says nothing about them. */
 export const DEFAULT_DIALECTS: readonly HeaderDialect[] = ['retry-after']
@@ -62,7 +48,8 @@ const HEADERS: Readonly<
 function retryAfter(answers: readonly Spoken[]): HeaderValue[] {
   const refusing = answers.filter(({ code }) => code === OVER_LIMIT)
   if (refusing.some(({ verdict }) => verdict?.retryAfter === null)) return []
-  const seconds = Math.max(1, ...refusing.map(({ secondsUntilReset }) => secondsUntilReset ?? 0))
+  let seconds = 1
+  for (const { secondsUntilReset = 0 } of refusing) seconds = Math.max(seconds, secondsUntilReset)
   return [{ key: 'Retry-After', value: String(seconds) }]
 }
 

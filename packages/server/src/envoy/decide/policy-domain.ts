@@ -6,7 +6,8 @@ import { responseOf } from './answer.ts'
 import { attributesOf } from './blocking-domain.ts'
 import { answerFor } from './decision-answer.ts'
 import { BadRequest, isPromise, unavailable, type Domain } from './domain.ts'
-import { DEFAULT_DIALECTS, type HeaderDialect } from './headers.ts'
+import type { HeaderDialect } from '../../config/envoy-options.ts'
+import { DEFAULT_DIALECTS } from './headers.ts'
 
 type AnyLimiter = Limiter | SyncLimiter
 

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { problemText } from '../../config/problem.ts'
 import type { ReloadResult } from '../../reload/reloader.ts'
 import { watchFile, type WatchOptions } from '../../reload/watch-file.ts'
-import type { Log } from '../../service/log.ts'
+import type { Log } from '../../log/log.ts'
 import type { DomainRegistry } from '../domains.ts'
 import { InvalidFiles, loadDomains, type LoadedDomains, type LoadOptions } from './load.ts'
 

@@ -1,4 +1,5 @@
 // The frames in which gRPC puts messages: one byte for compression, four for the length.
+import { MessageBuffer } from './message-buffer.ts'
 import { StatusError } from './status.ts'
 
 /** Bytes in front of each message. */
@@ -23,7 +24,7 @@ export function onlyMessage(bytes: Buffer, largest: number): Buffer {
 /** Cuts a stream of bytes into messages. */
 export class FrameReader {
   private readonly largest: number
-  private rest: Buffer = Buffer.alloc(0)
+  private buffer = new MessageBuffer()
 
   constructor(largest: number) {
     this.largest = largest
@@ -31,14 +32,21 @@ export class FrameReader {
 
   /** The messages that are complete with these bytes. */
   push(bytes: Buffer): readonly Buffer[] {
-    this.rest = this.rest.length === 0 ? bytes : Buffer.concat([this.rest, bytes])
+    this.buffer.append(bytes)
+    const all = this.buffer.contents()
     const messages: Buffer[] = []
+    let start = 0
     for (;;) {
-      const end = frameEnd(this.rest, 0, this.largest)
-      if (end === undefined) return messages
-      messages.push(this.rest.subarray(FRAME_HEADER, end))
-      this.rest = this.rest.subarray(end)
+      const end = frameEnd(all, start, this.largest)
+      if (end === undefined) break
+      messages.push(all.subarray(start + FRAME_HEADER, end))
+      start = end
     }
+    if (start > 0) {
+      this.buffer = new MessageBuffer()
+      if (start < all.length) this.buffer.append(all.subarray(start))
+    }
+    return messages
   }
 }
 

@@ -1,6 +1,6 @@
 // grpc.health.v1: whether this server, or one of its services, wants traffic.
-import type { ServerHttp2Stream } from 'node:http2'
-import type { Health } from '../../service/health.ts'
+import { constants, type Http2Session, type ServerHttp2Stream } from 'node:http2'
+import type { Health } from '../../health/health.ts'
 import { WireReader } from '../wire/reader.ts'
 import { FRAME_HEADER, FrameReader, sealed } from './frames.ts'
 import { openReply, replyStatus } from './reply.ts'
@@ -15,8 +15,11 @@ const NOT_SERVING = 2
 const SERVICE_UNKNOWN = 3
 
 const LARGEST_NAME = 1024
-/** Watchers that are told of changes; more than these are asked to come back. */
-const MOST_WATCHERS = 1000
+/** Watch calls at once, of all connections and of one. */
+const MAX_WATCHERS = 1000
+const MAX_WATCHERS_PER_CONNECTION = 8
+/** Unread bytes of a watcher that does not read. */
+const MAX_UNREAD = 1024
 
 /** The methods of the health service. `services` are the names that may be asked for, beside ''. */
 export function healthMethods(
@@ -25,9 +28,24 @@ export function healthMethods(
 ): { readonly unary: [string, UnaryMethod]; readonly stream: [string, StreamMethod] } {
   const known = new Set(['', ...services])
   const watchers = new Set<ServerHttp2Stream>()
+  const bySession = new WeakMap<Http2Session, number>()
+  const add = (stream: ServerHttp2Stream, session: Http2Session): void => {
+    const others = bySession.get(session) ?? 0
+    if (watchers.size >= MAX_WATCHERS || others >= MAX_WATCHERS_PER_CONNECTION)
+      throw new StatusError('RESOURCE_EXHAUSTED', 'there are too many Watch calls already')
+    bySession.set(session, others + 1)
+    watchers.add(stream)
+    stream.on('close', () => {
+      bySession.set(session, (bySession.get(session) ?? 1) - 1)
+      watchers.delete(stream)
+    })
+  }
   const statusNow = (): number => (health.state === 'serving' ? SERVING : NOT_SERVING)
   health.onChange(() => {
-    for (const stream of watchers) stream.write(replyOf(statusNow()))
+    for (const stream of watchers) {
+      if (stream.writableLength > MAX_UNREAD) stream.close(constants.NGHTTP2_CANCEL)
+      else stream.write(replyOf(statusNow()))
+    }
   })
 
   const check: UnaryMethod = (message) => {
@@ -36,25 +54,25 @@ export function healthMethods(
     return replyOf(statusNow())
   }
 
-  const watch: StreamMethod = (stream) => {
+  const watch: StreamMethod = (stream, onMessage) => {
     const frames = new FrameReader(LARGEST_NAME)
     const onData = (chunk: Buffer): void => {
       try {
         const [message] = frames.push(chunk)
         if (message === undefined) return
         stream.off('data', onData).resume()
-        if (watchers.size >= MOST_WATCHERS)
-          throw new StatusError('RESOURCE_EXHAUSTED', 'too many watch already')
         const isKnown = known.has(serviceOf(message))
+        // The session is gone when the stream is destroyed; then there is nobody to answer.
+        if (stream.session === undefined) return
+        add(stream, stream.session)
+        onMessage()
         openReply(stream, () => undefined)
         stream.write(replyOf(isKnown ? statusNow() : SERVICE_UNKNOWN))
-        if (isKnown) watchers.add(stream)
       } catch (error) {
         replyStatus(stream, statusErrorOf(error))
       }
     }
     stream.on('data', onData)
-    stream.on('close', () => watchers.delete(stream))
   }
   return { unary: [CHECK, check], stream: [WATCH, watch] }
 }

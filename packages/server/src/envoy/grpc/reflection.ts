@@ -15,24 +15,43 @@ const LARGEST = 4096
 /** The paths of the reflection service. `services` are the names that it lists. */
 export function reflectionMethods(services: readonly string[]): [string, StreamMethod][] {
   const reply = answers(services)
-  const method: StreamMethod = (stream) => serve(stream, reply)
+  const method: StreamMethod = (stream, onMessage) => serve(stream, reply, onMessage)
   return SERVICES.map((service) => [`/${service}/ServerReflectionInfo`, method])
 }
 
-function serve(stream: ServerHttp2Stream, reply: (question: Buffer) => Buffer): void {
+function serve(
+  stream: ServerHttp2Stream,
+  reply: (request: Buffer) => Buffer,
+  onMessage: (next: 'again') => void,
+): void {
   const frames = new FrameReader(LARGEST)
+  const waiting: Buffer[] = []
   let failure: StatusError | undefined
   openReply(stream, () => failure)
+  // An answer is a hundred times the size of its request: none is written before the client has read those before.
+  const work = (): void => {
+    try {
+      while (waiting.length > 0 && !stream.writableNeedDrain) stream.write(reply(waiting.shift()!))
+    } catch (error) {
+      failure = statusErrorOf(error)
+    }
+    if (failure !== undefined || (waiting.length === 0 && stream.readableEnded)) stream.end()
+    else if (waiting.length === 0) stream.resume()
+    else stream.pause()
+  }
   stream.on('data', (chunk: Buffer) => {
     if (failure !== undefined) return
     try {
-      for (const question of frames.push(chunk)) stream.write(reply(question))
+      const requests = frames.push(chunk)
+      if (requests.length > 0) onMessage('again')
+      for (const request of requests) waiting.push(request)
     } catch (error) {
       failure = statusErrorOf(error)
-      stream.end()
     }
+    work()
   })
-  stream.on('end', () => stream.end())
+  stream.on('drain', work)
+  stream.on('end', work)
 }
 
 /** Fields of ServerReflectionRequest, each a text. */

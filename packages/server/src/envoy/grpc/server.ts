@@ -7,20 +7,25 @@ import type {
 } from 'node:http2'
 import type { AddressInfo, Socket } from 'node:net'
 import type { MaybePromise, Millis } from 'sluice'
-import { http2Server } from '../../tls/http2-server.ts'
+import { http2Server } from '../../net/http2-server.ts'
 import type { ListenerTls } from '../../tls/listener-tls.ts'
 import { isPromise } from '../decide/domain.ts'
-import { onlyMessage } from './frames.ts'
+import { FRAME_HEADER, onlyMessage } from './frames.ts'
 import { replyHttp, replyMessage, replyStatus } from './reply.ts'
 import { StatusError, statusErrorOf, type StatusName } from './status.ts'
 import { timeoutOf } from './timeout.ts'
-import { WaitingStreams } from './waiting-streams.ts'
-import { limitConnections } from '../../workers/limit-connections.ts'
+import { MessageBuffer } from './message-buffer.ts'
+import { SessionLimits, type SessionState, type SessionTimeouts } from './session-limits.ts'
+import { StreamDeadlines } from './stream-deadlines.ts'
+import { limitConnections } from '../../net/limit-connections.ts'
 
 /** A call of one message and one answer: takes the message, gives the answer in its frame. */
 export type UnaryMethod = (message: Buffer) => MaybePromise<Buffer>
-/** A call of many messages; it owns the stream, whose errors have been taken care of. */
-export type StreamMethod = (stream: ServerHttp2Stream) => void
+/**
+ * A call of many messages. It owns the stream, whose errors are handled. It calls `onMessage` for every whole message:
+ * a stream is cut when it has not had its first in time, and with `again` also when the next does not follow in time.
+ */
+export type StreamMethod = (stream: ServerHttp2Stream, onMessage: (next?: 'again') => void) => void
 
 /** What a server answers to, by path. */
 export interface GrpcMethods {
@@ -28,8 +33,8 @@ export interface GrpcMethods {
   readonly streams: ReadonlyMap<string, StreamMethod>
 }
 
-/** How a server listens, and what it takes from strangers. */
-export interface GrpcServerOptions {
+/** How a server listens, and what it accepts from its clients. */
+export interface GrpcServerOptions extends SessionTimeouts {
   readonly host: string
   /** 0 lets the system choose. */
   readonly port: number
@@ -40,7 +45,8 @@ export interface GrpcServerOptions {
   /** Most calls at once on one connection. Default 1024. */
   readonly maxCalls?: number
   readonly maxConnections?: number
-  /** How long a caller may take to send its message. Default 10 s. */
+  readonly maxConnectionsPerAddress?: number
+  /** How long a caller may take to send its message, and to read the answer. Default 10 s. */
   readonly requestTimeout?: Millis
   /** Keys and certificates; plain text without them. */
   readonly tls?: ListenerTls
@@ -49,6 +55,12 @@ export interface GrpcServerOptions {
   /** Hears of errors that are nobody's but ours. */
   readonly onBug?: (error: unknown) => void
 }
+
+/** Interval between two sweeps for late clients. */
+const SWEEP_INTERVAL: Millis = 1000
+/** Whole messages that one connection may keep in memory before they are decided. */
+const MAX_BUFFERED_MESSAGES = 4
+const MAX_TIMER_MS: Millis = 2 ** 31 - 1
 
 /** An open port. */
 export interface GrpcServer {
@@ -73,19 +85,23 @@ class Running implements GrpcServer {
   private readonly options: GrpcServerOptions
   private readonly largest: number
   private readonly sockets = new Set<Socket>()
-  private readonly sessions = new Set<ServerHttp2Session>()
-  private readonly waiting: WaitingStreams
+  private readonly sessions: SessionLimits
+  private readonly deadlines: StreamDeadlines
+  private readonly sweeper: NodeJS.Timeout
   private readonly streaming = new Set<ServerHttp2Stream>()
 
   constructor(methods: GrpcMethods, options: GrpcServerOptions) {
     this.methods = methods
     this.options = options
     this.largest = options.maxMessage ?? 1_048_576
-    this.waiting = new WaitingStreams(options.requestTimeout ?? 10_000)
+    this.sessions = new SessionLimits(options)
+    this.deadlines = new StreamDeadlines(options.requestTimeout ?? 10_000)
+    this.sweeper = setInterval(() => this.sweep(), SWEEP_INTERVAL).unref()
     const { maxCalls = 1024, maxHeaders = 16_384 } = options
     const settings = { maxConcurrentStreams: maxCalls, maxHeaderListSize: maxHeaders }
     this.server = http2Server({ settings }, options.tls)
-    if (options.maxConnections !== undefined) limitConnections(this.server, options.maxConnections)
+    const { maxConnections, maxConnectionsPerAddress: perAddress } = options
+    if (maxConnections !== undefined) limitConnections(this.server, maxConnections, { perAddress })
     this.server.on('connection', (socket: Socket) => {
       this.sockets.add(socket)
       socket.once('close', () => this.sockets.delete(socket))
@@ -115,78 +131,118 @@ class Running implements GrpcServer {
     const closed = new Promise<void>((resolve) => this.server.close(() => resolve()))
     // Calls of many messages have no end of their own.
     for (const stream of this.streaming) stream.end()
-    for (const session of this.sessions) session.close()
+    for (const session of this.sessions.all()) session.close()
     const cut = setTimeout(() => {
-      for (const session of this.sessions) session.destroy()
+      for (const session of this.sessions.all()) session.destroy()
       // Those that have not agreed on keys yet have no session.
       for (const socket of this.sockets) socket.destroy()
     }, patience)
     await closed
     clearTimeout(cut)
-    this.waiting.stop()
+    clearInterval(this.sweeper)
   }
 
   private keep(session: ServerHttp2Session): void {
-    this.sessions.add(session)
-    session.once('close', () => this.sessions.delete(session))
+    this.sessions.add(session, performance.now())
     session.on('error', () => {})
+  }
+
+  private sweep(): void {
+    const now = performance.now()
+    this.deadlines.sweep(now)
+    this.sessions.sweep(now)
   }
 
   private accept(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
     stream.on('error', () => {})
+    const state = this.begin(stream)
     const { ':method': method, ':path': path = '', 'content-type': type } = headers
     if (method !== 'POST') return replyHttp(stream, 405)
     if (type === undefined || !/^application\/grpc(?:\+proto)?(?:;|$)/.test(type))
       return replyHttp(stream, 415)
     const unary = this.methods.unary.get(path)
-    if (unary !== undefined) return this.readCall(stream, headers, unary)
+    if (unary !== undefined) return this.readCall(stream, headers, unary, state)
     const streaming = this.methods.streams.get(path)
-    if (streaming !== undefined) {
-      this.streaming.add(stream)
-      stream.on('close', () => this.streaming.delete(stream))
-      return streaming(stream)
-    }
+    if (streaming !== undefined) return this.openStream(stream, streaming)
     replyStatus(stream, new StatusError('UNIMPLEMENTED', `there is no method ${path}`))
+  }
+
+  /** From here until its end a stream has a deadline and keeps its session in use. */
+  private begin(stream: ServerHttp2Stream): SessionState | undefined {
+    const now = performance.now()
+    const state = this.sessions.get(stream.session)
+    this.deadlines.start(stream, now)
+    if (state !== undefined) {
+      state.heardAt = now
+      state.usedAt = now
+      state.calls += 1
+    }
+    stream.on('close', () => {
+      this.deadlines.stop(stream)
+      if (state === undefined) return
+      state.usedAt = performance.now()
+      state.calls -= 1
+    })
+    return state
+  }
+
+  private openStream(stream: ServerHttp2Stream, method: StreamMethod): void {
+    this.streaming.add(stream)
+    stream.on('close', () => this.streaming.delete(stream))
+    method(stream, (next) => {
+      if (next === 'again') this.deadlines.start(stream, performance.now())
+      else this.deadlines.stop(stream)
+    })
   }
 
   private readCall(
     stream: ServerHttp2Stream,
     headers: IncomingHttpHeaders,
     method: UnaryMethod,
+    state: SessionState | undefined,
   ): void {
     const arrived = performance.now()
-    let bytes: Buffer | undefined
-    this.waiting.add(stream, arrived)
-    stream.on('data', (chunk: Buffer) => {
-      bytes = bytes === undefined ? chunk : Buffer.concat([bytes, chunk])
-      if (bytes.length <= this.largest + 5) return
+    const message = new MessageBuffer()
+    const maxBuffered = MAX_BUFFERED_MESSAGES * (this.largest + FRAME_HEADER)
+    const release = (): void => {
+      if (state !== undefined) state.buffered -= message.length
       stream.removeAllListeners('data')
-      this.fail(
-        stream,
-        new StatusError('RESOURCE_EXHAUSTED', `a message has more than ${this.largest} bytes`),
-        arrived,
-      )
+    }
+    stream.on('data', (piece: Buffer) => {
+      message.append(piece)
+      if (state !== undefined) state.buffered += piece.length
+      const isTooLong = message.length > this.largest + FRAME_HEADER
+      if (!isTooLong && (state === undefined || state.buffered <= maxBuffered)) return
+      release()
+      const detail = isTooLong
+        ? `a message has more than ${this.largest} bytes`
+        : `the messages under way on this connection have more than ${maxBuffered} bytes`
+      this.fail(stream, new StatusError('RESOURCE_EXHAUSTED', detail), arrived)
     })
     stream.on('end', () => {
-      this.waiting.delete(stream)
-      // A caller that went away before its message was complete has asked nothing.
+      // Without listeners the buffer was released before: when it was refused, or when the client went away.
+      if (stream.listenerCount('data') === 0) return
+      release()
+      this.deadlines.stop(stream)
       if (stream.aborted || stream.destroyed || stream.headersSent) return
-      this.answer(stream, headers, method, bytes, arrived)
+      this.answer(stream, headers, method, message.contents(), arrived)
     })
-    stream.on('close', () => this.waiting.delete(stream))
+    stream.on('close', () => {
+      if (stream.listenerCount('data') > 0) release()
+    })
   }
 
   private answer(
     stream: ServerHttp2Stream,
     headers: IncomingHttpHeaders,
     method: UnaryMethod,
-    bytes: Buffer | undefined,
+    bytes: Buffer,
     arrived: Millis,
   ): void {
     try {
       const timeout = timeoutOf(headers['grpc-timeout'] as string | undefined)
       if (timeout !== undefined && performance.now() - arrived >= timeout) throw tooLate()
-      const reply = method(onlyMessage(bytes ?? Buffer.alloc(0), this.largest))
+      const reply = method(onlyMessage(bytes, this.largest))
       if (isPromise(reply)) this.answerLater(stream, reply, timeout, arrived)
       else this.succeed(stream, reply, arrived)
     } catch (error) {
@@ -203,23 +259,23 @@ class Running implements GrpcServer {
   ): void {
     const left = timeout === undefined ? undefined : timeout - (performance.now() - arrived)
     const timer =
-      left === undefined || left > LONGEST_TIMER
+      left === undefined || left > MAX_TIMER_MS
         ? undefined
         : setTimeout(() => this.fail(stream, tooLate(), arrived), left)
-    reply.then(
-      (frame) => {
+    reply
+      .then((frame) => {
         clearTimeout(timer)
         this.succeed(stream, frame, arrived)
-      },
-      (error: unknown) => {
+      })
+      .catch((error: unknown) => {
         clearTimeout(timer)
         this.fail(stream, error, arrived)
-      },
-    )
+      })
   }
 
   private succeed(stream: ServerHttp2Stream, frame: Buffer, arrived: Millis): void {
     if (stream.destroyed || stream.headersSent) return
+    this.deadlines.start(stream, performance.now())
     replyMessage(stream, frame)
     this.options.onCall?.('OK', performance.now() - arrived)
   }
@@ -232,8 +288,6 @@ class Running implements GrpcServer {
     this.options.onCall?.(failure.status, performance.now() - arrived)
   }
 }
-
-const LONGEST_TIMER = 2 ** 31 - 1
 
 function tooLate(): StatusError {
   return new StatusError('DEADLINE_EXCEEDED', 'the time that the caller gives is over')

@@ -1,7 +1,7 @@
 // The status codes of gRPC that this service answers with. UNKNOWN is not one of them.
 import { SluiceError } from 'sluice'
 import { BadRequest } from '../decide/domain.ts'
-import { WireError } from '../wire/reader.ts'
+import { MessageTooLarge, WireError } from '../wire/reader.ts'
 
 /** Codes by name, with the numbers of the protocol. */
 export const STATUS = {
@@ -36,6 +36,7 @@ export class StatusError extends Error {
 export function statusErrorOf(error: unknown): StatusError {
   if (error instanceof StatusError) return error
   if (error instanceof BadRequest) return new StatusError('INVALID_ARGUMENT', error.message)
+  if (error instanceof MessageTooLarge) return new StatusError('RESOURCE_EXHAUSTED', error.message)
   if (error instanceof WireError)
     return new StatusError('INVALID_ARGUMENT', `the message cannot be read: ${error.message}`)
   if (!(error instanceof SluiceError)) return new StatusError('INTERNAL', 'the service has a bug')

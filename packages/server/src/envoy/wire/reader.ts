@@ -5,6 +5,11 @@ export class WireError extends Error {
   override readonly name = 'WireError'
 }
 
+/** A message with more parts than are accepted. */
+export class MessageTooLarge extends Error {
+  override readonly name = 'MessageTooLarge'
+}
+
 /** Unknown groups within groups, at most. */
 const DEEPEST = 16
 

@@ -1,5 +1,5 @@
 // RateLimitRequest of envoy.service.ratelimit.v3: the message, and its reading from bytes.
-import { BYTES, VARINT, WireReader } from './reader.ts'
+import { BYTES, MessageTooLarge, VARINT, WireReader } from './reader.ts'
 
 /** One key and value of a descriptor. */
 export interface Entry {
@@ -41,15 +41,29 @@ const DOMAIN = text(1)
 const DESCRIPTORS = message(2)
 const HITS = number(3)
 
-/** Reads a request; throws {@link WireError} when the bytes are none. Unknown fields are passed over. */
-export function decodeRequest(bytes: Buffer): RateLimitRequest {
+/** Descriptors that one request may have, unless the listener is configured otherwise. Envoy sends a handful. */
+export const MAX_DESCRIPTORS = 128
+
+/**
+ * Decodes a request and ignores unknown fields. Throws {@link WireError} for bytes that are not a request, and
+ * {@link MessageTooLarge} at the first descriptor beyond `maxDescriptors`, before any work is done for the others.
+ */
+export function decodeRequest(
+  bytes: Buffer,
+  maxDescriptors: number = MAX_DESCRIPTORS,
+): RateLimitRequest {
   const reader = new WireReader(bytes)
   const descriptors: Descriptor[] = []
   let domain = ''
   let hits = 0
   for (let tag = reader.tag(); tag !== 0; tag = reader.tag()) {
-    if (tag === DESCRIPTORS) descriptors.push(readDescriptor(reader))
-    else if (tag === DOMAIN) domain = reader.text()
+    if (tag === DESCRIPTORS) {
+      if (descriptors.length === maxDescriptors)
+        throw new MessageTooLarge(
+          `a request has more than ${maxDescriptors} descriptors; accepted: at most ${maxDescriptors}`,
+        )
+      descriptors.push(readDescriptor(reader))
+    } else if (tag === DOMAIN) domain = reader.text()
     else if (tag === HITS) hits = reader.number() >>> 0
     else reader.skip(tag)
   }

@@ -1,61 +1,84 @@
-// What a header dialect is: a way to tell clients about the limits that they met.
-import type { VisibleOutcome } from '../../decision/lazy-decision.ts'
+// What a header dialect is, and the arithmetic that all dialects share.
 import type { Limit } from '../../limit/limit.ts'
-import type { Port } from '../port.ts'
-import { secondsItem } from './structured-fields.ts'
+import type { Millis } from '../../time/clock.ts'
 
-/** The partition key of an outcome as base64; null when keys are not shown. */
-export type PartitionKey = ((outcome: VisibleOutcome) => string | undefined) | null
+/** What header fields can say of one limit. Outcomes of decisions fit, and so does anything with these members. */
+export interface ReportedLimit {
+  /** The name that clients see. */
+  readonly rule: string
+  readonly limit: Limit
+  readonly allowed: boolean
+  /** Units left after this request. */
+  readonly remaining: number
+  /** Until the same request would be allowed: 0 when it was, null when it never will be. */
+  readonly retryAfter: Millis | null
+  /** Until the count is as good as new. */
+  readonly resetAfter: Millis
+  /** Until one more unit is available. */
+  readonly availableAfter: Millis
+}
 
-/** Writes its fields into a response. Fields that others have written are joined, or kept when they are stricter. */
+/** Reads and writes header fields of a response. */
+export interface FieldAccess<S> {
+  /** A field that the response already has. */
+  get(response: S, name: string): string | undefined
+  set(response: S, name: string, value: string): void
+}
+
+/** The partition key of a limit as base64; null when keys are not shown. */
+export type PartitionKey = ((reported: ReportedLimit) => string | undefined) | null
+
+/** Writes its fields into a response. Lists of others are continued; single numbers of others stay when they are stricter. */
 export interface Dialect {
-  /** The fields, for `Access-Control-Expose-Headers`. */
+  /** The names of all fields that it may write. */
   readonly fields: readonly string[]
-  /** Tells of at least one outcome. */
-  write<Q, S>(
-    port: Port<Q, S>,
+  /** Writes the fields of one or more limits. */
+  write<S>(
+    access: FieldAccess<S>,
     response: S,
-    outcomes: readonly VisibleOutcome[],
+    reported: readonly ReportedLimit[],
     partitionKey: PartitionKey,
   ): void
 }
 
-/** The most units that fit at once: what headers call the quota. */
+/** The most units at once: what header fields call the quota. */
 export function quotaOf(limit: Limit): number {
   return limit.burst
 }
 
 /**
- * The window in whole seconds, at least 1. For a bucket, the time that fills it from empty: so the ratio of
- * the two is the true rate, and no more than the quota is ever left.
+ * The window in whole seconds, at least 1. For a bucket it is the time that fills it from empty: then quota ÷ window
+ * is the true rate, and `remaining` never exceeds the quota.
  */
 export function windowOf({ quota, window, burst }: Limit): number {
   const millis = quota === 0 ? window : (burst * window) / quota
   return Math.max(1, secondsItem(millis))
 }
 
-/** The outcome that a client should mind first: a refusal with the longest wait, else the least remaining. */
-export function tightest(outcomes: readonly VisibleOutcome[]): VisibleOutcome {
-  let tight = outcomes[0] as VisibleOutcome
-  if (outcomes.length === 1) return tight
-  for (const outcome of outcomes) if (isTighter(outcome, tight)) tight = outcome
-  return tight
+/** The largest integer that a structured field can hold (RFC 9651 §3.3.1). */
+const MAX_INTEGER = 999_999_999_999_999
+
+/** A String item (RFC 9651). Characters that a header cannot carry become `?`: no name can end the line or the quotes. */
+export function stringItem(value: string): string {
+  return `"${value.replaceAll(/[^ -~]/g, '?').replaceAll(/["\\]/g, String.raw`\$&`)}"`
 }
 
-function isTighter(a: VisibleOutcome, b: VisibleOutcome): boolean {
-  if (a.allowed !== b.allowed) return b.allowed
-  if (a.allowed) return a.remaining < b.remaining
-  return (a.retryAfter ?? Infinity) > (b.retryAfter ?? Infinity)
+/** An Integer item, 0 or more. */
+export function integerItem(value: number): number {
+  return value < MAX_INTEGER ? Math.max(0, Math.floor(value)) : MAX_INTEGER
 }
 
-/** Milliseconds until the reset that the older dialects speak of: on a refusal the wait, else until all is free. */
-export function resetOf(outcome: VisibleOutcome): number {
-  // Each number is worked out when it is read, so only those that are told.
-  if (outcome.allowed) return outcome.resetAfter
-  return outcome.retryAfter ?? outcome.resetAfter
+/** Milliseconds as whole seconds, rounded up. */
+export function secondsItem(millis: Millis): number {
+  return integerItem(Math.ceil(millis / 1000))
 }
 
-/** Whether a response already says that less is left than this outcome does. */
-export function saysLess(existing: string | undefined, outcome: VisibleOutcome): boolean {
-  return existing !== undefined && /^\d+$/.test(existing) && Number(existing) < outcome.remaining
+/**
+ * The value of Retry-After: whole seconds, at least 1, never before the wait is over; up to `spread` later at random,
+ * so that clients that were refused together do not return together. Undefined when the request can never be allowed.
+ */
+export function retryAfterSeconds(wait: Millis | null, spread: Millis = 0): number | undefined {
+  if (wait === null) return undefined
+  const later = spread === 0 ? 0 : Math.random() * spread
+  return Math.max(1, secondsItem(wait + later))
 }

@@ -1,38 +1,44 @@
 // The newest dialect: RateLimit-Policy and RateLimit as structured lists (draft-ietf-httpapi-ratelimit-headers-11).
-import type { VisibleOutcome } from '../../decision/lazy-decision.ts'
 import type { Limit } from '../../limit/limit.ts'
-import { quotaOf, windowOf, type Dialect } from './dialect.ts'
-import { integerItem, secondsItem, stringItem } from './structured-fields.ts'
+import {
+  integerItem,
+  quotaOf,
+  secondsItem,
+  stringItem,
+  windowOf,
+  type Dialect,
+  type ReportedLimit,
+} from './dialect.ts'
 
-/** What does not change from one response to the next. */
-interface Fixed {
+/** The strings of one limit that are the same in every response. */
+interface FixedStrings {
   readonly limit: Limit
   readonly rule: string
   /** The whole item of RateLimit-Policy. */
   readonly policy: string
   /** The beginning of the item of RateLimit. */
   readonly name: string
-  /** Items of RateLimit that were written lately, by the last bits of what they say remains. */
+  /** Items of RateLimit that were written lately, at `remaining % ITEMS`. */
   readonly items: (Item | undefined)[]
 }
 
-/** An item of RateLimit and what it says. */
+/** An item of RateLimit and its numbers. */
 interface Item {
   readonly remaining: number
   readonly seconds: number
-  readonly text: string
+  readonly string: string
 }
 
-/** A text that is sent again costs half as much as a new one, which has to be made, flattened and looked through. */
+/** Sending a string again costs half as much as a new one, which must be made, flattened and checked by Node. */
 const ITEMS = 256
 
-/** Makes the dialect, which remembers the fixed texts of each limit. */
+/** Creates the dialect, which remembers the fixed strings of each limit. */
 export function structured(): Dialect {
-  const known = new WeakMap<Limit, Fixed>()
-  // Nearly always the same limit as before.
-  let last: Fixed | null = null
+  const known = new WeakMap<Limit, FixedStrings>()
+  // Consecutive responses usually report the same limit.
+  let last: FixedStrings | null = null
 
-  const fixedOf = ({ limit, rule }: VisibleOutcome): Fixed => {
+  const fixedOf = ({ limit, rule }: ReportedLimit): FixedStrings => {
     if (last !== null && last.limit === limit && last.rule === rule) return last
     const before = known.get(limit)
     if (before !== undefined && before.rule === rule) return (last = before)
@@ -45,40 +51,36 @@ export function structured(): Dialect {
 
   return {
     fields: ['RateLimit-Policy', 'RateLimit'],
-    write(port, response, outcomes, partitionKey) {
-      // A list may go on where another limiter, or an upstream service, has begun it.
-      const before = port.get(response, 'RateLimit')
-      let policies = before === undefined ? '' : (port.get(response, 'RateLimit-Policy') ?? '')
+    write(access, response, reported, partitionKey) {
+      // Another limiter or an upstream service may have begun the list.
+      const before = access.get(response, 'RateLimit')
+      let policies = before === undefined ? '' : (access.get(response, 'RateLimit-Policy') ?? '')
       let limits = before ?? ''
-      for (const outcome of outcomes) {
-        const fixed = fixedOf(outcome)
-        const item = itemOf(
-          fixed,
-          integerItem(outcome.remaining),
-          secondsItem(outcome.availableAfter),
-        )
-        const key = partitionKey === null ? undefined : partitionKey(outcome)
+      for (const one of reported) {
+        const fixed = fixedOf(one)
+        const item = itemOf(fixed, integerItem(one.remaining), secondsItem(one.availableAfter))
+        const key = partitionKey === null ? undefined : partitionKey(one)
         const partition = key === undefined ? '' : `;pk=:${key}:`
         policies = joined(policies, fixed.policy + partition)
         limits = joined(limits, item + partition)
       }
-      port.set(response, 'RateLimit-Policy', policies)
-      port.set(response, 'RateLimit', limits)
+      access.set(response, 'RateLimit-Policy', policies)
+      access.set(response, 'RateLimit', limits)
     },
   }
 }
 
-function itemOf({ name, items }: Fixed, remaining: number, seconds: number): string {
+function itemOf({ name, items }: FixedStrings, remaining: number, seconds: number): string {
   const slot = remaining % ITEMS
   const known = items[slot]
   if (known !== undefined && known.remaining === remaining && known.seconds === seconds)
-    return known.text
-  const text = flat([name, remaining, ';t=', seconds])
-  items[slot] = { remaining, seconds, text }
-  return text
+    return known.string
+  const string = flat([name, remaining, ';t=', seconds])
+  items[slot] = { remaining, seconds, string }
+  return string
 }
 
-/** Joined, the text is in one piece; concatenated, it would be put together again by every look that Node takes at it. */
+/** Joining makes one flat string; concatenation makes a tree that Node would flatten again for every response. */
 function flat(parts: readonly (string | number)[]): string {
   return parts.join('')
 }

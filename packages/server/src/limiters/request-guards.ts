@@ -1,0 +1,41 @@
+// The guard of every limiter in force: the same attributes, routes and header fields for whoever asks about requests.
+import type { Attributes } from 'sluice'
+import { createRequestGuard, type RequestGuard, type FrameworkAdapter } from 'sluice/http'
+import type { ProxyConfig } from '../config/config.ts'
+import type { ServiceLimiter } from './limiters.ts'
+import type { Log } from '../log/log.ts'
+
+/** What guards depend on beside the limiter. */
+export interface GuardOptions extends ProxyConfig {
+  readonly trustedProxies: readonly string[]
+}
+
+/** Gives a limiter's guard; it lives as long as the limiter is in force. `proxy` is a name for the log. */
+export function guardsOver<Q extends object, S>(
+  port: FrameworkAdapter<Q, S>,
+  { attributes, routes, headers, trustedProxies }: GuardOptions,
+  log: Log,
+  proxy: string,
+): (limiter: ServiceLimiter) => RequestGuard<Q, S> {
+  const { apiKey, ...fields } = attributes
+  const names = Object.entries(fields)
+  const others = (request: Q): Attributes =>
+    Object.fromEntries(names.map(([name, field]) => [name, port.header(request, field)]))
+  const guards = new WeakMap<ServiceLimiter, RequestGuard<Q, S>>()
+  return (limiter) => {
+    let guard = guards.get(limiter)
+    if (guard === undefined) {
+      guard = createRequestGuard(port, limiter, {
+        address: trustedProxies.length > 0 ? { trustedProxies } : {},
+        routes,
+        headers,
+        // A secret, of which only the hash goes on.
+        ...(apiKey === undefined ? {} : { apiKey: (request) => port.header(request, apiKey) }),
+        ...(names.length === 0 ? {} : { attributes: others }),
+        onWarning: ({ code, message }) => log.warn({ code, proxy }, message),
+      })
+      guards.set(limiter, guard)
+    }
+    return guard
+  }
+}

@@ -1,0 +1,152 @@
+// Opens the HTTP port, within limits for what strangers may send and how long they may take.
+import { once } from 'node:events'
+import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { Server as TcpServer, type AddressInfo, type Socket } from 'node:net'
+import type { Millis } from 'sluice'
+import type { HttpListenerConfig } from '../config/config.ts'
+import { limitSending, limitUnanswered } from './client-limits.ts'
+import type { MetricRegistry } from '../metrics/registry.ts'
+import type { Certificates } from '../tls/certificates.ts'
+import type { Listener } from './listener.ts'
+import { httpServer } from './http-server.ts'
+import { limitConnections } from './limit-connections.ts'
+
+/** How often connections are looked at for being too slow. */
+export const LOOK_EVERY = 1000
+/** How long a connection without a request stays open at the end: one may be on its way. */
+export const GRACE = 250
+
+/** The parts of the service that an HTTP port needs. */
+export interface PortContext {
+  readonly metrics: MetricRegistry
+  readonly certificates: Certificates
+}
+
+/** Answers one request. */
+export type Handler = (request: IncomingMessage, response: ServerResponse) => void
+
+/**
+ * Listens; rejects when the port cannot be had. The handler learns when the port is closing, to tell clients that
+ * their connection ends with the answer.
+ */
+export async function openHttp(
+  makeHandler: (isClosing: () => boolean) => Handler,
+  config: HttpListenerConfig,
+  { metrics, certificates }: PortContext,
+  name: 'http' | 'admin' = 'http',
+): Promise<Listener> {
+  let closing = false
+  const tls = await certificates.open(name, config.tls)
+  const server = httpServer(
+    {
+      maxHeaderSize: config.maxHeaders,
+      headersTimeout: config.headersTimeout,
+      requestTimeout: Math.max(config.requestTimeout, config.headersTimeout),
+      keepAliveTimeout: config.idleTimeout,
+      connectionsCheckingInterval: LOOK_EVERY,
+    },
+    limitUnanswered(makeHandler(() => closing)),
+    tls,
+  )
+  server.timeout = config.idleTimeout
+  const { maxConnections, maxConnectionsPerAddress: perAddress } = config
+  limitConnections(server, maxConnections, { perAddress })
+  const sockets = collect(server, 'connection')
+  // Under TLS the socket below has always sent something.
+  const clients = tls === undefined ? sockets : collect(server, 'secureConnection')
+  const stopWatching = limitSending(clients, config.sendTimeout)
+  server.on('clientError', refuse)
+  const dropped = metrics.counter(
+    `sluice_${name}_connections_dropped_total`,
+    'Connections refused because too many were open.',
+  )
+  dropped.with().add(0)
+  server.on('drop', () => dropped.with().add())
+  metrics
+    .gauge(`sluice_${name}_connections`, 'Open connections.')
+    .with()
+    .readFrom(() => sockets.size)
+
+  server.listen(config.port, config.host)
+  await once(server, 'listening')
+  return {
+    name,
+    url: urlOf(server.address() as AddressInfo, tls === undefined ? 'http' : 'https'),
+    close: (patience: Millis) => {
+      closing = true
+      return closed(server, [sockets, clients], patience).finally(stopWatching)
+    },
+  }
+}
+
+/** The open connections of a server, now and later. */
+export function collect(
+  server: Server,
+  event: 'connection' | 'secureConnection',
+): ReadonlySet<Socket> {
+  const sockets = new Set<Socket>()
+  server.on(event, (socket: Socket) => {
+    // A socket that is handed back to its server is announced again.
+    if (sockets.has(socket)) return
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  return sockets
+}
+
+/** Stops listening and waits for what has begun. */
+export function closed(
+  server: Server,
+  sets: readonly ReadonlySet<Socket>[],
+  patience: Millis,
+): Promise<void> {
+  const sockets = () => sets.flatMap((set) => [...set])
+  return new Promise((resolve) => {
+    const cut = setTimeout(() => {
+      server.closeAllConnections()
+      // Those that have not agreed on keys yet, or never sent anything, are none of the server's.
+      for (const socket of sockets()) socket.destroy()
+    }, patience)
+    const letGo = setTimeout(() => {
+      server.closeIdleConnections()
+      // Node does not count those as idle that have never sent anything.
+      for (const socket of sockets()) if (socket.bytesRead === 0) socket.destroy()
+    }, GRACE)
+    // Not the HTTP server's own close: it cuts idle connections at once, whatever is on its way on them.
+    TcpServer.prototype.close.call(server, () => {
+      clearTimeout(cut)
+      clearTimeout(letGo)
+      // Ends the timer that looks for slow connections.
+      server.close(() => {})
+      resolve()
+    })
+  })
+}
+
+/** Answers what is not HTTP, or came too slowly, as far as the other side can still hear it. */
+export function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
+  const { code = '' } = error
+  // Not where the fault lies below HTTP: a lost connection, or no agreement on keys.
+  const isBelow = !/^(HPE_|ERR_HTTP)/.test(code)
+  // Nor where nothing was ever said: thousands of those may come to their end at one moment.
+  if (isBelow || socket.bytesRead === 0 || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const status = STATUS_OF_ERROR[code] ?? 400
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`,
+    () => socket.destroy(),
+  )
+}
+
+const STATUS_OF_ERROR: Readonly<Record<string, number>> = {
+  HPE_HEADER_OVERFLOW: 431,
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+}
+
+/** Where a server is reached. */
+export function urlOf({ address, family, port }: AddressInfo, scheme: string): string {
+  return `${scheme}://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+}

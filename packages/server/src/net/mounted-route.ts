@@ -1,0 +1,19 @@
+// How another protocol serves a path of the HTTP port without knowing the API beside it.
+import type { ServerResponse } from 'node:http'
+import type { Handler } from './http-listener.ts'
+
+/** How a mounted route reports its answers. */
+export interface MountedReply {
+  /** Counts an answer that the route has sent itself. */
+  readonly onAnswer: (status: number) => void
+  /** Answers an error as a problem, logs it if it is a fault of ours, and counts it. */
+  readonly onError: (response: ServerResponse, error: unknown) => void
+  /** Whether the port is closing, so that every answer is the last of its connection. */
+  readonly isClosing: () => boolean
+}
+
+/** A path that is answered by GET and HEAD. */
+export interface MountedRoute {
+  readonly path: string
+  readonly createHandler: (reply: MountedReply) => Handler
+}

@@ -1,0 +1,87 @@
+// What runtimes of fetch handlers have in common: where they hide the peer's address, and how clients go away.
+import { hold } from './hold.ts'
+import type { NodeRequest, NodeResponse } from './node-adapter.ts'
+import type { RefusalReply } from './refusal-reply.ts'
+
+/** What Node, Deno and Bun hand to a handler beside the request, as far as it tells the address. */
+interface Platform {
+  readonly incoming?: NodeRequest
+  readonly remoteAddr?: { readonly hostname?: string }
+  readonly requestIP?: (request: Request) => { readonly address: string } | null
+}
+
+/** Node's own objects, where they stand behind the request. */
+export interface NodeBehind {
+  readonly incoming: NodeRequest
+  readonly outgoing: NodeResponse
+}
+
+/** Node's own objects, if the runtime is a Node server. */
+export function nodeBehind(platform: unknown): NodeBehind | undefined {
+  const { incoming, outgoing } = (platform ?? {}) as Partial<NodeBehind>
+  return incoming === undefined || outgoing === undefined ? undefined : (platform as NodeBehind)
+}
+
+/** The peer's address, where the runtime tells it. */
+export function peerOf(request: Request, platform: unknown): string | undefined {
+  if (typeof platform !== 'object' || platform === null) return undefined
+  const { incoming, remoteAddr } = platform as Platform
+  if (incoming !== undefined) return incoming.socket.remoteAddress
+  if (remoteAddr !== undefined) return remoteAddr.hostname
+  // Called as the method that it is.
+  if ('requestIP' in platform) return (platform as Required<Platform>).requestIP(request)?.address
+  return undefined
+}
+
+/** The path of a URL, with its query. */
+export function pathOf(url: string): string {
+  const start = url.indexOf('/', url.indexOf('://') + 3)
+  return start === -1 ? '/' : url.slice(start)
+}
+
+/** A refusal as a response. */
+export function responseOf({ status, body, fields }: RefusalReply): Response {
+  return new Response(body, { status, headers: fields as [string, string][] })
+}
+
+/** The request that a response was last written for. */
+const WRITTEN = Symbol('sluice.written')
+
+/**
+ * The response, to write fields of a request into. A copy without the given fields if they are of an earlier request:
+ * a response without a body may answer any number.
+ */
+export function writableResponse(
+  request: Request,
+  response: Response,
+  fields: readonly string[],
+): Response {
+  const { [WRITTEN]: written } = response as { [WRITTEN]?: Request }
+  let own = response
+  if (written !== undefined && written !== request) {
+    own = new Response(response.body, response)
+    for (const name of fields) own.headers.delete(name)
+  }
+  return Object.assign(own, { [WRITTEN]: request })
+}
+
+/** What is answered to a client that has gone away while its request was held; it never sees it. */
+export function clientClosedResponse(): Response {
+  return new Response(null, { status: 499 })
+}
+
+/** Waits, and says whether the client is still there. */
+export function held(delay: number, signal: AbortSignal): Promise<boolean> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve(false)
+    const leave = (): void => {
+      cancel()
+      resolve(false)
+    }
+    const cancel = hold(delay, () => {
+      signal.removeEventListener('abort', leave)
+      resolve(true)
+    })
+    signal.addEventListener('abort', leave, { once: true })
+  })
+}

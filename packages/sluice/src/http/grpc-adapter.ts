@@ -1,0 +1,61 @@
+// How calls of gRPC are read and written: one request in the shape that the core speaks.
+import type { FrameworkAdapter } from './framework-adapter.ts'
+
+/** What is used of grpc-js's `Metadata`. */
+export interface GrpcMetadata {
+  get(name: string): readonly (string | Uint8Array)[]
+  set(name: string, value: string | Uint8Array): void
+  clone(): GrpcMetadata
+}
+
+/** What is used of the call that grpc-js hands to an interceptor. */
+export interface GrpcCall {
+  getPeer(): string
+  /** A `GrpcStatus` in truth; grpc-js names its own class there, which fits and is not imported. */
+  sendStatus(status: never): void
+}
+
+/** How a call ends. */
+export interface GrpcStatus {
+  code?: number | null
+  details?: string | null
+  metadata?: GrpcMetadata | null
+}
+
+/** What a call is known by, for the functions that the application gives. */
+export class GrpcRequest {
+  /** The method in full, such as `/shop.Orders/List`. */
+  readonly path: string
+  /** What the client sent, and what interceptors before this one made of it. */
+  readonly metadata: GrpcMetadata
+  readonly call: GrpcCall
+
+  constructor(path: string, metadata: GrpcMetadata, call: GrpcCall) {
+    this.path = path
+    this.metadata = metadata
+    this.call = call
+  }
+
+  /** A text of the metadata, several joined with commas; undefined when there is none. */
+  header(name: string): string | undefined {
+    const values = this.metadata.get(name)
+    return values.length === 0 ? undefined : values.join(', ')
+  }
+}
+
+/** Reads calls and writes metadata. The route is the method: only methods that the server has come here. */
+export const grpcAdapter: FrameworkAdapter<GrpcRequest, GrpcMetadata> = {
+  peerAddress: ({ call }) => addressIn(call.getPeer()),
+  header: (request, name) => request.header(name),
+  method: () => 'POST',
+  path: ({ path }) => path,
+  route: ({ path }) => path,
+  get: (metadata, name) => metadata.get(name)[0]?.toString(),
+  set: (metadata, name, value) => metadata.set(name, value),
+}
+
+/** The address of `192.0.2.1:50051` or `2001:db8::1:50051`; none of `unknown`, as on a Unix socket. */
+function addressIn(peer: string): string | undefined {
+  const end = peer.lastIndexOf(':')
+  return end === -1 ? undefined : peer.slice(0, end)
+}

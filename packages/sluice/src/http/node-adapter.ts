@@ -1,0 +1,42 @@
+// How Node's requests and responses are read and written; other frameworks on Node lend theirs.
+import type { FrameworkAdapter } from './framework-adapter.ts'
+
+/** What is used of Node's `IncomingMessage`. */
+export interface NodeRequest {
+  readonly method?: string | undefined
+  readonly url?: string | undefined
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly socket: { readonly remoteAddress?: string | undefined }
+}
+
+/** What is used of Node's `ServerResponse`. */
+export interface NodeResponse {
+  statusCode: number
+  readonly headersSent: boolean
+  readonly closed: boolean
+  getHeader(name: string): number | string | readonly string[] | undefined
+  setHeader(name: string, value: string): unknown
+  end(body?: string): unknown
+  once(event: 'close', listener: () => void): unknown
+  removeListener(event: 'close', listener: () => void): unknown
+}
+
+/** Reads and writes through Node's own objects. */
+export const nodeAdapter: FrameworkAdapter<NodeRequest, NodeResponse> = {
+  peerAddress: (request) => request.socket.remoteAddress,
+  header: (request, name) => fieldString(request.headers[name]),
+  method: (request) => request.method ?? 'GET',
+  path: (request) => request.url ?? '/',
+  route: () => undefined,
+  routesLate: true,
+  get: (response, name) => fieldString(response.getHeader(name)),
+  set: (response, name, value) => void response.setHeader(name, value),
+}
+
+/** A field's value as one text. */
+export function fieldString(
+  value: number | string | readonly string[] | undefined,
+): string | undefined {
+  if (value === undefined || typeof value === 'string') return value
+  return typeof value === 'number' ? String(value) : value.join(', ')
+}

@@ -1,0 +1,93 @@
+// Which header fields a response gets, and from which outcomes.
+import { visibleOutcomes, type VisibleOutcome } from '../decision/lazy-decision.ts'
+import type { Decision } from '../decision/decision.ts'
+import { joined } from '../key/key.ts'
+import { sha256 } from '../key/sha256.ts'
+import { attributeText } from '../policy/pattern.ts'
+import type { Attributes, Policy } from '../policy/policy.ts'
+import type { Dialect, PartitionKey, ReportedLimit } from './headers/dialect.ts'
+import { dialectsOf, unknownDialect, type DialectName } from './headers/dialects.ts'
+import { wrong, type HttpOptions } from './options.ts'
+import type { FrameworkAdapter } from './framework-adapter.ts'
+
+/** Writes the fields of one decision. */
+export type FieldWriter<S> = (response: S, decision: Decision, subject: Attributes | string) => void
+
+/** Makes the writer of the chosen dialects. */
+export function fieldWriter<Q, S>(
+  adapter: FrameworkAdapter<Q, S>,
+  options: HttpOptions<Q, S>,
+  policy: Policy | undefined,
+  dialects: readonly Dialect[],
+): FieldWriter<S> {
+  if (dialects.length === 0 && options.exposeHeaders !== true) return () => undefined
+  const [first] = dialects
+  const keys = partitionKeys(options.partitionKeys, policy)
+  const exposed =
+    options.exposeHeaders === true
+      ? [...new Set(['Retry-After', ...dialects.flatMap(({ fields }) => fields)])].join(', ')
+      : null
+
+  return (response, decision, subject) => {
+    const outcomes = visible(visibleOutcomes(decision))
+    if (outcomes.length > 0) {
+      const partitionKey: PartitionKey =
+        keys === null ? null : (reported) => keys(reported, subject)
+      if (dialects.length === 1) first!.write(adapter, response, outcomes, partitionKey)
+      else for (const dialect of dialects) dialect.write(adapter, response, outcomes, partitionKey)
+    }
+    if (exposed !== null) {
+      const before = adapter.get(response, EXPOSE)
+      adapter.set(response, EXPOSE, before === undefined ? exposed : `${before}, ${exposed}`)
+    }
+  }
+}
+
+const EXPOSE = 'Access-Control-Expose-Headers'
+
+/** The outcomes that a client may see: those that count and are not hidden. */
+function visible(outcomes: readonly VisibleOutcome[]): readonly VisibleOutcome[] {
+  for (let i = 0; i < outcomes.length; i++) {
+    const outcome = outcomes[i] as VisibleOutcome
+    if (outcome.hidden || outcome.shadow)
+      return outcomes.filter((one) => !one.hidden && !one.shadow)
+  }
+  return outcomes
+}
+
+/** The dialects that the option names. Throws `invalid-option`. */
+export function dialectsIn(
+  headers: HttpOptions<unknown>['headers'] = 'structured',
+): readonly Dialect[] {
+  if (headers === false) return []
+  if (typeof headers === 'string') return dialectsOf([headers])
+  if (!Array.isArray(headers)) throw unknownDialect(headers)
+  return dialectsOf(headers as readonly DialectName[])
+}
+
+/** 12 characters of base64 are 9 bytes: too many to collide by chance, too few to say more. */
+const KEY_LENGTH = 12
+
+/** The partition of an outcome as base64: a hash of what the rule counts by, keyed so that nobody can guess backwards. */
+function partitionKeys(
+  option: HttpOptions<unknown>['partitionKeys'],
+  policy: Policy | undefined,
+): ((reported: ReportedLimit, subject: Attributes | string) => string | undefined) | null {
+  if (option === undefined) return null
+  const { secret } = { ...option }
+  if (typeof secret !== 'string' || secret.length < 16)
+    throw wrong(
+      'partitionKeys.secret is missing or short; accepted: a text of 16 characters or more',
+    )
+  if (policy === undefined)
+    throw wrong('partitionKeys need a limiter made by createLimiter, whose rules are known')
+  const byRule = new Map(policy.rules.map(({ name, by }) => [name, by]))
+  return ({ rule }, subject) => {
+    const by = byRule.get(rule) ?? []
+    if (by.length === 0) return undefined
+    const attributes: Attributes = typeof subject === 'string' ? { key: subject } : subject
+    const values = by.map((name) => attributeText(attributes, name) ?? '')
+    const hash = sha256(joined([secret, rule, ...values])).slice(0, KEY_LENGTH)
+    return hash.replaceAll('-', '+').replaceAll('_', '/')
+  }
+}
