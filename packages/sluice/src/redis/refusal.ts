@@ -89,11 +89,8 @@ export class Refusal {
     if (known === undefined) return undefined
     // While it refuses by the latest that the server's time may be, the waits are those of the earliest.
     const isRefused = refusesAt(known, cost, this.latest(known, now))
-    const verdict = agedVerdict(
-      known,
-      cost,
-      (isRefused ? this.earliest : this.latest).call(this, known, now),
-    )
+    const at = isRefused ? this.earliest(known, now) : this.latest(known, now)
+    const verdict = agedVerdict(known, cost, at)
     return verdict && { limit: known.limit, verdict }
   }
 

@@ -4,7 +4,7 @@ import { systemClock, type Clock, type Millis } from '../time/clock.ts'
 import { isTimerDelay, systemTimers, type Timers } from '../time/timers.ts'
 import type { RemoteStore, Store } from '../stores/store.ts'
 import { BreakerMachine, type BreakerOptions } from './breaker-machine.ts'
-import type { OnEvent } from './events.ts'
+import type { OnEvent, ResilienceEvent } from './events.ts'
 
 /** What happens when a remote store is slow, unreachable or wrong. */
 export interface ResilienceOptions {
@@ -117,12 +117,17 @@ export function checkBreaker(options: unknown, wrong: Wrong): void {
 
 /** One warning when the store is lost and one when it is back: a lost store is never silent. */
 export const warnOnConsole: OnEvent = (event) => {
+  const warning = warningOf(event)
+  // oxlint-disable-next-line no-console -- the default of `onEvent`: without a listener, the console is the only place.
+  if (warning !== undefined) console.warn(warning)
+}
+
+function warningOf(event: ResilienceEvent): string | undefined {
   if (event.type === 'opened')
-    console.warn(
-      `sluice: the store does not answer (${event.cause}); limits are kept by this process until it does`,
-    )
+    return `sluice: the store does not answer (${event.cause}); this process limits by itself until it does`
   if (event.type === 'closed')
-    console.warn(`sluice: the store answers again after ${Math.round(event.openFor / 100) / 10} s`)
+    return `sluice: the store answers again after ${Math.round(event.openFor / 100) / 10} s`
+  return undefined
 }
 
 /** Options must be an object with none but these names. */
