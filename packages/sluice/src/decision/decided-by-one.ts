@@ -1,7 +1,7 @@
 // Decisions by the one rule there is, which are most decisions.
 import type { State } from '../algorithms/algorithm.ts'
-import { algorithmOf } from '../algorithms/index.ts'
-import { LazyVerdict } from '../algorithms/take.ts'
+import { algorithmOf } from '../algorithms/table.ts'
+import { LazyVerdict } from '../limit/take.ts'
 import type { Limit } from '../limit/limit.ts'
 import type { Verdict } from '../limit/verdict.ts'
 import type { TakeOutput } from '../stores/store.ts'

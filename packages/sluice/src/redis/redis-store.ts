@@ -111,7 +111,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
     }
   }
   const parts = connection.cluster
-    ? { partOf: ({ space, key }: Check) => slotOf(nameOf(space, key)) >> SLOTS_TO_PARTS }
+    ? { shardOf: ({ space, key }: Check) => slotOf(nameOf(space, key)) >> SLOTS_TO_PARTS }
     : {}
   return Object.assign(store, { timeout, watch, ...parts })
 }
