@@ -14,7 +14,6 @@ const TIMED = [
   'packages/server/test/crowd.test.ts',
   'packages/sluice/test/client/adaptive-real.test.ts',
   'packages/sluice/test/client/load.test.ts',
-  'packages/sluice/test/memory-pauses.test.ts',
   'test/faults/faults.test.ts',
 ]
 const NEVER = ['**/node_modules/**', '**/dist/**']

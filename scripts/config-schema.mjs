@@ -2,7 +2,8 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { execute, makePolicySchema } from './policy-schema.mjs'
+import { execute } from './library-sources.mjs'
+import { makePolicySchema } from './policy-schema.mjs'
 import { root } from './run.mjs'
 
 /** The JSON Schema of configuration files as formatted text. */

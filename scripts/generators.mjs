@@ -1,4 +1,5 @@
 // The list of generated files: each names its output and makes its content from the sources of truth.
+import { makeAlgorithmIndex } from './algorithm-index.mjs'
 import { makeConfigSchema } from './config-schema.mjs'
 import { makePolicySchema } from './policy-schema.mjs'
 import { makeProtoDescriptors } from './proto-descriptors.mjs'
@@ -12,9 +13,10 @@ import { makeRedisScript } from './redis-script.mjs'
 
 /** @type {Generator[]} */
 export const generators = [
+  { output: 'packages/sluice/src/redis/script.generated.ts', make: makeRedisScript },
+  { output: 'docs/reference/algorithms/index.md', make: makeAlgorithmIndex },
   { output: 'spec/policy.schema.json', make: makePolicySchema },
   { output: 'spec/config.schema.json', make: makeConfigSchema },
-  { output: 'packages/sluice/src/redis/script.generated.ts', make: makeRedisScript },
   {
     output: 'packages/server/src/envoy/grpc/descriptors.generated.ts',
     make: makeProtoDescriptors,

@@ -1,17 +1,20 @@
-// Makes the Redis scripts of the library from its Lua files, without comments, and the hashes they are called by.
+// Makes the Redis scripts from the Lua files and the table of algorithms, without comments, and the hashes that call them.
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { importSource } from './library-sources.mjs'
 import { root } from './run.mjs'
-
-const algorithms = ['bucket', 'fixed-window', 'sliding-window', 'sliding-log']
 
 /** The content of packages/sluice/src/redis/script.generated.ts. */
 export async function makeRedisScript() {
-  const made = await Promise.all(algorithms.map(makerOf))
-  const text = [await sourceOf('prelude'), ...made, await sourceOf('take-all')].join('')
+  const { ALGORITHMS, algorithmOf } = await importSource('algorithms/table')
+  const rows = ALGORITHMS.map((/** @type {string} */ algorithm) => algorithmOf({ algorithm }))
+  const files = new Map(rows.map((/** @type {Row} */ row) => [row.lua, row]))
+  const made = await Promise.all([...files.values()].map(makerOf))
+  const makers = `local makers = { ${rows.map((/** @type {Row} */ { lua }) => `make_${tableOf(lua)}`).join(', ')} }\n`
+  const text = [await sourceOf('prelude'), ...made, makers, await sourceOf('take-all')].join('')
   return [
-    '// Generated from redis/lua by `npm run generate`. Do not edit.',
+    '// Generated from redis/lua and algorithms/table.ts by `npm run generate`. Do not edit.',
     '',
     '/** A script, and its SHA-1, by which EVALSHA calls it. */',
     'export interface Script {',
@@ -34,14 +37,21 @@ function scriptOf(text) {
   return `{\n  text: ${JSON.stringify(text)},\n  hash: '${hash}',\n}`
 }
 
+/** @typedef {{ lua: string, words: number }} Row a row of the table of algorithms */
+
 /**
  * An algorithm's file as a function that makes its table, `make_bucket` of bucket.lua: the server runs the whole
- * script for each call, and functions that nobody asks for cost it time.
- * @param {string} name
+ * script for each call, and making the functions of algorithms that no check uses would cost it time.
+ * @param {Row} row
  */
-async function makerOf(name) {
-  const table = name.replaceAll('-', '_')
-  return `local function make_${table}()\n${await sourceOf(name)}return ${table}\nend\n`
+async function makerOf({ lua, words }) {
+  const table = tableOf(lua)
+  return `local function make_${table}()\n${await sourceOf(lua)}${table}.words = ${words}\nreturn ${table}\nend\n`
+}
+
+/** The name of the table that a Lua file makes. @param {string} lua */
+function tableOf(lua) {
+  return lua.replaceAll('-', '_')
 }
 
 /** A file without comments and indentation. @param {string} name */

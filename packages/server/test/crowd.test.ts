@@ -1,9 +1,10 @@
-// Ten thousand connections that say nothing and two hundred that say it slowly: others are answered all the same.
+// Thousands of connections that say nothing and two hundred that say it slowly: others are answered all the same.
 import { spawn } from 'node:child_process'
 import { Agent, request } from 'node:http'
 import { connect } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { lengthOf } from '../../../test/length.ts'
 import { until } from '../../../test/servers/until.ts'
 import { running } from './running.ts'
 import { upstreamOf, urlOf } from './upstream/behind.ts'
@@ -15,10 +16,10 @@ const FILES = Number(
   (process.report.getReport() as { userLimits: { open_files: { soft: number | string } } })
     .userLimits.open_files.soft,
 )
-const IDLE = Math.min(10_000, (FILES || Infinity) - 1000)
+const IDLE = Math.min(lengthOf(2000, 10_000), (FILES || Infinity) - 1000)
 const SLOW = 200
 /** How long headers may take; whoever has sent none by then is cut off. */
-const PATIENCE = 8000
+const PATIENCE = lengthOf(3000, 8000)
 const policies = [{ name: 'api', rules: [{ name: 'all', by: ['key'], limit: '1000000/h' }] }]
 
 interface Crowd {

@@ -3,6 +3,7 @@ export { SluiceError, type ErrorCode, type SluiceErrorOptions } from './errors.t
 export { systemClock, type Clock, type Millis } from './time/clock.ts'
 export { duration, type Duration, type DurationText } from './time/duration.ts'
 export {
+  ALGORITHMS,
   limit,
   type AlgorithmName,
   type Limit,

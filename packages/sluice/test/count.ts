@@ -1,7 +1,7 @@
 // One count held in hand: the pure functions, with the state kept as a store keeps it.
 import type { State } from '../src/algorithms/algorithm.ts'
-import { algorithmOf } from '../src/algorithms/index.ts'
-import { peekBy, take, type LazyVerdict } from '../src/algorithms/take.ts'
+import { algorithmOf } from '../src/algorithms/table.ts'
+import { peekBy, take, type LazyVerdict } from '../src/limit/take.ts'
 import type { Limit } from '../src/limit/limit.ts'
 import type { Millis } from '../src/time/clock.ts'
 

@@ -2,7 +2,8 @@
 //
 // Nothing here is shared with the library, and nothing is stored but what happened: which cost was
 // admitted when, and what was handed back. All numbers are BigInt, so nothing is ever rounded.
-import type { AlgorithmName } from '../src/limit/limit.ts'
+import type { AlgorithmName, Limit } from '../src/limit/limit.ts'
+import type { Millis } from '../src/time/clock.ts'
 
 /** A limit in exact numbers. */
 export interface ExactLimit {
@@ -17,8 +18,17 @@ export interface Entry {
   readonly units: bigint
 }
 
+/** The most that may be admitted from the instant `from` to the instant `to`, both included; times the window. */
+export type Bound = (limit: Limit, from: Millis, to: Millis) => bigint
+
 /** One algorithm by its definition. `t` is never before the last entry. */
 export interface Definition {
+  /** What the algorithm promises for any interval. */
+  readonly bound: Bound
+  /** How long a count that is just full takes to be empty, at most. */
+  emptyAfter(limit: Limit): Millis
+  /** Whether an allowed request waits until the work in front of it has drained. */
+  readonly holds?: boolean
   /** What one unit of cost weighs in an entry. */
   weight(limit: ExactLimit): bigint
   /** An instant as a count remembers it: itself, or the start of its window. */
@@ -33,6 +43,14 @@ export interface Definition {
     t: bigint,
     takenAt: bigint,
   ): readonly Entry[]
+}
+
+/** At most so many units in any half-open interval of one window's length. */
+const spanned = (units: (quota: bigint) => bigint): Bound => {
+  return ({ quota, window }, from, to) => {
+    const spans = BigInt(Math.floor((to - from) / window)) + 1n
+    return units(BigInt(quota)) * spans * BigInt(window)
+  }
 }
 
 /** The history without up to `cost` units of the entries that match, the newest first. */
@@ -58,7 +76,7 @@ const sumOf = (history: readonly Entry[], counts: (entry: Entry) => boolean): bi
 const windowOf = ({ window }: ExactLimit, at: bigint): bigint =>
   at >= 0n ? at / window : (at + 1n) / window - 1n
 
-const aligned: Omit<Definition, 'admits'> = {
+const aligned: Omit<Definition, 'admits' | 'bound' | 'emptyAfter'> = {
   weight: () => 1n,
   remembered: (limit, at) => windowOf(limit, at) * limit.window,
   given(limit, history, cost, t, takenAt) {
@@ -69,6 +87,8 @@ const aligned: Omit<Definition, 'admits'> = {
 
 const fixedWindow: Definition = {
   ...aligned,
+  bound: spanned((quota) => 2n * quota),
+  emptyAfter: ({ window }) => window,
   admits(limit, history, cost, t) {
     const now = windowOf(limit, t)
     return sumOf(history, ({ at }) => windowOf(limit, at) === now) + cost <= limit.quota
@@ -77,6 +97,8 @@ const fixedWindow: Definition = {
 
 const slidingWindow: Definition = {
   ...aligned,
+  bound: spanned((quota) => 2n * quota - 1n),
+  emptyAfter: ({ window }) => 2 * window,
   admits(limit, history, cost, t) {
     // The previous window counts by the part of it that is less than one window old.
     const now = windowOf(limit, t)
@@ -88,6 +110,8 @@ const slidingWindow: Definition = {
 }
 
 const slidingLog: Definition = {
+  bound: spanned((quota) => quota),
+  emptyAfter: ({ window }) => window,
   weight: () => 1n,
   remembered: (_limit, at) => at,
   admits: (limit, history, cost, t) =>
@@ -117,6 +141,9 @@ function levelAt({ quota }: ExactLimit, history: readonly Entry[], t: bigint): b
 }
 
 const bucket: Definition = {
+  bound: ({ quota, window, burst }, from, to) =>
+    BigInt(burst) * BigInt(window) + BigInt(to - from) * BigInt(quota),
+  emptyAfter: ({ quota, window, burst }) => Math.ceil((burst / quota) * window) + 1,
   weight: ({ window }) => window,
   remembered: (_limit, at) => at,
   admits: (limit, history, cost, t) =>
@@ -128,10 +155,11 @@ const bucket: Definition = {
   },
 }
 
+/** The definition of each algorithm. */
 export const definitions: Readonly<Record<AlgorithmName, Definition>> = {
   'token-bucket': bucket,
   gcra: bucket,
-  'leaky-bucket': bucket,
+  'leaky-bucket': { ...bucket, holds: true },
   'fixed-window': fixedWindow,
   'sliding-window': slidingWindow,
   'sliding-log': slidingLog,

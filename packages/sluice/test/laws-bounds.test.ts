@@ -1,9 +1,11 @@
 // Law: never more than the bound that the algorithm promises, in any interval; and each bound is reached.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { algorithmOf } from '../src/algorithms/table.ts'
 import { limit, type AlgorithmName, type Limit } from '../src/limit/limit.ts'
 import type { Millis } from '../src/time/clock.ts'
 import { Count } from './count.ts'
+import { definitions, type Bound } from './definitions.ts'
 import { ALGORITHMS, limits } from './walks.ts'
 import { walking } from './walking.ts'
 
@@ -12,29 +14,6 @@ interface Admitted {
   readonly at: Millis
   readonly cost: number
   readonly release: Millis
-}
-
-/** The most that may be admitted from the instant `from` to the instant `to`, both included; times the window. */
-type Bound = (limit: Limit, from: Millis, to: Millis) => bigint
-
-const spanned = (factor: (quota: bigint) => bigint): Bound => {
-  return ({ quota, window }, from, to) => {
-    // A half-open interval of one window's length holds no more than the factor says.
-    const spans = BigInt(Math.floor((to - from) / window)) + 1n
-    return factor(BigInt(quota)) * spans * BigInt(window)
-  }
-}
-
-const rate: Bound = ({ quota, window, burst }, from, to) =>
-  BigInt(burst) * BigInt(window) + BigInt(to - from) * BigInt(quota)
-
-const bounds: Readonly<Record<AlgorithmName, Bound>> = {
-  'token-bucket': rate,
-  gcra: rate,
-  'leaky-bucket': rate,
-  'fixed-window': spanned((quota) => 2n * quota),
-  'sliding-window': spanned((quota) => 2n * quota - 1n),
-  'sliding-log': spanned((quota) => quota),
 }
 
 /** The first interval in which more was admitted than the bound allows. */
@@ -71,7 +50,7 @@ const small = (algorithm: AlgorithmName): fc.Arbitrary<Limit> =>
       burst: fc.integer({ min: 1, max: 12 }),
     })
     .map(({ quota, window, burst }) =>
-      bounds[algorithm] === rate
+      algorithmOf({ algorithm }).hasBurst
         ? limit({ algorithm, quota, window, burst })
         : limit({ algorithm, quota, window }),
     )
@@ -88,7 +67,7 @@ describe.each(ALGORITHMS)('%s', (algorithm) => {
         if (step.do !== 'take' || !taken.allowed || step.cost === 0) return
         admitted.push({ at: step.at, cost: step.cost, release: step.at + taken.delay })
         most = Math.max(most, admitted.length)
-        expect(excess(limit, admitted, bounds[algorithm])).toBeUndefined()
+        expect(excess(limit, admitted, definitions[algorithm].bound)).toBeUndefined()
       }
     })
     expect(most).toBeGreaterThan(5)

@@ -1,6 +1,7 @@
 // Law: the library agrees with the definitions, in every field of every verdict, on random walks.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { lengthOf } from '../../../test/length.ts'
 import { Count } from './count.ts'
 import { Oracle } from './oracle.ts'
 import { ALGORITHMS, limits, runs, starts, steps, Walk } from './walks.ts'
@@ -8,7 +9,7 @@ import { ALGORITHMS, limits, runs, starts, steps, Walk } from './walks.ts'
 const LENGTH = 100
 const RUNS = 450
 /** Steps of one algorithm in a run with the default seed. */
-const STEPS = 20_000
+const STEPS = lengthOf(4000, 20_000)
 
 describe.each(ALGORITHMS)('%s', (algorithm) => {
   it('agrees with the definitions in every field', () => {

@@ -2,22 +2,23 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { State } from '../src/algorithms/algorithm.ts'
-import { algorithmOf } from '../src/algorithms/index.ts'
+import { algorithmOf } from '../src/algorithms/table.ts'
 import { limit, type AlgorithmName, type Limit } from '../src/limit/limit.ts'
 import type { Millis } from '../src/time/clock.ts'
 import { Count } from './count.ts'
+import { definitions } from './definitions.ts'
 import { ALGORITHMS, limits, runs, starts, steps, Walk, type Concrete, type Step } from './walks.ts'
 
 /** Two limits that share a window and so a count. A quota may be 0: an override that shuts. */
 function pairs(algorithm: AlgorithmName): fc.Arbitrary<readonly [Limit, Limit]> {
-  const isWindow = !['token-bucket', 'gcra', 'leaky-bucket'].includes(algorithm)
+  const { hasBurst } = algorithmOf({ algorithm })
   return fc
     .tuple(limits(algorithm), fc.integer({ min: 0, max: 99 }), fc.integer({ min: 1, max: 100 }))
     .map(([large, quotaPart, burstPart]) => {
       const quota = Math.floor((large.quota * quotaPart) / 100)
       const burst = Math.max(1, Math.floor((large.burst * burstPart) / 100))
       const small = { algorithm, window: large.window, quota }
-      return [large, limit(isWindow || quota === 0 ? small : { ...small, burst })]
+      return [large, limit(!hasBurst || quota === 0 ? small : { ...small, burst })]
     })
 }
 
@@ -107,7 +108,7 @@ describe.each(ALGORITHMS)('%s', (algorithm) => {
       if (small.quota === 0 || after === undefined) return
       const { retryAfter } = new Count(small, after).peek(small.burst, at)
       const held = Math.max(0, after.at - at)
-      expect(retryAfter).toBeLessThanOrEqual(held + longest(small))
+      expect(retryAfter).toBeLessThanOrEqual(held + definitions[algorithm].emptyAfter(small))
       expect(after.used).toBeLessThanOrEqual(Math.max(sizeOf(large), sizeOf(small)))
     })
   })
@@ -130,12 +131,7 @@ describe.each(ALGORITHMS)('%s', (algorithm) => {
 })
 
 /** The most that a limit counts, in the numbers of its state. */
-function sizeOf({ algorithm, burst, window }: Limit): number {
-  return ['token-bucket', 'gcra', 'leaky-bucket'].includes(algorithm) ? burst * window : burst
-}
-
-/** How long a count that is just full takes to be empty, at most. */
-function longest({ algorithm, quota, window, burst }: Limit): Millis {
-  if (algorithm === 'fixed-window' || algorithm === 'sliding-log') return window
-  return algorithm === 'sliding-window' ? 2 * window : Math.ceil((burst / quota) * window) + 1
+function sizeOf({ algorithm, quota, burst, window }: Limit): number {
+  const exact = { quota: BigInt(quota), window: BigInt(window), burst: BigInt(burst) }
+  return burst * Number(definitions[algorithm].weight(exact))
 }

@@ -29,7 +29,7 @@ export class Oracle {
       burst: BigInt(limit.burst),
     }
     this.#definition = definitions[limit.algorithm]
-    this.#holds = limit.algorithm === 'leaky-bucket'
+    this.#holds = this.#definition.holds ?? false
   }
 
   take(cost: number, now: Millis): Verdict {

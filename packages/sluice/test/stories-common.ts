@@ -11,7 +11,7 @@ import {
   type Story,
 } from './story.ts'
 
-/** Asked of all six. */
+/** Asked of every algorithm. */
 export const common: readonly Story[] = [
   {
     name: 'edges of the window, to the millisecond',

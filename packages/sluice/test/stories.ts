@@ -1,4 +1,5 @@
 // The stories behind spec/algorithms: which limits are asked what, and when. The answers are the oracle's.
+import { algorithmOf } from '../src/algorithms/table.ts'
 import type { AlgorithmName } from '../src/limit/limit.ts'
 import { common } from './stories-common.ts'
 import { comeBack, DAY, refund, HOUR, peek, T, take, untilReset, type Story } from './story.ts'
@@ -35,7 +36,7 @@ const large: readonly Story[] = [
   },
 ]
 
-/** The largest numbers of a log, which remembers at most 10,000 requests. */
+/** The largest numbers of an algorithm that stores every request, at most 10,000 of them. */
 const largeLog: readonly Story[] = [
   {
     name: 'the largest quota, and a window of fourteen years',
@@ -118,51 +119,28 @@ const bursts: readonly Story[] = [
   },
 ]
 
-/** The worked example of each algorithm. */
-const worked: Readonly<Record<AlgorithmName, Story>> = {
-  'token-bucket': {
-    name: 'worked example',
-    limit: { quota: 4, window: 1000, burst: 8 },
-    steps: [take(0, 6), take(100, 3), take(250, 3), take(300, 8), take(300, 9)],
-  },
-  gcra: {
-    name: 'worked example',
-    limit: { quota: 2, window: 1000, burst: 4 },
-    steps: [take(0, 4), take(100, 1), take(500, 1), take(600, 2), take(600, 5)],
-  },
-  'leaky-bucket': {
-    name: 'worked example',
-    limit: { quota: 5, window: 1000, burst: 3 },
-    steps: [take(0), take(0), take(0), take(0), take(150), take(200)],
-  },
-  'fixed-window': {
-    name: 'worked example',
-    limit: { quota: 5, window: 10_000 },
-    steps: [take(12_000, 3), take(15_000, 2), take(18_000, 1), take(18_000, 6), take(20_000, 1)],
-  },
-  'sliding-window': {
-    name: 'worked example',
-    limit: { quota: 60, window: 60_000 },
-    steps: [take(1000, 42), take(61_000, 18), peek(75_000, 10), take(75_000, 11), ...comeBack(11)],
-  },
-  'sliding-log': {
-    name: 'worked example',
-    limit: { quota: 3, window: 10_000 },
-    steps: [
-      take(1000),
-      take(4000),
-      take(4000),
-      take(6000, 1),
-      take(6000, 2),
-      take(11_000),
-      take(11_000),
-    ],
-  },
-}
-
-/** What only one algorithm is asked. */
-const own: Readonly<Partial<Record<AlgorithmName, readonly Story[]>>> = {
+/** The stories of each algorithm alone, the worked example of its page first. */
+const own: Readonly<Record<AlgorithmName, readonly Story[]>> = {
+  'token-bucket': [
+    {
+      name: 'worked example',
+      limit: { quota: 4, window: 1000, burst: 8 },
+      steps: [take(0, 6), take(100, 3), take(250, 3), take(300, 8), take(300, 9)],
+    },
+  ],
+  gcra: [
+    {
+      name: 'worked example',
+      limit: { quota: 2, window: 1000, burst: 4 },
+      steps: [take(0, 4), take(100, 1), take(500, 1), take(600, 2), take(600, 5)],
+    },
+  ],
   'leaky-bucket': [
+    {
+      name: 'worked example',
+      limit: { quota: 5, window: 1000, burst: 3 },
+      steps: [take(0), take(0), take(0), take(0), take(150), take(200)],
+    },
     {
       name: 'each request is held until the work in front of it has drained',
       limit: { quota: 3, window: 1000, burst: 6 },
@@ -186,7 +164,30 @@ const own: Readonly<Partial<Record<AlgorithmName, readonly Story[]>>> = {
       steps: [take(T + 1000, 2), take(T + 400, 1), take(T + 400, 1), peek(T + 400, 1)],
     },
   ],
+  'fixed-window': [
+    {
+      name: 'worked example',
+      limit: { quota: 5, window: 10_000 },
+      steps: [take(12_000, 3), take(15_000, 2), take(18_000, 1), take(18_000, 6), take(20_000, 1)],
+    },
+    {
+      name: 'twice the quota across an edge',
+      limit: { quota: 3, window: 1000 },
+      steps: [take(T + 999, 3), take(T + 999), take(T + 1000, 3), take(T + 1000), take(T + 1999)],
+    },
+  ],
   'sliding-window': [
+    {
+      name: 'worked example',
+      limit: { quota: 60, window: 60_000 },
+      steps: [
+        take(1000, 42),
+        take(61_000, 18),
+        peek(75_000, 10),
+        take(75_000, 11),
+        ...comeBack(11),
+      ],
+    },
     {
       name: 'the previous window blocks, then the current one',
       limit: { quota: 10, window: 1000 },
@@ -236,14 +237,20 @@ const own: Readonly<Partial<Record<AlgorithmName, readonly Story[]>>> = {
       ],
     },
   ],
-  'fixed-window': [
-    {
-      name: 'twice the quota across an edge',
-      limit: { quota: 3, window: 1000 },
-      steps: [take(T + 999, 3), take(T + 999), take(T + 1000, 3), take(T + 1000), take(T + 1999)],
-    },
-  ],
   'sliding-log': [
+    {
+      name: 'worked example',
+      limit: { quota: 3, window: 10_000 },
+      steps: [
+        take(1000),
+        take(4000),
+        take(4000),
+        take(6000, 1),
+        take(6000, 2),
+        take(11_000),
+        take(11_000),
+      ],
+    },
     {
       name: 'units handed back come from their instant, then from older ones',
       limit: { quota: 6, window: 1000 },
@@ -279,15 +286,13 @@ const own: Readonly<Partial<Record<AlgorithmName, readonly Story[]>>> = {
   ],
 }
 
-/** The stories of one algorithm. */
+/** All stories of one algorithm. */
 export function storiesOf(algorithm: AlgorithmName): readonly Story[] {
-  const bucket =
-    algorithm === 'token-bucket' || algorithm === 'gcra' || algorithm === 'leaky-bucket'
+  const { hasBurst, maxQuota } = algorithmOf({ algorithm })
   return [
-    worked[algorithm],
-    ...(own[algorithm] ?? []),
+    ...own[algorithm],
     ...common,
-    ...(bucket ? bursts : []),
-    ...(algorithm === 'sliding-log' ? largeLog : large),
+    ...(hasBurst ? bursts : []),
+    ...(maxQuota === Infinity ? large : largeLog),
   ]
 }

@@ -1,6 +1,6 @@
 // Walks a count along a random path and shows every step to an observer.
 import fc from 'fast-check'
-import type { LazyVerdict } from '../src/algorithms/take.ts'
+import type { LazyVerdict } from '../src/limit/take.ts'
 import type { AlgorithmName, Limit } from '../src/limit/limit.ts'
 import { Count } from './count.ts'
 import { limits, runs, starts, steps, Walk, type Concrete, type Kinds, type Step } from './walks.ts'

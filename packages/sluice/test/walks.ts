@@ -2,20 +2,25 @@
 // concrete while walking, so that they can aim: at the edge of a window, at the end of a wait, at
 // exactly what is left.
 import fc from 'fast-check'
+import { lengthOf } from '../../../test/length.ts'
+import { algorithmOf } from '../src/algorithms/table.ts'
 import { limit, type AlgorithmName, type Limit } from '../src/limit/limit.ts'
 import type { Verdict } from '../src/limit/verdict.ts'
 import type { Millis } from '../src/time/clock.ts'
 
 export { ALGORITHMS } from '../src/limit/limit.ts'
 
-/** The number of runs, unless FC_RUNS says otherwise, from a fixed seed, unless FC_SEED does. */
+/**
+ * A quarter of the runs, all of them in `npm run test:long`, or as many as FC_RUNS says; from a fixed seed, unless
+ * FC_SEED names another.
+ */
 export function runs(numRuns: number): fc.Parameters<unknown> {
   const { FC_SEED, FC_RUNS } = process.env
-  return { seed: Number(FC_SEED ?? 1_800_000_000), numRuns: Number(FC_RUNS ?? numRuns) }
+  return {
+    seed: Number(FC_SEED ?? 1_800_000_000),
+    numRuns: Number(FC_RUNS ?? lengthOf(Math.ceil(numRuns / 4), numRuns)),
+  }
 }
-
-const isBucket = (algorithm: AlgorithmName): boolean =>
-  algorithm === 'token-bucket' || algorithm === 'gcra' || algorithm === 'leaky-bucket'
 
 const DAY = 86_400_000
 const LARGEST_PRODUCT = 2 ** 52
@@ -41,8 +46,9 @@ export function limits(algorithm: AlgorithmName): fc.Arbitrary<Limit> {
   return fc.record({ window: windows, quota: amounts, burst: fc.option(amounts) }).map((drawn) => {
     const { window } = drawn
     const most = Math.floor(LARGEST_PRODUCT / window)
-    const quota = Math.min(drawn.quota, algorithm === 'sliding-log' ? 10_000 : most, most)
-    const burst = isBucket(algorithm) && drawn.burst !== null ? Math.min(drawn.burst, most) : quota
+    const { hasBurst, maxQuota } = algorithmOf({ algorithm })
+    const quota = Math.min(drawn.quota, maxQuota, most)
+    const burst = hasBurst && drawn.burst !== null ? Math.min(drawn.burst, most) : quota
     return limit({ algorithm, quota, window, burst })
   })
 }

@@ -3,8 +3,15 @@ import type { Attributes } from 'sluice'
 import { shown } from '../config/problem.ts'
 import { RequestError } from '../net/problem.ts'
 
-/** Most requests in one batch. */
-const LARGEST_BATCH = 1000
+/** Entries in one batch. */
+const MAX_ENTRIES = 1000
+
+/** A batch whose entries have not been looked at yet. */
+export interface Batch {
+  readonly entries: readonly unknown[]
+  /** Whether each decision comes with the outcome of every rule. */
+  readonly outcomes: boolean
+}
 
 /** One question. */
 export interface CheckRequest {
@@ -14,16 +21,18 @@ export interface CheckRequest {
   readonly takenAt: number | undefined
 }
 
-/** The entries of a batch as they came, or undefined when the body is a single question. */
-export function batchOf(body: unknown): readonly unknown[] | undefined {
+/** The batch in a body, or undefined when the body is a single request. */
+export function batchOf(body: unknown): Batch | undefined {
   if (typeof body !== 'object' || body === null || !('checks' in body)) return undefined
-  const { checks } = body
-  const other = Object.keys(body).find((name) => name !== 'checks')
-  if (other !== undefined) throw wrong(other, 'not a known field beside checks')
+  const { checks, outcomes = false, ...others } = body as Readonly<Record<string, unknown>>
+  const [other] = Object.keys(others)
+  if (other !== undefined) throw wrong(other, 'not a known field beside checks and outcomes')
+  if (typeof outcomes !== 'boolean')
+    throw wrong('outcomes', `${shown(outcomes)}; accepted: true or false`)
   if (!Array.isArray(checks)) throw wrong('checks', `${shown(checks)}; accepted: a list`)
-  if (checks.length > LARGEST_BATCH)
-    throw wrong('checks', `${checks.length} entries long; accepted: at most ${LARGEST_BATCH}`)
-  return checks
+  if (checks.length > MAX_ENTRIES)
+    throw wrong('checks', `${checks.length} entries long; accepted: at most ${MAX_ENTRIES}`)
+  return { entries: checks, outcomes }
 }
 
 /** One question; `takes` says whether `takenAt` means anything. Values inside are the library's to judge. */

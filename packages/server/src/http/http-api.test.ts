@@ -1,7 +1,9 @@
 // The HTTP API as its callers see it, over real sockets.
-import { createLimiter } from 'sluice'
+import { createLimiter, parsePolicy } from 'sluice'
 import { describe, expect, it } from 'vitest'
 import { running, sample } from '../../test/running.ts'
+import { LimiterRegistry } from '../limiters/registry.ts'
+import { answer } from './operations.ts'
 
 describe('POST /v1/check', () => {
   it('answers as the library does', async () => {
@@ -97,7 +99,50 @@ describe('a batch', () => {
   })
 })
 
-describe('the other questions', () => {
+describe('a batch over a policy of many rules', () => {
+  const rules = Array.from({ length: 50 }, (_, i) => ({ name: `r${i}`, by: ['key'], limit: '9/h' }))
+  const wide = { policies: [{ name: 'wide', rules }] }
+  const checks = (count: number) => Array.from({ length: count }, (_, i) => ({ key: `k${i}` }))
+
+  it('is bounded by entries times rules, and nothing of a larger one is counted', async () => {
+    const { post } = await running(wide)
+    const refused = await post('/v1/check', { checks: checks(401) })
+    expect(refused).toMatchObject({ status: 400, body: { code: 'invalid-body', field: 'checks' } })
+    expect((await post('/v1/peek', { key: 'k0' })).body.remaining).toBe(9)
+    expect((await post('/v1/check', { checks: checks(400) })).body.decisions).toHaveLength(400)
+  })
+
+  it('is answered in slices that let other work in between', async () => {
+    const limiters = new LimiterRegistry(
+      wide.policies.map((policy) => parsePolicy(policy)),
+      (policy) => createLimiter({ policy }),
+    )
+    let turns = 0
+    const turn = (): void => {
+      turns++
+      next = setImmediate(turn)
+    }
+    let next = setImmediate(turn)
+    const text = await answer('check', limiters.current, { checks: checks(100) }, () => {})
+    clearImmediate(next)
+    expect((JSON.parse(text) as { decisions: unknown[] }).decisions).toHaveLength(100)
+    expect(turns).toBeGreaterThanOrEqual(15)
+    await limiters.close()
+  })
+
+  it('has outcomes only when it asks for them', async () => {
+    const { post } = await running(wide)
+    const brief = await post('/v1/check', { checks: checks(2) })
+    expect(brief.body.decisions[0]).toMatchObject({ allowed: true, rule: 'r0', remaining: 8 })
+    expect(brief.body.decisions[0]).not.toHaveProperty('outcomes')
+    const full = await post('/v1/check', { checks: checks(2), outcomes: true })
+    expect((full.body.decisions[0] as { outcomes: unknown[] }).outcomes).toHaveLength(50)
+    const wrong = await post('/v1/check', { checks: [], outcomes: 1 })
+    expect(wrong).toMatchObject({ status: 400, body: { field: 'outcomes' } })
+  })
+})
+
+describe('the other operations', () => {
   it('peek looks and charges nothing', async () => {
     const { post } = await running(sample)
     for (let i = 0; i < 3; i++)

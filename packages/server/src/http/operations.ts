@@ -1,27 +1,34 @@
-// The four questions of the API, asked of the limiters in force when the request came.
+// The four operations of the API, on the limiters in force when the request came.
 import type { Decision, MaybePromise } from 'sluice'
 import { limiterFor } from '../limiters/limiter-for.ts'
 import { isPromise, type Limiters, type ServiceLimiter } from '../limiters/limiters.ts'
+import { answerBatch } from './batch.ts'
 import { batchOf, readCheck, type CheckRequest } from './check-request.ts'
-import { decisionText } from './decision-text.ts'
+import { briefDecisionJson, decisionJson } from './decision-json.ts'
 import { problemOfError, type Problem } from '../net/problem.ts'
-
-/** What a limiter does with one question, and the text of its answer. */
-type Ask = (limiter: ServiceLimiter, request: CheckRequest) => MaybePromise<string>
 
 /** Named like the limiter's own methods. */
 export type OperationName = 'check' | 'peek' | 'refund' | 'reset'
 
-const ASK: Readonly<Record<OperationName, Ask>> = {
-  check: (limiter, { attributes, cost }) => decided(limiter.check(attributes, cost)),
-  peek: (limiter, { attributes, cost }) => decided(limiter.peek(attributes, cost)),
+type WriteDecision = (decision: Decision) => string
+
+/** Runs an operation for one request and gives the JSON of its reply. */
+type Operation = (
+  limiter: ServiceLimiter,
+  request: CheckRequest,
+  write: WriteDecision,
+) => MaybePromise<string>
+
+const OPERATIONS: Readonly<Record<OperationName, Operation>> = {
+  check: (limiter, { attributes, cost }, write) => written(limiter.check(attributes, cost), write),
+  peek: (limiter, { attributes, cost }, write) => written(limiter.peek(attributes, cost), write),
   refund: (limiter, { attributes, cost, takenAt }) =>
     done(limiter.refund(attributes, cost, takenAt)),
   reset: (limiter, { attributes }) => done(limiter.reset(attributes)),
 }
 
-function decided(decision: MaybePromise<Decision>): MaybePromise<string> {
-  return isPromise(decision) ? decision.then(decisionText) : decisionText(decision)
+function written(decision: MaybePromise<Decision>, write: WriteDecision): MaybePromise<string> {
+  return isPromise(decision) ? decision.then(write) : write(decision)
 }
 
 function done(nothing: MaybePromise<void>): MaybePromise<string> {
@@ -29,46 +36,38 @@ function done(nothing: MaybePromise<void>): MaybePromise<string> {
 }
 
 /**
- * Answers a parsed body with the text of the reply. Throws when the whole request is wrong; a batch answers what
- * it can, and says of every other entry what is wrong with it.
+ * Answers a parsed body with the JSON of the reply. Throws when the whole request is wrong. Of a batch, each entry
+ * has its own decision or its own problem.
  */
 export function answer(
-  operation: OperationName,
+  name: OperationName,
   limiters: Limiters,
   body: unknown,
   onError: (error: unknown) => void,
 ): MaybePromise<string> {
   const batch = batchOf(body)
-  if (batch === undefined) return ask(operation, limiters, body)
+  if (batch === undefined) return answerOne(name, limiters, body, decisionJson)
+  const write = batch.outcomes ? decisionJson : briefDecisionJson
   const failed = (error: unknown): string => {
     onError(error)
     return `{"error":${JSON.stringify(problemOfError(error) satisfies Problem)}}`
   }
-  const texts: MaybePromise<string>[] = []
-  let waits = false
-  for (const entry of batch) {
+  return answerBatch(batch.entries, limiters, (entry) => {
     try {
-      const one = ask(operation, limiters, entry)
-      if (isPromise(one)) {
-        waits = true
-        texts.push(one.catch(failed))
-      } else texts.push(one)
+      const one = answerOne(name, limiters, entry, write)
+      return isPromise(one) ? one.catch(failed) : one
     } catch (error) {
-      texts.push(failed(error))
+      return failed(error)
     }
-  }
-  if (!waits) return batchText(texts as string[])
-  return Promise.all(texts.map(async (text) => text)).then(batchText)
+  })
 }
 
-/** Not by join, which copies: what is put together here is copied once, when it is sent. */
-function batchText(texts: readonly string[]): string {
-  let all = '{"decisions":['
-  for (let i = 0; i < texts.length; i++) all += i === 0 ? texts[i]! : `,${texts[i]!}`
-  return `${all}]}`
-}
-
-function ask(operation: OperationName, limiters: Limiters, body: unknown): MaybePromise<string> {
-  const request = readCheck(body, operation === 'refund')
-  return ASK[operation](limiterFor(limiters, request.policy), request)
+function answerOne(
+  name: OperationName,
+  limiters: Limiters,
+  body: unknown,
+  write: WriteDecision,
+): MaybePromise<string> {
+  const request = readCheck(body, name === 'refund')
+  return OPERATIONS[name](limiterFor(limiters, request.policy), request, write)
 }

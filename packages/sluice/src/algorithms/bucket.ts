@@ -4,13 +4,12 @@
 // exactly `quota` of it, and the bucket holds burst * window. Whole numbers throughout. `at` is the
 // instant for which the level holds. As a token bucket: tokens = burst - used / window. As GCRA: the
 // theoretical arrival time is at + used / quota.
-import type { Limit } from '../limit/limit.ts'
 import type { Millis } from '../time/clock.ts'
-import type { State } from './algorithm.ts'
+import type { LimitNumbers, State } from './algorithm.ts'
 import { ceilDiv, floorDiv } from './arithmetic.ts'
 
 /** An empty bucket. */
-export function fresh(_limit: Limit, now: Millis): State {
+export function fresh(_limit: LimitNumbers, now: Millis): State {
   return { at: now, used: 0, before: 0 }
 }
 
@@ -21,7 +20,7 @@ export function fresh(_limit: Limit, now: Millis): State {
  * at its instant; what is kept is the whole of it, which only time drains. It never grows further: what fits
  * has drained before.
  */
-export function take(limit: Limit, state: State, cost: number, now: Millis): boolean {
+export function take(limit: LimitNumbers, state: State, cost: number, now: Millis): boolean {
   const { used } = state
   const full = limit.burst * limit.window
   // Idle months make the product inexact, but then it is far above any level.
@@ -37,13 +36,13 @@ export function take(limit: Limit, state: State, cost: number, now: Millis): boo
 }
 
 /** Lets the whole level drain until `now`. */
-function drain(limit: Limit, state: State, now: Millis): void {
+function drain(limit: LimitNumbers, state: State, now: Millis): void {
   state.used = Math.max(0, state.used - Math.max(0, now - state.at) * limit.quota)
   state.at = Math.max(state.at, now)
 }
 
 /** Raises the level, at most to the brim. */
-export function spend(limit: Limit, state: State, cost: number, now: Millis): void {
+export function spend(limit: LimitNumbers, state: State, cost: number, now: Millis): void {
   drain(limit, state, now)
   const { used } = state
   state.used = Math.max(used, Math.min(used + cost * limit.window, limit.burst * limit.window))
@@ -51,7 +50,7 @@ export function spend(limit: Limit, state: State, cost: number, now: Millis): vo
 
 /** Lowers the level by what has not drained since it was taken. */
 export function refund(
-  limit: Limit,
+  limit: LimitNumbers,
   state: State,
   cost: number,
   now: Millis,
@@ -66,21 +65,21 @@ export function refund(
 }
 
 /** Whole units above the level. */
-export function remaining(limit: Limit, state: State, now: Millis): number {
+export function remaining(limit: LimitNumbers, state: State, now: Millis): number {
   const full = limit.burst * limit.window
   const drained = Math.max(0, now - state.at) * limit.quota
   return floorDiv(full - Math.max(0, Math.min(state.used, full) - drained), limit.window)
 }
 
 /** When enough has drained for the cost. */
-export function freeAt(limit: Limit, state: State, cost: number): Millis {
+export function freeAt(limit: LimitNumbers, state: State, cost: number): Millis {
   const full = limit.burst * limit.window
   const excess = Math.min(state.used, full) + cost * limit.window - full
   return state.at + ceilDiv(excess, limit.quota)
 }
 
 /** When the whole level has drained; under a quota of 0, when one of 1 would have drained it. */
-export function fullAt(limit: Limit, state: State, now: Millis): Millis {
+export function fullAt(limit: LimitNumbers, state: State, now: Millis): Millis {
   if (state.used === 0) return now
   return Math.max(now, state.at + ceilDiv(state.used, Math.max(1, limit.quota)))
 }

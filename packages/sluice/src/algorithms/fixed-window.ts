@@ -1,16 +1,15 @@
 // Fixed window: `quota` units in each window, windows aligned to the epoch, each half-open.
 // Allows at most quota in an aligned window, and so up to twice the quota in a span of that length
 // that lies across an edge. `at` is the window's start, `used` the units taken in it.
-import type { Limit } from '../limit/limit.ts'
 import type { Millis } from '../time/clock.ts'
-import type { Algorithm, State } from './algorithm.ts'
+import type { Algorithm, LimitNumbers, State } from './algorithm.ts'
 import { floorDiv } from './arithmetic.ts'
 
-function fresh(limit: Limit, now: Millis): State {
+function fresh(limit: LimitNumbers, now: Millis): State {
   return { at: floorDiv(now, limit.window) * limit.window, used: 0, before: 0 }
 }
 
-function take(limit: Limit, state: State, cost: number, now: Millis): boolean {
+function take(limit: LimitNumbers, state: State, cost: number, now: Millis): boolean {
   // Most requests come in the window that the state is of, and need no division.
   if (now < state.at || now - state.at >= limit.window) {
     const start = floorDiv(now, limit.window) * limit.window
@@ -23,30 +22,34 @@ function take(limit: Limit, state: State, cost: number, now: Millis): boolean {
   return fits
 }
 
-function spend(limit: Limit, state: State, cost: number): void {
+function spend(limit: LimitNumbers, state: State, cost: number): void {
   state.used = Math.max(state.used, Math.min(state.used + cost, limit.quota))
 }
 
-function refund(_limit: Limit, state: State, cost: number, _now: Millis, takenAt: Millis): void {
+function refund(
+  _limit: LimitNumbers,
+  state: State,
+  cost: number,
+  _now: Millis,
+  takenAt: Millis,
+): void {
   // What was taken in an earlier window ended with it.
   if (takenAt >= state.at) state.used = Math.max(0, state.used - cost)
 }
 
-function remaining(limit: Limit, state: State): number {
+function remaining(limit: LimitNumbers, state: State): number {
   return Math.max(0, limit.quota - state.used)
 }
 
-function freeAt(limit: Limit, state: State): Millis {
+function freeAt(limit: LimitNumbers, state: State): Millis {
   return state.at + limit.window
 }
 
-function fullAt(limit: Limit, state: State, now: Millis): Millis {
+function fullAt(limit: LimitNumbers, state: State, now: Millis): Millis {
   return state.used === 0 ? now : state.at + limit.window
 }
 
 export const fixedWindow: Algorithm = {
-  name: 'fixed-window',
-  words: 2,
   fresh,
   take,
   spend,

@@ -4,4 +4,4 @@
 import type { Algorithm } from './algorithm.ts'
 import * as bucket from './bucket.ts'
 
-export const gcra: Algorithm = { name: 'gcra', words: 2, ...bucket, delay: () => 0 }
+export const gcra: Algorithm = { ...bucket, delay: () => 0 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { limit } from '../limit/limit.ts'
 import { Count } from '../../test/count.ts'
 import { filledIn, type Row } from '../../test/tables.ts'
-import { take } from './take.ts'
+import { take } from '../limit/take.ts'
 
 describe('leaky bucket', () => {
   it.each<[string, { quota: number; window: number; burst: number }, Row[]]>([

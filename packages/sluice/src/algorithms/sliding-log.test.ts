@@ -4,8 +4,8 @@ import { Count } from '../../test/count.ts'
 import { inMemory } from '../../test/in-memory.ts'
 import { Oracle } from '../../test/oracle.ts'
 import { filledIn, type Row } from '../../test/tables.ts'
-import { algorithmOf } from './index.ts'
-import { take } from './take.ts'
+import { algorithmOf } from './table.ts'
+import { take } from '../limit/take.ts'
 
 const entriesOf = (state: unknown): number => (state as { entries: number[] }).entries.length / 2
 

@@ -1,8 +1,7 @@
 // Sliding window log: every allowed cost with its instant, each counted for exactly one window.
 // Allows at most quota in any half-open interval of one window's length. Memory grows with the quota.
-import type { Limit } from '../limit/limit.ts'
 import type { Millis } from '../time/clock.ts'
-import type { Algorithm, State } from './algorithm.ts'
+import type { Algorithm, LimitNumbers, State } from './algorithm.ts'
 
 /**
  * The log: `entries` holds pairs of instant and running total, of which [head, tail) count.
@@ -44,12 +43,12 @@ function drop(log: Log, head: number, before: number): void {
   log.head = 0
 }
 
-function fresh(_limit: Limit, now: Millis): Log {
+function fresh(_limit: LimitNumbers, now: Millis): Log {
   return { at: now, used: 0, before: 0, entries: [], head: 0, tail: 0 }
 }
 
 /** Drops what no longer counts at `now`. */
-function prune(limit: Limit, log: Log, now: Millis): void {
+function prune(limit: LimitNumbers, log: Log, now: Millis): void {
   const ahead = log.at - now
   if (ahead > limit.window) {
     log.entries = log.entries.map((n, i) => (i % 2 === 0 ? n - ahead : n))
@@ -61,14 +60,14 @@ function prune(limit: Limit, log: Log, now: Millis): void {
   if (head > log.head) drop(log, head, log.entries[2 * head - 1] as number)
 }
 
-function take(limit: Limit, log: Log, cost: number, now: Millis): boolean {
+function take(limit: LimitNumbers, log: Log, cost: number, now: Millis): boolean {
   prune(limit, log, now)
   const fits = cost === 0 || log.used + cost <= limit.quota
   if (fits && cost > 0) spend(limit, log, cost, now)
   return fits
 }
 
-function spend(limit: Limit, log: Log, cost: number, now: Millis): void {
+function spend(limit: LimitNumbers, log: Log, cost: number, now: Millis): void {
   const added = Math.min(cost, limit.quota)
   if (added === 0) return
   // Beyond full, the oldest units make room for the newest; what a larger limit counted stays as many.
@@ -82,7 +81,7 @@ function spend(limit: Limit, log: Log, cost: number, now: Millis): void {
   log.tail += 1
 }
 
-function refund(_limit: Limit, log: Log, cost: number, now: Millis, takenAt: Millis): void {
+function refund(_limit: LimitNumbers, log: Log, cost: number, now: Millis, takenAt: Millis): void {
   // From the entry of that instant, then from older ones: never from what came later.
   let left = cost
   const kept: [Millis, number][] = []
@@ -104,23 +103,21 @@ function refund(_limit: Limit, log: Log, cost: number, now: Millis, takenAt: Mil
   log.at = Math.max(now, log.at)
 }
 
-function remaining(limit: Limit, state: Log): number {
+function remaining(limit: LimitNumbers, state: Log): number {
   return Math.max(0, limit.quota - state.used)
 }
 
-function freeAt(limit: Limit, state: Log, cost: number): Millis {
+function freeAt(limit: LimitNumbers, state: Log, cost: number): Millis {
   // The oldest entries whose costs together make the room.
   const last = search(state, 1, state.before + state.used + cost - limit.quota)
   return (state.entries[2 * last] as Millis) + limit.window
 }
 
-function fullAt(limit: Limit, state: Log, now: Millis): Millis {
+function fullAt(limit: LimitNumbers, state: Log, now: Millis): Millis {
   return state.used === 0 ? now : (state.entries[2 * state.tail - 2] as Millis) + limit.window
 }
 
 export const slidingLog: Algorithm<Log> = {
-  name: 'sliding-log',
-  words: 0,
   fresh,
   take,
   spend,

@@ -5,17 +5,16 @@
 // The estimate assumes that the previous window's units were spread evenly. At most quota is allowed in
 // an aligned window; in the worst case 2 * quota - 1 in a span of one window's length across an edge
 // (docs/reference/algorithms/sliding-window.md has the derivation).
-import type { Limit } from '../limit/limit.ts'
 import type { Millis } from '../time/clock.ts'
-import type { Algorithm, State } from './algorithm.ts'
+import type { Algorithm, LimitNumbers, State } from './algorithm.ts'
 import { ceilDiv, floorDiv } from './arithmetic.ts'
 
-function fresh(limit: Limit, now: Millis): State {
+function fresh(limit: LimitNumbers, now: Millis): State {
   return { at: floorDiv(now, limit.window) * limit.window, used: 0, before: 0 }
 }
 
 /** Moves on to the window of `now`. */
-function roll(limit: Limit, state: State, now: Millis): void {
+function roll(limit: LimitNumbers, state: State, now: Millis): void {
   // Most requests come in the window that the state is of, and need no division.
   if (now >= state.at && now - state.at < limit.window) return
   const start = floorDiv(now, limit.window) * limit.window
@@ -35,11 +34,11 @@ function elapsed(state: State, now: Millis): Millis {
 }
 
 /** The estimated use within the last window's length, in units of 1/window. */
-function estimate(limit: Limit, state: State, now: Millis): number {
+function estimate(limit: LimitNumbers, state: State, now: Millis): number {
   return state.before * (limit.window - elapsed(state, now)) + state.used * limit.window
 }
 
-function take(limit: Limit, state: State, cost: number, now: Millis): boolean {
+function take(limit: LimitNumbers, state: State, cost: number, now: Millis): boolean {
   roll(limit, state, now)
   const wanted = estimate(limit, state, now) + cost * limit.window
   // What a larger limit counted may be above the quota; to look is always allowed.
@@ -48,23 +47,29 @@ function take(limit: Limit, state: State, cost: number, now: Millis): boolean {
   return fits
 }
 
-function spend(limit: Limit, state: State, cost: number): void {
+function spend(limit: LimitNumbers, state: State, cost: number): void {
   state.used = Math.max(state.used, Math.min(state.used + cost, limit.quota))
 }
 
-function refund(limit: Limit, state: State, cost: number, _now: Millis, takenAt: Millis): void {
+function refund(
+  limit: LimitNumbers,
+  state: State,
+  cost: number,
+  _now: Millis,
+  takenAt: Millis,
+): void {
   if (takenAt >= state.at) state.used = Math.max(0, state.used - cost)
   else if (takenAt >= state.at - limit.window) state.before = Math.max(0, state.before - cost)
 }
 
-function remaining(limit: Limit, state: State, now: Millis): number {
+function remaining(limit: LimitNumbers, state: State, now: Millis): number {
   return floorDiv(
     Math.max(0, limit.quota * limit.window - estimate(limit, state, now)),
     limit.window,
   )
 }
 
-function freeAt(limit: Limit, state: State, cost: number, now: Millis): Millis {
+function freeAt(limit: LimitNumbers, state: State, cost: number, now: Millis): Millis {
   const { window } = limit
   const budget = limit.quota - cost
   if (state.used <= budget) {
@@ -77,14 +82,12 @@ function freeAt(limit: Limit, state: State, cost: number, now: Millis): Millis {
   return state.at + window + ceilDiv(window * (state.used - budget), state.used)
 }
 
-function fullAt(limit: Limit, state: State, now: Millis): Millis {
+function fullAt(limit: LimitNumbers, state: State, now: Millis): Millis {
   if (state.used > 0) return state.at + 2 * limit.window
   return state.before > 0 ? state.at + limit.window : now
 }
 
 export const slidingWindow: Algorithm = {
-  name: 'sliding-window',
-  words: 3,
   fresh,
   take,
   spend,

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { limit, type AlgorithmName } from '../limit/limit.ts'
 import { Count } from '../../test/count.ts'
-import { algorithmOf } from './index.ts'
+import { algorithmOf } from './table.ts'
 
 describe('a refused cost that counts', () => {
   it.each<[AlgorithmName, left: [at: number, remaining: number][]]>([

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { limit } from '../limit/limit.ts'
 import { Count } from '../../test/count.ts'
 import { filledIn, type Row } from '../../test/tables.ts'
-import { algorithmOf } from './index.ts'
+import { algorithmOf } from './table.ts'
 
 describe('token bucket', () => {
   it.each<[string, { quota: number; window: number; burst: number }, Row[]]>([

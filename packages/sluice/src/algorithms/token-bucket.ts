@@ -3,4 +3,4 @@
 import type { Algorithm } from './algorithm.ts'
 import * as bucket from './bucket.ts'
 
-export const tokenBucket: Algorithm = { name: 'token-bucket', words: 2, ...bucket, delay: () => 0 }
+export const tokenBucket: Algorithm = { ...bucket, delay: () => 0 }

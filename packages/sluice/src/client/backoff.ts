@@ -1,7 +1,7 @@
 // How long to wait before each retry, when the server has not said: exponential, with full jitter.
 import type { Millis } from '../time/clock.ts'
 import type { Duration } from '../time/duration.ts'
-import { OptionReader } from './options.ts'
+import { OptionReader } from '../options/option-reader.ts'
 
 /** How waits grow. */
 export interface BackoffOptions {

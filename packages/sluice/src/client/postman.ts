@@ -78,7 +78,10 @@ export class Postman {
     const isOne = letters.length === 1
     const texts = letters.map(({ text }) => text).join(',')
     try {
-      const answer = await this.send(operation, isOne ? texts : `{"checks":[${texts}]}`)
+      const answer = await this.send(
+        operation,
+        isOne ? texts : `{"outcomes":true,"checks":[${texts}]}`,
+      )
       const answers = isOne ? [answer] : (answer as { decisions?: unknown } | null)?.decisions
       if (!Array.isArray(answers) || answers.length !== letters.length) throw malformed()
       for (const [i, { resolve, reject }] of letters.entries()) {

@@ -1,6 +1,6 @@
 // Bounds the retries of a client by its requests, so that an outage is not made worse by those who wait for its end.
 import type { Clock } from '../time/clock.ts'
-import { OptionReader } from './options.ts'
+import { OptionReader } from '../options/option-reader.ts'
 import { systemTimers } from './timers.ts'
 
 /** How many retries there may be. */

@@ -1,5 +1,5 @@
 // The decision of the fast path: it holds the state itself, so that a hot decision is one object.
-import { LazyVerdict } from '../algorithms/take.ts'
+import { LazyVerdict } from '../limit/take.ts'
 import type { Verdict } from '../limit/verdict.ts'
 import type { TakeOutput } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'

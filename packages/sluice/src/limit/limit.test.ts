@@ -148,7 +148,7 @@ describe('limit', () => {
     [
       { quota: 10_001, window: '1s', algorithm: 'sliding-log' },
       'quota',
-      /quota is 10001 with sliding-log, which remembers every request; accepted: at most 10000, or sliding-window$/,
+      /quota is 10001 with sliding-log, whose state grows with it; accepted: at most 10000$/,
     ],
     [
       { quota: 2 ** 52, window: 2 },

@@ -1,4 +1,6 @@
 // Limits as plain data, and the one function that makes them from what people write.
+import type { LimitNumbers } from '../algorithms/algorithm.ts'
+import { algorithmOf, ALGORITHMS, type AlgorithmName } from '../algorithms/table.ts'
 import { show, SluiceError } from '../errors.ts'
 import type { Millis } from '../time/clock.ts'
 import {
@@ -9,26 +11,15 @@ import {
   type DurationText,
 } from '../time/duration.ts'
 
-/** The six algorithms, in the order in which they are documented. */
-export const ALGORITHMS = [
-  'token-bucket',
-  'gcra',
-  'leaky-bucket',
-  'fixed-window',
-  'sliding-window',
-  'sliding-log',
-] as const
-
-/** The name of an algorithm. */
-export type AlgorithmName = (typeof ALGORITHMS)[number]
+export { ALGORITHMS, type AlgorithmName }
 
 /** How many units within how long, by which algorithm. Plain data, always valid: made by {@link limit}. */
-export interface Limit {
+export interface Limit extends LimitNumbers {
   readonly algorithm: AlgorithmName
   /** Units per window; 0 refuses every cost above 0. */
   readonly quota: number
   readonly window: Millis
-  /** Most units at once. Equals the quota for the three window algorithms. */
+  /** Most units at once. Equals the quota, except for the three buckets. */
   readonly burst: number
 }
 
@@ -52,18 +43,8 @@ export interface LimitOptions {
   readonly burst?: number
 }
 
-/** The largest quota of a sliding log, which keeps one entry per allowed request. */
-export const LARGEST_LOG = 10_000
-
-/** The algorithms for which burst and quota may differ. */
-const BUCKETS: ReadonlySet<unknown> = new Set<AlgorithmName>([
-  'token-bucket',
-  'gcra',
-  'leaky-bucket',
-])
-
 /** The most that quota or burst times window may be: twice as much is still an exact number. */
-const LARGEST_PRODUCT = 2 ** 52
+const MAX_PRODUCT = 2 ** 52
 
 /** What a rate may look like, for error messages. */
 export const RATE_FORMS = "text such as '100/min', '5/10s', '1000/1h'"
@@ -155,21 +136,19 @@ export function readLimit(
     return undefined
   }
 
+  const { hasBurst, maxQuota } = algorithmOf({ algorithm })
   if (quota === 0 && burst !== 0) {
     wrong('burst', ' with quota 0; accepted: no burst, since nothing is ever allowed')
-  } else if (!BUCKETS.has(algorithm) && burst !== quota) {
+  } else if (!hasBurst && burst !== quota) {
     wrong(
       'burst',
       ` with ${algorithm}; accepted: no burst (a window admits its quota at once), or another algorithm`,
     )
   }
-  if (algorithm === 'sliding-log' && quota > LARGEST_LOG) {
-    wrong(
-      'quota',
-      ` with sliding-log, which remembers every request; accepted: at most ${LARGEST_LOG}, or sliding-window`,
-    )
+  if (quota > maxQuota) {
+    wrong('quota', ` with ${algorithm}, whose state grows with it; accepted: at most ${maxQuota}`)
   }
-  if (Math.max(quota, burst) * window > LARGEST_PRODUCT) {
+  if (Math.max(quota, burst) * window > MAX_PRODUCT) {
     wrong(
       burst > quota ? 'burst' : 'quota',
       `, which times a window of ${window} ms is above 2^52, where numbers stop being exact; accepted: a shorter window or fewer units`,

@@ -1,7 +1,7 @@
 // Reading untrusted data for the policy parser: mistakes are collected with their paths, nothing is thrown.
 import { show, type Problem } from '../errors.ts'
 import { LONGEST_LIST } from './fields.ts'
-import { closest } from './suggest.ts'
+import { closest } from '../options/suggest.ts'
 
 /** The mistakes found so far. */
 export type Problems = Problem[]

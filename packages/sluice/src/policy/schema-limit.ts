@@ -1,5 +1,6 @@
 // The JSON Schema of limits: a rate as text, or its parts.
-import { ALGORITHMS, LARGEST_LOG, type Limit } from '../limit/limit.ts'
+import { algorithmOf, ALGORITHMS, type AlgorithmName } from '../algorithms/table.ts'
+import type { Limit } from '../limit/limit.ts'
 import { DURATION_UNITS } from '../time/duration.ts'
 import { ref, table, units, type Schema } from './schema-parts.ts'
 
@@ -50,17 +51,19 @@ export function limitSchemas(): Schema {
             },
           ],
         },
-        {
-          anyOf: [
-            {
-              properties: {
-                algorithm: { enum: ALGORITHMS.filter((name) => name !== 'sliding-log') },
-              },
-            },
-            { properties: { quota: { type: 'integer', maximum: LARGEST_LOG } } },
-          ],
-        },
+        ...quotaSchemas(),
       ],
     },
   }
+}
+
+/** For each algorithm that has a largest quota: another algorithm, or a quota up to that. */
+function quotaSchemas(): Schema[] {
+  const maxQuota = (name: AlgorithmName): number => algorithmOf({ algorithm: name }).maxQuota
+  return ALGORITHMS.filter((name) => maxQuota(name) < Infinity).map((name) => ({
+    anyOf: [
+      { properties: { algorithm: { enum: ALGORITHMS.filter((other) => other !== name) } } },
+      { properties: { quota: { type: 'integer', maximum: maxQuota(name) } } },
+    ],
+  }))
 }

@@ -1,7 +1,7 @@
 // What one refused request has taught: what its counts hold, and how they go on without traffic.
 import type { State } from '../algorithms/algorithm.ts'
-import { algorithmOf } from '../algorithms/index.ts'
-import { peekBy, LazyVerdict } from '../algorithms/take.ts'
+import { algorithmOf } from '../algorithms/table.ts'
+import { peekBy, LazyVerdict } from '../limit/take.ts'
 import type { Limit } from '../limit/limit.ts'
 import type { Verdict } from '../limit/verdict.ts'
 import type { Check, KnownRefusal } from '../stores/store.ts'

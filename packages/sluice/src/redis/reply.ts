@@ -1,5 +1,6 @@
 // What the scripts' numbers mean.
-import { LazyVerdict } from '../algorithms/take.ts'
+import { algorithmOf } from '../algorithms/table.ts'
+import { LazyVerdict } from '../limit/take.ts'
 import type { Verdict } from '../limit/verdict.ts'
 import type { Check } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
@@ -43,11 +44,12 @@ const LOOKED_AT = 2
 /** The server decides and says what the state is; what follows from it is worked out here, when asked. */
 function verdictOf(check: Check, reply: Reply): Verdict {
   const { limit, cost } = check
-  if (limit.algorithm === 'sliding-log') return logVerdict(check, reply)
+  const { words } = algorithmOf(limit)
+  if (words === 0) return logVerdict(check, reply)
   const answer = numberFrom(reply)
   const at = reply.now - numberFrom(reply)
   const used = numberFrom(reply)
-  const before = limit.algorithm === 'sliding-window' ? numberFrom(reply) : 0
+  const before = words === 3 ? numberFrom(reply) : 0
   const state = { at, used, before }
   return new LazyVerdict(
     limit,

@@ -1,6 +1,6 @@
-// Requests on the wire: what the scripts are told.
+// Requests on the wire: the arguments of the scripts.
 import type { State } from '../algorithms/algorithm.ts'
-import type { AlgorithmName } from '../limit/limit.ts'
+import { algorithmOf, ALGORITHMS } from '../algorithms/table.ts'
 import type { Check } from '../stores/store.ts'
 
 /** A check to a server that may drop counts by itself. */
@@ -26,17 +26,8 @@ const OPERATIONS: Readonly<Record<Operation, string>> = {
   reset: '4',
 }
 
-const ALGORITHMS: Readonly<Record<AlgorithmName, string>> = {
-  'token-bucket': '1',
-  gcra: '2',
-  'leaky-bucket': '3',
-  'fixed-window': '4',
-  'sliding-window': '5',
-  'sliding-log': '6',
-}
-
-/** The algorithms that the script of plain takes knows: they are one arithmetic. */
-const BUCKETS: ReadonlySet<AlgorithmName> = new Set(['token-bucket', 'gcra', 'leaky-bucket'])
+/** The Lua file that the script of plain takes repeats. */
+const PLAIN_LUA = 'bucket'
 
 /** Everything about a request but its keys. Requests of one shape share one description on the wire. */
 export interface Shape {
@@ -97,17 +88,24 @@ function argsOf(check: RemindingCheck): string[] {
   const { algorithm, quota, window, burst } = limit
   let flags = (shadow === true ? 1 : 0) + (countRefused === true ? 2 : 0)
   if (known !== undefined || leavesTrace === true) flags += 4
-  const numbers = [quota, window, burst, cost, flags].map(String)
-  const args = [ALGORITHMS[algorithm], ...numbers, takenAt === undefined ? '' : String(takenAt)]
+  const numbers = [quota, window, burst, slowestOf(check), cost, flags].map(String)
+  const row = String(ALGORITHMS.indexOf(algorithm) + 1)
+  const args = [row, ...numbers, takenAt === undefined ? '' : String(takenAt)]
   if (known !== undefined) args.push(...[known.at, known.used, known.before].map(String))
   return args
 }
 
 function isPlainTake({ limit, cost, shadow, countRefused, known }: RemindingCheck): boolean {
   if (cost === 0 || shadow === true || countRefused === true || known !== undefined) return false
-  return BUCKETS.has(limit.algorithm)
+  return algorithmOf(limit).lua === PLAIN_LUA
 }
 
-function plainArgsOf({ limit: { quota, window, burst }, cost }: Check): string[] {
-  return [quota, window, burst * window, cost * window].map(String)
+function plainArgsOf(check: Check): string[] {
+  const { quota, window, burst } = check.limit
+  return [quota, window, burst * window, check.cost * window, slowestOf(check)].map(String)
+}
+
+/** The smallest quota of the limits that share the count: it decides how long the count is kept. */
+function slowestOf({ limit }: Check): number {
+  return limit.quota
 }

@@ -1,5 +1,6 @@
 // The conformance suite for stores: what every store must do, in any test runner.
-import { limit, type AlgorithmName, type LimitOptions, type RateText } from '../limit/limit.ts'
+import { algorithmOf, ALGORITHMS } from '../algorithms/table.ts'
+import { limit, type LimitOptions, type RateText } from '../limit/limit.ts'
 import type { Verdict } from '../limit/verdict.ts'
 import type { Check, Store } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
@@ -61,13 +62,7 @@ function on(key: string, rate: RateText, more: Partial<Check> & LimitOptions = {
   return { space: `test-${made.algorithm}-${made.window}`, key, limit: made, cost: 1, ...rest }
 }
 
-const BUCKETS: readonly AlgorithmName[] = ['token-bucket', 'gcra', 'leaky-bucket']
-const EVERY: readonly AlgorithmName[] = [
-  ...BUCKETS,
-  'fixed-window',
-  'sliding-window',
-  'sliding-log',
-]
+const BUCKETS = ALGORITHMS.filter((algorithm) => algorithmOf({ algorithm }).hasBurst)
 
 const allowedOf = (verdicts: readonly Verdict[]): readonly boolean[] =>
   verdicts.map((v) => v.allowed)
@@ -78,7 +73,7 @@ const cases: readonly (readonly [string, (bench: Bench) => Promise<void>])[] = [
   [
     'admits the quota and refuses the next, for every algorithm',
     async ({ take }) => {
-      for (const algorithm of EVERY) {
+      for (const algorithm of ALGORITHMS) {
         for (let left = 2; left >= 0; left--) {
           const [verdict] = await take(on('a', '3/min', { algorithm }))
           expectEqual(verdict?.allowed, true, `${algorithm} allowed`)
@@ -91,7 +86,7 @@ const cases: readonly (readonly [string, (bench: Bench) => Promise<void>])[] = [
   [
     'refuses until retryAfter, then allows, for every algorithm',
     async ({ take, advance }) => {
-      for (const algorithm of EVERY) {
+      for (const algorithm of ALGORITHMS) {
         const check = on('a', '3/min', { algorithm })
         await take({ ...check, cost: 3 })
         const [refused] = await take({ ...check, cost: 2 })
@@ -105,7 +100,7 @@ const cases: readonly (readonly [string, (bench: Bench) => Promise<void>])[] = [
   [
     'is as good as new after resetAfter, for every algorithm',
     async ({ take, peek, advance }) => {
-      for (const algorithm of EVERY) {
+      for (const algorithm of ALGORITHMS) {
         const check = on('a', '3/min', { algorithm })
         const [taken] = await take({ ...check, cost: 2 })
         await advance((taken?.resetAfter as Millis) - 1)
@@ -118,7 +113,7 @@ const cases: readonly (readonly [string, (bench: Bench) => Promise<void>])[] = [
   [
     'says that a cost above the burst can never fit',
     async ({ take }) => {
-      for (const algorithm of EVERY) {
+      for (const algorithm of ALGORITHMS) {
         const [verdict] = await take(on('a', '3/min', { algorithm, cost: 4 }))
         expectEqual(
           [verdict?.allowed, verdict?.retryAfter, verdict?.remaining],
@@ -131,7 +126,7 @@ const cases: readonly (readonly [string, (bench: Bench) => Promise<void>])[] = [
   [
     'refuses every cost above 0 when the quota is 0, and lets a cost of 0 look',
     async ({ take }) => {
-      for (const algorithm of EVERY) {
+      for (const algorithm of ALGORITHMS) {
         const check = on('a', '0/min', { algorithm })
         expectEqual(allowedOf(await take(check)), [false], algorithm)
         expectEqual(allowedOf(await take({ ...check, cost: 0 })), [true], algorithm)
@@ -175,27 +170,27 @@ const cases: readonly (readonly [string, (bench: Bench) => Promise<void>])[] = [
   [
     'takes of mixed algorithms are all or none',
     async ({ take, peek }) => {
-      const checks = EVERY.map((algorithm) => on('a', '5/min', { algorithm, cost: 2 }))
+      const checks = ALGORITHMS.map((algorithm) => on('a', '5/min', { algorithm, cost: 2 }))
       expectEqual(
         allowedOf(await take(...checks)),
-        EVERY.map(() => true),
+        ALGORITHMS.map(() => true),
         'first',
       )
       expectEqual(
         allowedOf(await take(...checks)),
-        EVERY.map(() => true),
+        ALGORITHMS.map(() => true),
         'second',
       )
       expectEqual(
         allowedOf(await take(...checks)),
-        EVERY.map(() => false),
+        ALGORITHMS.map(() => false),
         'third',
       )
       const last = on('z', '1/min', { algorithm: 'gcra', cost: 2 })
       await take(...checks.map((check) => ({ ...check, cost: 1 })), last)
       expectEqual(
         remainingOf(await peek(...checks)),
-        EVERY.map(() => 1),
+        ALGORITHMS.map(() => 1),
         'nothing was charged',
       )
     },
@@ -234,7 +229,7 @@ const cases: readonly (readonly [string, (bench: Bench) => Promise<void>])[] = [
   [
     'charges refused requests where a check asks for it, never beyond full',
     async ({ take, advance }) => {
-      for (const algorithm of EVERY.slice(0, 2)) {
+      for (const algorithm of ALGORITHMS.slice(0, 2)) {
         const check = on('a', '2/min', { algorithm, countRefused: true })
         await take({ ...check, cost: 2 })
         await advance(29_000)
@@ -273,7 +268,7 @@ const cases: readonly (readonly [string, (bench: Bench) => Promise<void>])[] = [
   [
     'gives back, never above full, for every algorithm',
     async ({ store, take, peek }) => {
-      for (const algorithm of EVERY) {
+      for (const algorithm of ALGORITHMS) {
         const check = on('a', '3/min', { algorithm })
         await take({ ...check, cost: 3 })
         await store.refund([{ ...check, cost: 2 }])
@@ -288,7 +283,7 @@ const cases: readonly (readonly [string, (bench: Bench) => Promise<void>])[] = [
   [
     'gives nothing back that time has given back already',
     async ({ store, take, peek, advance }) => {
-      for (const algorithm of EVERY) {
+      for (const algorithm of ALGORITHMS) {
         const check = on('a', '2/min', { algorithm })
         const [first] = await take({ ...check, cost: 2 })
         await advance(120_000)
@@ -302,7 +297,7 @@ const cases: readonly (readonly [string, (bench: Bench) => Promise<void>])[] = [
   [
     'forgets on reset',
     async ({ store, take, peek }) => {
-      for (const algorithm of EVERY) {
+      for (const algorithm of ALGORITHMS) {
         const check = on('a', '3/min', { algorithm, cost: 3 })
         await take(check)
         await store.reset([check])
@@ -313,7 +308,7 @@ const cases: readonly (readonly [string, (bench: Bench) => Promise<void>])[] = [
   [
     'keeps the count when quota and burst change, and reads one above the new limit as full',
     async ({ take, peek }) => {
-      for (const algorithm of EVERY) {
+      for (const algorithm of ALGORITHMS) {
         await take(on('a', '10/min', { algorithm, cost: 6 }))
         expectEqual(
           remainingOf(await peek(on('a', '20/min', { algorithm }))),
@@ -331,7 +326,7 @@ const cases: readonly (readonly [string, (bench: Bench) => Promise<void>])[] = [
   [
     'loses nothing that a larger limit counted when a smaller one charges or gives back',
     async ({ store, take, peek, advance }) => {
-      for (const algorithm of EVERY) {
+      for (const algorithm of ALGORITHMS) {
         const [large, small] = [on('a', '100/min', { algorithm }), on('a', '5/min', { algorithm })]
         await take({ ...large, cost: 95 })
         expectEqual(allowedOf(await take({ ...small, countRefused: true })), [false], algorithm)

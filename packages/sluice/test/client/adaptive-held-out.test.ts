@@ -1,9 +1,10 @@
 // The learned rate at limits, networks and servers that its constants were never fitted to. `LEARNING_SEEDS=200` runs the whole study.
 import { describe, expect, it } from 'vitest'
+import { lengthOf } from '../../../../test/length.ts'
 import { ALGORITHMS } from '../../src/limit/limit.ts'
 import { drawCase, learn, type Learned } from './learning-cases.ts'
 
-const SEEDS = Number(process.env['LEARNING_SEEDS'] ?? 4)
+const SEEDS = Number(process.env['LEARNING_SEEDS'] ?? lengthOf(1, 4))
 /** None of these were looked at when the constants were chosen. */
 const FIRST_SEED = 1_000_000
 

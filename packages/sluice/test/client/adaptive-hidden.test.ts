@@ -3,6 +3,7 @@ import type { RequestListener, ServerResponse } from 'node:http'
 import express, { type RequestHandler } from 'express'
 import { rateLimit as peersRateLimit } from 'express-rate-limit'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { isLong } from '../../../../test/length.ts'
 import { adaptive } from '../../src/client/adaptive.ts'
 import type { Fetch } from '../../src/client/polite.ts'
 import { rateLimit } from '../../src/http/express.ts'
@@ -115,16 +116,27 @@ async function crowd(limiting: Limiting) {
   }
 }
 
-it.each(limitings)(
-  '%s: within five percent below the limit, also when it is raised and lowered',
+/** Limits per second, each with the minutes that the client has to learn it. */
+type Phases = readonly (readonly [perSecond: number, learning: number])[]
+const RAISED: Phases = [
+  [6, 3],
+  [9, 5],
+]
+const LOWERED: Phases = [
+  [6, 3],
+  [5, 4],
+]
+/** One direction at each server by default, both at each in `npm run test:long`. */
+const cases = isLong
+  ? limitings.map(([name, limiting]) => [name, [...RAISED, ...LOWERED.slice(1)], limiting] as const)
+  : limitings.map(([name, limiting], i) => [name, i === 0 ? RAISED : LOWERED, limiting] as const)
+
+it.each(cases)(
+  '%s: uses 95 % of the limit and more, also of the next one: %j',
   { timeout: 240_000 },
-  async (name, limiting) => {
+  async (name, phases, limiting) => {
     const one = await crowd(limiting)
-    for (const [perSecond, learning] of [
-      [6, 3],
-      [9, 5],
-      [5, 4],
-    ] as const) {
+    for (const [perSecond, learning] of phases) {
       one.setLimit(perSecond)
       const { share, refused } = await one.settled(learning, 3)
       console.log(

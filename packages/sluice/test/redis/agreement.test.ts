@@ -1,6 +1,7 @@
 // TypeScript and Lua agree to the last bit: the same random walks through the memory store and through Redis.
 // SLUICE_SEED=n walks elsewhere, SLUICE_STEPS=n further.
 import { describe, expect, it } from 'vitest'
+import { lengthOf } from '../../../../test/length.ts'
 import { ALGORITHMS } from '../../src/limit/limit.ts'
 import type { Verdict } from '../../src/limit/verdict.ts'
 import { redisStore } from '../../src/redis/redis-store.ts'
@@ -10,7 +11,7 @@ import { oneServer } from './one-server.ts'
 import { Random, SEED } from './random.ts'
 import { walkOf, type Request, type Turn } from './requests.ts'
 
-const STEPS = Number(process.env['SLUICE_STEPS'] ?? 100_000)
+const STEPS = Number(process.env['SLUICE_STEPS'] ?? lengthOf(10_000, 100_000))
 const STEPS_PER_WALK = 250
 /** Walks under way at once, so that the server always has something to do. */
 const AT_ONCE = 24

@@ -1,9 +1,10 @@
 // What a count costs the server.
 import { expect, it } from 'vitest'
+import { lengthOf } from '../../../../test/length.ts'
 import { on, patientStore, takeOne } from './asking.ts'
 import { oneServer } from './one-server.ts'
 
-const KEYS = 100_000
+const KEYS = lengthOf(30_000, 100_000)
 const redis = oneServer()
 
 it.each(['token-bucket', 'sliding-window'] as const)(

@@ -1,6 +1,7 @@
 // Several processes at one server, by its own clock: exactly the quota, nothing charged in part, whatever their clocks say.
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { lengthOf } from '../../../../test/length.ts'
 import { startRedis, type RedisServer } from '../../../../test/servers/redis-server.ts'
 import { ALGORITHMS } from '../../src/limit/limit.ts'
 import { left, on, patientStore } from './asking.ts'
@@ -9,7 +10,11 @@ import type { Errand, Orders } from './taker.ts'
 import { compileTakers, type Takers } from './takers.ts'
 
 const PROCESSES = 8
-const TAKES = 20_000
+const TAKES = lengthOf(2500, 20_000)
+/** What all of them ask for is more than three times as much. */
+const QUOTA = 0.3 * PROCESSES * TAKES
+/** The largest quota of a sliding log. */
+const MAX_LOGGED = 10_000
 const HOUR = 3_600_000
 
 let server: RedisServer
@@ -38,7 +43,9 @@ const orders = (prefix: string, errands: readonly Errand[], skew = 0, inFlight =
 describe(`${PROCESSES} processes with ${TAKES} takes each on one key`, () => {
   // Windows so long that none ends, and no bucket gains a unit, while the test runs.
   const limits = ALGORITHMS.map((algorithm) =>
-    on('hot', algorithm === 'sliding-log' ? '10000/400d' : '50000/400d', { algorithm }),
+    on('hot', `${algorithm === 'sliding-log' ? Math.min(QUOTA, MAX_LOGGED) : QUOTA}/400d`, {
+      algorithm,
+    }),
   )
 
   it('admit exactly the quota, for every algorithm', async () => {

@@ -1,5 +1,5 @@
 // A store that remembers refusals, in front of one that tests can look into.
-import { LazyVerdict } from '../../src/algorithms/take.ts'
+import { LazyVerdict } from '../../src/limit/take.ts'
 import { limit } from '../../src/limit/limit.ts'
 import type { Verdict } from '../../src/limit/verdict.ts'
 import { RememberingStore, type SeenStore } from '../../src/redis/remembering-store.ts'

@@ -1,4 +1,5 @@
 // Random requests on a few counts that meet again and again, made concrete by what the memory store answers.
+import { algorithmOf } from '../../src/algorithms/table.ts'
 import { ALGORITHMS, limit, type AlgorithmName, type Limit } from '../../src/limit/limit.ts'
 import type { Verdict } from '../../src/limit/verdict.ts'
 import { memoryStore } from '../../src/stores/memory/memory-store.ts'
@@ -71,7 +72,8 @@ function countOf(algorithm: AlgorithmName, space: string, random: Random): Count
       ? random.pick([1000, 60_000, 3_600_000, DAY, 400 * DAY])
       : random.whole(1, 400 * DAY)
   const most = Math.floor(LARGEST_PRODUCT / window)
-  const largest = Math.min(most, algorithm === 'sliding-log' ? 10_000 : most)
+  const { hasBurst, maxQuota } = algorithmOf({ algorithm })
+  const largest = Math.min(most, maxQuota)
   const amount = (): number => {
     const drawn = random.chance(0.7)
       ? random.whole(1, 12)
@@ -80,10 +82,9 @@ function countOf(algorithm: AlgorithmName, space: string, random: Random): Count
         : random.whole(1, LARGEST_PRODUCT)
     return Math.min(drawn, largest)
   }
-  const isBucket = ['token-bucket', 'gcra', 'leaky-bucket'].includes(algorithm)
   const drawLimit = (): Limit => {
     const quota = amount()
-    const burst = isBucket && random.chance(0.6) ? amount() : quota
+    const burst = hasBurst && random.chance(0.6) ? amount() : quota
     return limit({ algorithm, window, quota, burst })
   }
   // A limit that changes on the way, or one that never allows anything.

@@ -1,7 +1,7 @@
 -- Token bucket, GCRA and leaky bucket: algorithms/bucket.ts.
 -- used: the level in units of 1/window; at: the instant for which it holds.
 
-local bucket = { words = 2 }
+local bucket = {}
 
 function bucket.fresh(limit, now)
   return now, 0, 0
@@ -42,7 +42,7 @@ function bucket.refund(limit, at, used, before, cost, now, taken_at)
   return at, max(0, used - back), 0
 end
 
-function bucket.full_at(limit, at, used, before, now)
+function bucket.kept_until(limit, at, used, before, now)
   if used == 0 then return now end
-  return max(now, at + ceil_div(used, max(1, limit.quota)))
+  return max(now, at + ceil_div(used, max(1, limit.slowest)))
 end

@@ -1,7 +1,7 @@
 -- Fixed window: algorithms/fixed-window.ts.
 -- at: the window's start; used: the units taken in it.
 
-local fixed_window = { words = 2 }
+local fixed_window = {}
 
 function fixed_window.fresh(limit, now)
   return floor_div(now, limit.window) * limit.window, 0, 0
@@ -34,7 +34,7 @@ function fixed_window.refund(limit, at, used, before, cost, now, taken_at)
   return at, max(0, used - cost), 0
 end
 
-function fixed_window.full_at(limit, at, used, before, now)
+function fixed_window.kept_until(limit, at, used, before, now)
   if used == 0 then return now end
   return at + limit.window
 end

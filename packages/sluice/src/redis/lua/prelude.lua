@@ -1,20 +1,21 @@
--- What every algorithm shares: exact division, and states as packed numbers under one key each.
+-- What all algorithms share: exact division, and states as packed numbers under one key each.
 --
--- An algorithm is a table of the functions that algorithms/algorithm.ts describes, line for line as in its
--- TypeScript file, over three plain numbers (at, used, before) instead of an object:
+-- An algorithm of two or three words is a table of functions, line for line as in its TypeScript file, over three plain
+-- numbers (at, used, before) instead of an object:
 --   fresh(limit, now), advance(limit, at, used, before, now), charge and spend(limit, at, used, before, cost, now),
 --   refund(limit, at, used, before, cost, now, taken_at)  return at, used, before
---   fits(limit, at, used, before, cost, now)            returns a boolean
---   full_at(limit, at, used, before, now)               returns an instant
---   largest(limit)                                      returns the most that any limit with this window counts
--- `take` there is advance, fits and charge here: what follows the clock, the decision, and what an allowed cost does.
+--   fits(limit, at, used, before, cost, now)              returns a boolean
+--   kept_until(limit, at, used, before, now)              returns the instant from which the state answers as none, by
+--                                                         the slowest of the limits that share the count (limit.slowest)
+--   largest(limit)                                        returns the most that any limit with this window counts
+-- `take` in TypeScript is advance, fits and charge here. `words` comes from the table of algorithms.
 -- Numbers never pass through tostring or `..`, which keep 14 digits.
 
 local floor, max, min = math.floor, math.max, math.min
 local pack, unpack = struct.pack, struct.unpack
 
--- Milliseconds for which a key outlives its state: the server's clock, by which keys expire, moves on between
--- the moment a script begins and the one in which it asks for the time. A test that sets the time needs more.
+-- Milliseconds for which a key outlives its state: the clock by which keys expire moves on between the start of a
+-- script and its reading of the time. A test that sets the time needs more.
 local SPARE = ARGV[1] == '' and 1000 or 3600000
 
 local function ceil_div(a, b)
@@ -29,13 +30,13 @@ local function floor_div(a, b)
   return quotient
 end
 
--- A number that one of us can have written: whole, not negative, exact.
+-- Whether this script can have written the number: whole, not negative, exact.
 local function is_whole(n)
   return n >= 0 and n <= 9007199254740991 and n % 1 == 0
 end
 
--- The state under a key. Nothing there, or nothing that we wrote: the state of a count that has none; but when
--- the caller knows what was there, the server has dropped it, and it was that.
+-- The state under a key. A missing key, or a value that this script did not write, is a fresh count. But if the caller
+-- knows the last state and the key is missing, the server has dropped it, and the known state holds.
 -- Returns nil and the server's error when the key cannot be read.
 local function load(algorithm, limit, key, now)
   local raw = redis.pcall('GET', key)
@@ -60,10 +61,10 @@ local function load(algorithm, limit, key, now)
   return algorithm.fresh(limit, now)
 end
 
--- Lets what is left of a state, if only an empty one, live for as long as anybody may remember a full one. Returns the
+-- Keeps what is left of a state, if only an empty one, for as long as a process may remember a full one. Returns the
 -- server's error, if any.
 local function leave_trace(algorithm, limit, key)
-  local ttl = max(2 * limit.window, ceil_div(limit.burst * limit.window, max(1, limit.quota))) + SPARE
+  local ttl = max(2 * limit.window, ceil_div(limit.burst * limit.window, max(1, limit.slowest))) + SPARE
   local reply = redis.pcall('PEXPIRE', key, ttl)
   if reply == 0 then
     local empty = algorithm.words == 2 and pack('<dd', 0, 0) or pack('<ddd', 0, 0, 0)
@@ -72,9 +73,9 @@ local function leave_trace(algorithm, limit, key)
   return type(reply) == 'table' and reply.err or nil
 end
 
--- Writes a state, to live until it says nothing any more. Returns the server's error, if any.
+-- Writes a state, to expire when it answers as none for every limit that shares the count. Returns the server's error, if any.
 local function save(algorithm, limit, key, at, used, before, now)
-  local ttl = algorithm.full_at(limit, at, used, before, now) - now
+  local ttl = algorithm.kept_until(limit, at, used, before, now) - now
   local reply
   if ttl <= 0 then
     reply = redis.pcall('DEL', key)

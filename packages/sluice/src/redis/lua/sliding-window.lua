@@ -1,7 +1,7 @@
 -- Sliding window counter: algorithms/sliding-window.ts.
 -- at: the current window's start; used: its units; before: those of the window before it.
 
-local sliding_window = { words = 3 }
+local sliding_window = {}
 
 function sliding_window.fresh(limit, now)
   return floor_div(now, limit.window) * limit.window, 0, 0
@@ -39,7 +39,7 @@ function sliding_window.refund(limit, at, used, before, cost, now, taken_at)
   return at, used, before
 end
 
-function sliding_window.full_at(limit, at, used, before, now)
+function sliding_window.kept_until(limit, at, used, before, now)
   if used > 0 then return at + 2 * limit.window end
   if before > 0 then return at + limit.window end
   return now

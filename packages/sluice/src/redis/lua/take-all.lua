@@ -3,27 +3,26 @@
 -- KEYS  one per check, request after request
 -- ARGV  1 now in ms, or '' for the server's own time (tests set it)
 --       2 the latest server time in ms at which this call may still act, 0 for any
---       3 how many shapes follow; requests alike in all but their keys share one shape
+--       3 how many shapes follow; requests that differ only in their keys share one shape
 --       then for each shape: the operation (1 take, 2 peek, 3 refund, 4 reset), the number of checks, and for
---       each check: algorithm (1 to 3 buckets, 4 fixed window, 5 sliding window, 6 sliding log), quota,
---       window, burst, cost, flags (1 shadow, 2 count refused, 4 the server may drop counts), taken at; with
---       flag 4 a take goes on with at, used and before, by which the count is known if it was dropped, and
---       what give and reset leave lives on as a trace, since it would be taken for dropped
+--       each check: algorithm (its row in algorithms/table.ts, from 1), quota, window, burst, the smallest quota of
+--       the limits that share the count, cost, flags (1 shadow, 2 count refused, 4 the server may drop counts),
+--       taken at. With flag 4, a take adds at, used and before: the last known state, which holds if the server has
+--       dropped the count. With flag 4, what refund and reset leave is kept as a trace, so that no process takes the
+--       count for dropped.
 --       then for each request the number of its shape
--- Output: flat integers and texts. First the server's time; below 0, and alone, when the call came too late
+-- Output: flat integers and strings. First the server's time; negative, and alone, when the call came too late
 --       and did nothing. Then for each take or peek, check by check: the answer (0 refused, 1 taken, 2 would be
---       allowed), now - at, used, and for the sliding window before; for the sliding log: the answer, used,
---       full at, free at, available at.
---       Nothing for give and reset. A request that failed is one text instead, the server's error.
+--       allowed), now - at, used, and for an algorithm of three words before; for an algorithm of no words: the
+--       answer, used, full at, free at, available at.
+--       Nothing for refund and reset. For a request that failed: one string instead, the server's error.
 --
--- A request reads everything before it writes anything, so that one that cannot be decided changes nothing.
+-- A request reads everything before it writes anything, so that a request that cannot be decided changes nothing.
+-- An algorithm of no words keeps a log: a table that its `open` returns and its other functions change.
 
--- Each is made for the first check that asks for it: making them all costs more than a decision.
-local makers = { make_bucket, make_bucket, make_bucket, make_fixed_window, make_sliding_window, make_sliding_log }
+-- By row. Made for the first check that uses it: making all of them would cost more than a decision.
 local algorithms = {}
-local sliding_log
-local LOG = 6
-local TAKE, PEEK, GIVE = 1, 2, 3
+local TAKE, PEEK, REFUND = 1, 2, 3
 local REFUSED, TAKEN, LOOKED_AT = 0, 1, 2
 
 local now = tonumber(ARGV[1])
@@ -42,13 +41,13 @@ end
 
 -- One count as a check sees it: its numbers at this instant, or its log. Or nil and the error.
 local function view_of(check, key)
-  if check.algorithm == LOG then
-    local log, err = sliding_log.open(key, check, now)
+  local algorithm = check.algorithm
+  if algorithm.words == 0 then
+    local log, err = algorithm.open(key, check, now)
     if err then return nil, err end
-    sliding_log.advance(log, check, now)
+    algorithm.advance(log, check, now)
     return { key = key, log = log, is_set_back = log.shift > 0 }
   end
-  local algorithm = algorithms[check.algorithm]
   local stored_at, used, before = load(algorithm, check, key, now)
   if not stored_at then return nil, used end
   local at
@@ -59,19 +58,19 @@ end
 
 local function fits(check, view)
   if check.cost == 0 then return true end
-  if view.log then return sliding_log.fits(view.log, check, check.cost) end
-  return algorithms[check.algorithm].fits(check, view.at, view.used, view.before, check.cost, now)
+  if view.log then return check.algorithm.fits(view.log, check, check.cost) end
+  return check.algorithm.fits(check, view.at, view.used, view.before, check.cost, now)
 end
 
--- The view after the cost is taken, which fits or is taken all the same. Writes nothing.
+-- The view after the cost is taken; `allowed` says whether it fits. Writes nothing.
 local function spent(check, view, allowed)
+  local algorithm = check.algorithm
   if check.cost == 0 then return view end
   if view.log then
-    local log = sliding_log.copy(view.log)
-    sliding_log.spend(log, check, check.cost, now)
+    local log = algorithm.copy(view.log)
+    algorithm.spend(log, check, check.cost, now)
     return { key = view.key, log = log }
   end
-  local algorithm = algorithms[check.algorithm]
   local spend = allowed and algorithm.charge or algorithm.spend
   local at, used, before = spend(check, view.at, view.used, view.before, check.cost, now)
   return { key = view.key, at = at, used = used, before = before }
@@ -79,30 +78,31 @@ end
 
 -- Writes a view. Returns the error, if any.
 local function keep(check, view)
-  if view.log then return sliding_log.save(view.log, check, now) end
-  return save(algorithms[check.algorithm], check, view.key, view.at, view.used, view.before, now)
+  if view.log then return check.algorithm.save(view.log, check, now) end
+  return save(check.algorithm, check, view.key, view.at, view.used, view.before, now)
 end
 
 -- `answer` is REFUSED, TAKEN, or LOOKED_AT when the cost would fit but was not taken.
 local function show(check, view, answer)
+  local algorithm = check.algorithm
   put(answer)
   if view.log then
     local remaining = max(0, check.quota - view.log.used)
     put(view.log.used)
-    put(sliding_log.full_at(view.log, check, now))
-    put(answer == REFUSED and sliding_log.free_at(view.log, check, check.cost) or 0)
-    put(sliding_log.free_at(view.log, check, remaining + 1))
+    put(algorithm.full_at(view.log, check, now))
+    put(answer == REFUSED and algorithm.free_at(view.log, check, check.cost) or 0)
+    put(algorithm.free_at(view.log, check, remaining + 1))
     return
   end
   -- The age rather than the instant: it is mostly 0, and short numbers cost both sides less.
   put(now - view.at)
   put(view.used)
-  if algorithms[check.algorithm].words == 3 then put(view.before) end
+  if algorithm.words == 3 then put(view.before) end
 end
 
--- `take_alone` for a count that is three numbers: nearly every request, and a view costs more than the decision.
+-- `take_alone` for a count that is two or three numbers, without a view, which would cost more than the decision.
 local function take_numbers(check, key, counts)
-  local algorithm, cost = algorithms[check.algorithm], check.cost
+  local algorithm, cost = check.algorithm, check.cost
   local stored_at, used, before = load(algorithm, check, key, now)
   if not stored_at then return used end
   local at
@@ -125,9 +125,9 @@ local function take_numbers(check, key, counts)
   if algorithm.words == 3 then put(before) end
 end
 
--- Decides a check by itself and shows it. `counts`: a refusal costs as much, as far as it goes. Returns the error, if any.
+-- Decides a check by itself and shows it. `counts`: a refusal is charged too, up to full. Returns the error, if any.
 local function take_alone(check, key, counts)
-  if check.algorithm ~= LOG then return take_numbers(check, key, counts) end
+  if check.algorithm.words > 0 then return take_numbers(check, key, counts) end
   local view, err = view_of(check, key)
   if err then return err end
   local allowed = fits(check, view)
@@ -136,7 +136,7 @@ local function take_alone(check, key, counts)
       view = spent(check, view, allowed)
       err = keep(check, view)
     elseif view.is_set_back then
-      -- The clock was set back and the state moved with it: the one thing that a refusal keeps, since time must go on.
+      -- The clock was set back and the state moved with it. A refusal keeps only this, so that time goes on.
       err = keep(check, view)
     end
   end
@@ -144,15 +144,15 @@ local function take_alone(check, key, counts)
   show(check, view, allowed and TAKEN or REFUSED)
 end
 
--- What an earlier check of the same request leaves behind for the same count, as this check sees it.
+-- The state that an earlier check of the same request leaves for the same count, as this check sees it.
 local function left_by(shape, nexts, first, i)
   local check = shape[i]
   if check.is_shadow then return nil end
   for j = i - 1, 1, -1 do
     if KEYS[first + j - 1] == KEYS[first + i - 1] and not shape[j].is_shadow then
       local view = nexts[j]
-      if view.log then return { key = view.key, log = sliding_log.copy(view.log), is_second = true } end
-      local at, used, before = algorithms[check.algorithm].advance(check, view.at, view.used, view.before, now)
+      if view.log then return { key = view.key, log = check.algorithm.copy(view.log), is_second = true } end
+      local at, used, before = check.algorithm.advance(check, view.at, view.used, view.before, now)
       return { key = view.key, at = at, used = used, before = before, is_second = true }
     end
   end
@@ -163,7 +163,7 @@ local function commit(shape, first, views, nexts)
   for i = 1, #shape do
     local check = shape[i]
     if check.cost > 0 and not check.is_shadow then
-      -- A log is written by parts, and an earlier check has just written some: this one goes on from there.
+      -- An earlier check has just written to this log: read it again and continue from there.
       if views[i].is_second and views[i].log then
         nexts[i] = spent(check, (view_of(check, KEYS[first + i - 1])), true)
       end
@@ -181,7 +181,7 @@ local function commit(shape, first, views, nexts)
   end
 end
 
--- One was refused: none is charged but those that count refusals; the others show what they hold.
+-- One was refused: only checks that count refusals are charged; the others show what they hold.
 local function refuse(shape, first, views, allowed)
   for i = 1, #shape do
     local check, key = shape[i], KEYS[first + i - 1]
@@ -228,17 +228,16 @@ end
 local function refund(shape, first)
   for i = 1, #shape do
     local check, key = shape[i], KEYS[first + i - 1]
-    local taken_at = check.taken_at or now
+    local algorithm, taken_at = check.algorithm, check.taken_at or now
     local err
-    if check.algorithm == LOG then
+    if algorithm.words == 0 then
       local log
-      log, err = sliding_log.open(key, check, now)
+      log, err = algorithm.open(key, check, now)
       if log and log.tail > 0 then
-        sliding_log.advance(log, check, now)
-        err = sliding_log.refund(log, check, check.cost, now, taken_at)
+        algorithm.advance(log, check, now)
+        err = algorithm.refund(log, check, check.cost, now, taken_at)
       end
     elseif redis.call('EXISTS', key) == 1 then
-      local algorithm = algorithms[check.algorithm]
       local at, used, before = load(algorithm, check, key, now)
       if not at then return used end
       at, used, before = algorithm.advance(check, at, used, before, now)
@@ -253,11 +252,10 @@ end
 local function reset(shape, first)
   for i = 1, #shape do
     local check, key = shape[i], KEYS[first + i - 1]
-    local err
     local reply = redis.pcall('DEL', key)
-    err = type(reply) == 'table' and reply.err or nil
-    if not err and check.leaves_trace and check.algorithm ~= LOG then
-      err = leave_trace(algorithms[check.algorithm], check, key)
+    local err = type(reply) == 'table' and reply.err or nil
+    if not err and check.leaves_trace and check.algorithm.words > 0 then
+      err = leave_trace(check.algorithm, check, key)
     end
     if err then return err end
   end
@@ -270,19 +268,24 @@ for s = 1, tonumber(ARGV[3]) do
   local checks = tonumber(ARGV[arg + 1])
   arg = arg + 2
   for i = 1, checks do
-    local algorithm, flags = tonumber(ARGV[arg]), tonumber(ARGV[arg + 5])
-    if not algorithms[algorithm] then algorithms[algorithm] = makers[algorithm]() end
+    local row, flags = tonumber(ARGV[arg]), tonumber(ARGV[arg + 6])
+    local algorithm = algorithms[row]
+    if not algorithm then
+      algorithm = makers[row]()
+      algorithms[row] = algorithm
+    end
     shape[i] = {
       algorithm = algorithm,
       quota = tonumber(ARGV[arg + 1]),
       window = tonumber(ARGV[arg + 2]),
       burst = tonumber(ARGV[arg + 3]),
-      cost = tonumber(ARGV[arg + 4]),
+      slowest = tonumber(ARGV[arg + 4]),
+      cost = tonumber(ARGV[arg + 5]),
       is_shadow = flags % 2 == 1,
       counts_refused = flags % 4 >= 2,
-      taken_at = tonumber(ARGV[arg + 6]),
+      taken_at = tonumber(ARGV[arg + 7]),
     }
-    arg = arg + 7
+    arg = arg + 8
     if flags >= 4 and shape.operation ~= TAKE then
       shape[i].leaves_trace = true
     elseif flags >= 4 then
@@ -293,7 +296,6 @@ for s = 1, tonumber(ARGV[3]) do
   end
   shapes[s] = shape
 end
-sliding_log = algorithms[LOG]
 
 local first = 1
 for request = arg, #ARGV do
@@ -308,7 +310,7 @@ for request = arg, #ARGV do
     end
   elseif shape.operation == PEEK then
     err = peek(shape, first)
-  elseif shape.operation == GIVE then
+  elseif shape.operation == REFUND then
     err = refund(shape, first)
   else
     err = reset(shape, first)

@@ -1,16 +1,16 @@
--- Decides plain takes from buckets: nearly every request. As bucket.lua and take-all.lua do, without their
--- generality, since making their functions and tables for each call costs more than the decisions.
+-- Decides plain takes from buckets, which are most requests. The answers equal those of take-all.lua, whose functions
+-- and tables, made anew for each call, cost more than the decisions.
 --
 -- KEYS  one per check, request after request; within a request no key twice
 -- ARGV  1 now in ms, or '' for the server's own time (tests set it)
 --       2 the latest server time in ms at which this call may still act, 0 for any
 --       3 one character for each request: that of code 48 + the number of its shape; '' when there is one shape
 --       then for each shape: the number of checks, and for each check: quota, window, burst * window,
---       cost * window (a cost above 0)
--- Output: flat integers and texts. First the server's time; below 0, and alone, when the call came too late
---       and did nothing. Then check by check: used, when it was taken and at is now; otherwise -1 (refused),
+--       cost * window (a cost above 0), the smallest quota of the limits that share the count
+-- Output: flat integers and strings. First the server's time; negative, and alone, when the call came too late
+--       and did nothing. Then check by check: used, if the cost was taken and at is now; otherwise -1 (refused),
 --       -2 (taken) or -3 (would be allowed), now - at, and used.
---       A request that failed is one text instead, the server's error.
+--       For a request that failed: one string instead, the server's error.
 
 local floor, pack, unpack, pcall = math.floor, struct.pack, struct.unpack, redis.pcall
 local REFUSED, TAKEN, LOOKED_AT = -1, -2, -3
@@ -27,10 +27,11 @@ local shapes, arg = {}, 4
 while ARGV[arg] do
   local checks = tonumber(ARGV[arg])
   local quota, window, full, more = ARGV[arg + 1], ARGV[arg + 2], ARGV[arg + 3], ARGV[arg + 4]
-  local shape = { tonumber(quota), tonumber(window), tonumber(full), tonumber(more), checks = checks }
-  for i = 5, 4 * checks do shape[i] = tonumber(ARGV[arg + i]) end
+  local slowest = tonumber(ARGV[arg + 5])
+  local shape = { tonumber(quota), tonumber(window), tonumber(full), tonumber(more), slowest, checks = checks }
+  for i = 6, 5 * checks do shape[i] = tonumber(ARGV[arg + i]) end
   shapes[#shapes + 1] = shape
-  arg = arg + 4 * checks + 1
+  arg = arg + 5 * checks + 1
 end
 
 -- No functions: making them for each call would cost as much as a decision.
@@ -44,8 +45,8 @@ while first < last do
   local checks, start, all, err = shape.checks, size, true, nil
 
   for i = 1, checks do
-    local p = 4 * i
-    local quota, full = shape[p - 3], shape[p - 1]
+    local p = 5 * i
+    local quota, full = shape[p - 4], shape[p - 2]
     local raw = pcall('GET', KEYS[first + i])
     local at, used = now, 0
     if raw then
@@ -58,30 +59,32 @@ while first < last do
         at, used = now, 0
       end
     end
-    local is_back = at - now > shape[p - 2]
+    local is_back = at - now > shape[p - 3]
     if is_back then at = now end
     local level = used > full and full or used
     if now > at then level = level - (now - at) * quota end
     if level < 0 then level = 0 end
-    local fit = level + shape[p] <= full
+    local fit = level + shape[p - 1] <= full
     all = all and fit
     ats[i], useds[i], fits[i], is_set_back[i] = at, used, fit, is_back
   end
 
   for i = 1, err and 0 or checks do
-    local at, used, quota = ats[i], useds[i], shape[4 * i - 3]
+    local p = 5 * i
+    local at, used = ats[i], useds[i]
     if all then
       if now > at then
-        used = used - (now - at) * quota
+        used = used - (now - at) * shape[p - 4]
         if used < 0 then used = 0 end
         at = now
       end
-      used = used + shape[4 * i]
+      used = used + shape[p - 1]
     end
     if all or is_set_back[i] then
-      if quota == 0 then quota = 1 end
-      local wait = floor(used / quota)
-      if used - wait * quota > 0 then wait = wait + 1 end
+      local slowest = shape[p]
+      if slowest == 0 then slowest = 1 end
+      local wait = floor(used / slowest)
+      if used - wait * slowest > 0 then wait = wait + 1 end
       local ttl, reply = at - now + wait, nil
       if ttl > 0 and used > 0 then
         reply = pcall('SET', KEYS[first + i], pack('<dd', at, used), 'PX', ttl + spare)

@@ -1,6 +1,6 @@
 // How the embedded store decides: all checks at one instant, all or none, over tables of counts.
 import type { State } from '../../algorithms/algorithm.ts'
-import { peekBy, takeBy, type LazyVerdict } from '../../algorithms/take.ts'
+import { peekBy, takeBy, type LazyVerdict } from '../../limit/take.ts'
 import type { Limit } from '../../limit/limit.ts'
 import type { Verdict } from '../../limit/verdict.ts'
 import type { Clock, Millis } from '../../time/clock.ts'

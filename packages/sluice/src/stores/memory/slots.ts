@@ -1,7 +1,7 @@
 // The memory behind one table: a number for every key, and the key's state under that number.
 //
 // Slots come in chunks, so that growing never copies much at once and an emptied chunk is given back whole.
-import type { Algorithm, State } from '../../algorithms/algorithm.ts'
+import type { Algorithm, AlgorithmRow, State } from '../../algorithms/algorithm.ts'
 import type { Limit } from '../../limit/limit.ts'
 import type { TakeOutput } from '../store.ts'
 
@@ -219,6 +219,6 @@ class BoxedSlots extends Slots {
 }
 
 /** Slots for an algorithm's states. */
-export function slotsFor(algorithm: Algorithm): Slots {
+export function slotsFor(algorithm: AlgorithmRow): Slots {
   return algorithm.words === 0 ? new BoxedSlots() : new PackedSlots(algorithm.words)
 }

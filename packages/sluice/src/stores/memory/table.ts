@@ -1,6 +1,6 @@
 // All counts of one space: keys to states, with expiry and eviction in small steps.
-import type { Algorithm, State } from '../../algorithms/algorithm.ts'
-import { algorithmOf } from '../../algorithms/index.ts'
+import type { AlgorithmRow, State } from '../../algorithms/algorithm.ts'
+import { algorithmOf } from '../../algorithms/table.ts'
 import type { Limit } from '../../limit/limit.ts'
 import type { Clock, Millis } from '../../time/clock.ts'
 import type { FastPath, TakeOutput } from '../store.ts'
@@ -17,7 +17,7 @@ const LARGEST_MAP = 32_768
 /** The counts of one space. All its limits share one algorithm and one window. */
 export class Table {
   readonly space: string
-  readonly algorithm: Algorithm
+  readonly algorithm: AlgorithmRow
   /** What new keys share when there is no room for them. */
   overflow: State | undefined
   /**

@@ -1,9 +1,10 @@
-// Reads the options of the client side: a mistake is thrown at construction, by name.
+// Reads the options of one function: a wrong one is thrown at construction, by name.
 import { show, SluiceError } from '../errors.ts'
 import type { Millis } from '../time/clock.ts'
 import { DURATION_FORMS, tryDuration, type Duration } from '../time/duration.ts'
+import { checkOptionNames } from './unknown-option.ts'
 
-/** Checks the options of one function, and names it in every mistake. */
+/** Checks the options of one function and names the function in every error. */
 export class OptionReader {
   private readonly name: string
 
@@ -11,14 +12,7 @@ export class OptionReader {
     this.name = name
     if (typeof options !== 'object' || options === null)
       this.wrong('options', options, `an object of ${known.join(', ')}`)
-    for (const key of Object.keys(options as object)) {
-      if (!known.includes(key)) {
-        throw new SluiceError(
-          'invalid-option',
-          `${name}: unknown option ${show(key)}; accepted: ${known.join(', ')}`,
-        )
-      }
-    }
+    checkOptionNames(name, options as object, known)
   }
 
   /** Throws `invalid-option` naming the option, its value and what is accepted. */
@@ -34,7 +28,7 @@ export class OptionReader {
     return tryDuration(value) ?? this.wrong(option, value, DURATION_FORMS)
   }
 
-  /** A number within bounds; whole when asked for. */
+  /** A number within bounds; a whole one if `whole`. */
   number(
     option: string,
     value: number | undefined,

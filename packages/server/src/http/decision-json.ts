@@ -8,7 +8,7 @@ import type { Decision, Limit, Outcome } from 'sluice'
 const heads = new WeakMap<Limit, { readonly rule: string; readonly text: string }>()
 
 /** The text of a decision. */
-export function decisionText(decision: Decision): string {
+export function decisionJson(decision: Decision): string {
   // A stand-in's decisions carry more; they are not what a service makes all day.
   if (decision.degraded) return JSON.stringify(decision)
   const { outcomes, skipped } = decision
@@ -20,6 +20,14 @@ export function decisionText(decision: Decision): string {
   const { remaining, retryAfter, resetAfter, availableAfter } = first
   const numbers = `${remaining},"retryAfter":${retryAfter},"resetAfter":${resetAfter}`
   return `${start}${numbers}${middle}${numbers},"availableAfter":${availableAfter}${end}`
+}
+
+/** The JSON of a decision without the outcomes of its rules and the rules that were skipped. */
+export function briefDecisionJson(decision: Decision): string {
+  const { allowed, reason, rule, limit, remaining, retryAfter, resetAfter } = decision
+  const { delay, at, degraded, cause } = decision
+  const waits = { remaining, retryAfter, resetAfter, delay, at }
+  return JSON.stringify({ allowed, reason, rule, limit, ...waits, degraded, cause })
 }
 
 /**

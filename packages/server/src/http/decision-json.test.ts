@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { createLimiter, limit, memoryStore, type AlgorithmName, type Policy } from 'sluice'
 import { fakeClock } from 'sluice/testing'
 import { expect, it } from 'vitest'
-import { decisionText } from './decision-text.ts'
+import { decisionJson } from './decision-json.ts'
 
 const algorithms: readonly AlgorithmName[] = [
   'token-bucket',
@@ -46,7 +46,7 @@ it.each(algorithms)('is the text that JSON.stringify gives: %s', (algorithm) => 
     for (const { wait, attributes, cost, call } of steps) {
       clock.advance(wait)
       const decision = limiter[call](attributes, cost)
-      expect(decisionText(decision)).toBe(JSON.stringify(decision))
+      expect(decisionJson(decision)).toBe(JSON.stringify(decision))
     }
   })
   fc.assert(walk, { numRuns: 100 })
@@ -56,7 +56,7 @@ it('is the same for a limiter of one limit', () => {
   const limiter = createLimiter({ limit: '2/min' })
   for (const cost of [1, 1, 1, 50]) {
     const decision = limiter.check('a', cost)
-    expect(decisionText(decision)).toBe(JSON.stringify(decision))
+    expect(decisionJson(decision)).toBe(JSON.stringify(decision))
   }
   limiter.close()
 })

@@ -1,9 +1,9 @@
 // The one decision: let time pass, see whether the cost fits, spend it. Every store decides by this.
-import type { Limit } from '../limit/limit.ts'
-import type { Source, Verdict } from '../limit/verdict.ts'
+import type { Limit } from './limit.ts'
+import type { Source, Verdict } from './verdict.ts'
 import type { Millis } from '../time/clock.ts'
-import type { Algorithm, State } from './algorithm.ts'
-import { algorithmOf } from './index.ts'
+import type { AlgorithmRow, State } from '../algorithms/algorithm.ts'
+import { algorithmOf } from '../algorithms/table.ts'
 
 /** Decides one cost against one state at one instant. Pure. The result is the verdict and carries the next state. */
 export function take(
@@ -19,7 +19,7 @@ export function take(
 
 /** {@link take} for a caller that owns the state and wants it changed in place. */
 export function takeBy(
-  algorithm: Algorithm,
+  algorithm: AlgorithmRow,
   limit: Limit,
   state: State,
   cost: number,
@@ -31,7 +31,7 @@ export function takeBy(
 
 /** What {@link takeBy} would say; time passes for the state, but nothing is taken from it. */
 export function peekBy(
-  algorithm: Algorithm,
+  algorithm: AlgorithmRow,
   limit: Limit,
   state: State,
   cost: number,
@@ -138,6 +138,6 @@ class LazyLogVerdict extends LazyVerdict {
 }
 
 /** The verdicts of an algorithm. */
-function verdictClass(algorithm: Algorithm): typeof LazyVerdict {
+function verdictClass(algorithm: AlgorithmRow): typeof LazyVerdict {
   return algorithm.words === 0 ? LazyLogVerdict : LazyVerdict
 }

@@ -1,12 +1,12 @@
-// "Did you mean": the known name nearest to one that is not known.
+// "Did you mean": the accepted name nearest to one that is not accepted.
 
 /** The name that differs by at most two letters added, dropped or changed; undefined when none is that near. */
-export function closest(wrong: string, names: readonly string[]): string | undefined {
+export function closest(unknown: string, names: readonly string[]): string | undefined {
   let best: string | undefined
   let least = 3
   for (const name of names) {
-    const distance = editDistance(wrong.toLowerCase(), name.toLowerCase())
-    // Of a short name, two changes leave nothing.
+    const distance = editDistance(unknown.toLowerCase(), name.toLowerCase())
+    // Two changes of a two-letter name would match anything.
     if (distance < least && distance < name.length) {
       best = name
       least = distance

@@ -1,33 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { ALGORITHMS, limit } from '../limit/limit.ts'
-import { algorithmOf } from './index.ts'
+import { ALGORITHMS, limit } from './limit.ts'
 import { take } from './take.ts'
-
-describe('algorithmOf', () => {
-  it.each(ALGORITHMS)('finds %s by its name', (algorithm) => {
-    expect(algorithmOf(limit('1/s', { algorithm })).name).toBe(algorithm)
-  })
-
-  it.each([
-    ['token-bucket', 2],
-    ['gcra', 2],
-    ['leaky-bucket', 2],
-    ['fixed-window', 2],
-    ['sliding-window', 3],
-    ['sliding-log', 0],
-  ] as const)(
-    '%s: %i numbers make a state, so a store may keep those alone',
-    (algorithm, words) => {
-      const made = limit('5/s', { algorithm })
-      expect(algorithmOf(made).words).toBe(words)
-      let state = take(made, undefined, 2, 1900).next
-      state = take(made, state, 1, 2100).next
-      const kept = [state.at, state.used, state.before].slice(0, words || 3)
-      expect(words === 2 ? state.before : 0).toBe(0)
-      expect(kept.every(Number.isSafeInteger)).toBe(true)
-    },
-  )
-})
 
 describe('take', () => {
   it.each(ALGORITHMS)('%s: a cost of 0 is allowed, however much was lowered', (algorithm) => {

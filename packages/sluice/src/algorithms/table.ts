@@ -1,0 +1,56 @@
+// The table of algorithms: one row each. Names, checks of limits, schemas, Redis scripts and test matrices derive from it.
+import type { Algorithm, AlgorithmRow, State } from './algorithm.ts'
+import { fixedWindow } from './fixed-window.ts'
+import { gcra } from './gcra.ts'
+import { leakyBucket } from './leaky-bucket.ts'
+import { slidingLog } from './sliding-log.ts'
+import { slidingWindow } from './sliding-window.ts'
+import { tokenBucket } from './token-bucket.ts'
+
+/**
+ * The rows, in the order in which they are documented. The name of an algorithm is also the name of its page in
+ * `docs/reference/algorithms` and of its vectors in `spec/algorithms`. The Redis scripts number the rows from 1.
+ * (`as` states what `row` returns, since declarations are made file by file.)
+ */
+const rows = {
+  'token-bucket': row(tokenBucket, { words: 2, lua: 'bucket', hasBurst: true }) as AlgorithmRow,
+  gcra: row(gcra, { words: 2, lua: 'bucket', hasBurst: true }) as AlgorithmRow,
+  'leaky-bucket': row(leakyBucket, {
+    words: 2,
+    lua: 'bucket',
+    hasBurst: true,
+    delays: true,
+  }) as AlgorithmRow,
+  'fixed-window': row(fixedWindow, { words: 2, lua: 'fixed-window' }) as AlgorithmRow,
+  'sliding-window': row(slidingWindow, { words: 3, lua: 'sliding-window' }) as AlgorithmRow,
+  'sliding-log': row(slidingLog, {
+    words: 0,
+    lua: 'sliding-log',
+    maxQuota: 10_000,
+  }) as AlgorithmRow,
+}
+
+/** The name of an algorithm. */
+export type AlgorithmName = keyof typeof rows
+
+/** The names of all algorithms, in the order in which they are documented. */
+export const ALGORITHMS = Object.keys(rows) as readonly AlgorithmName[]
+
+const table: Readonly<Record<AlgorithmName, AlgorithmRow>> = rows
+
+/** The row of a limit's algorithm. */
+export function algorithmOf(limit: { readonly algorithm: AlgorithmName }): AlgorithmRow {
+  return table[limit.algorithm]
+}
+
+type Facts = Omit<AlgorithmRow, keyof Algorithm>
+
+/** A row. By default an algorithm admits its quota at once, of any size, and holds no request. */
+function row<S extends State>(
+  functions: Algorithm<S>,
+  facts: Pick<Facts, 'words' | 'lua'> & Partial<Facts>,
+): AlgorithmRow {
+  // A store hands an algorithm only states that this algorithm made, whatever they hold besides the three numbers.
+  const common = functions as unknown as Algorithm
+  return { ...common, hasBurst: false, maxQuota: Infinity, delays: false, ...facts }
+}
