@@ -17,3 +17,13 @@ export const systemTimers: Timers = {
   stop: (timer) => clearTimeout(timer as ReturnType<typeof setTimeout>),
   afterTurn,
 }
+
+/** The runtime's own, but none of them keeps the process alive. */
+export const backgroundTimers: Timers = {
+  ...systemTimers,
+  start(run, after) {
+    const timer = setTimeout(run, after)
+    ;(timer as { unref?: () => void }).unref?.()
+    return timer
+  },
+}
