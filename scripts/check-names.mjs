@@ -29,11 +29,8 @@ const allowed = {
   ],
   server: [
     // To be renamed; this list only shrinks.
-    'Answer',
-    'Ask',
     'Fields',
     'GuardOptions',
-    'Questions',
     'Trap',
     'answer',
     'attributesOf',

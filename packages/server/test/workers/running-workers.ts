@@ -1,4 +1,4 @@
-// Runs the built command with several workers, and finds its processes by what it logs.
+// Runs the built command with several workers on a Redis, and finds its processes by what it logs.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -26,7 +26,7 @@ interface Answer {
 }
 
 /** A running service of several processes. */
-export interface RunningCrew {
+export interface RunningWorkers {
   readonly url: string
   readonly file: string
   readonly pid: number
@@ -34,19 +34,19 @@ export interface RunningCrew {
   /** What was logged so far. */
   readonly logged: () => readonly Line[]
   readonly kill: (signal: NodeJS.Signals) => void
-  /** The processes that are ready: the owner of the counts, and the workers by number. */
-  readonly pids: () => { readonly owner: number; readonly workers: ReadonlyMap<number, number> }
+  /** The process ids of the workers that are ready, by number. */
+  readonly pids: () => ReadonlyMap<number, number>
   /** A request on a connection of its own, so that any worker may get it. */
   readonly post: (path: string, body: unknown) => Promise<Answer>
   readonly get: (path: string) => Promise<{ status: number; text: string }>
 }
 
 /** Starts the service; it ends with the test at the latest. */
-export async function crewOf(
+export async function runWorkers(
   workers: number,
   config: object,
   env: Record<string, string> = {},
-): Promise<RunningCrew> {
+): Promise<RunningWorkers> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-workers-'))
   const file = join(folder, 'sluice.json')
   writeFileSync(file, JSON.stringify(config))
@@ -77,7 +77,7 @@ export async function crewOf(
       printed.includes('Ctrl+C') ? /http on (http:\S+)/.exec(printed)?.[1] : undefined,
     ),
     ended.then(([code]) => {
-      throw new Error(`it ended with ${code}: ${errors}`)
+      throw new Error(`it ended with exit code ${code}: ${errors}`)
     }),
   ])
   const logged = (): readonly Line[] =>
@@ -94,10 +94,8 @@ export async function crewOf(
     logged,
     kill: (signal) => void child.kill(signal),
     pids: () => {
-      const ready = logged().filter(({ msg }) => /^the (worker|owner) is ready/.test(msg))
-      const owner = ready.findLast(({ msg }) => msg.includes('owner'))?.pid ?? 0
-      const ofWorkers = ready.filter(({ worker }) => worker !== undefined)
-      return { owner, workers: new Map(ofWorkers.map(({ worker, pid }) => [worker!, pid!])) }
+      const ready = logged().filter(({ msg }) => msg === 'the worker is ready')
+      return new Map(ready.map(({ worker, pid }) => [worker!, pid!]))
     },
     post: async (path, body) => {
       const headers = { ...own, 'content-type': 'application/json' }
