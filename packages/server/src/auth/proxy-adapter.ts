@@ -1,22 +1,19 @@
-// Reads the request that a proxy asks about out of the request that the proxy sends.
+// Reads the client's request out of the auth request that a proxy sends.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FrameworkAdapter } from 'sluice/http'
+import { fieldOf } from '../net/counted-fields.ts'
 import type { ProxyDialect } from './proxies.ts'
 
-/** A port for one kind of proxy; the route follows from the declared patterns alone. */
-export function proxyPort({
+/** An adapter for one kind of proxy; the route follows from the declared patterns alone. */
+export function proxyAdapter({
   uri,
   method,
 }: ProxyDialect): FrameworkAdapter<IncomingMessage, ServerResponse> {
-  const field = (request: IncomingMessage, name: string): string | undefined => {
-    const value = request.headers[name]
-    return Array.isArray(value) ? value.join(', ') : value
-  }
   return {
     peerAddress: (request) => request.socket.remoteAddress,
-    header: field,
-    method: (request) => field(request, method) ?? 'GET',
-    path: (request) => field(request, uri) ?? '/',
+    header: fieldOf,
+    method: (request) => fieldOf(request, method) ?? 'GET',
+    path: (request) => fieldOf(request, uri) ?? '/',
     route: () => undefined,
     get: (response, name) => {
       const value = response.getHeader(name)
