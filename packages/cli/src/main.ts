@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 // The `sluice` command: parses the arguments and calls one function for each command.
 import { program, type Command } from 'commander'
-import { check } from './check.ts'
-import { replayCommand, type ReplayFlags } from './replay/command.ts'
-import { serve, type ServeOptions } from './serve.ts'
+import { check } from './commands/check.ts'
+import { replayCommand, type ReplayFlags } from './commands/replay.ts'
+import { serve, type ServeOptions } from './commands/serve.ts'
 import { runCommand } from './terminal/run-command.ts'
 import { top, type TopOptions } from './top/top.ts'
 import { version } from './version.ts'

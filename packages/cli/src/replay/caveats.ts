@@ -2,7 +2,7 @@
 import type { Millis } from 'sluice'
 import type { Replay } from './replay.ts'
 import type { Source } from './source.ts'
-import { count, countOf, instant, percent, span } from './words.ts'
+import { count, countOf, instant, percent, span } from '../terminal/words.ts'
 
 /** What a caveat is about. */
 export type CaveatCode =

@@ -6,7 +6,7 @@ import {
   type AlgorithmName,
   type Millis,
 } from 'sluice'
-import type { Sample, Track } from './sample.ts'
+import type { ClientSample, Track } from './client-sample.ts'
 
 /** One limit and what it does. */
 export interface CurvePoint {
@@ -36,7 +36,7 @@ const MAX_LOG = 10_000
 
 /** Decides about the sampled requests again for each limit and algorithm, by the library. */
 export function curveOf(
-  sample: Sample,
+  sample: ClientSample,
   window: Millis,
   algorithms: readonly AlgorithmName[],
   highestPeak: number,

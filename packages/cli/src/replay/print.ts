@@ -1,7 +1,7 @@
 // A replay's result on a terminal: the sentence first, then a table, the worst victims, refusals over time, caveats.
-import { fitted } from '../top/text.ts'
+import { fitted } from '../terminal/fitted.ts'
 import type { CandidateResult, ReplayResult } from './result.ts'
-import { algorithmName, count, countOf, instant, percent, rateOf, span } from './words.ts'
+import { algorithmName, count, countOf, instant, percent, rateOf, span } from '../terminal/words.ts'
 
 /** How wide the text may be, and how many candidates are shown in detail. */
 export interface PrintOptions {

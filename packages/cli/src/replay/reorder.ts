@@ -47,7 +47,8 @@ export class Reorder<T> {
     const second = Math.floor(at / 1000)
     if (second < this.floor()) {
       this.late++
-      this.onRequest(Math.max(at, this.released), client, item)
+      this.released = Math.max(at, this.released)
+      this.onRequest(this.released, client, item)
       return
     }
     const bucket = this.last?.second === second ? this.last : this.bucketOf(second)

@@ -6,10 +6,10 @@ import { Candidate } from './candidate.ts'
 import { Clients, UNTRACKED } from './clients.ts'
 import { grown } from './columns.ts'
 import type { Decider, LogTime } from './decider.ts'
-import { LogError } from './log-error.ts'
+import { Mistake } from '../terminal/mistake.ts'
 import { Peaks } from './peaks.ts'
 import { Reorder } from './reorder.ts'
-import { Sample } from './sample.ts'
+import { ClientSample } from './client-sample.ts'
 import { Source, type Identified, type Trial } from './source.ts'
 import { Timeline } from './timeline.ts'
 
@@ -59,7 +59,7 @@ export class Replay<T> {
   readonly sources: Source<T>[] = []
   readonly faults = new Map<Fault, FaultCount>()
   readonly agents = new AgentSketch()
-  readonly sample: Sample | undefined
+  readonly sample: ClientSample | undefined
   readonly by: readonly string[]
   requests = 0
   /** Requests of clients beyond those that are told apart. */
@@ -95,7 +95,7 @@ export class Replay<T> {
     const windows = new Set(this.candidates.flatMap(({ decider }) => decider.windows))
     this.peaks = [...windows].slice(0, MAX_WINDOWS).map((window) => new Peaks(window))
     this.timeline = new Timeline(1 + this.candidates.length)
-    this.sample = options.sample === true ? new Sample() : undefined
+    this.sample = options.sample === true ? new ClientSample() : undefined
     this.only = options.by.length === 1 ? options.by[0] : undefined
     const maxHeld = options.itemOf === undefined ? MAX_HELD.bare : MAX_HELD.item
     this.window = options.reorder ?? HOUR
@@ -231,13 +231,13 @@ export class Replay<T> {
     const offer = (): string => parser.fields().join(', ')
     for (const [attribute, field] of this.mapping) {
       if (seen.has(attribute)) continue
-      throw new LogError(
+      throw new Mistake(
         `${file}: none of the first ${parsed} lines has the field ${field}, as --map ${attribute}=${field} says; the lines offer ${offer()}`,
       )
     }
     const missing = this.options.by.find((attribute) => !seen.has(attribute))
     if (missing !== undefined)
-      throw new LogError(
+      throw new Mistake(
         `${file}: none of the first ${parsed} lines has ${missing}; the lines offer ${offer()}; accepted: --map ${missing}=<field>, or another --by`,
       )
   }

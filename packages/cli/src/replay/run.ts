@@ -1,14 +1,7 @@
 // Feeds logs to a replay, the one that lags behind first, so that logs of several servers or days are merged.
 import type { LogInput } from '../logs/input.ts'
+import type { Progress } from '../terminal/progress.ts'
 import type { Replay } from './replay.ts'
-
-/** How far a replay is. */
-export interface Progress {
-  readonly lines: number
-  /** Bytes read from the disk, and all there are; undefined when that is not known. */
-  readonly taken: number
-  readonly size: number | undefined
-}
 
 /** How a replay is watched and ended. */
 export interface RunOptions {
@@ -25,7 +18,7 @@ export interface RunResult {
   readonly damaged: readonly string[]
 }
 
-/** Reads all logs to their end, or until the signal. Rejects with `LogError` and what reading rejects with. */
+/** Reads all logs to their end, or until the signal. Rejects with `Mistake` and what reading rejects with. */
 export async function run<T>(
   replay: Replay<T>,
   inputs: readonly LogInput[],

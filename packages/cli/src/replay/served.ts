@@ -7,7 +7,13 @@ import {
   type Policy,
   type SyncLimiter,
 } from 'sluice'
-import { clientAddress, createGuard, decisionOf, type Guard, type Port } from 'sluice/http'
+import {
+  clientAddress,
+  createRequestGuard,
+  decisionOf,
+  type FrameworkAdapter,
+  type RequestGuard,
+} from 'sluice/http'
 import type { Config } from '@sluice/server'
 import type { LogParser } from '../logs/parser.ts'
 import { storeAt, type Decider, type LogTime } from './decider.ts'
@@ -85,8 +91,8 @@ function headerOf(parser: LogParser, name: string): string | undefined {
   )
 }
 
-const PORT: Port<LogRequest, null> = {
-  peer: ({ peer }) => peer,
+const ADAPTER: FrameworkAdapter<LogRequest, null> = {
+  peerAddress: ({ peer }) => peer,
   header: ({ headers }, name) => headers[name],
   method: ({ method }) => method,
   path: ({ path }) => path,
@@ -103,7 +109,7 @@ export class ServedDecider implements Decider<LogRequest> {
   readonly refusedBy = new Map<string, number>()
   private readonly limiter: SyncLimiter
   private readonly store: ReturnType<typeof storeAt>
-  private readonly guard: Guard<LogRequest, null>
+  private readonly guard: RequestGuard<LogRequest, null>
 
   constructor(
     name: string,
@@ -117,7 +123,7 @@ export class ServedDecider implements Decider<LogRequest> {
     this.limiter = createLimiter({ policy, store: this.store })
     const { apiKey, ...fields } = proxy.attributes
     const others = Object.entries(fields)
-    this.guard = createGuard<LogRequest, null>(PORT, this.limiter, {
+    this.guard = createRequestGuard<LogRequest, null>(ADAPTER, this.limiter, {
       address: trustedProxies.length > 0 ? { trustedProxies } : {},
       routes: proxy.routes,
       headers: false,
@@ -135,10 +141,10 @@ export class ServedDecider implements Decider<LogRequest> {
   allows(_: string, request: LogRequest | undefined): boolean {
     // A guard counts a request once; each candidate asks its own about a request of its own.
     const own = { ...(request as LogRequest) }
-    const passage = this.guard.enter(own, null)
-    if (passage instanceof Promise) throw new Error('a guard in memory answers at once')
+    const admission = this.guard.enter(own, null)
+    if (admission instanceof Promise) throw new Error('a guard in memory answers at once')
     const decision = decisionOf(own)
-    if (decision?.allowed ?? passage.refusal === null) return true
+    if (decision?.allowed ?? admission.refusal === null) return true
     const rule = decision?.rule ?? 'no rule'
     this.refusedBy.set(rule, (this.refusedBy.get(rule) ?? 0) + 1)
     return false

@@ -10,7 +10,7 @@ import {
   type LogParser,
   type Mapping,
 } from '../logs/parser.ts'
-import { LogError } from './log-error.ts'
+import { Mistake } from '../terminal/mistake.ts'
 
 /** Lines that are read before it is clear whether format and mapping fit. */
 export const TRIAL_LINES = 100
@@ -30,7 +30,7 @@ export interface SourceOptions<T> {
   readonly identify: (parser: LogParser, at: Millis, bytes: Uint8Array) => Identified<T> | undefined
   readonly onRequest: (at: Millis, client: number, item: T | undefined) => void
   readonly onFault: (fault: Fault, source: string, line: number) => void
-  /** Called once the first lines are parsed; throws {@link LogError} when the mapping cannot be right. */
+  /** Called once the first lines are parsed; throws {@link Mistake} when the mapping cannot be right. */
   readonly onTrial: (trial: Trial) => void
   /** The attributes that the first lines are searched for. */
   readonly attributes: readonly string[]
@@ -85,12 +85,12 @@ export class Source<T> {
     )
   }
 
-  /** Takes the next bytes of the log. Throws {@link LogError}. */
+  /** Takes the next bytes of the log. Throws {@link Mistake}. */
   feed(chunk: Uint8Array): void {
     this.reader.feed(chunk)
   }
 
-  /** Takes note that the log has ended. Throws {@link LogError}. */
+  /** Takes note that the log has ended. Throws {@link Mistake}. */
   end(): void {
     this.reader.end()
     if (this.parser === undefined && this.trial.length > 0) this.begin()
@@ -116,7 +116,7 @@ export class Source<T> {
     const texts = lines.map((line) => textOf(line, 0, Math.min(line.length, 65_536)))
     const format = this.options.format ?? formatOf(texts, mapping)
     if (format === undefined)
-      throw new LogError(
+      throw new Mistake(
         `${this.name}: the format is not known; the first line is ${shown(texts[0] ?? '')}; accepted: --format ${FORMATS.join(', ')}`,
       )
     const parser = parserOf(format, mapping, texts[0])
@@ -133,7 +133,7 @@ export class Source<T> {
         for (const name of attributes) if (parser.value(name) !== undefined) seen.add(name)
       } else faults.set(fault, (faults.get(fault) ?? 0) + 1)
     }
-    if (parsed === 0) throw new LogError(this.noneParsed(format, texts, faults))
+    if (parsed === 0) throw new Mistake(this.noneParsed(format, texts, faults))
     onTrial({ parser, file: this.name, parsed, seen })
   }
 

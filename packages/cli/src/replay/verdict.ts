@@ -1,6 +1,6 @@
 // The finding of a replay in one sentence.
 import type { CandidateResult, ReplayResult } from './result.ts'
-import { algorithmName, count, countOf, percent, rateOf } from './words.ts'
+import { algorithmName, count, countOf, percent, rateOf } from '../terminal/words.ts'
 
 /** A limit that touches fewer clients than this share leaves nearly everybody alone. */
 const FEW_CLIENTS = 0.01

@@ -1,6 +1,6 @@
 // The curve from a limit to the share of requests, and of clients, that it refuses, for each algorithm.
 import type { Curve, CurvePoint } from '../replay/curve.ts'
-import { algorithmName, count, percent, period } from '../replay/words.ts'
+import { algorithmName, count, percent, period } from '../terminal/words.ts'
 import { colourOf } from './shown.ts'
 import { logarithmic, shares } from './scale.ts'
 import { axes, edges, hit, path, picture, round, type Frame } from './svg.ts'

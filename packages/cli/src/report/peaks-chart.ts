@@ -1,6 +1,6 @@
 // Every client's peak, from the calmest to the busiest, with each candidate as a line across.
 import type { PeakSummary } from '../replay/result.ts'
-import { count, percent, period, span } from '../replay/words.ts'
+import { count, percent, period, span } from '../terminal/words.ts'
 import { colourOf, type Shown } from './shown.ts'
 import { logarithmic, quantiles } from './scale.ts'
 import { axes, edges, escaped, hit, picture, round, steps, type Frame } from './svg.ts'

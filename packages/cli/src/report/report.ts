@@ -1,6 +1,6 @@
 // The report of a replay: one HTML file that needs no network, made from the same data as the JSON.
 import type { ReplayResult } from '../replay/result.ts'
-import { count, countOf, instant, percent, period, span } from '../replay/words.ts'
+import { count, countOf, instant, percent, period, span } from '../terminal/words.ts'
 import { curveChart, groupsOf } from './curve-chart.ts'
 import { page } from './page.ts'
 import { peaksChart } from './peaks-chart.ts'

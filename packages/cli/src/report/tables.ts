@@ -1,6 +1,6 @@
 // Tables of the report; every column sorts, by the number behind what is shown.
 import type { ReplayResult } from '../replay/result.ts'
-import { algorithmName, count, percent, rateOf, span } from '../replay/words.ts'
+import { algorithmName, count, percent, rateOf, span } from '../terminal/words.ts'
 import { colourOf, MAX_SHOWN } from './shown.ts'
 import { escaped } from './svg.ts'
 

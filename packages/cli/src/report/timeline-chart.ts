@@ -1,6 +1,6 @@
 // Demand over time, and below it what each candidate would have refused of it.
 import type { ReplayResult } from '../replay/result.ts'
-import { count, instant, span } from '../replay/words.ts'
+import { count, instant, span } from '../terminal/words.ts'
 import { colourOf, type Shown } from './shown.ts'
 import { linear, times } from './scale.ts'
 import { axes, edges, hit, picture, steps, type Frame } from './svg.ts'

@@ -1,7 +1,14 @@
 // A progress bar on standard error: how far, how fast, how long still; nothing where there is no terminal.
-import type { Progress } from '../replay/run.ts'
-import { count, percent, span } from '../replay/words.ts'
+import { count, percent, span } from './words.ts'
 import type { TextOutput } from './streams.ts'
+
+/** How far the reading of logs is. */
+export interface Progress {
+  readonly lines: number
+  /** Bytes read from the disk, and all there are; undefined when that is not known. */
+  readonly taken: number
+  readonly size: number | undefined
+}
 
 const WIDTH = 24
 /** Milliseconds between two drawings. */

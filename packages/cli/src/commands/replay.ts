@@ -8,16 +8,23 @@ import { openLog } from '../logs/input.ts'
 import { reportOf } from '../report/report.ts'
 import { ProgressBar } from '../terminal/progress.ts'
 import { columnsOf, print, type Streams } from '../terminal/streams.ts'
-import { LimitDecider, type Decider, type LogTime } from './decider.ts'
-import { LogError } from './log-error.ts'
-import { algorithmsOf, ALGORITHMS, limitsOf, listOf, logOptions, type LogFlags } from './options.ts'
-import { printed } from './print.ts'
-import { Replay, type ReplayOptions } from './replay.ts'
-import type { ReplayResult } from './result.ts'
-import { run } from './run.ts'
-import { requestReader, ServedDecider, type LogRequest } from './served.ts'
-import { summaryOf, type SummaryOptions } from './summary.ts'
-import { algorithmName, rateOf } from './words.ts'
+import { LimitDecider, type Decider, type LogTime } from '../replay/decider.ts'
+import { Mistake } from '../terminal/mistake.ts'
+import {
+  algorithmsOf,
+  ALGORITHMS,
+  limitsOf,
+  listOf,
+  logOptions,
+  type LogFlags,
+} from './log-flags.ts'
+import { printed } from '../replay/print.ts'
+import { Replay, type ReplayOptions } from '../replay/replay.ts'
+import type { ReplayResult } from '../replay/result.ts'
+import { run } from '../replay/run.ts'
+import { requestReader, ServedDecider, type LogRequest } from '../replay/served.ts'
+import { summaryOf, type SummaryOptions } from '../replay/summary.ts'
+import { algorithmName, rateOf } from '../terminal/words.ts'
 
 /** The flags of the command. */
 export interface ReplayFlags extends LogFlags {
@@ -47,7 +54,7 @@ export async function replayCommand(
   return result.input.stopped ? 130 : 0
 }
 
-/** Replays with the deciders that the flags ask for. Rejects with {@link LogError}. */
+/** Replays with the deciders that the flags ask for. Rejects with {@link Mistake}. */
 export async function replayLogs(
   files: readonly string[],
   flags: ReplayFlags,
@@ -66,13 +73,13 @@ export async function replayLogs(
   const summary = { curve, ...(flags.showKeys === true ? {} : { nameOf: hashedNames() }) }
   if (flags.policy !== undefined) {
     if (flags.try !== undefined)
-      throw new LogError('both --policy and --try are given; accepted: one of them')
+      throw new Mistake('both --policy and --try are given; accepted: one of them')
     const served = await servedPolicy(flags.policy, flags.use)
     const options = servedOptions([served], [...log.mapping.keys()])
     return replayWith(files, { ...common, ...options }, summary, streams)
   }
   if (flags.try === undefined)
-    throw new LogError(
+    throw new Mistake(
       'there is nothing to try; accepted: --try 10/min,30/min, or --policy sluice.yaml',
     )
   const limits = limitsOf(flags.try, algorithms)
@@ -111,17 +118,17 @@ export interface Served {
   readonly config: Config
 }
 
-/** Reads a policy from its file. Rejects with {@link LogError} that lists every mistake. */
+/** Reads a policy from its file. Rejects with {@link Mistake} that lists every mistake. */
 export async function servedPolicy(file: string, use?: string): Promise<Served> {
   const { config, problems } = await loadConfig(file)
-  if (config === undefined) throw new LogError(problems.map(problemText).join('\n'))
+  if (config === undefined) throw new Mistake(problems.map(problemText).join('\n'))
   const names = config.policies.map(({ name }) => name)
   const policy =
     use === undefined && names.length === 1
       ? config.policies[0]
       : config.policies.find(({ name }) => name === use)
   if (policy === undefined)
-    throw new LogError(
+    throw new Mistake(
       `${file} has ${use === undefined ? `${names.length} policies` : `no policy ${use}`}; accepted: --use ${names.join(', ')}`,
     )
   return { name: policy.name, policy, config }

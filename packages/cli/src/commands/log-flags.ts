@@ -1,4 +1,4 @@
-// What `sluice replay` is told on the command line, checked and turned into data before anything is read.
+// The flags of all commands that read logs, checked and turned into data before anything is read.
 import {
   duration,
   limit,
@@ -10,7 +10,7 @@ import {
 } from 'sluice'
 import { FORMATS, type FormatName, type Mapping } from '../logs/parser.ts'
 import { instantOf } from '../logs/stamp.ts'
-import { LogError } from './log-error.ts'
+import { Mistake } from '../terminal/mistake.ts'
 
 /** The algorithms, in the order of the documentation. */
 export const ALGORITHMS: readonly AlgorithmName[] = [
@@ -42,11 +42,11 @@ export interface LogOptions {
   readonly arrival: boolean
 }
 
-/** Checks the flags of all commands that read a log. Throws {@link LogError}. */
+/** Checks the flags of all commands that read a log. Throws {@link Mistake}. */
 export function logOptions(flags: LogFlags): LogOptions {
   const { format, map = [], reorder, from, to, arrival = false } = flags
   if (format !== undefined && !(FORMATS as readonly string[]).includes(format))
-    throw new LogError(`--format is ${format}; accepted: ${FORMATS.join(', ')}`)
+    throw new Mistake(`--format is ${format}; accepted: ${FORMATS.join(', ')}`)
   return {
     ...(format === undefined ? {} : { format: format as FormatName }),
     mapping: mappingOf(map),
@@ -57,7 +57,7 @@ export function logOptions(flags: LogFlags): LogOptions {
   }
 }
 
-/** The candidates of `--try` times those of `--algorithm`. Throws {@link LogError}. */
+/** The candidates of `--try` times those of `--algorithm`. Throws {@link Mistake}. */
 export function limitsOf(rates: string, algorithms: readonly AlgorithmName[]): readonly Limit[] {
   const limits: Limit[] = []
   for (const rate of listOf(rates))
@@ -65,21 +65,21 @@ export function limitsOf(rates: string, algorithms: readonly AlgorithmName[]): r
       try {
         limits.push(limit(rate as RateText, { algorithm }))
       } catch (error) {
-        throw new LogError(`--try: ${(error as Error).message}`, { cause: error })
+        throw new Mistake(`--try: ${(error as Error).message}`, { cause: error })
       }
     }
   if (limits.length === 0)
-    throw new LogError('--try is empty; accepted: rates such as 10/min,30/min')
+    throw new Mistake('--try is empty; accepted: rates such as 10/min,30/min')
   return limits
 }
 
-/** The algorithms of a list, or all. Throws {@link LogError}. */
+/** The algorithms of a list, or all. Throws {@link Mistake}. */
 export function algorithmsOf(text: string): readonly AlgorithmName[] {
   if (text === 'all') return ALGORITHMS
   const names = listOf(text)
   const unknown = names.find((name) => !(ALGORITHMS as readonly string[]).includes(name))
   if (unknown !== undefined || names.length === 0)
-    throw new LogError(
+    throw new Mistake(
       `--algorithm is ${unknown ?? 'empty'}; accepted: all, ${ALGORITHMS.join(', ')}`,
     )
   return names as AlgorithmName[]
@@ -98,7 +98,7 @@ function mappingOf(pairs: readonly string[]): Mapping {
     pairs.map((pair) => {
       const match = /^(\w+)=(.+)$/.exec(pair)
       if (match === null)
-        throw new LogError(
+        throw new Mistake(
           `--map is ${pair}; accepted: attribute=field, such as user=request.user.id`,
         )
       return [match[1]!, match[2]!]
@@ -110,7 +110,7 @@ function durationOf(flag: string, text: string): Millis {
   try {
     return duration(text as DurationText)
   } catch {
-    throw new LogError(`${flag} is ${text}; accepted: a duration such as 5min, 1h or 1d`)
+    throw new Mistake(`${flag} is ${text}; accepted: a duration such as 5min, 1h or 1d`)
   }
 }
 
@@ -122,7 +122,7 @@ function timeOf(flag: string, text: string): Millis {
       : text
   const at = instantOf(full)
   if (Number.isNaN(at))
-    throw new LogError(
+    throw new Mistake(
       `${flag} is ${text}; accepted: 2026-05-17, 2026-05-17T10:00 or with a zone, such as 2026-05-17T10:00:00+02:00`,
     )
   return at

@@ -13,7 +13,7 @@ export interface Track {
 }
 
 /** All clients while they fit; then every second, every fourth and so on, chosen by a hash of their number. */
-export class Sample {
+export class ClientSample {
   readonly tracks = new Map<number, Track>()
   /** One in so many clients is in the sample. */
   every = 1

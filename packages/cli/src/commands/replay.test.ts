@@ -5,9 +5,9 @@ import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createLimiter, limit, memoryStore } from 'sluice'
-import { replayCommand, replayLogs, type ReplayFlags } from './command.ts'
-import { ALGORITHMS } from './options.ts'
-import type { ReplayResult } from './result.ts'
+import { replayCommand, replayLogs, type ReplayFlags } from './replay.ts'
+import { ALGORITHMS } from './log-flags.ts'
+import type { ReplayResult } from '../replay/result.ts'
 import { lineOf, START, streamsWith, type TestStreams } from './test-log.ts'
 
 function folder(): string {
