@@ -3,7 +3,6 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
-import { Decompress } from 'fzstd'
 
 /** One log as bytes. */
 export interface LogInput {
@@ -94,6 +93,8 @@ async function* gunzipped(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Uin
 }
 
 async function* unzstd(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  // Loaded when it is needed: most logs are plain or gzip.
+  const { Decompress } = await import('fzstd')
   let ready: Uint8Array[] = []
   const decompress = new Decompress((chunk) => void ready.push(chunk))
   const push = (chunk: Uint8Array, isLast: boolean): Error | undefined => {
