@@ -91,9 +91,12 @@ const serverRooms = {
 const cliRooms = {
   main: 'any',
   version: [],
-  check: [],
-  serve: [],
-  top: [],
+  terminal: [],
+  top: ['terminal'],
+  logs: [],
+  replay: ['logs', 'terminal'],
+  report: ['replay', 'terminal'],
+  commands: ['logs', 'replay', 'report', 'terminal'],
 }
 
 /** The packages whose rooms are named. A room is a folder of `src`, or a single file with rules of its own. */

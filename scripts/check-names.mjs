@@ -29,11 +29,8 @@ const allowed = {
   ],
   server: [
     // To be renamed; this list only shrinks.
-    'Answer',
-    'Ask',
     'Fields',
     'GuardOptions',
-    'Questions',
     'Trap',
     'answer',
     'attributesOf',
@@ -49,16 +46,24 @@ export function exportsOf(source) {
     /^export\s+(?:declare\s+)?(?:abstract\s+)?(?:async\s+)?(?:function\s*\*?|class|interface|type|const|let|enum)\s+([A-Za-z_$][\w$]*)/gm
   const listed = /^export\s+(?:type\s+)?\{([^}]*)\}(?!\s*from)/gm
   const names = [...code.matchAll(declared)].map((match) => match[1] ?? '')
+  const imported = [...code.matchAll(/^import\s+(?:type\s+)?\{([^}]*)\}/gm)].flatMap(
+    ([, list = '']) => namesIn(list),
+  )
   for (const [, list = ''] of code.matchAll(listed))
-    for (const item of list.split(','))
-      names.push(
-        item
-          .trim()
-          .replace(/^type\s+/, '')
-          .split(/\s+as\s+/)
-          .at(-1) ?? '',
-      )
+    names.push(...namesIn(list).filter((name) => !imported.includes(name)))
   return [...new Set(names.filter((name) => name !== ''))]
+}
+
+/** The names that a list in braces introduces: `a, b as c, type D` → a, c, D. @param {string} list */
+function namesIn(list) {
+  return list.split(',').map(
+    (item) =>
+      item
+        .trim()
+        .replace(/^type\s+/, '')
+        .split(/\s+as\s+/)
+        .at(-1) ?? '',
+  )
 }
 
 /**

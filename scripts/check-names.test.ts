@@ -4,6 +4,8 @@ import { checkNames, exportsOf, problemsOf } from './check-names.mjs'
 test('finds every name that a file declares and exports', () => {
   const source = `
 // export const commented = 1
+import { n, type O } from './elsewhere.ts'
+export { n, type O }
 export const a = 1
 export function b(): void {}
 export async function c(): Promise<void> {}

@@ -16,14 +16,19 @@ export interface FaultProxy extends Address {
   readonly accepted: readonly number[]
   /** Connections that are open. */
   readonly open: number
-  /** Replaces all faults, for open connections too; what waited goes on by the new ones. `{}` heals. */
-  set(faults: ProxyFaults): void
+  /**
+   * Replaces all faults, for open connections too. `{}` heals. What waited goes on by the new faults, or, `asSent`, still
+   * takes as long as it would have taken: packets on their way do not become faster.
+   */
+  set(faults: ProxyFaults, waiting?: 'asSent'): void
   /** Resets every open connection. */
   reset(): void
   /** The next bytes of every open connection to its client are lost or cut, and the connection is reset. Gives how many those are. */
   breakReplies(how: Break): number
   /** The open connections go silent for good, both ways; new ones work. */
   forsake(): void
+  /** While packets are lost, the open connections and new ones go silent for good; those that come later work. */
+  losePackets(isLost: boolean): void
   /** Nobody listens any more: open connections are reset, new ones refused. */
   refuse(): Promise<void>
   /** Listens again, at the same port. */
@@ -48,6 +53,7 @@ export async function startProxy(
   const links = new Set<Link>()
   const accepted: number[] = []
   let faults: ProxyFaults = {}
+  let isLost = false
   let listener: Server | undefined
 
   function link(client: Socket): void {
@@ -64,7 +70,7 @@ export async function startProxy(
         new ProxyPipe(client, server, of('toServer'), random, reset),
         new ProxyPipe(server, client, of('toClient'), random, reset),
       ],
-      forsaken: false,
+      forsaken: isLost,
     }
     links.add(made)
     for (const socket of [client, server]) {
@@ -81,6 +87,10 @@ export async function startProxy(
       if (hard) socket.resetAndDestroy()
       else socket.destroy()
     }
+  }
+
+  const forsake = (): void => {
+    for (const one of links) one.forsaken = true
   }
 
   const reset = (): void => {
@@ -116,8 +126,9 @@ export async function startProxy(
     get open() {
       return links.size
     },
-    set(next) {
+    set(next, waiting) {
       faults = next
+      if (waiting === 'asSent') return
       for (const { pipes } of links) for (const pipe of pipes) pipe.wake()
     },
     reset,
@@ -125,8 +136,10 @@ export async function startProxy(
       for (const { pipes } of links) pipes[1].breakNext(how)
       return links.size
     },
-    forsake() {
-      for (const one of links) one.forsaken = true
+    forsake,
+    losePackets(next) {
+      isLost = next
+      if (isLost) forsake()
     },
     refuse,
     accept,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { render } from './render.ts'
-import { fitted } from './text.ts'
+import { fitted } from '../terminal/fitted.ts'
 import type { View } from './view.ts'
 
 const rate = (policy: string, rule: string, allowed: number, refused: number) => {

@@ -1,6 +1,6 @@
 // The screen as lines of text: a head, the rules, and who is refused most.
 import { styleText } from 'node:util'
-import { fitted, millisText, rateText, shareText } from './text.ts'
+import { fitted, millisText, rateText, shareText } from '../terminal/fitted.ts'
 import type { RuleRates, View } from './view.ts'
 
 /** What the screen can hold. */

@@ -146,6 +146,8 @@ export interface ProxyConfig {
   readonly attributes: Readonly<Record<string, string>>
   /** Those of the whole service unless the file says otherwise here. */
   readonly headers: readonly DialectName[]
+  /** How long an auth request is held for a leaky bucket; longer delays are refused. Below the proxy's own timeout. */
+  readonly maxDelay: Millis
 }
 
 /** What happens while a remote store cannot answer; each rule's `onStoreFailure` says whether it is used. */

@@ -117,6 +117,10 @@ describe('a mistake is shown where it was made', () => {
       `${policy}workers: many\n`,
       `sluice.yaml:5:10: workers is "many"; accepted: a whole number from 1 to 256, or 'auto' for one`,
     ],
+    [
+      `${policy}workers: 4\n`,
+      'sluice.yaml:5:10: workers is 4; several workers need a store that they share',
+    ],
     [`${policy}workers: 0\n`, 'sluice.yaml:5:10: workers is 0; accepted: a whole number from 1'],
     [
       `${policy}log: loud\n`,
@@ -240,8 +244,13 @@ describe('the environment', () => {
     [{ SLUICE_HTTP_PORT: '9090' }, { listeners: { http: { host: '127.0.0.1', port: 9090 } } }],
     [{ SLUICE_GRPC_PORT: '0' }, { listeners: { grpc: { host: '127.0.0.1', port: 0 } } }],
     [{ SLUICE_SHUTDOWN_DELAY: '5s' }, { shutdown: { delay: 5000, patience: 10_000 } }],
-    [{ SLUICE_WORKERS: '4' }, { workers: 4 }],
-    [{ SLUICE_WORKERS: 'auto' }, { workers: Math.min(availableParallelism(), 256) }],
+    [{ SLUICE_WORKERS: '4', REDIS_URL: 'redis://h' }, { workers: 4 }],
+    [{ SLUICE_WORKERS: '1' }, { workers: 1 }],
+    [
+      { SLUICE_WORKERS: 'auto', REDIS_URL: 'redis://h' },
+      { workers: Math.min(availableParallelism(), 256) },
+    ],
+    [{ SLUICE_WORKERS: 'auto' }, { workers: 1 }],
     [{ SLUICE_LOG: 'debug' }, { log: 'debug' }],
   ])('has the last word: %o', (environment, expected) => {
     expect(configOf(policy, environment)).toMatchObject(expected)

@@ -5,6 +5,7 @@ import { applyEnvironment, type Environment } from './environment.ts'
 import { readPolicies } from './policies.ts'
 import { pathText, shown, type ConfigProblem, type Step } from './problem.ts'
 import { readOutline, type OutlineIssue } from './schema.ts'
+import { workerCount } from './shape/workers.ts'
 
 /** A configuration, or what is wrong with it: everything at once. */
 export interface ConfigResult {
@@ -48,14 +49,22 @@ export function readConfig(
   }
   if ('issues' in shape || 'problems' in policies) return failed(problems)
   const applied = applyEnvironment({ ...shape.outline, policies: policies.policies }, environment)
-  const disagreements = [...policyOfProxy(applied.config), ...samePorts(applied.config)]
+  const config = {
+    ...applied.config,
+    workers: workerCount(applied.config.workers, applied.config.store.kind),
+  }
+  const disagreements = [
+    ...policyOfProxy(config),
+    ...samePorts(config),
+    ...workersWithoutRedis(config),
+  ]
   const wrong = [
     ...applied.problems,
     ...disagreements.map(({ steps, message }) => place(steps, message, false)),
   ]
   return wrong.length > 0
     ? failed(wrong)
-    : { config: applied.config, problems: [], positionOf: document.positionOf }
+    : { config, problems: [], positionOf: document.positionOf }
 }
 
 interface Disagreement {
@@ -87,6 +96,13 @@ function samePorts({ listeners }: Config): readonly Disagreement[] {
     }
   }
   return found
+}
+
+/** Several processes must share their counts: each with its own would grant the limit once more. */
+function workersWithoutRedis({ workers, store }: Config): readonly Disagreement[] {
+  if (workers === 1 || store.kind === 'redis') return []
+  const message = `workers is ${workers}; several workers need a store that they share, such as store: redis://localhost:6379; accepted without one: 1`
+  return [{ steps: ['workers'], message }]
 }
 
 function failed(problems: readonly ConfigProblem[]): ConfigResult {

@@ -52,16 +52,14 @@ export class ServiceControls {
 
 /**
  * In Redis for every service whose counts are there, since another instance may set something. Without Redis only
- * where this process has an admin API itself; `given` is another place, which several processes share.
+ * where this process has an admin API itself.
  */
 export function openControls(
   { redis }: OpenStore,
   hasAdmin: boolean,
   metrics: MetricRegistry,
   log: Log,
-  given?: ControlStore,
 ): ServiceControls | undefined {
-  if (given !== undefined) return new ServiceControls(given, metrics, log)
   if (redis !== undefined)
     return new ServiceControls(new RedisControlStore(redis.client, redis.prefix), metrics, log)
   return hasAdmin ? new ServiceControls(new LocalControlStore(), metrics, log) : undefined

@@ -55,6 +55,8 @@ export function createHandler(
   }
   const fail = (route: string, response: ServerResponse, problem: Problem): void => {
     count(route, problem.status)
+    // By this field a proxy tells an answer from none.
+    response.setHeader('sluice-status', problem.status)
     sendProblem(response, problem, closing())
   }
   const onError = (error: unknown): void => {

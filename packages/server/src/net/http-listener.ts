@@ -55,7 +55,7 @@ export async function openHttp(
   // Under TLS the socket below has always sent something.
   const clients = tls === undefined ? sockets : collect(server, 'secureConnection')
   const stopWatching = limitSending(clients, config.sendTimeout)
-  server.on('clientError', refuse)
+  server.on('clientError', (error, socket: Socket) => refuse(error, socket, true))
   const dropped = metrics.counter(
     `sluice_${name}_connections_dropped_total`,
     'Connections refused because too many were open.',
@@ -124,7 +124,7 @@ export function closed(
 }
 
 /** Answers what is not HTTP, or came too slowly, as far as the other side can still hear it. */
-export function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
+export function refuse(error: NodeJS.ErrnoException, socket: Socket, tellsStatus = false): void {
   const { code = '' } = error
   // Not where the fault lies below HTTP: a lost connection, or no agreement on keys.
   const isBelow = !/^(HPE_|ERR_HTTP)/.test(code)
@@ -134,8 +134,10 @@ export function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
     return
   }
   const status = STATUS_OF_ERROR[code] ?? 400
+  // By this field a proxy tells an answer from none.
+  const own = tellsStatus ? `Sluice-Status: ${status}\r\n` : ''
   socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`,
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Length: 0\r\n${own}\r\n`,
     () => socket.destroy(),
   )
 }

@@ -10,7 +10,7 @@ const MOST_LINES = 40
 
 /** The banner as text. Its commands run as they stand. */
 export function bannerText(
-  { policies, store, envoy, workers, listeners: { proxy } }: Config,
+  { policies, store, envoy, listeners: { proxy } }: Config,
   listeners: readonly Pick<Listener, 'name' | 'url'>[],
 ): string {
   const described = policies.flatMap(describePolicy)
@@ -20,7 +20,7 @@ export function bannerText(
   for (const path of envoy?.files ?? []) shown.push(`the descriptors in ${path}, for Envoy`)
   const counts =
     store.kind === 'memory'
-      ? `${workers > 1 ? `in one process that ${workers} workers ask` : 'in this process'}, for at most ${store.maxKeys.toLocaleString('en')} keys`
+      ? `in this process, for at most ${store.maxKeys.toLocaleString('en')} keys`
       : `in Redis, ${withoutPasswords(store.url)}`
   const behind = proxy === undefined ? '' : `, in front of ${withoutPasswords(proxy.upstream)}`
   const http = listeners.find(({ name }) => name === 'http')

@@ -18,7 +18,7 @@ import { Reloader, withProblems, type ReloadResult } from '../reload/reloader.ts
 import { watchFile, type WatchOptions } from '../reload/watch-file.ts'
 import { openProxy } from '../upstream/proxy-listener.ts'
 import { Certificates } from '../tls/certificates.ts'
-import type { Seat } from './worker-context.ts'
+import type { WorkerContext } from './worker-context.ts'
 import { Health } from '../health/health.ts'
 import type { Listener } from '../net/listener.ts'
 import type { ServiceContext } from '../limiters/service-context.ts'
@@ -37,8 +37,8 @@ export interface ServiceOptions {
   }
   /** Default: JSON lines on standard error. */
   readonly log?: Log
-  /** For one worker of several: the primary process reads the file, and adds up the figures. */
-  readonly seat?: Seat
+  /** Only for one worker of several. */
+  readonly worker?: WorkerContext
 }
 
 /** A running service. */
@@ -55,28 +55,28 @@ export interface Service {
 
 /** Starts the service; rejects when a port cannot be had, with nothing left open. */
 export async function startService(options: ServiceOptions): Promise<Service> {
-  const { config, source, seat } = options
+  const { config, source, worker } = options
   const log = options.log ?? createLog(config.log)
   const metrics = new MetricRegistry()
   const health = new Health()
   addProcessMetrics(metrics, health)
-  const opened = seat?.opened ?? openStore(config.store, log)
+  const opened = openStore(config.store, log)
   if (opened.memory !== undefined) addMemoryMetrics(metrics, opened.memory)
   const { redis } = opened
   const isConnected = () => redis === undefined || redis.client.status === 'ready'
   const storeMetrics = new StoreMetrics(metrics, log, isConnected)
   const offenders = new Offenders()
-  const controls = openControls(opened, hasAdmin(config), metrics, log, seat?.controls)
+  const controls = openControls(opened, hasAdmin(config), metrics, log)
   const limiters = new LimiterRegistry(
     config.policies,
     limiterMaker(opened, config.failure, metrics, storeMetrics, offenders, controls?.live),
     controls && ((policies) => controls.adjust(policies)),
-    seat?.generation,
+    worker?.generation,
   )
   if (controls !== undefined) controls.onChange = () => limiters.refresh()
   const environment = source?.environment ?? {}
   const reloader =
-    source && seat === undefined
+    source && worker === undefined
       ? new Reloader({ ...source, config, environment }, limiters, metrics, log)
       : undefined
   const { file, watch } = source ?? {}
@@ -85,8 +85,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 
   const listeners: Listener[] = []
   let envoy: StartedEnvoy | undefined
-  let domains = seat?.domains
-  seat?.onParts({
+  let domains = worker?.domains
+  worker?.onParts({
     metrics,
     swapPolicies: (policies) => void limiters.swap(policies),
     swapDomains: (others) => {
@@ -104,14 +104,14 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   try {
     await controls?.live.start()
     const detail = () => ({
-      ...(seat?.detail() ??
+      ...(worker?.detail() ??
         withProblems(
           reloader?.status ?? { generation: limiters.current.generation },
           envoy?.problems(),
         )),
       ...(storeMetrics.isDegraded ? { degraded: true } : {}),
     })
-    const metricsText = () => seat?.metricsText() ?? metrics.text()
+    const metricsText = () => worker?.metricsText() ?? metrics.text()
     const { http } = config.listeners
     const makeHandler = (isClosing: () => boolean) =>
       createHandler(

@@ -1,5 +1,6 @@
 // Reads the head of a request before anything is done with it: what two servers could understand in two ways is refused.
 import type { IncomingMessage } from 'node:http'
+import { refuseDoubled } from '../net/counted-fields.ts'
 import { RequestError } from '../net/problem.ts'
 import { namedByConnection, wronglyNamed } from './hop-by-hop.ts'
 
@@ -33,7 +34,6 @@ export function readAsked(request: IncomingMessage, counted: ReadonlySet<string>
   let body: Asked['body'] = 'none'
   let expects = false
   let takesTrailers = false
-  let seen: Set<string> | undefined
   for (let i = 0; i < raw.length; i += 2) {
     const name = raw[i]!.toLowerCase()
     const value = raw[i + 1]!
@@ -56,10 +56,8 @@ export function readAsked(request: IncomingMessage, counted: ReadonlySet<string>
         takesTrailers ||= /(?:^|,)[ \t]*trailers[ \t]*(?:,|$)/i.test(value)
         break
     }
-    if (!counted.has(name)) continue
-    if (seen?.has(name)) throw wrong(name, `there are two ${name} fields`)
-    ;(seen ??= new Set()).add(name)
   }
+  refuseDoubled(raw, counted)
   const named = namedByConnection(raw)
   const taken = wronglyNamed(named, counted)
   if (taken !== undefined) throw wrong('connection', `Connection must not name ${taken}`)

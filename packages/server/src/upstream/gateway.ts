@@ -8,6 +8,7 @@ import { isPromise } from '../limiters/limiters.ts'
 import { guardsOver, type GuardOptions } from '../limiters/request-guards.ts'
 import type { ServiceContext } from '../limiters/service-context.ts'
 import { RepeatedLog } from '../log/repeated-log.ts'
+import { fieldOf } from '../net/counted-fields.ts'
 import { answer, answerProblem } from './answer.ts'
 import { readAsked, type Asked } from './asked.ts'
 import { Exchange } from './exchange.ts'
@@ -167,10 +168,7 @@ const LONGEST = 2 ** 31 - 1
 /** Reads requests; the fields of a response are only sent with the upstream's own. */
 const PORT: FrameworkAdapter<IncomingMessage, Fields> = {
   peerAddress: (request) => request.socket.remoteAddress,
-  header: (request, name) => {
-    const value = request.headers[name]
-    return Array.isArray(value) ? value.join(', ') : value
-  },
+  header: fieldOf,
   method: (request) => request.method ?? 'GET',
   path: (request) => request.url ?? '/',
   route: () => undefined,

@@ -1,5 +1,7 @@
 // Which header fields end at this hop (RFC 9110 section 7.6.1) and are not handed on.
 
+import { plainName } from '../net/counted-fields.ts'
+
 /** Fields about one connection, beside those that `Connection` names. */
 const ALWAYS: ReadonlySet<string> = new Set([
   'connection',
@@ -49,7 +51,7 @@ export function wronglyNamed(
   counted: ReadonlySet<string>,
 ): string | undefined {
   if (named === null) return undefined
-  for (const name of named) if (NEVER.has(name) || counted.has(name)) return name
+  for (const name of named) if (NEVER.has(name) || counted.has(plainName(name))) return name
   return undefined
 }
 

@@ -1,21 +1,19 @@
-// What all children of the primary process do: hear its word alone, and end when it does.
-import type { Hello } from './messages.ts'
+// Connects a worker to the primary process: only its messages count, and the worker ends when it does.
+import type { FromWorker, ToWorker } from './messages.ts'
 
-/** Signals that a terminal or a supervisor sends to the whole group. */
+/** Signals that a terminal or a supervisor sends to the whole process group. */
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-/** Hears the primary's messages, and gives what sends messages to it. */
-export function followPrimary<To, From extends object>(
-  hear: (message: To) => void,
-): (message: From) => void {
-  // The primary has got it too, and says when which child is to end.
+/** Receives the primary's messages, and returns the function that sends messages to it. */
+export function followPrimary(receive: (message: ToWorker) => void): (message: FromWorker) => void {
+  // The primary has received the signal too, and decides when its workers end.
   for (const signal of SIGNALS) process.on(signal, () => {})
   process.on('disconnect', () => process.exit(0))
-  process.on('message', (message) => hear(message as To))
-  const tell = (message: object): void => {
+  process.on('message', (message) => receive(message as ToWorker))
+  const send = (message: FromWorker): void => {
     if (process.connected) process.send?.(message, undefined, {}, () => {})
   }
-  // What was sent before anybody listened is lost in Node's cluster: now it may begin.
-  tell({ type: 'hello' } satisfies Hello)
-  return tell
+  // Node's cluster loses messages that arrive before the listener is there: the primary waits for this one.
+  send({ type: 'hello' })
+  return send
 }

@@ -1,5 +1,5 @@
-// The primary process of a service with several workers: it reads the file, keeps the processes running, passes on
-// what changes, and adds up their figures. It takes no request itself.
+// The primary process of a service with several workers: reads the file, keeps the workers running, sends them every
+// change and adds up their metrics. It serves no request itself.
 import { createLimiter, memoryStore, type Millis } from 'sluice'
 import type { DomainConfig } from '../envoy/descriptors/domain-config.ts'
 import { DomainFiles } from '../envoy/files/domain-files.ts'
@@ -13,11 +13,11 @@ import { watchFile } from '../reload/watch-file.ts'
 import { Health } from '../health/health.ts'
 import { createLog } from '../log/log.ts'
 import type { Service, ServiceOptions } from '../service/service.ts'
-import { Crew } from './crew.ts'
-import type { Standing } from './messages.ts'
+import type { ServiceStatus } from './messages.ts'
+import { Supervisor } from './supervisor.ts'
 import { workerConfig } from './worker-config.ts'
 
-/** A service whose processes may all fail. */
+/** A service of several processes. */
 export interface WorkersService extends Service {
   /** Resolves with the reason when no worker can be kept running; the service has stopped by then. */
   readonly failed: Promise<string>
@@ -28,10 +28,10 @@ export async function startWorkers(options: ServiceOptions): Promise<WorkersServ
   const { config, source } = options
   const log = options.log ?? createLog(config.log)
   const metrics = new MetricRegistry()
-  // It takes no traffic itself, and never says that it is ready for some.
+  // The primary serves no traffic, so it never becomes ready.
   addProcessMetrics(metrics, new Health())
 
-  // Limiters that decide nothing: a policy of which one can be made here can be put in force in every worker.
+  // These limiters decide nothing. They show that every worker can make one of a changed policy.
   const store = memoryStore({ maxKeys: 1 })
   const registry = new LimiterRegistry(config.policies, (policy) =>
     createLimiter({ policy, store }),
@@ -42,33 +42,32 @@ export async function startWorkers(options: ServiceOptions): Promise<WorkersServ
   const { file, watch } = source ?? {}
 
   let domains: readonly DomainConfig[] | undefined
-  const crew = new Crew({
+  const supervisor = new Supervisor({
     log,
     metrics,
     config,
-    startMessage: (number, socket) => ({
+    startMessage: (number) => ({
       type: 'start',
       number,
       config: workerConfig(config),
       policies: registry.current.policies,
-      standing: standing(),
-      ...(socket !== undefined && { socket }),
+      status: status(),
       ...(domains && { domains }),
       ...(file !== undefined && { file }),
       ...(watch !== undefined && { watch }),
     }),
-    onChange: () => crew.tellWorkers({ type: 'standing', standing: standing() }),
+    onChange: () => supervisor.broadcast({ type: 'status', status: status() }),
   })
-  const standing = (): Standing => ({
+  const status = (): ServiceStatus => ({
     reload: withProblems(
       reloader?.status ?? { generation: registry.current.generation },
       descriptors?.problems,
     ),
-    workers: { wanted: config.workers, ready: crew.ready },
+    workers: { wanted: config.workers, ready: supervisor.ready },
   })
   const swap = (loaded: readonly DomainConfig[]): void => {
     domains = loaded
-    crew.tellWorkers({ type: 'domains', domains: loaded })
+    supervisor.broadcast({ type: 'domains', domains: loaded })
   }
   const { envoy } = config
   const descriptors =
@@ -77,7 +76,7 @@ export async function startWorkers(options: ServiceOptions): Promise<WorkersServ
       : undefined
   if (descriptors !== undefined) {
     addFilesMetric(metrics, descriptors)
-    descriptors.onProblems = () => crew.tellWorkers({ type: 'standing', standing: standing() })
+    descriptors.onProblems = () => supervisor.broadcast({ type: 'status', status: status() })
   }
   const close = (): void => {
     descriptors?.close()
@@ -87,7 +86,7 @@ export async function startWorkers(options: ServiceOptions): Promise<WorkersServ
   let watcher: ReturnType<typeof watchFile> | undefined
   let listeners: Service['listeners']
   try {
-    listeners = await crew.start()
+    listeners = await supervisor.start()
   } catch (error) {
     close()
     throw error
@@ -96,8 +95,8 @@ export async function startWorkers(options: ServiceOptions): Promise<WorkersServ
   const reload = async (): Promise<ReloadResult> => {
     const result = (await reloader?.reload()) ?? 'unchanged'
     const { policies } = registry.current
-    if (result === 'applied') crew.tellWorkers({ type: 'policies', policies, standing: standing() })
-    else if (result === 'failed') crew.tellWorkers({ type: 'standing', standing: standing() })
+    if (result === 'applied') supervisor.broadcast({ type: 'policies', policies, status: status() })
+    else if (result === 'failed') supervisor.broadcast({ type: 'status', status: status() })
     return result
   }
   if (source !== undefined && watch !== false)
@@ -107,7 +106,7 @@ export async function startWorkers(options: ServiceOptions): Promise<WorkersServ
   const stop = async (delay: Millis): Promise<void> => {
     close()
     log.info({ delay, workers: config.workers }, 'draining')
-    await crew.stop(delay)
+    await supervisor.stop(delay)
     log.info({}, 'stopped')
   }
   let stopping: Promise<void> | undefined
@@ -115,11 +114,11 @@ export async function startWorkers(options: ServiceOptions): Promise<WorkersServ
     listeners,
     reload: async () => {
       descriptors?.reload()
-      crew.tellWorkers({ type: 'reload' })
+      supervisor.broadcast({ type: 'reload' })
       return reload()
     },
     stop: (delay = 0) => (stopping ??= stop(delay)),
-    failed: crew.failed.then(async (reason) => {
+    failed: supervisor.failed.then(async (reason) => {
       await (stopping ??= stop(0))
       return reason
     }),

@@ -1,12 +1,12 @@
-// One worker's part of what the file grants the whole service.
+// One worker's share of what the file grants the whole service.
 import type { Config, FailureConfig } from '../config/config.ts'
 
-/** The part that a service grants without its store when the file says nothing. */
+/** The share of every limit that a service grants without its store, if the file does not set another. */
 const FALLBACK_SHARE = 0.5
 
 /**
- * The configuration of one of `workers`. Every worker counts for itself while the store is away, so that each may
- * grant only its part of what the service may; and each has its part of the connections.
+ * The configuration of one of `workers`. Each worker counts by itself while the store is unreachable, so each grants
+ * only its share of what the service may grant. Connections are divided too.
  */
 export function workerConfig(config: Config): Config {
   const { workers, failure, listeners } = config
@@ -14,12 +14,12 @@ export function workerConfig(config: Config): Config {
     ...config,
     failure: sharedFailure(failure, workers),
     listeners: Object.fromEntries(
-      Object.entries(listeners).map(([name, listener]) => [name, partOf(listener, workers)]),
+      Object.entries(listeners).map(([name, listener]) => [name, perWorker(listener, workers)]),
     ) as unknown as Config['listeners'],
   }
 }
 
-function partOf(listener: object, workers: number): object {
+function perWorker(listener: object, workers: number): object {
   const shared = ['maxConnections', 'maxConnectionsPerAddress'] as const
   const parts: Record<string, number> = {}
   for (const name of shared) {

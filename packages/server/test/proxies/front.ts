@@ -41,7 +41,11 @@ export interface Front {
   /** Paths that reached the application. */
   readonly reached: string[]
   /** Sends a request through the proxy, from another address of the loopback network. */
-  readonly ask: (path: string, headers?: Record<string, string>, from?: string) => Promise<Answer>
+  readonly ask: (
+    path: string,
+    headers?: Record<string, string | string[]>,
+    from?: string,
+  ) => Promise<Answer>
 }
 
 /** Starts application, service and proxy. Only 127.0.0.1 is trusted; clients come from elsewhere. */

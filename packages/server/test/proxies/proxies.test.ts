@@ -33,7 +33,7 @@ describe.each(['nginx', 'haproxy', 'caddy'])('behind %s', (proxy) => {
     expect(refused.status).toBe(429)
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(1000)
     expect(refused.headers['content-type']).toMatch(/^application\/problem\+json/)
-    expect(JSON.parse(refused.body)).toMatchObject({ status: 429 })
+    expect(JSON.parse(refused.body)).toMatchObject({ status: 429, 'violated-policies': ['orders'] })
     expect((await ask('/elsewhere')).status).toBe(200)
   })
 
@@ -61,6 +61,23 @@ describe.each(['nginx', 'haproxy', 'caddy'])('behind %s', (proxy) => {
     const answers = []
     for (const address of from) answers.push((await ask('/', key, address)).status)
     expect(answers).toEqual([200, 200, 429])
+  })
+})
+
+describe.each(['nginx', 'haproxy', 'caddy'])('past %s', (proxy) => {
+  it('no request gets that names its caller twice', async () => {
+    const { ask, reached } = await front(proxy, file)
+    const { status } = await ask('/', { 'x-api-key': ['valid', 'junk'] })
+    expect(status).toBe(400)
+    expect(reached).toEqual([])
+  })
+
+  it('no request gets uncounted whose path is longer than the service reads', async () => {
+    const { ask, reached } = await front(proxy, file)
+    const statuses = []
+    for (let i = 0; i < 5; i++) statuses.push((await ask(`/orders/${'a'.repeat(15_900)}`)).status)
+    expect(statuses.slice(3).every((status) => status >= 400)).toBe(true)
+    expect(reached.length).toBeLessThanOrEqual(3)
   })
 })
 

@@ -1,18 +1,39 @@
-// A service of several processes is one service: one count, one state of the file, one sum of figures, one end.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { readdir } from 'node:fs/promises'
+// A service of several processes is one service: one count, one state of the file, one sum of metrics, one end.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { freePort } from '../../../../test/servers/ports.ts'
 import { startRedis } from '../../../../test/servers/redis-server.ts'
 import { until } from '../../../../test/servers/until.ts'
 import { startLoad } from '../load.ts'
-import { childrenOf, crewOf, isAlive, kill, type RunningCrew } from './crew.ts'
+import { childrenOf, isAlive, kill, runWorkers, type RunningWorkers } from './running-workers.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
+
+let redis: Awaited<ReturnType<typeof startRedis>>
+beforeAll(async () => void (redis = await startRedis()))
+afterAll(() => redis.stop())
+
+let runs = 0
+/** Starts workers whose counts begin at nothing, and waits until Redis answers all of them. */
+async function runFresh(
+  workers: number,
+  config: object,
+  env: Record<string, string> = {},
+): Promise<RunningWorkers> {
+  const store = { kind: 'redis', url: redis.url, prefix: `run-${++runs}:`, timeout: '5s' }
+  const running = await runWorkers(workers, { store, ...config }, env)
+  await until('Redis answers', 20_000, async () => {
+    const probes = Array.from({ length: 4 * workers }, (_, i) =>
+      running.post('/v1/peek', { key: `probe-${i}` }),
+    )
+    return (await Promise.all(probes)).every(({ degraded }) => !degraded)
+  })
+  return running
+}
 
 const rule = (limit: string) => ({ name: 'per-key', by: ['key'], limit })
 const config = (limit = '100/h', more: object = {}) => ({
@@ -21,14 +42,14 @@ const config = (limit = '100/h', more: object = {}) => ({
 })
 
 /** Asks for one key many times at once, over connections of which each may reach another worker. */
-async function ask({ post }: RunningCrew, times: number, key = 'one'): Promise<boolean[]> {
+async function ask({ post }: RunningWorkers, times: number, key = 'one'): Promise<boolean[]> {
   const asked = Array.from({ length: times }, () => post('/v1/check', { key }))
   return (await Promise.all(asked)).map(({ allowed }) => allowed)
 }
 
 const allowedOf = (answers: readonly boolean[]) => answers.filter(Boolean).length
 
-async function figure({ get }: RunningCrew, series: string): Promise<number> {
+async function metric({ get }: RunningWorkers, series: string): Promise<number> {
   const { text } = await get('/metrics')
   const line = text.split('\n').find((each) => each.startsWith(`${series} `))
   return Number(line?.slice(series.length + 1))
@@ -37,118 +58,79 @@ async function figure({ get }: RunningCrew, series: string): Promise<number> {
 const ALLOWED = 'sluice_decisions_total{policy="api",rule="per-key",result="allowed"}'
 const REFUSED = 'sluice_decisions_total{policy="api",rule="per-key",result="refused"}'
 
-test('four workers admit exactly the limit, and any of them gives the sum of all figures', async () => {
-  const crew = await crewOf(4, config())
-  expect(allowedOf(await ask(crew, 200))).toBe(100)
-  expect([await figure(crew, ALLOWED), await figure(crew, REFUSED)]).toEqual([100, 100])
-  expect(await figure(crew, 'sluice_store_keys')).toBe(1)
-  expect(await figure(crew, 'sluice_ready')).toBe(4)
-  expect(JSON.parse((await crew.get('/readyz')).text)).toEqual({
+test('four workers admit exactly the limit, and any of them shows the sum of all metrics', async () => {
+  const service = await runFresh(4, config())
+  expect(allowedOf(await ask(service, 200))).toBe(100)
+  expect([await metric(service, ALLOWED), await metric(service, REFUSED)]).toEqual([100, 100])
+  expect(await metric(service, 'sluice_ready')).toBe(4)
+  expect(JSON.parse((await service.get('/readyz')).text)).toEqual({
     status: 'serving',
     generation: 1,
     workers: { wanted: 4, ready: 4 },
   })
-  const workers = crew.logged().filter(({ msg }) => msg === 'listening')
+  const workers = service.logged().filter(({ msg }) => msg === 'listening')
   expect(new Set(workers.map(({ worker }) => worker))).toEqual(new Set([1, 2, 3, 4]))
 })
 
-test('on Redis they share the counts, and need no owner', async () => {
-  const redis = await startRedis()
-  const crew = await crewOf(
-    2,
-    config('50/h', { store: { kind: 'redis', url: redis.url, timeout: '5s' } }),
-  )
-  await until('Redis is asked', 20_000, async () => {
-    const { degraded } = await crew.post('/v1/check', { key: `probe-${Math.random()}` })
-    return !degraded
-  })
-  expect(allowedOf(await ask(crew, 80))).toBe(50)
-  expect(crew.pids().owner).toBe(0)
-  await redis.stop()
-})
-
 test('a worker that is killed is replaced, and no counter goes back', async () => {
-  const crew = await crewOf(2, config())
-  await ask(crew, 30)
-  const before = await figure(crew, ALLOWED)
+  const service = await runFresh(2, config())
+  await ask(service, 30)
+  const before = await metric(service, ALLOWED)
   expect(before).toBe(30)
-  const old = crew.pids().workers
+  const old = service.pids()
   for (const pid of old.values()) process.kill(pid, 'SIGKILL')
   await until('they are replaced', 60_000, async () => {
-    const { workers } = crew.pids()
-    return [1, 2].every((number) => workers.get(number) !== old.get(number))
+    const pids = service.pids()
+    return [1, 2].every((number) => pids.get(number) !== old.get(number))
   })
-  const after = await until('they answer', 20_000, async () => figure(crew, ALLOWED))
+  const after = await until('they answer', 20_000, async () => metric(service, ALLOWED))
   expect(after).toBe(30)
-  // The counts are with their owner.
-  expect(allowedOf(await ask(crew, 100))).toBe(70)
-  expect(await figure(crew, ALLOWED)).toBe(100)
-  expect(await figure(crew, 'sluice_process_restarts_total{process="worker"}')).toBe(2)
-})
-
-test('without the owner of the counts each grants its part; with the next one they begin afresh', async () => {
-  const crew = await crewOf(2, config('40/h', { failure: { fallbackShare: 0.5 } }))
-  expect(allowedOf(await ask(crew, 10))).toBe(10)
-  const { owner } = crew.pids()
-  process.kill(owner, 'SIGSTOP')
-  await until('it is noticed', 20_000, async () => {
-    const answers = await Promise.all([1, 2, 3, 4].map(() => crew.post('/v1/check', { key: 'x' })))
-    return answers.every(({ degraded }) => degraded)
-  })
-  const answers = await ask(crew, 100)
-  expect(allowedOf(answers)).toBeGreaterThan(0)
-  expect(allowedOf(answers)).toBeLessThanOrEqual(20)
-  process.kill(owner, 'SIGKILL')
-  await until('there is another', 60_000, async () => crew.pids().owner !== owner)
-  await until('it is asked', 20_000, async () => {
-    const asked = await Promise.all(
-      [1, 2, 3, 4].map((i) => crew.post('/v1/check', { key: `y${i}` })),
-    )
-    return asked.every(({ degraded }) => !degraded)
-  })
-  expect(allowedOf(await ask(crew, 60))).toBe(40)
-  expect(crew.logged().some(({ msg }) => msg.includes('its counts are lost'))).toBe(true)
+  // The counts are in Redis.
+  expect(allowedOf(await ask(service, 100))).toBe(70)
+  expect(await metric(service, ALLOWED)).toBe(100)
+  expect(await metric(service, 'sluice_worker_restarts_total')).toBe(2)
 })
 
 test('a reload reaches every worker under one number; a bad file changes nothing anywhere', async () => {
-  const crew = await crewOf(3, config('5/h'))
+  const service = await runFresh(3, config('5/h'))
   const states = async () => {
-    const texts = await Promise.all(Array.from({ length: 12 }, () => crew.get('/v1/policies')))
+    const texts = await Promise.all(Array.from({ length: 12 }, () => service.get('/v1/policies')))
     return [
       ...new Set(texts.map(({ text }) => text.match(/"generation":\d+|"quota":\d+/g)!.join())),
     ]
   }
-  writeFileSync(crew.file, JSON.stringify(config('7/h')))
+  const written = JSON.parse(readFileSync(service.file, 'utf8')) as object
+  writeFileSync(service.file, JSON.stringify({ ...written, ...config('7/h') }))
   await until(
     'all have it',
     20_000,
     async () => (await states()).join() === '"generation":2,"quota":7',
   )
-  writeFileSync(crew.file, 'policies: 5')
-  crew.kill('SIGHUP')
+  writeFileSync(service.file, 'policies: 5')
+  service.kill('SIGHUP')
   const ready = await until('it is told', 20_000, async () => {
-    const answers = await Promise.all(Array.from({ length: 9 }, () => crew.get('/readyz')))
+    const answers = await Promise.all(Array.from({ length: 9 }, () => service.get('/readyz')))
     return answers.every(({ text }) => text.includes('policies is 5')) && answers
   })
   expect(ready.every(({ status }) => status === 200)).toBe(true)
   expect(await states()).toEqual(['"generation":2,"quota":7'])
-  const errors = crew.logged().filter(({ msg }) => msg.includes('not valid'))
+  const errors = service.logged().filter(({ msg }) => msg.includes('not valid'))
   expect(errors).toHaveLength(1)
   // One that is started now gets what is in force, not what is in the file.
-  const { workers } = crew.pids()
-  process.kill(workers.get(1)!, 'SIGKILL')
-  await until('it is replaced', 60_000, async () => crew.pids().workers.get(1) !== workers.get(1))
+  const old = service.pids().get(1)!
+  process.kill(old, 'SIGKILL')
+  await until('it is replaced', 60_000, async () => service.pids().get(1) !== old)
   expect(await states()).toEqual(['"generation":2,"quota":7'])
-  expect(await figure(crew, 'sluice_config_generation')).toBe(2)
+  expect(await metric(service, 'sluice_config_generation')).toBe(2)
 })
 
 test('SIGTERM under load loses no response, and health flips first', async () => {
-  const crew = await crewOf(3, config('5/h'), { SLUICE_SHUTDOWN_DELAY: '1s' })
-  const load = startLoad(crew.url, 32)
+  const service = await runFresh(3, config('5/h'), { SLUICE_SHUTDOWN_DELAY: '1s' })
+  const load = startLoad(service.url, 32)
   await until('load runs', 30_000, async () => load.result.answered > 500)
-  crew.kill('SIGTERM')
-  await until('health flips', 10_000, async () => (await crew.get('/readyz')).status === 503)
-  expect((await crew.ended)[0]).toBe(0)
+  service.kill('SIGTERM')
+  await until('health flips', 10_000, async () => (await service.get('/readyz')).status === 503)
+  expect((await service.ended)[0]).toBe(0)
   const { faults, refused } = await load.stop()
   expect(faults).toEqual([])
   expect(refused).toBeGreaterThan(0)
@@ -157,36 +139,31 @@ test('SIGTERM under load loses no response, and health flips first', async () =>
 test.each(['SIGKILL', 'SIGINT'] as const)(
   '%s of the primary leaves no process behind',
   async (signal) => {
-    const crew = await crewOf(2, config())
-    const { owner, workers } = crew.pids()
-    const pids = [owner, ...workers.values()]
+    const service = await runFresh(2, config())
+    const pids = [...service.pids().values()]
+    expect(pids).toHaveLength(2)
     expect(pids.every(isAlive)).toBe(true)
-    const folders = async () =>
-      (await readdir(tmpdir())).filter((name) => /^sluice-\w{6}$/.test(name)).length
-    const before = await folders()
-    crew.kill(signal)
+    service.kill(signal)
     await until('all are gone', 20_000, async () => !pids.some(isAlive))
-    await until('its folder too', 5000, async () => (await folders()) < before)
-    expect(crew.logged().filter(({ level }) => level === 'error')).toEqual([])
+    expect(service.logged().filter(({ level }) => level === 'error')).toEqual([])
   },
 )
 
 test('signals to the whole group, as terminals send them, drain it all the same', async () => {
-  const crew = await crewOf(2, config())
-  for (const pid of [...crew.pids().workers.values(), crew.pids().owner])
-    process.kill(pid, 'SIGTERM')
-  expect(allowedOf(await ask(crew, 5))).toBe(5)
-  crew.kill('SIGTERM')
-  expect((await crew.ended)[0]).toBe(0)
-  expect(crew.logged().filter(({ level }) => level === 'error')).toEqual([])
+  const service = await runFresh(2, config())
+  for (const pid of service.pids().values()) process.kill(pid, 'SIGTERM')
+  expect(allowedOf(await ask(service, 5))).toBe(5)
+  service.kill('SIGTERM')
+  expect((await service.ended)[0]).toBe(0)
+  expect(service.logged().filter(({ level }) => level === 'error')).toEqual([])
 })
 
 test('workers that always end at once are given up, with a reason', async () => {
-  const crew = await crewOf(2, config())
+  const service = await runFresh(2, config())
   const killing = setInterval(() => {
-    for (const pid of childrenOf(crew.pid)) if (pid !== crew.pids().owner) kill(pid)
+    for (const pid of childrenOf(service.pid)) kill(pid)
   }, 20)
-  const [code, errors] = await crew.ended
+  const [code, errors] = await service.ended
   clearInterval(killing)
   expect(code).toBe(1)
   expect(errors).toMatch(
@@ -194,7 +171,7 @@ test('workers that always end at once are given up, with a reason', async () => 
   )
 })
 
-test('descriptor files that have become wrong are told by every worker, until they are mended', async () => {
+test('descriptor files that have become wrong are reported by every worker until they are mended', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-descriptors-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const file = join(folder, 'limits.yaml')
@@ -203,7 +180,7 @@ test('descriptor files that have become wrong are told by every worker, until th
   writeFileSync(file, limits(1))
   const envoy = { files: [file] }
   const env = { SLUICE_GRPC_PORT: String(await freePort()) }
-  const { get, kill: signal } = await crewOf(2, { ...config(), envoy }, env)
+  const { get, kill: signal } = await runFresh(2, { ...config(), envoy }, env)
   for (const [requests, valid] of [
     ['many', 0],
     [2, 1],
@@ -218,29 +195,21 @@ test('descriptor files that have become wrong are told by every worker, until th
   }
 })
 
-test.each(['/proc/nobody', `/tmp/${'x'.repeat(100)}`])(
-  'without a good place for its socket it does not start: %s',
-  async (TMPDIR) => {
-    const started = crewOf(2, config(), { TMPDIR })
-    await expect(started).rejects.toThrow(`error: the workers' socket cannot be in ${TMPDIR}: `)
-  },
-)
-
 test('a port in use is one sentence, and nothing is left running', async () => {
   const other = createServer().listen(0, '127.0.0.1')
   await once(other, 'listening')
   const { port } = other.address() as AddressInfo
-  const started = crewOf(2, config(), { SLUICE_HTTP_PORT: String(port) })
+  const started = runFresh(2, config(), { SLUICE_HTTP_PORT: String(port) })
   await expect(started).rejects.toThrow(`cannot listen on 127.0.0.1:${port}: it is in use`)
   other.close()
 })
 
-test('what the admin API of one worker changes holds in all of them, and it finds the keys of the owner', async () => {
+test('what the admin API of one worker changes holds in all of them, and it finds the keys of all', async () => {
   const token = 'a-token-that-is-long-enough-for-tests-0123456789'
-  const crew = await crewOf(3, config('50/h', { listeners: { admin: { port: 0 } } }), {
+  const service = await runFresh(3, config('50/h', { listeners: { admin: { port: 0 } } }), {
     SLUICE_ADMIN_TOKEN: token,
   })
-  const admin = crew.logged().find(({ listener }) => listener === 'admin')!['url'] as string
+  const admin = service.logged().find(({ listener }) => listener === 'admin')!['url'] as string
   const asked = async (method: string, path: string, body?: object) => {
     const response = await fetch(`${admin}/v1/admin/${path}`, {
       method,
@@ -253,7 +222,7 @@ test('what the admin API of one worker changes holds in all of them, and it find
     })
     return { status: response.status, text: await response.text() }
   }
-  expect(allowedOf(await ask(crew, 6, 'seen'))).toBe(6)
+  expect(allowedOf(await ask(service, 6, 'seen'))).toBe(6)
   const found = await asked('GET', 'keys?policy=api')
   expect([found.status, found.text]).toEqual([200, expect.stringContaining('"seen"')])
   const blocked = await asked('POST', 'block', {
@@ -266,31 +235,29 @@ test('what the admin API of one worker changes holds in all of them, and it find
   ])
   await until('all workers refuse it', 10_000, async () => {
     const answers = await Promise.all(
-      Array.from({ length: 12 }, () => crew.post('/v1/check', { key: 'bad' })),
+      Array.from({ length: 12 }, () => service.post('/v1/check', { key: 'bad' })),
     )
     return answers.every(({ reason }) => reason === 'blocked')
   })
-  expect(await figure(crew, 'sluice_blocks')).toBe(1)
+  expect(await metric(service, 'sluice_blocks')).toBe(1)
 })
 
-test('owners that are killed and files that change under load cost no answer', async () => {
-  const crew = await crewOf(2, config('5/h'))
-  const load = startLoad(crew.url, 16)
-  await until('load runs', 30_000, async () => load.result.answered > 300)
-  for (let round = 0; round < 3; round++) {
-    const { owner } = crew.pids()
-    process.kill(owner, 'SIGKILL')
-    for (let i = 0; i < 10; i++) {
-      writeFileSync(crew.file, JSON.stringify(config(`${5 + round * 10 + i}/h`)))
-      crew.kill('SIGHUP')
-    }
-    await until('there is another owner', 60_000, async () => crew.pids().owner !== owner)
-  }
-  await until('the last file is in force', 20_000, async () =>
-    (await crew.get('/v1/policies')).text.includes('"quota":34'),
+test('a worker that hangs is killed and replaced, which the log and a metric show', async () => {
+  const service = await runFresh(2, config())
+  const hung = service.pids().get(1)!
+  process.kill(hung, 'SIGSTOP')
+  await until('it is replaced', 60_000, async () => service.pids().get(1) !== hung)
+  expect(isAlive(hung)).toBe(false)
+  expect(allowedOf(await ask(service, 10))).toBe(10)
+  expect(service.logged().filter(({ msg }) => msg === 'the worker hangs; it is killed')).toEqual([
+    expect.objectContaining({ worker: 1, pid: hung }),
+  ])
+  expect(await metric(service, 'sluice_workers_hung_total')).toBe(1)
+  expect(await metric(service, 'sluice_worker_restarts_total')).toBe(1)
+})
+
+test('several workers without Redis do not start', async () => {
+  await expect(runWorkers(2, config())).rejects.toThrow(
+    'workers is 2; several workers need a store that they share',
   )
-  const before = load.result.answered
-  await until('load goes on', 30_000, async () => load.result.answered > before + 300)
-  const { faults, refused } = await load.stop()
-  expect([faults, refused]).toEqual([[], 0])
 })

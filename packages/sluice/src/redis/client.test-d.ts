@@ -13,7 +13,10 @@ import type {
   RedisSentinelType,
 } from 'redis'
 import { describe, expectTypeOf, it } from 'vitest'
-import type { GlideLike, IoredisLike, NodeRedisLike, RedisClient } from './client.ts'
+import type { RedisClient } from './client.ts'
+import type { GlideLike } from './glide.ts'
+import type { IoredisLike } from './ioredis.ts'
+import type { NodeRedisLike } from './node-redis.ts'
 import { redisStore } from './redis-store.ts'
 
 describe('a client of', () => {

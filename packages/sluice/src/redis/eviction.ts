@@ -1,5 +1,5 @@
 // Whether the server drops counts by itself when it is full.
-import type { RedisConnection } from './client.ts'
+import type { RedisConnection } from './connection.ts'
 import type { StoreWarning } from './warnings.ts'
 
 /** A script may ask, and needs nothing of a client but what it has for the others. A key leads it to a node. */

@@ -8,19 +8,14 @@ import { Deadlines } from '../time/deadlines.ts'
 import { systemTimers } from '../time/timers.ts'
 import { takeAcross, type Indexed } from './across-slots.ts'
 import { Batcher, tooLate } from './batcher.ts'
-import { connectionOf, type RedisClient } from './client.ts'
+import { adapterOf, isRestClient, type RedisClient } from './client.ts'
+import { connectionOf } from './connection.ts'
 import { Eviction } from './eviction.ts'
 import { chargedOf } from './late.ts'
 import { isPrefix, redisKeys } from './redis-key.ts'
 import { RememberingStore, type See, type SeenStore } from './remembering-store.ts'
-import { grouped, slotOf } from './slot.ts'
+import { grouped, shardOfSlot, slotOf } from './slot.ts'
 import { warnings, warnOnConsole, type StoreWarning } from './warnings.ts'
-
-/**
- * A cluster fails node by node. Which node has which slots is the client's affair; nodes mostly have long runs of
- * them, so sixteen runs of 1024 slots are left alone one by one.
- */
-const SLOTS_TO_PARTS = 10
 
 /** How the Redis store may differ from its defaults. */
 export interface RedisStoreOptions {
@@ -68,11 +63,16 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
     wrong(`clock is ${show(clock)}; accepted: a function that returns milliseconds`)
   if (typeof onWarning !== 'function')
     wrong(`onWarning is ${show(onWarning)}; accepted: a function`)
-  const connection =
-    connectionOf(client, cluster) ??
+  if (isRestClient(client))
+    wrong(
+      'client is of @upstash/redis, which works over HTTP; accepted: a client of ioredis, iovalkey, node-redis or valkey-glide, for Upstash with its rediss:// URL',
+    )
+  const adapter =
+    adapterOf(client, cluster) ??
     wrong(
       `client is ${show(client)}; accepted: a client of ioredis, iovalkey, node-redis or valkey-glide`,
     )
+  const connection = connectionOf(client, adapter, timeout)
   const watchers = new Set<(event: StoreEvent) => void>()
   const onLate = (refunded: boolean): void => {
     for (const watcher of watchers) watcher({ type: 'late-answer', refunded })
@@ -94,6 +94,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
     cluster: connection.cluster,
     timeout,
     warn: warnings(onWarning),
+    close: () => connection.close(),
   })
   const store = new RememberingStore({
     store: redis,
@@ -111,7 +112,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
     }
   }
   const parts = connection.cluster
-    ? { shardOf: ({ space, key }: Check) => slotOf(nameOf(space, key)) >> SLOTS_TO_PARTS }
+    ? { shardOf: ({ space, key }: Check) => shardOfSlot(slotOf(nameOf(space, key))) }
     : {}
   return Object.assign(store, { timeout, watch, ...parts })
 }
@@ -125,6 +126,7 @@ interface RedisParts {
   readonly cluster: boolean
   readonly timeout: Millis
   readonly warn: (limit: Limit) => void
+  readonly close: () => void
 }
 
 class Redis implements SeenStore {
@@ -133,8 +135,10 @@ class Redis implements SeenStore {
   private readonly cluster: boolean
   private readonly warn: (limit: Limit) => void
   private readonly whole: Deadlines
+  private readonly release: () => void
 
-  constructor({ batcher, nameOf, cluster, timeout, warn }: RedisParts) {
+  constructor({ batcher, nameOf, cluster, timeout, warn, close }: RedisParts) {
+    this.release = close
     this.whole = new Deadlines(timeout, systemClock, systemTimers, tooLate)
     this.batcher = batcher
     this.nameOf = nameOf
@@ -174,8 +178,10 @@ class Redis implements SeenStore {
     await this.each('reset', checks)
   }
 
-  /** Nothing is the store's own: the client stays open, and calls on their way end within the timeout. */
-  async close(): Promise<void> {}
+  /** The client stays open, and calls on their way end within the timeout. */
+  async close(): Promise<void> {
+    this.release()
+  }
 
   private run(operation: Parameters<Run>[0], checks: readonly Check[], see?: See): ReturnType<Run> {
     if (checks.length === 0) return Promise.resolve([])

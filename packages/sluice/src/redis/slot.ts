@@ -28,3 +28,11 @@ export function grouped<T>(items: Iterable<T>, slotOfItem: (item: T) => number):
   }
   return [...groups.values()]
 }
+
+/**
+ * The shard of a slot, for what is decided node by node: a cluster fails so. Which node has which slots only the
+ * client knows; nodes mostly have long runs of them, so each run of 1024 slots counts as a shard.
+ */
+export function shardOfSlot(slot: number): number {
+  return slot >> 10
+}

@@ -25,3 +25,13 @@ export const MAX_TIMER_MS: Millis = 2 ** 31 - 1
 export function isTimerDelay(value: unknown): value is Millis {
   return Number.isSafeInteger(value) && (value as number) >= 1 && (value as number) <= MAX_TIMER_MS
 }
+
+/** The runtime's own, but none of them keeps the process alive. */
+export const backgroundTimers: Timers = {
+  ...systemTimers,
+  start(run, after) {
+    const timer = setTimeout(run, after)
+    ;(timer as { unref?: () => void }).unref?.()
+    return timer
+  },
+}

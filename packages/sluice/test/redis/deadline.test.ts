@@ -1,7 +1,8 @@
 // Until when a call may act: by the server's clock, which may be set while we are connected to it.
 import { beforeEach, describe, expect, it } from 'vitest'
 import { Batcher } from '../../src/redis/batcher.ts'
-import { connectionOf } from '../../src/redis/client.ts'
+import { adapterOf } from '../../src/redis/client.ts'
+import { connectionOf } from '../../src/redis/connection.ts'
 import { redisKeys } from '../../src/redis/redis-key.ts'
 import { TAKE_ALL, TAKE_BUCKETS } from '../../src/redis/script.generated.ts'
 import { shapeOf } from '../../src/redis/shape.ts'
@@ -57,7 +58,7 @@ describe('a server whose clock is set', () => {
   beforeEach(async () => {
     ours = 0
     key += 1
-    const connection = connectionOf(redis.client, undefined)!
+    const connection = connectionOf(redis.client, adapterOf(redis.client, false)!, 20_000)
     const clock = (): number => systemClock() + ours
     batcher = new Batcher({ connection, timeout: 20_000, clock, serverClock: undefined })
     await take('warm')
@@ -100,7 +101,7 @@ describe('a server whose clock is set', () => {
   })
 
   it('back, and then it hangs: what we gave up is not charged later', async () => {
-    const connection = connectionOf(redis.client, undefined)!
+    const connection = connectionOf(redis.client, adapterOf(redis.client, false)!, 200)
     const clock = (): number => systemClock() + ours
     const hasty = new Batcher({ connection, timeout: 200, clock, serverClock: undefined })
     const check = checkOn('hung')

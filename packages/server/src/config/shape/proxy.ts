@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import type { ProxyConfig } from '../config.ts'
 import { dialects } from './dialects.ts'
-import { listOf, matching, text } from './values.ts'
+import { listOf, matching, millis, text } from './values.ts'
 
 /** What stands in the file: without `headers`, those of the whole service are spoken. */
 export type ProxyInFile = Omit<ProxyConfig, 'headers'> & Partial<Pick<ProxyConfig, 'headers'>>
@@ -25,6 +25,10 @@ export const proxy: z.ZodType<ProxyInFile> = z.strictObject(
     headers: dialects
       .describe('Header fields for the proxy to hand on, where they are not those of the service.')
       .exactOptional(),
+    maxDelay: millis
+      .refine((delay) => delay <= 60_000, { error: 'at most 1min' })
+      .describe('How long an auth request is held for a leaky bucket; longer delays are refused.')
+      .default(50),
   },
-  { error: 'an object with routes, attributes and headers' },
+  { error: 'an object with routes, attributes, headers and maxDelay' },
 )

@@ -1,0 +1,117 @@
+// Opens logs: files or standard input, plain, gzip or zstd by their first bytes.
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { Readable } from 'node:stream'
+import { createGunzip } from 'node:zlib'
+
+/** One log as bytes. */
+export interface LogInput {
+  readonly name: string
+  /** Bytes on disk; undefined for standard input. */
+  readonly size: number | undefined
+  /** Bytes taken from the disk so far. */
+  readonly taken: () => number
+  /** The bytes of the log itself. Ends early, with a `problem`, where compressed data is damaged or cut off. */
+  readonly chunks: AsyncIterable<Uint8Array>
+  readonly problem: () => string | undefined
+}
+
+/** Small enough that a hundred files can be merged, large enough to read at the speed of the disk. */
+const CHUNK = 256 * 1024
+
+/** Opens a file, or standard input for `-`. Rejects when it cannot be read, as `open` of Node does. */
+export async function openLog(name: string, stdin: Readable = process.stdin): Promise<LogInput> {
+  if (name === '-') return logOf('standard input', undefined, stdin)
+  const found = await stat(name)
+  if (found.isDirectory()) throw new Error(`${name} is a folder; accepted: log files, or -`)
+  return logOf(
+    name,
+    found.isFile() ? found.size : undefined,
+    createReadStream(name, { highWaterMark: CHUNK }),
+  )
+}
+
+/** The log in a stream of bytes. */
+export function logOf(
+  name: string,
+  size: number | undefined,
+  stream: AsyncIterable<unknown>,
+): LogInput {
+  let taken = 0
+  let problem: string | undefined
+  async function* raw(): AsyncGenerator<Uint8Array> {
+    for await (const chunk of stream) {
+      const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : (chunk as Uint8Array)
+      taken += bytes.length
+      yield bytes
+    }
+  }
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    const source = await withFirst(raw())
+    try {
+      if (begins(source.first, GZIP)) yield* gunzipped(source.all)
+      else if (begins(source.first, ZSTD)) yield* unzstd(source.all)
+      else yield* source.all
+    } catch (error) {
+      const { message, code } = error as NodeJS.ErrnoException
+      if (code?.startsWith('Z_') !== true) throw error
+      problem = `${name}: the compressed data is damaged or cut off (${message}); what came before it was read`
+    }
+  }
+  return { name, size, taken: () => taken, chunks: chunks(), problem: () => problem }
+}
+
+const GZIP = [0x1f, 0x8b]
+const ZSTD = [0x28, 0xb5, 0x2f, 0xfd]
+
+function begins(bytes: Uint8Array, magic: readonly number[]): boolean {
+  return magic.every((byte, i) => bytes[i] === byte)
+}
+
+/** The first bytes, enough to know what they are, and the stream from its beginning. */
+async function withFirst(
+  stream: AsyncGenerator<Uint8Array>,
+): Promise<{ readonly first: Uint8Array; readonly all: AsyncGenerator<Uint8Array> }> {
+  let first: Uint8Array = new Uint8Array()
+  while (first.length < ZSTD.length) {
+    const next = await stream.next()
+    if (next.done === true) break
+    first = first.length === 0 ? next.value : Buffer.concat([first, next.value])
+  }
+  async function* all(): AsyncGenerator<Uint8Array> {
+    if (first.length > 0) yield first
+    yield* stream
+  }
+  return { first, all: all() }
+}
+
+async function* gunzipped(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const gunzip = createGunzip({ chunkSize: CHUNK })
+  const source = Readable.from(stream)
+  source.on('error', (error) => gunzip.destroy(error))
+  for await (const chunk of source.pipe(gunzip)) yield chunk as Uint8Array
+}
+
+async function* unzstd(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  // Loaded when it is needed: most logs are plain or gzip.
+  const { Decompress } = await import('fzstd')
+  let ready: Uint8Array[] = []
+  const decompress = new Decompress((chunk) => void ready.push(chunk))
+  const push = (chunk: Uint8Array, isLast: boolean): Error | undefined => {
+    try {
+      decompress.push(chunk, isLast)
+      return undefined
+    } catch (error) {
+      return Object.assign(new Error((error as Error).message), { code: 'Z_DATA_ERROR' })
+    }
+  }
+  for await (const chunk of stream) {
+    const error = push(chunk, false)
+    yield* ready
+    ready = []
+    if (error !== undefined) throw error
+  }
+  const error = push(new Uint8Array(), true)
+  yield* ready
+  if (error !== undefined) throw error
+}

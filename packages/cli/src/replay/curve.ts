@@ -1,0 +1,101 @@
+// The curve from a limit to the share of requests and clients that it refuses, for each algorithm.
+import {
+  createLimiter,
+  limit as limitOf,
+  memoryStore,
+  type AlgorithmName,
+  type Millis,
+} from 'sluice'
+import type { ClientSample, Track } from './client-sample.ts'
+
+/** One limit and what it does. */
+export interface CurvePoint {
+  readonly quota: number
+  /** Refused requests of all requests, 0 to 1. */
+  readonly refusedShare: number
+  /** Clients with a refused request of all clients, 0 to 1. */
+  readonly clientShare: number
+}
+
+/** The curves of all algorithms for one window. */
+export interface Curve {
+  readonly window: Millis
+  /** The clients that it was computed from, and of how many they are one. */
+  readonly clients: number
+  readonly oneIn: number
+  /** Whether all requests of these clients were used. */
+  readonly isExact: boolean
+  readonly algorithms: readonly {
+    readonly algorithm: AlgorithmName
+    readonly points: readonly CurvePoint[]
+  }[]
+}
+
+/** A sliding log remembers each request, and has no larger quota. */
+const MAX_LOG = 10_000
+
+/** Decides about the sampled requests again for each limit and algorithm, by the library. */
+export function curveOf(
+  sample: ClientSample,
+  window: Millis,
+  algorithms: readonly AlgorithmName[],
+  highestPeak: number,
+): Curve {
+  const tracks = [...sample.tracks.values()]
+  const quotas = quotasUpTo(highestPeak)
+  return {
+    window,
+    clients: tracks.length,
+    oneIn: sample.every,
+    isExact: sample.every === 1 && tracks.every(({ times, requests }) => times.length === requests),
+    algorithms: algorithms.map((algorithm) => ({
+      algorithm,
+      points: quotas
+        .filter((quota) => algorithm !== 'sliding-log' || quota <= MAX_LOG)
+        .map((quota) => pointOf(tracks, quota, window, algorithm)),
+    })),
+  }
+}
+
+function pointOf(
+  tracks: readonly Track[],
+  quota: number,
+  window: Millis,
+  algorithm: AlgorithmName,
+): CurvePoint {
+  const time = { now: 0 }
+  const store = memoryStore({ clock: () => time.now })
+  const limiter = createLimiter({ limit: limitOf({ quota, window, algorithm }), store })
+  let [requests, refused, hit] = [0, 0, 0]
+  for (const [i, track] of tracks.entries()) {
+    requests += track.requests
+    // A client that never made more requests than the quota cannot be over it.
+    if (track.times.length <= quota) continue
+    const key = String(i)
+    let refusals = 0
+    for (const at of track.times) {
+      time.now = at
+      if (!limiter.check(key).allowed) refusals++
+    }
+    if (refusals > 0) hit++
+    refused += (refusals / track.times.length) * track.requests
+    limiter.reset(key)
+  }
+  limiter.close()
+  store.close()
+  return {
+    quota,
+    refusedShare: requests === 0 ? 0 : refused / requests,
+    clientShare: tracks.length === 0 ? 0 : hit / tracks.length,
+  }
+}
+
+/** Limits at even distances on a logarithmic scale, from 1 to just above the highest peak. */
+function quotasUpTo(peak: number): readonly number[] {
+  const quotas: number[] = []
+  for (let scale = 1; ; scale *= 10)
+    for (const step of [1, 2, 3, 5, 7]) {
+      quotas.push(step * scale)
+      if (step * scale > peak) return quotas
+    }
+}

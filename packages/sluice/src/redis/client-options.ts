@@ -1,0 +1,115 @@
+// The settings of Redis clients that fit a limiter: no queue, nothing sent twice, soon connected again.
+import type { Millis } from '../time/clock.ts'
+import { reconnectDelay } from './reconnect-delay.ts'
+
+/** Milliseconds after which an attempt to connect is given up. */
+export const CONNECT_TIMEOUT: Millis = 2000
+
+/** Milliseconds after which node-redis asks a cluster which node took over from one that is lost; its default is 5 s. */
+const TOPOLOGY_REFRESH: Millis = 100
+
+/** Milliseconds between two looks of node-redis for the primary; by default it does not look at all. */
+const SENTINEL_SCAN: Millis = 500
+
+/** What {@link ioredisOptions} sets. */
+export interface IoredisSettings {
+  enableOfflineQueue: false
+  maxRetriesPerRequest: 0
+  maxLoadingRetryTime: Millis
+  connectTimeout: Millis
+  retryStrategy: (attempt: number) => Millis
+  sentinelRetryStrategy: (attempt: number) => Millis
+}
+
+/** What {@link ioredisClusterOptions} sets. */
+export interface IoredisClusterSettings {
+  enableOfflineQueue: false
+  clusterRetryStrategy: (attempt: number) => Millis
+  redisOptions: IoredisSettings
+}
+
+/** What {@link nodeRedisOptions} sets. */
+export interface NodeRedisSettings {
+  disableOfflineQueue: true
+  socket: { connectTimeout: Millis; reconnectStrategy: (retries: number) => Millis }
+}
+
+/** What {@link nodeRedisSentinelOptions} sets. */
+export interface NodeRedisSentinelSettings {
+  scanInterval: Millis
+  nodeClientOptions: NodeRedisSettings
+}
+
+/** What {@link nodeRedisClusterOptions} sets. */
+export interface NodeRedisClusterSettings {
+  topologyRefreshOnReconnectionAttemptStrategy: Millis
+  defaults: NodeRedisSettings
+}
+
+/**
+ * Options for `new Redis(…)` of ioredis and iovalkey, for one server or Sentinel: commands fail at once while there is
+ * no connection, none is sent twice, and the client tries to connect at least once a second. Your own options take
+ * precedence.
+ */
+export function ioredisOptions<Own extends object = object>(own?: Own): IoredisSettings & Own {
+  return {
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    // A server that loads its data estimates how long that takes, and ioredis would wait for up to 10 s.
+    maxLoadingRetryTime: 500,
+    connectTimeout: CONNECT_TIMEOUT,
+    retryStrategy: reconnectDelay,
+    sentinelRetryStrategy: reconnectDelay,
+    ...(own as Own),
+  }
+}
+
+/** The second argument of `new Cluster(nodes, …)` of ioredis and iovalkey; `redisOptions` are completed too. */
+export function ioredisClusterOptions<Own extends { readonly redisOptions?: object } = object>(
+  own?: Own,
+): IoredisClusterSettings & Own {
+  return {
+    enableOfflineQueue: false,
+    clusterRetryStrategy: reconnectDelay,
+    ...(own as Own),
+    redisOptions: ioredisOptions(own?.redisOptions),
+  }
+}
+
+/** Options for `createClient(…)` of node-redis; `socket` is completed, and your own options take precedence. */
+export function nodeRedisOptions<Own extends { readonly socket?: object } = object>(
+  own?: Own,
+): NodeRedisSettings & Own {
+  return {
+    disableOfflineQueue: true,
+    ...(own as Own),
+    // A new object each time: node-redis writes the address of a URL into it.
+    socket: {
+      connectTimeout: CONNECT_TIMEOUT,
+      reconnectStrategy: (retries: number) => reconnectDelay(retries + 1),
+      ...own?.socket,
+    },
+  }
+}
+
+/** Options for `createSentinel(…)` of node-redis; `nodeClientOptions` are completed too. */
+export function nodeRedisSentinelOptions<
+  Own extends { readonly nodeClientOptions?: { readonly socket?: object } } = object,
+>(own?: Own): NodeRedisSentinelSettings & Own {
+  return {
+    scanInterval: SENTINEL_SCAN,
+    ...(own as Own),
+    nodeClientOptions: nodeRedisOptions(own?.nodeClientOptions),
+  }
+}
+
+/** Options for `createCluster(…)` of node-redis; `defaults` are completed too. */
+export function nodeRedisClusterOptions<
+  Own extends { readonly defaults?: { readonly socket?: object } } = object,
+>(own?: Own): NodeRedisClusterSettings & Own {
+  return {
+    topologyRefreshOnReconnectionAttemptStrategy: TOPOLOGY_REFRESH,
+    ...(own as Own),
+    defaults: nodeRedisOptions(own?.defaults),
+  }
+}

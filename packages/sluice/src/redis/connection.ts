@@ -1,0 +1,42 @@
+// The way of a store to its server.
+import type { Millis } from '../time/clock.ts'
+import type { ClientAdapter, ScriptRunner } from './client-adapter.ts'
+import { SharedConnection } from './shared-connection.ts'
+
+/** Runs scripts for a store, and reports when there is a new connection. */
+export interface RedisConnection extends ScriptRunner {
+  /** Whether keys are spread over slots that one call may not mix. */
+  readonly cluster: boolean
+  /** Calls a function whenever there is a new connection. Returns what ends that. */
+  onReachable(run: () => void): () => void
+  /** Closes what was opened beside the client once no store uses it. The client itself stays open. */
+  close(): void
+}
+
+/** Stores on one client share its connection, since Node warns of more than ten listeners. */
+const connections = new WeakMap<object, SharedConnection>()
+
+/** Opens the connection of a store whose deadline is `timeout`. */
+export function connectionOf(
+  client: object,
+  adapter: ClientAdapter,
+  timeout: Millis,
+): RedisConnection {
+  let made = connections.get(client)
+  if (made === undefined) {
+    made = new SharedConnection(adapter)
+    connections.set(client, made)
+  }
+  const shared = made
+  const leave = shared.join(timeout)
+  return {
+    cluster: adapter.cluster,
+    evalsha: (hash, keys, args) => shared.evalsha(hash, keys, args),
+    eval: (script, keys, args) => shared.eval(script, keys, args),
+    onReachable(run) {
+      shared.reachable.add(run)
+      return () => void shared.reachable.delete(run)
+    },
+    close: leave,
+  }
+}

@@ -1,0 +1,53 @@
+// Calls that wait for the first connection of a client.
+import type { Clock, Millis } from '../time/clock.ts'
+
+interface HeldCall {
+  readonly until: Millis
+  readonly send: () => void
+  readonly drop: () => void
+}
+
+/** Keeps calls until there is a connection, each no longer than it is waited for. */
+export class HeldCalls {
+  private readonly clock: Clock
+  private calls: HeldCall[] = []
+
+  constructor(clock: Clock) {
+    this.clock = clock
+  }
+
+  /** Sends a call with {@link release}, if that comes within so many milliseconds. Otherwise it is never sent. */
+  add(send: () => Promise<unknown>, within: Millis): Promise<unknown> {
+    const now = this.clock()
+    // Those who waited for them have given up, by the deadline of the store.
+    this.drop((call) => call.until <= now)
+    return new Promise((resolve, reject) => {
+      this.calls.push({
+        until: now + within,
+        send: () => {
+          try {
+            resolve(send())
+          } catch (error) {
+            reject(error as Error)
+          }
+        },
+        drop: () => reject(new Error('the client was not connected in time')),
+      })
+    })
+  }
+
+  /** There is a connection. */
+  release(): void {
+    const now = this.clock()
+    this.drop((call) => call.until <= now)
+    const calls = this.calls
+    this.calls = []
+    for (const { send } of calls) send()
+  }
+
+  private drop(isOver: (call: HeldCall) => boolean): void {
+    const [over, waiting] = [this.calls.filter(isOver), this.calls.filter((one) => !isOver(one))]
+    this.calls = waiting
+    for (const { drop } of over) drop()
+  }
+}
