@@ -36,7 +36,7 @@ describe('show', () => {
   cyclic.push(cyclic)
 
   it.each<[what: string, value: unknown, shown: unknown]>([
-    ['a text', 'a"b', '"a\\"b"'],
+    ['a string', 'a"b', '"a\\"b"'],
     ['a lone surrogate', '\ud800', '"\\ud800"'],
     ['a long text', 'x'.repeat(61), `"${'x'.repeat(57)}..."`],
     ['a number', -0.5, '-0.5'],

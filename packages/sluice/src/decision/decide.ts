@@ -84,7 +84,7 @@ function longestBlock(
   return longest
 }
 
-/** The refusal of a blocked request: no rule was asked, and nothing was counted. */
+/** The refusal of a blocked request: no rule was matched, and nothing was counted. */
 function blockedDecision(left: Millis): Decision {
   return {
     allowed: false,

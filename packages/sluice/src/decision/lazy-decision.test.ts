@@ -146,7 +146,7 @@ describe('a decision', () => {
       expect(shown).not.toContain(inner)
   })
 
-  it('says the same however often and however late it is asked', () => {
+  it('returns the same numbers however often and however late they are read', () => {
     const before = json(refused)
     clock.advance(90_000)
     limiter.reset({ user: 'a' })

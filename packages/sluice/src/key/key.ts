@@ -23,7 +23,7 @@ export function keyOf(values: readonly string[], hash = false): string {
   return key
 }
 
-/** The values of a key, each as it stands there, a hashed one as its hash; undefined for a text that is no key. */
+/** The values of a key, each as it stands there, a hashed one as its hash; undefined for a string that is no key. */
 export function valuesIn(key: string): readonly string[] | undefined {
   if (!key.startsWith(LIST)) return [key]
   const values: string[] = []
@@ -49,7 +49,7 @@ function prefixed(value: string): string {
   return `${value.length}:${value}`
 }
 
-/** Whether a text could be mistaken for a hashed value. */
+/** Whether a string could be mistaken for a hashed value. */
 export function beginsAsHash(text: string): boolean {
   return text.charCodeAt(0) === HASHED_CODE
 }

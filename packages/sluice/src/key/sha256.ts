@@ -1,4 +1,4 @@
-// SHA-256 of a text's UTF-16 code units, synchronous and without a built-in, for keys.
+// SHA-256 of a string's UTF-16 code units, synchronous and without a built-in, for keys.
 
 /** Fractional parts of the cube roots of the first 64 primes, and of the square roots of the first 8. */
 const { rounds, start } = constants()

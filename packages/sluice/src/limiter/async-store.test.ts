@@ -63,7 +63,7 @@ describe('a limiter on a store that answers by promises', () => {
     await fc.assert(walk, { numRuns: 50 })
   })
 
-  it('asks it once for all rules, and not at all when none speaks', async () => {
+  it('is called once for all rules, and not at all when none applies', async () => {
     const store = remote(memoryStore())
     const take = vi.spyOn(store, 'take')
     const rules = [

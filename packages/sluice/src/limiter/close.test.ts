@@ -56,7 +56,7 @@ describe('the store', () => {
     }
   })
 
-  it('lives on when somebody else made it', async () => {
+  it('stays open when the caller made it', async () => {
     const store = memoryStore()
     const close = vi.spyOn(store, 'close')
     const first = createLimiter({ limit: '1/min', store })

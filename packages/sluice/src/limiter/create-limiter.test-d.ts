@@ -51,12 +51,12 @@ describe('a limiter', () => {
     void limiter.check('a').then
   })
 
-  it('takes a text or attributes, and a cost', () => {
+  it('takes a string or attributes, and a cost', () => {
     const limiter = createLimiter({ limit: '1/s' })
     const attributes = { user: 'a', plan: null, ip: undefined, beta: true, size: 5 }
     expectTypeOf(limiter.check(attributes, 2)).toEqualTypeOf<Decision>()
     expectTypeOf(limiter.refund('a', 1, limiter.check('a').at)).toEqualTypeOf<void>()
-    // @ts-expect-error nobody to count
+    // @ts-expect-error nothing to count by
     limiter.check()
     // @ts-expect-error not an attribute's value
     limiter.check({ user: { id: 1 } })

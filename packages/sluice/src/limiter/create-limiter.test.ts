@@ -19,7 +19,7 @@ describe('a limiter made from a bare limit', () => {
     expect(limiter.check('user:42').allowed).toBe(true)
   })
 
-  it('counts a text and the attribute key alike', () => {
+  it('counts a string and the attribute key alike', () => {
     const limiter = createLimiter({ limit: '2/min' })
     expect(limiter.check('a').allowed).toBe(true)
     expect(limiter.check({ key: 'a' }).allowed).toBe(true)
@@ -33,7 +33,7 @@ describe('a limiter made from a bare limit', () => {
     limiter.close()
   })
 
-  it('refuses to be asked about anything but a key, which no rule would limit', () => {
+  it('refuses anything but a key, which no rule would limit', () => {
     const limiter = createLimiter({ limit: '1/min' })
     for (const attributes of [{}, { user: 'a' }, { key: '' }, { key: undefined }]) {
       expect(() => limiter.check(attributes)).toThrow(/accepted: a key that is not empty, such as/)
@@ -53,8 +53,8 @@ describe('a limiter made from a bare limit', () => {
     other.close()
   })
 
-  // A text on the memory store is decided on a path of its own, which must not be told apart.
-  it.each(ALGORITHMS)('answers a text as it answers attributes: %s', (algorithm) => {
+  // A string key on the memory store takes the fast path, whose answers must be the same.
+  it.each(ALGORITHMS)('answers a string as it answers attributes: %s', (algorithm) => {
     const step = fc.record({
       wait: fc.integer({ min: 0, max: 8000 }),
       key: fc.constantFrom('a', 'b', '~a', 'x'.repeat(200)),

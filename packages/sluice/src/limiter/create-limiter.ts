@@ -2,6 +2,7 @@
 import type { DecideOptions, OnDecision } from '../decision/decide.ts'
 import { show, SluiceError } from '../errors.ts'
 import { limit as limitOf, type LimitInput } from '../limit/limit.ts'
+import { checkOptionNames } from '../options/unknown-option.ts'
 import { compilePolicy } from '../policy/compile.ts'
 import { parsePolicy } from '../policy/parse.ts'
 import type { Policy } from '../policy/policy.ts'
@@ -113,9 +114,7 @@ function checkOptions(options: LimiterOptions): void {
   }
   if (typeof options !== 'object' || options === null)
     wrong(`options are ${show(options)}; ${WRITE}`)
-  const unknown = Object.keys(options).find((name) => !OPTIONS.includes(name))
-  if (unknown !== undefined)
-    wrong(`unknown option ${show(unknown)}; accepted: ${OPTIONS.join(', ')}`)
+  checkOptionNames('createLimiter', options, OPTIONS)
   if (options.limit === undefined && options.policy === undefined)
     wrong(`neither limit nor policy is given; ${WRITE}`)
   if (options.limit !== undefined && options.policy !== undefined)

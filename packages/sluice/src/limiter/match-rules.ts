@@ -82,12 +82,12 @@ function costFor(rule: CompiledRule, attributes: Attributes, cost: number): numb
   if (rule.cost === undefined || !Object.hasOwn(attributes, rule.cost)) return cost
   const own = attributes[rule.cost]
   if (own === undefined || own === null || own === '') return cost
-  checkCost(`attribute ${rule.cost}`, own)
+  requireCost(`attribute ${rule.cost}`, own)
   return own as number
 }
 
 /** Throws unless a value is a cost: a whole number of units, from 0 to 2^53 - 1. */
-export function checkCost(what: string, value: unknown): void {
+export function requireCost(what: string, value: unknown): void {
   if (Number.isSafeInteger(value) && (value as number) >= 0) return
   throw new SluiceError(
     'invalid-cost',

@@ -1,4 +1,4 @@
-// Which policy a limiter decides by, for those who want to ask for no more than its rules need.
+// Which policy a limiter decides by, so that adapters read only the attributes that its rules use.
 import type { Policy } from '../policy/policy.ts'
 
 const policies = new WeakMap<object, Policy>()
@@ -8,7 +8,7 @@ export function rememberPolicy(limiter: object, policy: Policy): void {
   policies.set(limiter, policy)
 }
 
-/** The parsed policy of a limiter; undefined when somebody else made it. */
+/** The parsed policy of a limiter; undefined for limiters of other makers. */
 export function policyBehind(limiter: object): Policy | undefined {
   return policies.get(limiter)
 }

@@ -12,7 +12,7 @@ import { attributeText } from '../policy/pattern.ts'
 import type { Attributes } from '../policy/policy.ts'
 import type { MaybePromise } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
-import { checkCost, matchRules } from './match-rules.ts'
+import { requireCost, matchRules } from './match-rules.ts'
 
 /** What a policy limiter is made from. */
 export interface PolicyLimiterOptions {
@@ -72,7 +72,7 @@ export class PolicyLimiter {
         'limiter-closed',
         'the limiter is closed; make a new one, or close it later',
       )
-    checkCost('cost', cost)
+    requireCost('cost', cost)
     const parsed = parseAttributes(attributes, this.accepted)
     return matchRules(this.rules, parsed, cost, this.hashKeys)
   }

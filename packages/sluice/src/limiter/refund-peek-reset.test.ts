@@ -39,7 +39,7 @@ describe('peek', () => {
     expect(limiter.peek(request).allowed).toBe(true)
   })
 
-  it('asks every rule by itself', () => {
+  it('peeks at every rule by itself', () => {
     const { limiter } = limited(user, { ...all, limit: '5/min' })
     const { outcomes } = limiter.peek(request, 7)
     expect(outcomes.map(({ allowed }) => allowed)).toEqual([true, false])
@@ -47,23 +47,26 @@ describe('peek', () => {
 })
 
 describe('refund', () => {
-  it.each(ALGORITHMS)('hands back to every rule that speaks, never above full: %s', (algorithm) => {
-    const rules = [user, all].map((rule) => ({
-      ...rule,
-      limit: limit(rule.limit as '10/min', { algorithm }),
-    }))
-    const { limiter, left, store } = limited(...rules)
-    limiter.check(request, 6)
-    expect(left(request)).toEqual([4, 94])
-    limiter.refund(request, 2)
-    expect(left(request)).toEqual([6, 96])
-    limiter.refund(request)
-    expect(left(request)).toEqual([7, 97])
-    limiter.refund(request, 50)
-    limiter.refund(request, 50)
-    expect(left(request)).toEqual([10, 100])
-    expect(store.stats().keys).toBe(0)
-  })
+  it.each(ALGORITHMS)(
+    'hands back to every rule that applies, never above full: %s',
+    (algorithm) => {
+      const rules = [user, all].map((rule) => ({
+        ...rule,
+        limit: limit(rule.limit as '10/min', { algorithm }),
+      }))
+      const { limiter, left, store } = limited(...rules)
+      limiter.check(request, 6)
+      expect(left(request)).toEqual([4, 94])
+      limiter.refund(request, 2)
+      expect(left(request)).toEqual([6, 96])
+      limiter.refund(request)
+      expect(left(request)).toEqual([7, 97])
+      limiter.refund(request, 50)
+      limiter.refund(request, 50)
+      expect(left(request)).toEqual([10, 100])
+      expect(store.stats().keys).toBe(0)
+    },
+  )
 
   it('never mints units for a key that has none out', () => {
     const { limiter, left, store } = limited(user)
@@ -115,7 +118,7 @@ describe('refund', () => {
 })
 
 describe('reset', () => {
-  it('forgets the counts of every rule that speaks, and of no other key', () => {
+  it('forgets the counts of every rule that applies, and of no other key', () => {
     const { limiter, left } = limited(user, all)
     limiter.check({ user: 'b' }, 4)
     limiter.check(request, 6)

@@ -30,7 +30,7 @@ function passes(limiter: SyncLimiter, attributes: Attributes, tries = 20): numbe
   return passed
 }
 
-describe('which rules speak', () => {
+describe('which rules apply', () => {
   const signedIn: Rule = { name: 'signed-in', by: ['user'], limit: '5/min' }
   const anonymous: Rule = {
     name: 'anonymous',
@@ -212,7 +212,7 @@ describe('costs', () => {
     expect(decision.outcomes.map(({ cost }) => cost)).toEqual([1, 30])
   })
 
-  it('above the burst are refused for good, and charge nobody', () => {
+  it('above the burst are refused for good, and charge nothing', () => {
     const { limiter } = limited({ name: 'requests', by: ['user'], limit: '10/min' }, byTokens)
     const decision = limiter.check({ user: 'a', tokens: 101 })
     expect(decision).toMatchObject({ allowed: false, rule: 'tokens', retryAfter: null })
@@ -340,7 +340,7 @@ describe('shadow', () => {
     expect(decision.delay).toBe(0)
   })
 
-  it('alone refuses nobody, and no rule binds', () => {
+  it('alone refuses no request, and no rule binds', () => {
     const { limiter } = limited(candidate)
     expect(passes(limiter, request)).toBe(20)
     const decision = limiter.check(request)
@@ -349,7 +349,7 @@ describe('shadow', () => {
     expect(decision.at).toBe(START)
   })
 
-  it('alone refuses nobody when it counts by key', () => {
+  it('alone refuses no request when it counts by key', () => {
     const { limiter } = limited({ ...candidate, by: ['key'] })
     expect([1, 2, 3].map(() => limiter.check('a').allowed)).toEqual([true, true, true])
   })
@@ -398,7 +398,7 @@ it('marks hidden rules in their outcomes, and counts them like others', () => {
   expect(limiter.check('a')).toMatchObject({ allowed: false, rule: 'secret' })
 })
 
-it('decides without a rule when none speaks', () => {
+it('decides without a rule when none applies', () => {
   const { limiter, store } = limited({ name: 'rule', by: ['user'], limit: '1/min' })
   for (const decision of [limiter.check({}), limiter.peek({}), limiter.check({}, 50)]) {
     expect(json(decision)).toEqual({

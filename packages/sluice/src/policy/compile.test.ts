@@ -22,7 +22,7 @@ describe('compilePolicy', () => {
     expect(rules[1]!.rule).toBe(policy.rules[1])
   })
 
-  it('asks nothing of a rule that says nothing', () => {
+  it('sets no condition for a rule without one', () => {
     expect(compiled()).toMatchObject({
       by: ['user'],
       applies: null,
@@ -41,7 +41,7 @@ describe('compilePolicy', () => {
     expect(compiled({ cost: 0 }).cost).toBe(0)
   })
 
-  it('speaks when the condition holds', () => {
+  it('applies when the condition holds', () => {
     const { applies } = compiled({ when: { user: 'absent' } })
     expect(applies!({})).toBe(true)
     expect(applies!({ user: 'ann' })).toBe(false)

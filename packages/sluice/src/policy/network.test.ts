@@ -21,7 +21,7 @@ describe('parseAddress', () => {
     ['::ffff:1.2.3.4', [1, 2, 3, 4]],
     ['::FFFF:102:304', [1, 2, 3, 4]],
     ['0:0:0:0:0:ffff:1.2.3.4', [1, 2, 3, 4]],
-    // These only resemble a mapped address: nobody may pose as 1.2.3.4 by them.
+    // These only resemble a mapped address: they must not count as 1.2.3.4.
     ['1::ffff:1.2.3.4', [0, 1, ...zeros(8), 255, 255, 1, 2, 3, 4]],
     ['::1:ffff:1.2.3.4', [...zeros(9), 1, 255, 255, 1, 2, 3, 4]],
     ['::ff00:1.2.3.4', [...zeros(10), 255, 0, 1, 2, 3, 4]],

@@ -37,7 +37,7 @@ export function parseNetwork(text: string): Network | undefined {
     : { bytes, bits }
 }
 
-/** True when the text is an address of the network; a text that is no address is in none. */
+/** True when the text is an address of the network; a string that is no address is in none. */
 export function inNetwork(network: Network, address: string): boolean {
   const bytes = parseAddress(address)
   return bytes !== undefined && holds(network, bytes)

@@ -100,7 +100,7 @@ describe('hostile policies', () => {
     ])
   })
 
-  it('are told once what throws', () => {
+  it('are reported once when a getter throws', () => {
     const when = { a: throwing('equals'), b: [revoked()] }
     expect(tryParsePolicy(withRule({ when })).problems.map(({ message }) => message)).toEqual([
       'rules[0].when.a throws when it is read; accepted: plain data',

@@ -6,7 +6,7 @@ const NAME = 'accepted: 1 to 128 printable ASCII characters, since names travel 
 const LIMIT =
   "accepted: text such as '100/min', '5/10s', '1000/1h', or { quota, window, algorithm, burst }"
 const RULES = 'accepted: a list of at least one rule'
-const PATTERN = "accepted: 'present', 'absent', a text, a text that ends in *,"
+const PATTERN = "accepted: 'present', 'absent', a string, a string that ends in *,"
 const inRule = (fields: object): object => ({ name: 'api', rules: [{ ...rule, ...fields }] })
 
 /** The mistakes in the input, each cut to the length of the sentence that is expected. */
@@ -115,7 +115,7 @@ describe('a condition', () => {
     [{ user: [['a']] }, `.user[0] is ["a"]; ${PATTERN}`],
     [{ user: { like: 'a' } }, `.user is {"like":"a"}; ${PATTERN}`],
     [{ user: '*a' }, '.user is "*a"; accepted: a * at the end only'],
-    [{ 'x-plan': '' }, '["x-plan"] is ""; accepted: a text that is not empty'],
+    [{ 'x-plan': '' }, '["x-plan"] is ""; accepted: a string that is not empty'],
     [{ ip: ['10.0.0.0/8', '10/8'] }, '.ip[1] is "10/8"; accepted: a network such as 10.0.0.0/8'],
     [{ peer: { network: '::/129' } }, '.peer is {"network":"::/129"}; accepted: a network such as'],
   ])('is refused: %o', (when, end) => {
@@ -133,7 +133,7 @@ describe('tiers and overrides', () => {
     [tiers({ attribute: undefined, limits: { a: '1/s' } }), 'tiers.attribute is missing; accepted'],
     [tiers({}), 'tiers.limits is missing; accepted: a table of at least one limit'],
     [tiers({ limits: {} }), 'tiers.limits is {}; accepted: a table of at least one limit'],
-    [tiers({ limits: { '': '1/s' } }), 'tiers.limits[""] has no value; accepted: a text'],
+    [tiers({ limits: { '': '1/s' } }), 'tiers.limits[""] has no value; accepted: a string'],
     [
       tiers({ limits: { a: 'x' } }),
       "tiers.limits.a is \"x\"; accepted: text such as '100/min', '5/10s', '1000/1h', 'unlimited'",

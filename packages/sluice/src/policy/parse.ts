@@ -107,7 +107,7 @@ function readTiers(problems: Problems, path: string, value: unknown): Tiers | un
   if (table?.size === 0) refuse(problems, here, {}, some)
   const limits = [...(table ?? [])].map(([tier, limit]) => {
     // An attribute that is '' is not known, so this tier would never be chosen.
-    if (tier === '') note(problems, at(here, tier), limit, 'has no value; accepted: a text')
+    if (tier === '') note(problems, at(here, tier), limit, 'has no value; accepted: a string')
     return [tier, readLimitOrNone(problems, at(here, tier), limit)] as const
   })
   if (attribute === undefined) return undefined

@@ -38,7 +38,7 @@ describe('attributeText', () => {
     expect(() => attributeText(untyped({ plan: value }), 'plan')).toThrow(
       expect.objectContaining({
         code: 'invalid-attributes',
-        message: `attribute "plan" is ${shown}; accepted: a text, a finite number, a boolean, or nothing`,
+        message: `attribute "plan" is ${shown}; accepted: a string, a finite number, a boolean, or nothing`,
       }),
     )
   })
@@ -139,18 +139,18 @@ describe('compileCondition', () => {
 describe('meaningOf', () => {
   it.each<[attribute: string, pattern: unknown, accepted: RegExp]>([
     ['plan', '', /not empty, or 'absent'/],
-    ['plan', 'a*b', /a \* at the end only; { equals } takes a text literally/],
+    ['plan', 'a*b', /a \* at the end only; { equals } takes a string literally/],
     ['plan', '**', /a \* at the end only/],
     ['plan', Number.NaN, /finite number/],
-    ['plan', null, /'present', 'absent', a text/],
-    ['plan', undefined, /'present', 'absent', a text/],
-    ['plan', 5n, /'present', 'absent', a text/],
-    ['plan', ['a'], /'present', 'absent', a text/],
-    ['plan', {}, /'present', 'absent', a text/],
+    ['plan', null, /'present', 'absent', a string/],
+    ['plan', undefined, /'present', 'absent', a string/],
+    ['plan', 5n, /'present', 'absent', a string/],
+    ['plan', ['a'], /'present', 'absent', a string/],
+    ['plan', {}, /'present', 'absent', a string/],
     ['plan', { starts: 'a' }, /{ equals }, { network }/],
     ['plan', { equals: 'a', network: '::1' }, /{ equals }, { network }/],
-    ['plan', { equals: '' }, /a text that is not empty/],
-    ['plan', { equals: null }, /a text that is not empty/],
+    ['plan', { equals: '' }, /a string that is not empty/],
+    ['plan', { equals: null }, /a string that is not empty/],
     ['plan', { equals: Number.NaN }, /a finite number/],
     ['plan', { network: 5 }, /a network such as 10.0.0.0\/8/],
     ['plan', { network: '10.0.0.0/33' }, /a network such as 10.0.0.0\/8/],

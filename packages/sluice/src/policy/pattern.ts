@@ -1,12 +1,12 @@
-// Conditions as predicates: which requests a rule or an override speaks for.
+// Conditions as predicates: which requests a rule or an override applies to.
 import { show, SluiceError } from '../errors.ts'
 import { holds, parseAddress, parseNetwork, type Network } from './network.ts'
 import type { Attributes, Condition, Pattern, PatternObject } from './policy.ts'
 
-/** A condition, a rule's `when`, ready to be asked. */
+/** A condition, a rule's `when`, ready to be tested. */
 export type Predicate = (attributes: Attributes) => boolean
 
-/** What one pattern asks for. */
+/** What one pattern requires. */
 export type Meaning =
   | { readonly kind: 'absent' | 'present' }
   | { readonly kind: 'equals' | 'prefix'; readonly text: string }
@@ -14,7 +14,7 @@ export type Meaning =
 
 /**
  * The text of an attribute, undefined when it is not known. Throws `invalid-attributes` for a value
- * that is not a text, a finite number or a boolean.
+ * that is not a string, a finite number or a boolean.
  */
 export function attributeText(attributes: Attributes, name: string): string | undefined {
   const value: unknown = attributes[name]
@@ -25,11 +25,11 @@ export function attributeText(attributes: Attributes, name: string): string | un
   if (isLiteral(value)) return String(value)
   throw new SluiceError(
     'invalid-attributes',
-    `attribute ${show(name)} is ${show(value)}; accepted: a text, a finite number, a boolean, or nothing`,
+    `attribute ${show(name)} is ${show(value)}; accepted: a string, a finite number, a boolean, or nothing`,
   )
 }
 
-/** The predicate of a condition: true when every attribute is what its pattern asks for. */
+/** The predicate of a condition: true when every attribute matches its pattern. */
 export function compileCondition(condition: Condition): Predicate {
   const tests = Object.entries(condition).map(([name, pattern]) => ({
     name,
@@ -63,29 +63,29 @@ export function meaningOf(attribute: string, pattern: unknown): Meaning | string
 }
 
 const PATTERN_FORMS =
-  "'present', 'absent', a text, a text that ends in *, a finite number, a boolean, { equals }, { network }, or a list of these"
+  "'present', 'absent', a string, a string that ends in *, a finite number, a boolean, { equals }, { network }, or a list of these"
 const NETWORK_FORMS = 'a network such as 10.0.0.0/8 or 2001:db8::/32, or an address'
 
 function textMeaning(attribute: string, text: string): Meaning | string {
-  if (text === '') return "a text that is not empty, or 'absent'"
+  if (text === '') return "a string that is not empty, or 'absent'"
   if (text === 'present' || text === 'absent') return { kind: text }
   const star = text.indexOf('*')
   if (star !== -1) {
-    if (star < text.length - 1) return 'a * at the end only; { equals } takes a text literally'
+    if (star < text.length - 1) return 'a * at the end only; { equals } takes a string literally'
     return star === 0 ? { kind: 'present' } : { kind: 'prefix', text: text.slice(0, -1) }
   }
   if (attribute !== 'ip') return { kind: 'equals', text }
   // Addresses have many spellings, so they are never compared as text.
   const meaning = network(text)
   return typeof meaning === 'string'
-    ? `${meaning}, 'present', 'absent', a text that ends in *, or { equals } for any other text`
+    ? `${meaning}, 'present', 'absent', a string that ends in *, or { equals } for any other text`
     : meaning
 }
 
 function literal(value: unknown): Meaning | string {
   return isLiteral(value) && value !== ''
     ? { kind: 'equals', text: String(value) }
-    : 'a text that is not empty, a finite number, or a boolean'
+    : 'a string that is not empty, a finite number, or a boolean'
 }
 
 function isLiteral(value: unknown): value is string | number | boolean {

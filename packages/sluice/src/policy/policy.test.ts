@@ -26,7 +26,7 @@ describe('the page on policies', () => {
     expect(page).toContain(`"${field}":`)
   })
 
-  it('quotes the mistakes as the parser tells them', () => {
+  it('quotes the mistakes as the parser reports them', () => {
     const rules = [
       { name: 'per-user', by: ['user'], limt: '1/s' },
       { name: 'per-user', by: ['user'], limit: '1/s' },

@@ -6,7 +6,7 @@ import type { OnStoreFailure } from '../limit/verdict.ts'
 export type Attributes = Readonly<Record<string, string | number | boolean | null | undefined>>
 
 /**
- * What an attribute must be: `'present'`, `'absent'`, a text, a text that ends in `*` (a prefix), for
+ * What an attribute must be: `'present'`, `'absent'`, a string, a string that ends in `*` (a prefix), for
  * the attribute `ip` a network such as `10.0.0.0/8`, or a list of which one must hold. The object
  * forms say the same without guessing: `{ equals }` takes its text literally, `{ network }` works for
  * any attribute.
@@ -41,10 +41,10 @@ export interface Override {
   readonly limit: LimitOrNone
 }
 
-/** One rule: when it speaks, whom it counts by, and the limit. */
+/** One rule: when it applies, whom it counts by, and the limit. */
 export interface Rule {
   readonly name: string
-  /** The rule speaks only when all of it holds. Default: always. */
+  /** The rule applies only when all of it holds. Default: always. */
   readonly when?: Condition
   /** The attributes that make the key; [] is one count for everybody. The rule is skipped when one is not known. */
   readonly by: readonly string[]
@@ -62,7 +62,7 @@ export interface Rule {
   readonly hidden?: boolean
 }
 
-/** A named set of rules; a request must pass all that speak. */
+/** A named set of rules; a request must pass all that apply. */
 export interface Policy {
   readonly name: string
   readonly rules: readonly Rule[]

@@ -1,4 +1,4 @@
-// Reads the limits in a policy, and tells the mistakes in them by their paths.
+// Reads the limits in a policy, and reports mistakes in them by their paths.
 import { show } from '../errors.ts'
 import {
   LIMIT_FIELDS,

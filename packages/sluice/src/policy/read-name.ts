@@ -1,4 +1,4 @@
-// Reads the names in a policy: of itself, of its rules, and of the attributes that they speak of.
+// Reads the names in a policy: of itself, of its rules, and of the attributes that they apply of.
 import { LONGEST_NAME, NAME_PATTERN } from './fields.ts'
 import { at, note, readList, refuse, type Problems } from './reading.ts'
 

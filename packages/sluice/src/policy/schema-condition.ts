@@ -19,13 +19,13 @@ export function conditionSchemas(): Schema {
     },
     ...patternSchemas('pattern', 'Pattern', {
       description:
-        "'present', 'absent', a text, or a text that ends in *, which stands for any rest.",
+        "'present', 'absent', a string, or a string that ends in *, which stands for any rest.",
       type: 'string',
       pattern: '^(?:[^*]+\\*?|\\*)$',
     }),
     ...patternSchemas('addressPattern', 'Pattern of an address', {
       description:
-        "'present', 'absent', a network such as 10.0.0.0/8, an address, or a text that ends in *.",
+        "'present', 'absent', a network such as 10.0.0.0/8, an address, or a string that ends in *.",
       type: 'string',
       pattern: `^(?:present|absent|[^*]*\\*)$|${NETWORK}`,
     }),

@@ -19,7 +19,7 @@ const tiers = (fields: object): object => of({ tiers: { attribute: 'plan', ...fi
 const override = (fields: object): object => of({ overrides: [{ when: { a: 'b' }, ...fields }] })
 
 const answers = (input: unknown): { schema: boolean; parser: boolean } => {
-  // A policy file holds JSON, so that is what both are asked about.
+  // A policy file holds JSON, so both are tested with JSON.
   const json: unknown = JSON.parse(JSON.stringify(input))
   return { schema: accepts(json), parser: tryParsePolicy(json).policy !== undefined }
 }
@@ -64,7 +64,7 @@ describe('the schema of policies', () => {
     of({ when: {} }),
     when('present'),
     when('absent'),
-    when('a text'),
+    when('a string'),
     when('/api/*'),
     when('*'),
     when(5),

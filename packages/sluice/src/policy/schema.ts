@@ -15,7 +15,7 @@ export function policySchema(): Schema {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     $id: 'urn:sluice:policy:1',
     title: 'Sluice policy',
-    description: 'A named set of rules; a request must pass all that speak.',
+    description: 'A named set of rules; a request must pass all that apply.',
     ...table<Policy>(
       {
         name: { ...ref('name'), description: 'The name of the policy.' },
@@ -53,13 +53,13 @@ export function policySchema(): Schema {
 
 const rule: Schema = {
   title: 'Rule',
-  description: 'When it speaks, whom it counts by, and the limit.',
+  description: 'When it applies, whom it counts by, and the limit.',
   ...table<Rule>(
     {
       name: { ...ref('name'), description: 'The name of the rule, unique within the policy.' },
       when: {
         ...ref('condition'),
-        description: 'The rule speaks only when all of it holds. Default: always.',
+        description: 'The rule applies only when all of it holds. Default: always.',
       },
       by: {
         ...listOf(ref('attribute')),

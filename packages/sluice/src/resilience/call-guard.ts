@@ -3,8 +3,7 @@ import { isPromise, type MaybePromise } from '../stores/store.ts'
 import type { Clock, Millis } from '../time/clock.ts'
 import { Deadlines } from '../time/deadlines.ts'
 import type { Timers } from '../time/timers.ts'
-import { NO_ENTRY, type BreakerMachine } from './breaker-machine.ts'
-import { CircuitBreaker, type Failure } from './circuit-breaker.ts'
+import { CircuitBreaker, NO_ENTRY, type BreakerOptions, type Failure } from './circuit-breaker.ts'
 import type { OnEvent, ResilienceEvent } from './events.ts'
 import { FallbackSpans } from './fallback-spans.ts'
 import { concernsOneKey, isMisuse, tooLate, wrongAnswer } from './failures.ts'
@@ -13,8 +12,7 @@ import { concernsOneKey, isMisuse, tooLate, wrongAnswer } from './failures.ts'
 export interface CallGuardOptions {
   /** Milliseconds after which a call is given up; null when the call keeps a deadline itself. */
   readonly timeout: Millis | null
-  /** Makes the breaker of one shard. */
-  readonly breaker: () => BreakerMachine
+  readonly breaker: BreakerOptions | undefined
   readonly onEvent: OnEvent | undefined
   readonly clock: Clock
   readonly timers: Timers
@@ -76,7 +74,6 @@ export class CallGuard {
     { accept, onLate }: ExecuteOptions<T> = {},
   ): MaybePromise<T> {
     const { breaker } = shard
-    const isProbe = !breaker.isClosed
     const entry = breaker.enter()
     if (entry === NO_ENTRY) return onFailure(breaker.refusal())
     const failed = (error: unknown): MaybePromise<T> => {
@@ -101,9 +98,8 @@ export class CallGuard {
     }
     const passed = (value: T): MaybePromise<T> => {
       if (accept !== undefined && !accept(value)) return failed(wrongAnswer(value))
-      if (isProbe) breaker.succeeded(entry)
-      else breaker.passed()
-      shard.spans.end()
+      breaker.succeeded(entry)
+      if (shard.spans.isOpen) shard.spans.end()
       return value
     }
     if (this.deadlines === null) return answer.then(passed, failed)
@@ -117,14 +113,15 @@ export class CallGuard {
     onFailure: OnFailure<T>,
     accept?: (value: T) => boolean,
   ): Promise<T> {
-    if (!breaker.isClosed) return onFailure(breaker.refusal())
+    if (breaker.state !== 'closed') return onFailure(breaker.refusal())
     try {
       const value = await this.inTime(call())
       if (accept !== undefined && !accept(value)) throw wrongAnswer(value)
       return value
     } catch (error) {
       if (isMisuse(error)) throw error
-      if (breaker.isClosed && !concernsOneKey(error)) breaker.failed(breaker.enter(), error)
+      if (breaker.state === 'closed' && !concernsOneKey(error))
+        breaker.failed(breaker.enter(), error)
       return onFailure(breaker.failure(error))
     }
   }
@@ -145,9 +142,9 @@ export class CallGuard {
   }
 
   private makeShard(): Shard {
-    const { breaker, clock, random, onEvent } = this.options
+    const { breaker = {}, clock, random, onEvent } = this.options
     const asOne = onEvent && this.asOne(onEvent)
-    return new Shard(new CircuitBreaker({ machine: breaker(), clock, random, onEvent: asOne }))
+    return new Shard(new CircuitBreaker(breaker, { clock, random, onEvent: asOne }))
   }
 
   /** Listeners see one store: it is open from the first shard's opening to the last one's closing. */

@@ -1,9 +1,25 @@
-// A breaker machine with a clock, random jitter and a listener.
+// Decides for each call whether it goes out: closed, open, half-open.
 import { SluiceError, type ErrorCode } from '../errors.ts'
 import type { Clock, Millis } from '../time/clock.ts'
-import type { BreakerMachine } from './breaker-machine.ts'
 import type { OnEvent, ResilienceEvent } from './events.ts'
 import { causeOf } from './failures.ts'
+
+/** When a breaker opens and probes. */
+export interface BreakerOptions {
+  /** Consecutive failures that open it. Failures within one millisecond count once: one lost reply fails many requests. Default 5. */
+  readonly failures?: number
+  /** The share of failed calls that opens it, once at least `calls` calls were made within a second. Default 0.5. */
+  readonly ratio?: number
+  /** Calls within a second below which `ratio` is ignored. Default 20. */
+  readonly calls?: number
+  /** Maximum milliseconds until the first probe; doubled after each failed probe. Default 100. */
+  readonly firstProbe?: Millis
+  /** Maximum milliseconds between two probes. Default 400. */
+  readonly lastProbe?: Millis
+}
+
+/** Closed: every call goes out. Open: none does. Half-open: one call at a time goes out as a probe. */
+export type BreakerState = 'closed' | 'open' | 'half-open'
 
 /** Why a call has no answer, and when the next one may go out. */
 export interface Failure {
@@ -14,89 +30,140 @@ export interface Failure {
   readonly error: unknown
 }
 
-/** What a circuit breaker is made from. */
-export interface CircuitBreakerOptions {
-  readonly machine: BreakerMachine
+/** What a breaker works with. */
+export interface BreakerEnvironment {
   readonly clock: Clock
   /** From 0 to 1, for the jitter of probes. */
   readonly random: () => number
   readonly onEvent: OnEvent | undefined
 }
 
-/** Decides for each call whether it goes out. Reads no clock while it is closed. */
+/** The entry of a call that must not go out. */
+export const NO_ENTRY = 0
+
+/** Half of the window that `ratio` is measured over. */
+const HALF = 500
+/** The ratio is ignored this long after the window began: one lost reply fails every request of its batch. */
+const SETTLED = 200
+/** Consecutive good probes that close it. */
+const GOOD_PROBES = 2
+/** A probe without a result for this long is forgotten. */
+const LOST_PROBE = 10_000
+
+/**
+ * A circuit breaker. A call enters, and reports its result later; results of calls that entered in an earlier state
+ * are ignored. It reads no clock while it is closed and calls succeed.
+ */
 export class CircuitBreaker {
-  private readonly machine: BreakerMachine
-  private readonly clock: Clock
-  private readonly random: () => number
-  private readonly onEvent: OnEvent | undefined
+  private readonly failures: number
+  private readonly ratio: number
+  private readonly calls: number
+  private readonly firstProbe: Millis
+  private readonly lastProbe: Millis
+  private readonly environment: BreakerEnvironment
+  /** Changes with every transition; a call keeps the one it entered by. */
+  private entry = 1
+  private current: BreakerState = 'closed'
   /** Why it opened, or why the last probe failed. */
   private cause: ErrorCode = 'store-failed'
+  private row = 0
+  private lastFailure: Millis = -Infinity
+  private good = 0
+  private bad = 0
+  private goodBefore = 0
+  private badBefore = 0
+  private halfSince: Millis = -Infinity
+  private spanSince: Millis = -Infinity
+  private openedAt: Millis = 0
+  private probeAt: Millis = 0
+  private failedProbes = 0
+  private goodProbes = 0
+  private probeLostAt: Millis | null = null
 
-  constructor({ machine, clock, random, onEvent }: CircuitBreakerOptions) {
-    this.machine = machine
-    this.clock = clock
-    this.random = random
-    this.onEvent = onEvent
+  constructor(options: BreakerOptions, environment: BreakerEnvironment) {
+    this.failures = options.failures ?? 5
+    this.ratio = options.ratio ?? 0.5
+    this.calls = options.calls ?? 20
+    this.firstProbe = options.firstProbe ?? 100
+    this.lastProbe = options.lastProbe ?? 400
+    this.environment = environment
   }
 
-  get isClosed(): boolean {
-    return this.machine.isClosed
+  get state(): BreakerState {
+    return this.current
   }
 
-  /** The entry of one call, or NO_ENTRY. */
+  /** The entry for one call, or {@link NO_ENTRY}. Unless the breaker is closed, the call that enters is the probe. */
   enter(): number {
-    const { machine } = this
-    if (machine.isClosed) return machine.enter(0)
-    const { state } = machine
-    const now = this.clock()
-    const entry = machine.enter(now)
-    if (machine.state !== state) this.emit({ type: 'half-open', at: now })
-    return entry
+    if (this.current === 'closed') return this.entry
+    const now = this.environment.clock()
+    if (this.current === 'open') {
+      if (now < this.probeAt) return NO_ENTRY
+      this.change('half-open')
+      this.goodProbes = 0
+      this.emit({ type: 'half-open', at: now })
+    } else if (this.probeLostAt !== null && now < this.probeLostAt) {
+      return NO_ENTRY
+    }
+    this.probeLostAt = now + LOST_PROBE
+    return ++this.entry
   }
 
-  /** A call that entered while the breaker was closed succeeded. */
-  passed(): void {
-    if (this.machine.isClosed) this.machine.passed()
-  }
-
+  /** A call succeeded. */
   succeeded(entry: number): void {
-    const { machine } = this
-    const wasClosed = machine.isClosed
-    machine.succeeded(entry)
-    if (wasClosed || !machine.isClosed) return
-    const at = this.clock()
-    this.emit({ type: 'closed', at, openFor: at - machine.openSince })
+    if (entry !== this.entry) return
+    if (this.current === 'closed') {
+      this.row = 0
+      this.good += 1
+      return
+    }
+    this.probeLostAt = null
+    this.goodProbes += 1
+    if (this.goodProbes < GOOD_PROBES) return
+    this.row = 0
+    this.forgetCounts()
+    this.change('closed')
+    const at = this.environment.clock()
+    this.emit({ type: 'closed', at, openFor: at - this.openedAt })
   }
 
+  /** A call failed or took too long. */
   failed(entry: number, error: unknown): void {
-    const { machine } = this
-    const wasClosed = machine.isClosed
-    const at = this.clock()
-    machine.failed(entry, at, this.random())
-    if (machine.isClosed) return
-    this.cause = causeOf(error)
-    if (!wasClosed) return
-    const nextProbe = machine.nextProbe(at)
-    this.emit({ type: 'opened', at, cause: this.cause, error, nextProbe })
+    if (entry !== this.entry) return
+    const now = this.environment.clock()
+    if (this.current !== 'closed') {
+      this.failedProbes += 1
+      this.open(now, error)
+      return
+    }
+    this.count(now)
+    if (this.row < this.failures && !this.isMostlyBad(now)) return
+    this.openedAt = now
+    this.failedProbes = 0
+    this.open(now, error)
+    this.emit({ type: 'opened', at: now, cause: this.cause, error, nextProbe: this.nextProbe(now) })
   }
 
+  /** A call was answered without the store: as if it had never entered. */
   withdrew(entry: number): void {
-    this.machine.withdrew(entry)
+    if (entry === this.entry) this.probeLostAt = null
   }
 
+  /** The store seems to be reachable again: the next call is the probe. */
   hint(): void {
-    this.machine.hint(this.clock())
+    if (this.current === 'open') this.probeAt = Math.min(this.probeAt, this.environment.clock())
   }
 
   /** The failure of a call that got an error. */
   failure(error: unknown): Failure {
-    return { cause: causeOf(error), retryAfter: this.nextProbe(), error }
+    const retryAfter = this.nextProbe(this.environment.clock())
+    return { cause: causeOf(error), retryAfter, error }
   }
 
   /** The failure of a call that did not go out. */
   refusal(): Failure {
     const { cause } = this
-    const retryAfter = this.nextProbe()
+    const retryAfter = this.nextProbe(this.environment.clock())
     const message = `the breaker is open after ${cause}; next probe in ${retryAfter} ms`
     return {
       cause,
@@ -105,17 +172,66 @@ export class CircuitBreaker {
     }
   }
 
+  /** Passes an event on. A listener that fails must not refuse requests. */
   emit(event: ResilienceEvent): void {
-    if (this.onEvent === undefined) return
+    const { onEvent } = this.environment
+    if (onEvent === undefined) return
     try {
-      const result: unknown = this.onEvent(event)
+      const result: unknown = onEvent(event)
       if (result instanceof Promise) result.catch(() => {})
     } catch {
-      // A broken listener must not refuse requests.
+      // Dropped, as the contract of `OnEvent` says.
     }
   }
 
-  private nextProbe(): Millis {
-    return this.machine.nextProbe(this.clock())
+  private open(now: Millis, error: unknown): void {
+    const longest = Math.min(this.lastProbe, this.firstProbe * 2 ** Math.min(this.failedProbes, 20))
+    // Between half and all of it, so that clients that failed together do not probe together.
+    this.probeAt = now + longest * (0.5 + this.environment.random() / 2)
+    this.probeLostAt = null
+    this.cause = causeOf(error)
+    this.change('open')
+  }
+
+  /** Until the next probe; at least 1, so that callers never retry at once. */
+  private nextProbe(now: Millis): Millis {
+    return Math.max(1, Math.ceil(this.probeAt - now))
+  }
+
+  private count(now: Millis): void {
+    if (now !== this.lastFailure) this.row += 1
+    this.lastFailure = now
+    if (now - this.halfSince >= 2 * HALF || now < this.halfSince) {
+      this.forgetCounts()
+      this.halfSince = now
+      this.spanSince = now
+    } else if (now - this.halfSince >= HALF) {
+      this.goodBefore = this.good
+      this.badBefore = this.bad
+      this.spanSince = this.halfSince
+      this.halfSince = now
+      this.good = 0
+      this.bad = 0
+    }
+    this.bad += 1
+  }
+
+  private isMostlyBad(now: Millis): boolean {
+    const bad = this.bad + this.badBefore
+    const all = bad + this.good + this.goodBefore
+    return now - this.spanSince >= SETTLED && all >= this.calls && bad >= all * this.ratio
+  }
+
+  private forgetCounts(): void {
+    this.good = 0
+    this.bad = 0
+    this.goodBefore = 0
+    this.badBefore = 0
+    this.halfSince = -Infinity
+  }
+
+  private change(state: BreakerState): void {
+    this.current = state
+    this.entry += 1
   }
 }

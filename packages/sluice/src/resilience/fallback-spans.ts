@@ -7,7 +7,8 @@ const MAX_SPANS = 64
 /** The spans of time in which the fallback answered and the store did not. Instants never go back. */
 export class FallbackSpans {
   private readonly spans: { from: Millis; to: Millis }[] = []
-  private isOpen = false
+  /** Whether the fallback answered last. */
+  isOpen = false
 
   /** The fallback answered at an instant. */
   add(at: Millis): void {

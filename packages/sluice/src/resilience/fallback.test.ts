@@ -7,7 +7,7 @@ import type { RemoteStore } from '../stores/store.ts'
 import { createLimiter, type LimiterOptions } from '../limiter/create-limiter.ts'
 import type { Limiter } from '../limiter/limiter.ts'
 
-/** A store that is gone until it is told otherwise. */
+/** A store that is unreachable until `isBack` is set. */
 function brokenStore(): RemoteStore & { isBack: boolean } {
   const counts = memoryStore()
   const reach = <T>(act: () => T): Promise<T> =>
@@ -47,7 +47,7 @@ async function admitted(limiter: Limiter, attributes: object = { user: 'ann' }):
   return count
 }
 
-describe('a limiter whose store is gone', () => {
+describe('a limiter whose store is unreachable', () => {
   it('grants half of the limit by itself, marked as such, from the first request on', async () => {
     const limiter = limiterOf(policyOf(rule('local')))
     const first = await limiter.check({ user: 'ann' })
@@ -182,12 +182,12 @@ describe('a limiter whose store is gone', () => {
     const wrong = async (): Promise<never> => garbage as never
     const store: RemoteStore = { ...brokenStore(), take: wrong, peek: wrong }
     const limiter = limiterOf(policyOf(rule('one'), rule('two')), {}, store)
-    const stoodIn = { degraded: true, cause: 'store-failed', allowed: true }
-    expect(await limiter.check({ user: 'ann' })).toMatchObject({ ...stoodIn, remaining: 4 })
-    expect(await limiter.peek({ user: 'ann' })).toMatchObject({ ...stoodIn, remaining: 4 })
+    const fallback = { degraded: true, cause: 'store-failed', allowed: true }
+    expect(await limiter.check({ user: 'ann' })).toMatchObject({ ...fallback, remaining: 4 })
+    expect(await limiter.peek({ user: 'ann' })).toMatchObject({ ...fallback, remaining: 4 })
   })
 
-  it('says the same of requests that no rule limits, and of mistakes', async () => {
+  it('answers requests that no rule limits, and rejects misuse, as ever', async () => {
     const limiter = limiterOf(policyOf(rule('local')))
     for (let i = 0; i < 10; i++) await limiter.check({ user: 'ann' })
     expect(await limiter.check({})).toMatchObject({ allowed: true, reason: 'no-rule' })
@@ -280,7 +280,7 @@ describe('options of resilience', () => {
     await expect(limiter.check('a', 1, AbortSignal.abort('gone'))).rejects.toBe('gone')
   })
 
-  it('onEvent hears of what happens', async () => {
+  it('onEvent receives what happens', async () => {
     const types: string[] = []
     const onEvent = ({ type }: { type: string }): void => void types.push(type)
     const limiter = createLimiter({ limit: '1/s', store, resilience: { onEvent } })

@@ -3,12 +3,10 @@ import { show } from '../errors.ts'
 import type { MaybePromise } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
 import { isTimerDelay } from '../time/timers.ts'
-import type { BreakerOptions } from './breaker-machine.ts'
 import { CallGuard } from './call-guard.ts'
-import type { Failure } from './circuit-breaker.ts'
+import type { BreakerOptions, Failure } from './circuit-breaker.ts'
 import type { OnEvent } from './events.ts'
 import {
-  breakerOf,
   checkBreaker,
   checkNames,
   environment as systemEnvironment,
@@ -61,7 +59,7 @@ export function createCallGuard(
     wrong(`onEvent is ${show(onEvent)}; accepted: a function`)
   const guard = new CallGuard({
     timeout,
-    breaker: () => breakerOf(breaker),
+    breaker,
     onEvent,
     ...systemEnvironment,
     ...environment,

@@ -1,6 +1,5 @@
 // The public entry `sluice/resilience`: deadline, breaker and fallback around any store, and a guard for any call.
-export type { BreakerOptions } from './breaker-machine.ts'
-export type { Failure } from './circuit-breaker.ts'
+export type { BreakerOptions, Failure } from './circuit-breaker.ts'
 export type {
   ClosedEvent,
   FallbackEvent,

@@ -2,8 +2,9 @@
 import { show, SluiceError } from '../errors.ts'
 import { systemClock, type Clock, type Millis } from '../time/clock.ts'
 import { isTimerDelay, systemTimers, type Timers } from '../time/timers.ts'
+import { closest } from '../options/suggest.ts'
 import type { RemoteStore, Store } from '../stores/store.ts'
-import { BreakerMachine, type BreakerOptions } from './breaker-machine.ts'
+import type { BreakerOptions } from './circuit-breaker.ts'
 import type { OnEvent, ResilienceEvent } from './events.ts'
 
 /** What happens when a remote store is slow, unreachable or wrong. */
@@ -95,11 +96,6 @@ export function scaleOf({
     Math.floor(replicas === undefined ? units * fallbackShare + 1e-6 : units / replicas)
 }
 
-/** The breaker that options ask for. */
-export function breakerOf(options: BreakerOptions | undefined): BreakerMachine {
-  return new BreakerMachine(options)
-}
-
 /** Checks the options of a breaker. */
 export function checkBreaker(options: unknown, wrong: Wrong): void {
   if (options === undefined) return
@@ -116,7 +112,7 @@ export function checkBreaker(options: unknown, wrong: Wrong): void {
 }
 
 /** One warning when the store is lost and one when it is back: a lost store is never silent. */
-export const warnOnConsole: OnEvent = (event) => {
+export const warnOfLostStore: OnEvent = (event) => {
   const warning = warningOf(event)
   // oxlint-disable-next-line no-console -- the default of `onEvent`: without a listener, the console is the only place.
   if (warning !== undefined) console.warn(warning)
@@ -135,5 +131,8 @@ export function checkNames(options: unknown, names: readonly string[], wrong: Wr
   if (typeof options !== 'object' || options === null)
     wrong(`options are ${show(options)}; accepted: an object with ${names.join(', ')}`)
   const unknown = Object.keys(options as object).find((name) => !names.includes(name))
-  if (unknown !== undefined) wrong(`unknown option ${show(unknown)}; accepted: ${names.join(', ')}`)
+  if (unknown === undefined) return
+  const meant = closest(unknown, names)
+  const hint = meant === undefined ? '' : `; did you mean ${meant}?`
+  wrong(`unknown option ${show(unknown)}; accepted: ${names.join(', ')}${hint}`)
 }

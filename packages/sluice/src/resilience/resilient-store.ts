@@ -7,12 +7,11 @@ import type { FallbackEvent } from './events.ts'
 import { FallbackCounts } from './fallback-counts.ts'
 import { isMisuse } from './failures.ts'
 import {
-  breakerOf,
   checkResilience,
   environment as systemEnvironment,
   scaleOf,
   TIMEOUT,
-  warnOnConsole,
+  warnOfLostStore,
   wrongFor,
   type Environment,
   type ResilienceOptions,
@@ -49,13 +48,13 @@ export class ResilientStore implements AsyncStore {
     options: ResilienceOptions,
     environment: Partial<Environment> = {},
   ) {
-    const { timeout, breaker, onEvent = warnOnConsole } = options
+    const { timeout, breaker, onEvent = warnOfLostStore } = options
     this.store = store
     this.environment = { ...systemEnvironment, ...environment }
     this.guard = new CallGuard({
       // A store with a deadline of its own does better: a call that it gave up does nothing on the server.
       timeout: timeout ?? (store.timeout === undefined ? TIMEOUT : null),
-      breaker: () => breakerOf(breaker),
+      breaker,
       onEvent,
       ...this.environment,
     })
@@ -102,7 +101,8 @@ export class ResilientStore implements AsyncStore {
     if (first === undefined) return
     const shard = this.shardFor(checks)
     const { takenAt } = first
-    const isLocal = takenAt === undefined ? !shard.breaker.isClosed : shard.spans.has(takenAt)
+    const isLocal =
+      takenAt === undefined ? shard.breaker.state !== 'closed' : shard.spans.has(takenAt)
     if (isLocal) return this.fallback.refund(checks)
     await this.guard.attempt<void>(
       shard,
@@ -118,7 +118,7 @@ export class ResilientStore implements AsyncStore {
     try {
       await this.guard.inTime(this.store.reset(checks))
     } catch (error) {
-      if (!isMisuse(error) && breaker.isClosed) breaker.failed(breaker.enter(), error)
+      if (!isMisuse(error) && breaker.state === 'closed') breaker.failed(breaker.enter(), error)
       throw error
     }
   }

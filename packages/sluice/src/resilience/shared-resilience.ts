@@ -1,7 +1,7 @@
 // One resilient store for all limiters on a store: a new policy knows of an outage, and grants no second share.
 import type { RemoteStore } from '../stores/store.ts'
 import type { OnEvent } from './events.ts'
-import { warnOnConsole, type ResilienceOptions } from './options.ts'
+import { warnOfLostStore, type ResilienceOptions } from './options.ts'
 import { ResilientStore } from './resilient-store.ts'
 
 interface SharedStore {
@@ -49,7 +49,7 @@ export function acquireResilient(store: RemoteStore, options: ResilienceOptions)
 function makeShared(store: RemoteStore, options: ResilienceOptions): SharedStore {
   const listeners: OnEvent[] = []
   const onEvent: OnEvent = (event) => {
-    if (listeners.length === 0) warnOnConsole(event)
+    if (listeners.length === 0) warnOfLostStore(event)
     for (const listener of listeners.slice()) notify(listener, event)
   }
   return { store: new ResilientStore(store, { ...options, onEvent }), listeners, users: 0 }

@@ -5,7 +5,7 @@ import { sharedClock, systemClock } from './clock.ts'
 const START = 1_800_000_000_000
 
 describe('systemClock', () => {
-  it('tells whole milliseconds since the epoch, and never goes back', () => {
+  it('reads whole milliseconds since the epoch, and never goes back', () => {
     let last = systemClock()
     expect(Math.abs(last - Date.now())).toBeLessThan(60_000)
     for (let i = 0; i < 100_000; i++) {
@@ -124,7 +124,7 @@ describe('sharedClock', () => {
     }
   })
 
-  it('asks for no more than one microtask in a run', () => {
+  it('queues no more than one microtask in a run', () => {
     const queue = vi.spyOn(globalThis, 'queueMicrotask')
     busy(new Source(), 0)
     expect(queue).toHaveBeenCalledTimes(1)
@@ -133,7 +133,7 @@ describe('sharedClock', () => {
     queue.mockRestore()
   })
 
-  it('asks for none when it is not busy', () => {
+  it('queues none when it is not busy', () => {
     const queue = vi.spyOn(globalThis, 'queueMicrotask')
     const source = new Source()
     for (let i = 0; i < 255; i++) source.clock()

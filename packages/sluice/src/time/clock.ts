@@ -1,4 +1,4 @@
-// Where "now" comes from, for stores that tell their own time.
+// Where "now" comes from, for stores with a clock of their own.
 
 /** A duration or an instant in whole milliseconds. */
 export type Millis = number
@@ -9,7 +9,7 @@ export type Clock = () => Millis
 const ORIGIN = performance.timeOrigin
 
 /**
- * Milliseconds since the epoch that nobody can set back: the wall time at which the process began,
+ * Milliseconds since the epoch that cannot be set back: the wall time at which the process began,
  * carried on by the monotonic clock. A change of the system's time does not move it.
  */
 export const systemClock: Clock = () => Math.floor(ORIGIN + performance.now())

@@ -1,4 +1,4 @@
-// Calls that somebody waits for, each for as long as all others: one timer, one promise for each call.
+// Deadlines of pending calls, all of the same length: one timer for all, one promise for each call.
 import type { Clock, Millis } from './clock.ts'
 import { Timeouts, type Expiring } from './timeouts.ts'
 import type { Timers } from './timers.ts'
@@ -23,8 +23,8 @@ export class Deadlines {
   }
 
   /**
-   * The answer as `passed` or, for an error or after the time, `failed` makes it: unchanged, unless told. What
-   * arrives after that goes to `late`; errors that do are dropped.
+   * Resolves with what `passed` makes of the answer or, for an error or after the deadline, with what `failed` makes of
+   * it. Values that arrive later go to `late`; later errors are dropped.
    */
   race<T>(
     answer: Promise<T>,

@@ -30,14 +30,14 @@ class Line {
 }
 
 describe('timeouts', () => {
-  it('tell of each deadline when it passes', async () => {
+  it('report each deadline when it passes', async () => {
     const { time, come, gone } = new Line()
     for (const at of [0, 30, 31]) time.at(at, come)
     await time.pass(1000)
     expect(gone).toEqual(['100 at 100', '130 at 130', '131 at 131'])
   })
 
-  it('tell nothing of what was removed, and leave no timer behind', async () => {
+  it('report nothing that was removed, and leave no timer behind', async () => {
     const { time, come, gone, timeouts } = new Line()
     timeouts.remove(come())
     expect(await time.step()).toBe(false)

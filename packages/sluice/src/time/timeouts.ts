@@ -11,7 +11,7 @@ export interface Expiring<T> {
 
 /**
  * Tells when an item's deadline has passed. Items come in the order of their deadlines. The timer keeps the
- * process alive, but no longer than the calls that somebody waits for.
+ * process alive, but no longer than its pending calls.
  *
  * The line is made of the items themselves. A Set leaves tables behind that keep calls long answered from
  * being collected: measured, it made a check several times as dear.
@@ -41,7 +41,7 @@ export class Timeouts<T extends Expiring<T>> {
       this.timer ??= this.timers.start(this.tick, Math.max(0, item.deadline - this.clock()))
   }
 
-  /** Takes an item out of the line, in which it must be. Whoever is told that it has expired may do so too. */
+  /** Takes an item out of the line, in which it must be. The callback of an expired item may call this too. */
   remove(item: T): void {
     const { before, after } = item
     if (before === null) this.first = after

@@ -1,11 +1,22 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
-  BreakerMachine,
+  CircuitBreaker,
   NO_ENTRY,
   type BreakerOptions,
   type BreakerState,
-} from './breaker-machine.ts'
+} from './circuit-breaker.ts'
+
+/** A breaker whose time and chance the test sets. */
+function breakerAt(options: BreakerOptions = {}) {
+  const world = { now: 0, random: 0.5 }
+  const breaker = new CircuitBreaker(options, {
+    clock: () => world.now,
+    random: () => world.random,
+    onEvent: undefined,
+  })
+  return { breaker, world }
+}
 
 /** What happens at an instant, and the state after it. */
 type Step = readonly [at: number, what: What, state: BreakerState]
@@ -13,7 +24,7 @@ type What =
   | 'good'
   | 'bad'
   | 'many bad' // at one instant
-  | 'turned away'
+  | 'refused'
   | 'begin' // a call that ends later
   | 'end good'
   | 'end bad'
@@ -22,29 +33,30 @@ type What =
 
 /** Plays a story; chance is always in the middle, so that the first probe comes 75 ms after opening. */
 function play(steps: readonly Step[], options: BreakerOptions = {}): readonly BreakerState[] {
-  const breaker = new BreakerMachine(options)
+  const { breaker, world } = breakerAt(options)
   const begun: number[] = []
-  const entered = (at: number): number => {
-    const entry = breaker.enter(at)
-    expect(entry, `the store is asked at ${at}`).not.toBe(NO_ENTRY)
+  const entered = (): number => {
+    const entry = breaker.enter()
+    expect(entry, `a call goes out at ${world.now}`).not.toBe(NO_ENTRY)
     return entry
   }
-  const does: Record<What, (at: number) => void> = {
-    good: (at) => breaker.succeeded(entered(at)),
-    bad: (at) => breaker.failed(entered(at), at, 0.5),
-    'many bad': (at) => {
-      const entries = Array.from({ length: 64 }, () => breaker.enter(at))
-      for (const entry of entries) breaker.failed(entry, at, 0.5)
+  const does: Record<What, () => void> = {
+    good: () => breaker.succeeded(entered()),
+    bad: () => breaker.failed(entered(), 'error'),
+    'many bad': () => {
+      const entries = Array.from({ length: 64 }, () => breaker.enter())
+      for (const entry of entries) breaker.failed(entry, 'error')
     },
-    'turned away': (at) => expect(breaker.enter(at), `not asked at ${at}`).toBe(NO_ENTRY),
-    begin: (at) => void begun.push(entered(at)),
+    refused: () => expect(breaker.enter(), `no call goes out at ${world.now}`).toBe(NO_ENTRY),
+    begin: () => void begun.push(entered()),
     'end good': () => breaker.succeeded(begun.shift()!),
-    'end bad': (at) => breaker.failed(begun.shift()!, at, 0.5),
+    'end bad': () => breaker.failed(begun.shift()!, 'error'),
     withdraw: () => breaker.withdrew(begun.shift()!),
-    hint: (at) => breaker.hint(at),
+    hint: () => breaker.hint(),
   }
   return steps.map(([at, what]) => {
-    does[what](at)
+    world.now = at
+    does[what]()
     return breaker.state
   })
 }
@@ -105,17 +117,12 @@ describe('a breaker', () => {
       ],
     ],
     [
-      'asks nobody until the first probe',
-      [
-        ...opened,
-        [6, 'turned away', 'open'],
-        [79, 'turned away', 'open'],
-        [80, 'begin', 'half-open'],
-      ],
+      'lets no call out until the first probe',
+      [...opened, [6, 'refused', 'open'], [79, 'refused', 'open'], [80, 'begin', 'half-open']],
     ],
     [
       'lets one probe through at a time',
-      [...opened, [80, 'begin', 'half-open'], [81, 'turned away', 'half-open']],
+      [...opened, [80, 'begin', 'half-open'], [81, 'refused', 'half-open']],
     ],
     [
       'closes after two good probes, the second of which may come at once',
@@ -126,9 +133,9 @@ describe('a breaker', () => {
       [
         ...opened,
         [80, 'bad', 'open'],
-        [80 + 149, 'turned away', 'open'],
+        [80 + 149, 'refused', 'open'],
         [80 + 150, 'bad', 'open'],
-        [230 + 299, 'turned away', 'open'],
+        [230 + 299, 'refused', 'open'],
         [230 + 300, 'bad', 'open'],
       ],
     ],
@@ -146,7 +153,7 @@ describe('a breaker', () => {
     ],
     [
       'opens again when the second probe is bad',
-      [...opened, [80, 'good', 'half-open'], [81, 'bad', 'open'], [82, 'turned away', 'open']],
+      [...opened, [80, 'good', 'half-open'], [81, 'bad', 'open'], [82, 'refused', 'open']],
     ],
     [
       'needs five failures again after it has closed',
@@ -159,13 +166,13 @@ describe('a breaker', () => {
       ],
     ],
     [
-      'hears nothing from calls of an earlier state: neither a late failure',
+      'ignores results of calls of an earlier state: neither a late failure',
       [
         [0, 'begin', 'closed'],
         [0, 'begin', 'closed'],
         ...opened,
         [6, 'end bad', 'open'],
-        [79, 'turned away', 'open'],
+        [79, 'refused', 'open'],
         [80, 'good', 'half-open'],
         [80, 'end bad', 'half-open'],
         [80, 'good', 'closed'],
@@ -188,15 +195,15 @@ describe('a breaker', () => {
         [80, 'begin', 'half-open'],
         [81, 'withdraw', 'half-open'],
         [82, 'begin', 'half-open'],
-        [82, 'turned away', 'half-open'],
+        [82, 'refused', 'half-open'],
       ],
     ],
     [
-      'forgets a probe that nobody reports on',
+      'forgets a probe without a result',
       [
         ...opened,
         [80, 'begin', 'half-open'],
-        [10_079, 'turned away', 'half-open'],
+        [10_079, 'refused', 'half-open'],
         [10_080, 'good', 'half-open'],
         [10_081, 'good', 'closed'],
         [10_082, 'end bad', 'closed'],
@@ -208,7 +215,7 @@ describe('a breaker', () => {
     ],
     ['takes no hint for more than that', [[0, 'hint', 'closed'], ...opened]],
     [
-      'does as told: failures',
+      'follows its options: failures',
       [
         [1, 'bad', 'closed'],
         [2, 'bad', 'open'],
@@ -216,17 +223,17 @@ describe('a breaker', () => {
       { failures: 2 },
     ],
     [
-      'does as told: ratio and calls',
+      'follows its options: ratio and calls',
       [[0, 'bad', 'closed'], ...over(10, 300, 100, 'good', 'closed'), [300, 'bad', 'open']],
       { ratio: 0.4, calls: 5 },
     ],
     [
-      'does as told: probes',
+      'follows its options: probes',
       [
         ...opened,
-        [754, 'turned away', 'open'],
+        [754, 'refused', 'open'],
         [755, 'bad', 'open'],
-        [1504, 'turned away', 'open'],
+        [1504, 'refused', 'open'],
         [1505, 'begin', 'half-open'],
       ],
       { firstProbe: 1000, lastProbe: 1000 },
@@ -241,22 +248,28 @@ describe('a breaker', () => {
 
   it('spreads its probes: between half and all of the time', () => {
     const probeAfter = (random: number): number => {
-      const breaker = new BreakerMachine()
-      for (let at = 1; at <= 5; at++) breaker.failed(breaker.enter(at), at, random)
-      return breaker.nextProbe(5)
+      const { breaker, world } = breakerAt()
+      world.random = random
+      for (world.now = 1; world.now <= 5; world.now++) breaker.failed(breaker.enter(), 'error')
+      world.now = 5
+      return breaker.refusal().retryAfter
     }
     expect([0, 0.5, 0.999].map(probeAfter)).toEqual([50, 75, 100])
   })
 
   it('never says that the next probe is now', () => {
-    const breaker = new BreakerMachine({ failures: 1 })
-    breaker.failed(breaker.enter(1), 1, 0)
-    expect([breaker.nextProbe(1), breaker.nextProbe(51), breaker.nextProbe(9999)]).toEqual([
-      50, 1, 1,
-    ])
+    const { breaker, world } = breakerAt({ failures: 1 })
+    world.random = 0
+    world.now = 1
+    breaker.failed(breaker.enter(), 'error')
+    const waits = [1, 51, 9999].map((now) => {
+      world.now = now
+      return breaker.refusal().retryAfter
+    })
+    expect(waits).toEqual([50, 1, 1])
   })
 
-  it('whatever happens, lets one probe through at a time and asks again within the longest wait', () => {
+  it('whatever happens, lets one probe through at a time and probes again within the longest wait', () => {
     const step = fc.record({
       wait: fc.integer({ min: 0, max: 150 }),
       end: fc.constantFrom('good', 'bad', 'withdraw', 'none'),
@@ -264,15 +277,16 @@ describe('a breaker', () => {
     })
     fc.assert(
       fc.property(fc.array(step, { maxLength: 100 }), (steps) => {
-        const breaker = new BreakerMachine()
-        let now = 0
+        const { breaker, world } = breakerAt()
         let probes: number[] = []
         let lastAsked = 0
         let longest = 0
         for (const { wait, end, random } of steps) {
-          now += wait
+          world.now += wait
+          world.random = random
+          const { now } = world
           const { state } = breaker
-          const entry = breaker.enter(now)
+          const entry = breaker.enter()
           if (entry !== NO_ENTRY) lastAsked = now
           const isAlone = entry === NO_ENTRY && probes.length === 0
           longest = Math.max(longest, isAlone ? now - lastAsked : 0)
@@ -282,7 +296,7 @@ describe('a breaker', () => {
           if (end === 'none' || done === NO_ENTRY) continue
           probes = []
           if (end === 'good') breaker.succeeded(done)
-          else if (end === 'bad') breaker.failed(done, now, random)
+          else if (end === 'bad') breaker.failed(done, 'error')
           else breaker.withdrew(done)
         }
         expect(longest).toBeLessThanOrEqual(400)
