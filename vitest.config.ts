@@ -12,8 +12,6 @@ const source = (path: string) =>
  */
 const TIMED = [
   'packages/server/test/crowd.test.ts',
-  'packages/sluice/test/client/adaptive-real.test.ts',
-  'packages/sluice/test/client/load.test.ts',
   'test/faults/faults.test.ts',
 ]
 const NEVER = ['**/node_modules/**', '**/dist/**']

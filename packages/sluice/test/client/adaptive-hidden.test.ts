@@ -2,27 +2,20 @@
 import type { RequestListener, ServerResponse } from 'node:http'
 import express, { type RequestHandler } from 'express'
 import { rateLimit as peersRateLimit } from 'express-rate-limit'
-import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { afterEach, expect, it } from 'vitest'
 import { isLong } from '../../../../test/length.ts'
 import { adaptive } from '../../src/client/adaptive.ts'
-import type { Fetch } from '../../src/client/polite.ts'
 import { rateLimit } from '../../src/http/express.ts'
 import { createLimiter } from '../../src/limiter/create-limiter.ts'
 import { memoryStore } from '../../src/stores/memory/memory-store.ts'
 import type { Clock } from '../../src/time/clock.ts'
-import { fakeTimers } from '../../src/testing/fake-timers.ts'
 import { serve, type LimitedServer } from './limited-servers.ts'
-import { seeded } from './simulated-server.ts'
+import { oneClock } from './one-clock.ts'
 
 const MINUTE = 60_000
-/** By how much the clocks of both sides move at once, and only while no request is on its way. */
-const STEP = 20
 
 const started: LimitedServer[] = []
-// The peer's windows end by the system's calendar and an interval.
-beforeEach(() => void vi.useFakeTimers({ toFake: ['Date', 'setInterval', 'clearInterval'] }))
 afterEach(async () => {
-  vi.useRealTimers()
   for (const server of started.splice(0)) await server.stop()
 })
 
@@ -61,8 +54,7 @@ function hide(response: ServerResponse): void {
 
 /** Ten clients that ask as fast as they may over real connections, while both sides live by one clock. */
 async function crowd(limiting: Limiting) {
-  const timers = fakeTimers(1_800_000_000_000)
-  vi.setSystemTime(timers.clock())
+  const { timers, fetch, advance } = oneClock()
   let perSecond = 6
   const app = express().use((_, response, next) => {
     hide(response)
@@ -72,31 +64,13 @@ async function crowd(limiting: Limiting) {
   app.get('/', (_, response) => void response.send('ok'))
   const server = await serve(app as RequestListener)
   started.push(server)
-  const random = seeded(20_261_116)
-  const oneWay = (): Promise<void> =>
-    new Promise((resolve) => void timers.set(resolve, 5 + 20 * random()))
-  let arriving: Promise<unknown> = Promise.resolve()
-  const overTheNetwork: Fetch = async (input, init) => {
-    await oneWay()
-    const answer = fetch(input, init)
-    arriving = Promise.allSettled([arriving, answer])
-    const response = await answer
-    await oneWay()
-    return response
-  }
-  const send = adaptive(overTheNetwork, { timers })
+  const send = adaptive(fetch, { timers })
   let isOver = false
   const client = async (): Promise<void> => {
     while (!isOver) await (await send(server.url)).text()
   }
   const clients = Array.from({ length: 10 }, client)
-  const run = async (minutes: number): Promise<void> => {
-    for (let passed = 0; passed < minutes * MINUTE; passed += STEP) {
-      await timers.advance(STEP)
-      vi.advanceTimersByTime(STEP)
-      await arriving
-    }
-  }
+  const run = (minutes: number): Promise<void> => advance(minutes * MINUTE)
   const count = (status: number): number => server.statuses.get(status) ?? 0
   return {
     setLimit: (next: number) => void (perSecond = next),

@@ -6,7 +6,9 @@ import { afterEach, expect, it } from 'vitest'
 import { adaptive } from '../../src/client/adaptive.ts'
 import { polite } from '../../src/client/polite.ts'
 import { createLimiter } from '../../src/limiter/create-limiter.ts'
+import { memoryStore } from '../../src/stores/memory/memory-store.ts'
 import { serve, type LimitedServer } from './limited-servers.ts'
+import { oneClock } from './one-clock.ts'
 
 const started: LimitedServer[] = []
 afterEach(async () => {
@@ -40,15 +42,21 @@ it.each(['draft-7', 'draft-8'] as const)(
   },
 )
 
-it('told nothing, every request is answered and few are refused', { timeout: 60_000 }, async () => {
-  const limiter = createLimiter({ limit: { quota: 40, window: '1s', burst: 10 } })
+it('told nothing, every request is answered and few are refused', async () => {
+  const { fetch, timers, settled } = oneClock()
+  const limit = { quota: 40, window: '1s', burst: 10 } as const
+  const limiter = createLimiter({ limit, store: memoryStore({ clock: timers.clock }) })
   const server = await serve((_, response) => {
     response.writeHead(limiter.check('all').allowed ? 200 : 429).end()
   })
   started.push(server)
-  const send = polite(adaptive(fetch, { start: '20/s' }), { base: 50, attempts: 20 })
-  const answers = await Promise.all(
-    Array.from({ length: 300 }, async () => (await send(server.url)).status),
+  const send = polite(adaptive(fetch, { start: '20/s', timers }), {
+    base: 50,
+    attempts: 20,
+    timers,
+  })
+  const answers = await settled(
+    Promise.all(Array.from({ length: 300 }, async () => (await send(server.url)).status)),
   )
   const refused = server.statuses.get(429) ?? 0
   limiter.close()

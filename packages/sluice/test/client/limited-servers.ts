@@ -4,6 +4,9 @@ import type { AddressInfo } from 'node:net'
 import express from 'express'
 import { rateLimit as peersRateLimit } from 'express-rate-limit'
 import { rateLimit } from '../../src/http/express.ts'
+import { createLimiter } from '../../src/limiter/create-limiter.ts'
+import { memoryStore } from '../../src/stores/memory/memory-store.ts'
+import type { Clock } from '../../src/time/clock.ts'
 
 export interface LimitedServer {
   readonly url: string
@@ -43,17 +46,18 @@ export async function serve(handler: RequestListener): Promise<LimitedServer> {
 /** What the limited servers let pass in a second. */
 export const LIMIT = 300
 
-/** Servers that let 300 requests pass in a second, each in its own way. */
-export const limitedServers: readonly [string, () => Promise<LimitedServer>][] = [
+/** Servers that let 300 requests pass in a second, each in its own way; the peer's goes by `Date`. */
+export const limitedServers: readonly [string, (clock: Clock) => Promise<LimitedServer>][] = [
   [
     'our middleware, 300/s',
-    () => {
-      const app = express().use(rateLimit({ limit: { quota: LIMIT, window: '1s' } }))
+    (clock) => {
+      const limit = { quota: LIMIT, window: '1s' } as const
+      const app = express().use(rateLimit(createLimiter({ limit, store: memoryStore({ clock }) })))
       return serve(app.get('/', (_, response) => void response.send('ok')) as RequestListener)
     },
   ],
   ...(['draft-7', 'draft-8'] as const).map(
-    (standardHeaders): [string, () => Promise<LimitedServer>] => [
+    (standardHeaders): [string, (clock: Clock) => Promise<LimitedServer>] => [
       `express-rate-limit, ${standardHeaders}, 300 in 1 s`,
       () => {
         const limited = peersRateLimit({
