@@ -1,4 +1,4 @@
-// The adaptive fetch at real servers that hide their limit: it settles just below it, and follows it up and down.
+// The adaptive fetch at real servers without limit headers: it settles just below the limit and follows its changes.
 import type { RequestListener, ServerResponse } from 'node:http'
 import express, { type RequestHandler } from 'express'
 import { rateLimit as peersRateLimit } from 'express-rate-limit'
@@ -45,14 +45,14 @@ const limitings: readonly (readonly [string, Limiting])[] = [
   ],
 ]
 
-/** Says nothing of limits but no. */
+/** Removes all headers about limits. */
 function hide(response: ServerResponse): void {
   const set = response.setHeader.bind(response)
   response.setHeader = (name, value) =>
     /ratelimit|retry/i.test(name) ? response : set(name, value)
 }
 
-/** Ten clients that ask as fast as they may over real connections, while both sides live by one clock. */
+/** Ten clients that send as fast as they may over real connections, on one clock with the server. */
 async function crowd(limiting: Limiting) {
   const { timers, fetch, advance } = oneClock()
   let perSecond = 6
@@ -74,7 +74,7 @@ async function crowd(limiting: Limiting) {
   const count = (status: number): number => server.statuses.get(status) ?? 0
   return {
     setLimit: (next: number) => void (perSecond = next),
-    /** The share of the limit that is used, and the part that is refused, after some minutes to learn. */
+    /** The share of the limit that is used, and the share that is refused, after some minutes of learning. */
     async settled(learning: number, watched: number) {
       await run(learning)
       const [before, failed] = [count(200), count(429)]
@@ -106,7 +106,7 @@ const cases = isLong
   : limitings.map(([name, limiting], i) => [name, i === 0 ? RAISED : LOWERED, limiting] as const)
 
 it.each(cases)(
-  '%s: uses 95 % of the limit and more, also of the next one: %j',
+  'adaptive at %s settles within five percent below the limit, also after it changes: %j',
   { timeout: 240_000 },
   async (name, phases, limiting) => {
     const one = await crowd(limiting)
@@ -114,10 +114,10 @@ it.each(cases)(
       one.setLimit(perSecond)
       const { share, refused } = await one.settled(learning, 3)
       console.log(
-        `${name}, ${perSecond}/s, told nothing: ${(100 * share).toFixed(1)} % of it used, ${(100 * refused).toFixed(2)} % refused`,
+        `${name}, ${perSecond}/s, no headers: ${(100 * share).toFixed(1)} % of it used, ${(100 * refused).toFixed(2)} % refused`,
       )
       expect(share).toBeGreaterThan(0.95)
-      // A bucket that is full at the beginning gives ten more: 1 % of three minutes.
+      // A bucket that is full at the start admits ten more: 1 % of three minutes.
       expect(share).toBeLessThanOrEqual(1.01)
       expect(refused).toBeLessThan(0.01)
     }

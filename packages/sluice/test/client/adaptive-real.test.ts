@@ -1,4 +1,4 @@
-// The adaptive fetch at real servers: it follows a limit that is told as it changes, and keeps within one that is not.
+// The adaptive fetch at real servers: it follows changes of the limit in the headers, and finds a limit without headers.
 import type { RequestListener } from 'node:http'
 import express from 'express'
 import { rateLimit } from 'express-rate-limit'
@@ -16,7 +16,7 @@ afterEach(async () => {
 })
 
 it.each(['draft-7', 'draft-8'] as const)(
-  'follows a peer that raises and lowers what it tells, %s',
+  'adaptive follows a limit that rises and falls in %s headers',
   { timeout: 30_000 },
   async (standardHeaders) => {
     let limit = 50
@@ -30,10 +30,11 @@ it.each(['draft-7', 'draft-8'] as const)(
     app.get('/', (_, response) => void response.send('ok'))
     const server = await serve(app as RequestListener)
     started.push(server)
-    const send = adaptive()
-    const rateAfter = async (told: number): Promise<number> => {
-      limit = told
-      for (let i = 0; i < 3; i++) await (await send(server.url)).text()
+    const { fetch, timers, settled } = oneClock()
+    const send = adaptive(fetch, { timers })
+    const rateAfter = async (stated: number): Promise<number> => {
+      limit = stated
+      for (let i = 0; i < 3; i++) await (await settled(send(server.url))).text()
       return [...send.rates().values()][0] ?? 0
     }
     expect(await rateAfter(50)).toBeCloseTo(48.5)
@@ -42,7 +43,7 @@ it.each(['draft-7', 'draft-8'] as const)(
   },
 )
 
-it('told nothing, every request is answered and few are refused', async () => {
+it('adaptive with polite gets a 200 for every request without headers, and few are refused', async () => {
   const { fetch, timers, settled } = oneClock()
   const limit = { quota: 40, window: '1s', burst: 10 } as const
   const limiter = createLimiter({ limit, store: memoryStore({ clock: timers.clock }) })
@@ -61,7 +62,7 @@ it('told nothing, every request is answered and few are refused', async () => {
   const refused = server.statuses.get(429) ?? 0
   limiter.close()
   console.log(
-    `told nothing, 300 requests at 40/s: ${refused} of ${server.arrivals.length} attempts refused while learning`,
+    `no headers, 300 requests at 40/s: ${refused} of ${server.arrivals.length} attempts refused while learning`,
   )
   expect(answers.every((status) => status === 200)).toBe(true)
   expect(refused).toBeLessThan(30)

@@ -1,4 +1,4 @@
-// Real servers on loopback for the client's tests: limited by our middleware, by a peer's, or by a script.
+// Real servers on loopback for the client's tests: limited by our middleware, by express-rate-limit, or by a script.
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import express from 'express'
@@ -10,14 +10,14 @@ import type { Clock } from '../../src/time/clock.ts'
 
 export interface LimitedServer {
   readonly url: string
-  /** Answers so far, by status. */
+  /** Responses so far, by status. */
   readonly statuses: Map<number, number>
   /** When requests arrived. */
   readonly arrivals: number[]
   stop(): Promise<void>
 }
 
-/** Serves a handler at a free port, and counts its answers. */
+/** Serves a handler at a free port and counts its responses. */
 export async function serve(handler: RequestListener): Promise<LimitedServer> {
   const statuses = new Map<number, number>()
   const arrivals: number[] = []
@@ -43,10 +43,10 @@ export async function serve(handler: RequestListener): Promise<LimitedServer> {
   }
 }
 
-/** What the limited servers let pass in a second. */
+/** Requests per second that the limited servers allow. */
 export const LIMIT = 300
 
-/** Servers that let 300 requests pass in a second, each in its own way; the peer's goes by `Date`. */
+/** Servers that allow 300 requests per second by the given clock; express-rate-limit counts by `Date`. */
 export const limitedServers: readonly [string, (clock: Clock) => Promise<LimitedServer>][] = [
   [
     'our middleware, 300/s',
@@ -73,7 +73,7 @@ export const limitedServers: readonly [string, (clock: Clock) => Promise<Limited
   ),
 ]
 
-/** A server that answers from a list, the last entry for ever, and keeps what it was sent. */
+/** A server that answers from a list, repeating the last entry, and records what it receives. */
 export async function scriptedServer(
   replies: readonly (readonly [status: number, headers?: Record<string, string>])[],
 ): Promise<LimitedServer & { readonly received: string[] }> {

@@ -1,11 +1,11 @@
-// Real servers and clients that live by one clock, which moves only while no request is on its way: a busy machine
-// changes nothing in what they measure.
+// One simulated clock for clients and real servers on loopback. It stands still while a request is in flight, so that
+// no result depends on the speed of the machine.
 import { onTestFinished, vi } from 'vitest'
 import type { Fetch } from '../../src/client/polite.ts'
 import { type FakeTimers, fakeTimers } from '../../src/testing/fake-timers.ts'
 import { seeded } from './simulated-server.ts'
 
-/** By how much the clock moves at once. */
+/** How far the clock moves at once. */
 const STEP = 20
 
 export interface OneClock {
@@ -19,7 +19,7 @@ export interface OneClock {
   settled<T>(promise: Promise<T>): Promise<T>
 }
 
-/** A clock until the end of the test. `Date` and intervals go by it too, since express-rate-limit takes no clock. */
+/** Installs the clock until the end of the test, also for `Date` and intervals, by which express-rate-limit counts. */
 export function oneClock(): OneClock {
   vi.useFakeTimers({ toFake: ['Date', 'setInterval', 'clearInterval'] })
   onTestFinished(() => void vi.useRealTimers())
