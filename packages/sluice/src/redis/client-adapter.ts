@@ -1,4 +1,5 @@
 // What the store needs of a Redis client, whatever library it is from.
+import type { Millis } from '../time/clock.ts'
 
 /** Scripts, the one kind of command that the store sends. */
 export interface ScriptRunner {
@@ -18,9 +19,18 @@ export interface ClientAdapter extends ScriptRunner {
   wake(): void
   /** Runs a function at each of these events, if the client has events. */
   on(events: readonly string[], run: () => void): void
+  /** What the client's options show to be risky for a store with that deadline, in ms. */
+  risks(timeout: Millis): readonly ClientRisk[]
   /** A second client of the same servers, already connecting. Undefined if the client cannot make one. */
   duplicate(): DuplicateClient | undefined
 }
+
+/** A setting of a client that does not fit a limiter. */
+export type ClientRisk =
+  /** Commands wait in the client while it has no connection. */
+  | 'client-queues'
+  /** Commands whose replies were lost are sent again. */
+  | 'client-resends'
 
 /** A client that the store has opened, and therefore closes. */
 export interface DuplicateClient {

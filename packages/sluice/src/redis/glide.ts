@@ -18,6 +18,7 @@ export function glideAdapter(client: GlideLike, cluster: boolean): ClientAdapter
     isClosed: () => false,
     wake() {},
     on() {},
+    risks: () => [],
     duplicate: () => undefined,
   }
 }

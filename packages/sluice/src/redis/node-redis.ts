@@ -13,7 +13,7 @@ interface NodeRedisDetails extends NodeRedisLike {
   readonly isOpen?: boolean
   readonly isReady?: boolean
   /** Of a plain client only: a Sentinel and a cluster keep theirs to themselves. */
-  readonly options?: { readonly socket?: object }
+  readonly options?: { readonly socket?: object; readonly disableOfflineQueue?: boolean }
   connect?(): Promise<unknown>
   destroy?(): unknown
   duplicate?(overrides?: object): NodeRedisDetails
@@ -39,6 +39,10 @@ export function nodeRedisAdapter(client: NodeRedisLike, cluster: boolean): Clien
     on(events, run) {
       for (const event of events) details.on?.(event, run)
     },
+    risks: () =>
+      details.options !== undefined && details.options.disableOfflineQueue !== true
+        ? ['client-queues']
+        : [],
     duplicate: () => duplicateOf(details, cluster),
   }
 }
