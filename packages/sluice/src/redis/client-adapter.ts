@@ -15,8 +15,10 @@ export interface ClientAdapter extends ScriptRunner {
   isReady(): boolean
   /** Whether the client was closed, or was never told to connect: it will not connect by itself. */
   isClosed(): boolean
-  /** Makes a client connect that otherwise connects with its first command. */
-  wake(): void
+  /** Connects what otherwise connects with its first command: the client, the nodes of a cluster. Runs `progress` then. */
+  wake(progress: () => void): void
+  /** Whether every node of a cluster has a connection. True if the client does not say. */
+  isWarm(): boolean
   /** Runs a function at each of these events, if the client has events. */
   on(events: readonly string[], run: () => void): void
   /** What the client's options show to be risky for a store with that deadline, in ms. */

@@ -17,6 +17,7 @@ export function glideAdapter(client: GlideLike, cluster: boolean): ClientAdapter
     isReady: () => true,
     isClosed: () => false,
     wake() {},
+    isWarm: () => true,
     on() {},
     risks: () => [],
     duplicate: () => undefined,

@@ -17,6 +17,8 @@ interface IoredisDetails extends IoredisLike {
   connect?(): Promise<unknown>
   disconnect?(): void
   duplicate?(...overrides: unknown[]): IoredisDetails
+  /** Of a cluster. */
+  nodes?(role: 'master'): readonly IoredisDetails[]
   on?(event: string, run: () => void): unknown
 }
 
@@ -47,15 +49,24 @@ export function ioredisAdapter(client: IoredisLike, cluster: boolean): ClientAda
     eval: (script, keys, args) => client.eval(script, keys.length, ...keys, ...args),
     isReady: () => !hasStatus || details.status === 'ready',
     isClosed: () => details.status === 'end' || details.status === 'disconnecting',
-    wake() {
-      if (details.status === 'wait') details.connect?.().catch(ignore)
+    wake(progress) {
+      for (const client of [details, ...mastersOf(details)]) {
+        if (client.status === 'wait') client.connect?.().then(progress, ignore)
+      }
     },
+    isWarm: () => mastersOf(details).every(({ status }) => status === 'ready'),
     on(events, run) {
       for (const event of events) details.on?.(event, run)
     },
     risks: (timeout) => risksOf(details.options ?? {}, timeout),
     duplicate: () => duplicateOf(details, cluster),
   }
+}
+
+function mastersOf(client: IoredisDetails): readonly IoredisDetails[] {
+  return client.status === 'ready' && typeof client.nodes === 'function'
+    ? client.nodes('master')
+    : []
 }
 
 function risksOf(options: IoredisOptions, timeout: Millis): ClientRisk[] {

@@ -36,6 +36,8 @@ export function nodeRedisAdapter(client: NodeRedisLike, cluster: boolean): Clien
     isReady: () => details.isReady !== false,
     isClosed: () => details.isOpen === false,
     wake() {},
+    // A cluster is ready when its nodes are.
+    isWarm: () => true,
     on(events, run) {
       for (const event of events) details.on?.(event, run)
     },
