@@ -10,12 +10,7 @@ const source = (path: string) =>
  * Tests of what real time does to real servers: their figures are waits, rates and recoveries. They run one after the
  * other when all others have ended, so that the suite itself is not the load that they measure.
  */
-const TIMED = [
-  'packages/server/test/crowd.test.ts',
-  'packages/sluice/test/client/adaptive-real.test.ts',
-  'packages/sluice/test/client/load.test.ts',
-  'test/faults/faults.test.ts',
-]
+const TIMED = ['packages/server/test/crowd.test.ts', 'test/faults/faults.test.ts']
 const NEVER = ['**/node_modules/**', '**/dist/**']
 
 /** Many tests wait for servers and processes, so that more workers than processors are of use. */

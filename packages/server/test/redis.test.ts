@@ -95,13 +95,26 @@ describe('on Redis', () => {
     },
   )
 
-  test('away from the start, the service starts all the same', { timeout: 20_000 }, async () => {
-    const { post, get } = await running({ policies, store: 'redis://127.0.0.1:1' })
-    const { status, body } = await post('/v1/check', { policy: 'local', key: 'a' })
-    expect([status, body.allowed, body.degraded]).toEqual([200, true, true])
+  test('there from the start, it decides the first request', { timeout: 20_000 }, async () => {
+    const { url } = await redis()
+    const { post, get } = await running({ policies, store: url })
     const ready = await get('/readyz')
-    expect([ready.status, ready.body.degraded]).toEqual([200, true])
+    expect([ready.status, ready.body.degraded]).toEqual([200, undefined])
+    const { body } = await post('/v1/check', { policy: 'local', key: 'a' })
+    expect([body.allowed, body.degraded]).toEqual([true, false])
   })
+
+  test(
+    'unreachable from the start, the service starts all the same',
+    { timeout: 20_000 },
+    async () => {
+      const { post, get } = await running({ policies, store: 'redis://127.0.0.1:1' })
+      const { status, body } = await post('/v1/check', { policy: 'local', key: 'a' })
+      expect([status, body.allowed, body.degraded]).toEqual([200, true, true])
+      const ready = await get('/readyz')
+      expect([ready.status, ready.body.degraded]).toEqual([200, true])
+    },
+  )
 
   test('its password is in no log', { timeout: 20_000 }, async () => {
     const server = await redis(['--requirepass', 'right'])

@@ -60,13 +60,16 @@ test('health flips first, while requests are still answered', async () => {
 })
 
 test('connections that wait for nothing do not hold it up', async () => {
-  const { url, stop, get } = await running({ policies })
+  const { url, stop, get } = await running({ policies, shutdown: { patience: '2min' } })
   const { port } = new URL(url)
   const silent = connect(Number(port), '127.0.0.1')
   await new Promise((resolve) => silent.once('connect', resolve))
   // An idle connection of fetch's own pool.
   await get('/healthz')
-  const ended = await Promise.race([stop().then(() => 'stopped'), pause(3000, 'waits')])
+  const ended = await Promise.race([
+    stop().then(() => 'stopped'),
+    pause(20_000, 'waits', { ref: false }),
+  ])
   expect(ended).toBe('stopped')
   silent.destroy()
 })
@@ -80,8 +83,7 @@ test('work that does not finish is cut off when patience ends', async () => {
     'POST /v1/check HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{',
   )
   const closed = new Promise((resolve) => slow.once('close', () => resolve('closed')))
-  await until('the request has begun', 3000, async () => slow.bytesWritten > 0)
-  await pause(50)
+  await until('the request has begun', 10_000, async () => slow.bytesWritten > 0)
   await stop()
   expect(await closed).toBe('closed')
 })

@@ -1,7 +1,7 @@
 // Opens the store that the configuration names. It outlives every reload, and with it the counts.
 import { Cluster, Redis } from 'ioredis'
-import { memoryStore, type MemoryStore, type Store } from 'sluice'
-import { reconnectDelay, redisStore } from 'sluice/redis'
+import { memoryStore, type MemoryStore, type Millis, type Store } from 'sluice'
+import { ioredisClusterOptions, ioredisOptions, redisStore } from 'sluice/redis'
 import type { RedisStoreConfig, StoreConfig } from '../config/config.ts'
 import type { Log } from '../log/log.ts'
 import { RepeatedLog } from '../log/repeated-log.ts'
@@ -18,31 +18,34 @@ export interface OpenStore {
   readonly redis?: { readonly client: Redis | Cluster; readonly prefix: string }
   /** Looks through its keys. */
   readonly keys: KeySource
+  /** Resolves to true as soon as the store can be used, or to false after so many milliseconds. */
+  ready(within: Millis): Promise<boolean>
   close(): Promise<void>
 }
 
-/** Opens the store without waiting for it: a Redis that is away must not keep the service from starting. */
+/** Opens the store without waiting for it: an unreachable Redis must not keep the service from starting. */
 export function openStore(config: StoreConfig, log: Log): OpenStore {
   if (config.kind === 'memory') {
     const memory = memoryStore({ maxKeys: config.maxKeys })
-    return { store: memory, memory, keys: memoryKeys(memory), close: async () => memory.close() }
+    return {
+      store: memory,
+      memory,
+      keys: memoryKeys(memory),
+      ready: async () => true,
+      close: async () => memory.close(),
+    }
   }
   return openRedis(config, log)
 }
 
 function openRedis(config: RedisStoreConfig, log: Log): OpenStore {
-  // No queue: a call that waits for a connection would be charged long after its caller was answered.
   const client = config.cluster
-    ? new Cluster([config.url], {
-        enableOfflineQueue: false,
-        clusterRetryStrategy: reconnectDelay,
-        redisOptions: OPTIONS,
-      })
-    : new Redis(config.url, {
-        ...OPTIONS,
-        enableOfflineQueue: false,
-        retryStrategy: reconnectDelay,
-      })
+    ? // A command that was lost with its node is sent again when its deadline is over, so that it does nothing.
+      new Cluster(
+        [config.url],
+        ioredisClusterOptions({ retryDelayOnFailover: Math.max(100, config.timeout) }),
+      )
+    : new Redis(config.url, ioredisOptions())
   const warnings = new RepeatedLog(log)
   client.on('error', (error: Error) => {
     warnings.warn('redis-connection', { error: error.message }, 'no connection to Redis')
@@ -58,6 +61,7 @@ function openRedis(config: RedisStoreConfig, log: Log): OpenStore {
     memory: undefined,
     redis: { client, prefix: config.prefix },
     keys: redisKeySource(client, config.prefix),
+    ready: (within) => readyWithin(client, within),
     close: async () => {
       await store.close()
       client.disconnect()
@@ -65,4 +69,17 @@ function openRedis(config: RedisStoreConfig, log: Log): OpenStore {
   }
 }
 
-const OPTIONS = { maxRetriesPerRequest: 0, connectTimeout: 2000 }
+/** Waits for the first connection of a client. */
+function readyWithin(client: Redis | Cluster, within: Millis): Promise<boolean> {
+  if (client.status === 'ready') return Promise.resolve(true)
+  return new Promise((resolve) => {
+    const end = (isReady: boolean): void => {
+      clearTimeout(timer)
+      client.off('ready', onReady)
+      resolve(isReady)
+    }
+    const onReady = (): void => end(true)
+    const timer = setTimeout(() => end(false), within)
+    client.on('ready', onReady)
+  })
+}

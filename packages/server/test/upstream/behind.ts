@@ -65,6 +65,17 @@ export async function behind(
   }
 }
 
+/** Whether a port no longer accepts connections. */
+export function isClosed(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.destroy()
+      resolve(false)
+    })
+    socket.on('error', () => resolve(true))
+  })
+}
+
 /** A connection to a port, and everything that comes back on it as text. */
 export interface Raw {
   readonly socket: Socket

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { freePort } from '../../../../test/servers/ports.ts'
+import { until } from '../../../../test/servers/until.ts'
 import { behind, five, raw } from './behind.ts'
 
 vi.setConfig({ testTimeout: 30_000 })
@@ -120,8 +121,13 @@ describe('the reverse proxy', () => {
     expect(performance.now() - start).toBeGreaterThan(150)
     expect(heard).toBe(2)
     const gone = raw(port, 'GET / HTTP/1.1\r\nHost: x\r\n\r\n')
-    await once(gone.socket, 'connect')
-    setTimeout(() => gone.socket.destroy(), 20)
+    await until(
+      'it is held',
+      10_000,
+      async () =>
+        (await figure('sluice_decisions_total{policy="api",rule="paced",result="allowed"}')) === 3,
+    )
+    gone.socket.destroy()
     await gone.closed
     await (await fetch(proxy)).text()
     expect(heard).toBe(3)

@@ -194,10 +194,10 @@ describe('a body that waits to be asked for', () => {
     let asked = 0
     upstream.on('checkContinue', (request, response) => {
       asked++
-      setTimeout(() => {
+      setImmediate(() => {
         response.writeContinue()
         mirror(request as IncomingMessage, response as never)
-      }, 50)
+      })
     })
     const { socket, until } = raw(port, head)
     await until('100 Continue')

@@ -1,7 +1,6 @@
 // What goes wrong: upstreams that are away, slow or broken, clients that leave, and messages that are not what they seem.
 import { once } from 'node:events'
 import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net'
-import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { freePort } from '../../../../test/servers/ports.ts'
 import { until } from '../../../../test/servers/until.ts'
@@ -201,10 +200,10 @@ describe('a client', () => {
     async (when) => {
       let ended = 0
       let begun = 0
+      let received = ''
       const upstream = await upstreamOf((request, response) => {
         begun++
-        request.resume()
-        request.once('close', () => {})
+        request.setEncoding('utf8').on('data', (text: string) => (received += text))
         response.once('close', () => response.writableFinished || ended++)
         if (when.endsWith('answer') && when !== 'before the answer') response.write('x')
       })
@@ -212,11 +211,13 @@ describe('a client', () => {
       const head = when.includes('its body')
         ? 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nabc'
         : get
-      const { socket } = raw(port, head)
-      await until('it is there', 2000, async () => begun === 1)
-      await pause(20)
+      const { socket, until: untilText } = raw(port, head)
+      await until('it is there', 10_000, async () => begun === 1)
+      if (when === 'in the midst of its body')
+        await until('some of it is there', 10_000, async () => received === 'abc')
+      if (when === 'in the midst of the answer') await untilText('\r\n\r\n')
       socket.destroy()
-      await until('it is ended', 2000, async () => ended === 1)
+      await until('it is ended', 10_000, async () => ended === 1)
       expect(await figure('sluice_proxy_requests_total{result="abandoned"}')).toBe(1)
       expect(await figure('sluice_proxy_upstream_requests')).toBe(0)
     },
@@ -233,8 +234,13 @@ describe('a client', () => {
   })
 
   it('that sends several requests at once gets the answers in their order', async () => {
+    let answerFirst = (): void => {}
     const { port } = await behind((request, response) => {
-      setTimeout(() => response.end(`<${request.url}>`), request.url === '/0' ? 100 : 0)
+      const answer = (): void => void response.end(`<${request.url}>`)
+      // The first request is answered last.
+      if (request.url === '/0') answerFirst = answer
+      else answer()
+      if (request.url === '/2') response.once('finish', () => answerFirst())
     })
     const requests = [0, 1, 2].map((i) => `GET /${i} HTTP/1.1\r\nHost: x\r\n\r\n`)
     const answer = await raw(port, requests.join('')).until('</2>')

@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it, vi } from 'vitest'
 import { until } from '../../../../test/servers/until.ts'
-import { behind, five, generous, raw, upstreamOf } from './behind.ts'
+import { behind, five, generous, isClosed, raw, upstreamOf } from './behind.ts'
 
 vi.setConfig({ testTimeout: 30_000 })
 
@@ -100,22 +100,29 @@ describe('a WebSocket', () => {
   })
 
   it('ends for both when the upstream ends it', async () => {
-    const { port } = await behind(await echo((_, socket) => setTimeout(() => socket.destroy(), 50)))
+    const { port } = await behind(await echo((_, socket) => setImmediate(() => socket.destroy())))
     expect(await raw(port, handshake).closed).toContain('hello')
   })
 
   it('ends when it is silent for too long', async () => {
     let ended = 0
     const server = await echo((_, socket) => socket.once('close', () => ended++))
-    const { port } = await behind(server, { tunnelTimeout: 200 })
+    const silence = 1000
+    const { port } = await behind(server, { tunnelTimeout: silence })
     const { socket, closed, until: untilText } = raw(port, handshake)
     await untilText('hello')
-    await pause(100)
-    socket.write('a')
-    await pause(150)
+    const begun = performance.now()
+    let last = begun
+    // To and fro for longer than it may be silent.
+    for (let i = 0; last - begun < 1.2 * silence; i++) {
+      last = performance.now()
+      socket.write(`<${i}>`)
+      await untilText(`<${i}>`)
+    }
     expect(ended).toBe(0)
     await closed
-    await until('the upstream sees it', 2000, async () => ended === 1)
+    expect(performance.now() - last).toBeGreaterThan(silence - 5)
+    await until('the upstream sees it', 10_000, async () => ended === 1)
   })
 
   it('whose client leaves at any moment leaves nothing behind', async () => {
@@ -159,22 +166,28 @@ describe('a WebSocket', () => {
     const { socket, until: untilText } = raw(port, handshake)
     await untilText('101')
     socket.pause()
-    await pause(500)
+    let before = -1
+    await until('the upstream waits', 10_000, async () => {
+      const isHeld = sent === before
+      before = sent
+      return isHeld
+    })
     expect(sent).toBeLessThan(2 ** 25)
   })
 
   it('stays open while the service ends, until patience does', async () => {
-    const file = { ...generous, shutdown: { patience: 600 } }
+    const patience = 2000
+    const file = { ...generous, shutdown: { patience } }
     const { port, stop } = await behind(await echo(), {}, file)
     const { socket, until: untilText, closed } = raw(port, handshake)
     await untilText('hello')
     const start = performance.now()
     const stopping = stop()
-    await pause(300)
+    await until('the port is closed', patience, () => isClosed(port))
     socket.write('still here')
     await untilText('still here')
     await closed
     await stopping
-    expect(performance.now() - start).toBeGreaterThan(550)
+    expect(performance.now() - start).toBeGreaterThan(patience - 50)
   })
 })

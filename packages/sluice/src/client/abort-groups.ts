@@ -1,15 +1,15 @@
-// One listener for all who wait on the same signal.
+// One abort listener per signal, shared by all calls that wait on it.
 
 /**
- * Tells when signals are aborted. A signal's listeners are a list that runtimes search from its start, so a
- * thousand listeners on one signal cost a million steps: here each signal has one.
+ * Groups the calls that wait on one signal. Runtimes search a signal's listeners linearly, so adding a thousand
+ * listeners to one signal takes a million steps. Here each signal has one listener.
  */
 export class AbortGroups<T> {
   private readonly groups = new Map<AbortSignal, Set<T>>()
-  private readonly leave: (members: ReadonlySet<T>, reason: unknown) => void
+  private readonly onAborted: (members: ReadonlySet<T>, reason: unknown) => void
 
-  constructor(leave: (members: ReadonlySet<T>, reason: unknown) => void) {
-    this.leave = leave
+  constructor(onAborted: (members: ReadonlySet<T>, reason: unknown) => void) {
+    this.onAborted = onAborted
   }
 
   add(signal: AbortSignal, member: T): void {
@@ -19,32 +19,32 @@ export class AbortGroups<T> {
       return
     }
     this.groups.set(signal, new Set([member]))
-    signal.addEventListener('abort', this.hear)
+    signal.addEventListener('abort', this.handleAbort)
   }
 
   remove(signal: AbortSignal, member: T): void {
     const group = this.groups.get(signal)
     if (group === undefined || !group.delete(member) || group.size > 0) return
     this.groups.delete(signal)
-    signal.removeEventListener('abort', this.hear)
+    signal.removeEventListener('abort', this.handleAbort)
   }
 
-  private readonly hear = (event: Event): void => {
+  private readonly handleAbort = (event: Event): void => {
     const signal = event.target as AbortSignal
     const group = this.groups.get(signal)
     this.groups.delete(signal)
-    signal.removeEventListener('abort', this.hear)
-    if (group !== undefined) this.leave(group, signal.reason)
+    signal.removeEventListener('abort', this.handleAbort)
+    if (group !== undefined) this.onAborted(group, signal.reason)
   }
 }
 
 const listeners = new AbortGroups<() => void>((members) => {
-  for (const hear of members) hear()
+  for (const run of members) run()
 })
 
-/** Calls a function once when the signal is aborted; returns what takes that back. */
-export function onAbort(signal: AbortSignal | null | undefined, hear: () => void): () => void {
+/** Calls a function once when the signal is aborted. The returned function removes it. */
+export function onAbort(signal: AbortSignal | null | undefined, run: () => void): () => void {
   if (!signal) return () => {}
-  listeners.add(signal, hear)
-  return () => listeners.remove(signal, hear)
+  listeners.add(signal, run)
+  return () => listeners.remove(signal, run)
 }

@@ -21,7 +21,7 @@ const policy = (quota: number, seconds: number): Record<string, string> => ({
 })
 
 describe('adaptive', () => {
-  it('spaces requests by what it is told, 3 % below', async () => {
+  it('spaces requests 3 % below the rate in the headers', async () => {
     const { timers, sent, send } = setUp(policy(10, 1))
     const all = Array.from({ length: 5 }, () => send('http://api.test/'))
     await timers.advance(1000)
@@ -33,28 +33,28 @@ describe('adaptive', () => {
 
   it.each([
     [
-      'the lowest of several',
+      'the lowest of several rates',
       { ratelimit: '"a";r=9, "b";r=9', 'ratelimit-policy': '"a";q=100;w=1, "b";q=60;w=60' },
       0.97,
     ],
     [
-      'what is left until the reset, when no window is told',
+      'what is left until the reset if no window is named',
       { 'x-ratelimit-limit': '5000', 'x-ratelimit-remaining': '100', 'x-ratelimit-reset': '50' },
       1.94,
     ],
     [
-      'not by units other than requests',
+      'no units other than requests',
       { ratelimit: '"b";r=9', 'ratelimit-policy': '"b";q=1;w=60;qu="content-bytes"' },
       10,
     ],
     ['not by what cannot be read', { ratelimit: 'r=, 1' }, 10],
-  ])('goes by %s', async (_, headers, perSecond) => {
+  ])('follows %s', async (_, headers, perSecond) => {
     const { send } = setUp(headers)
     await send('http://api.test/')
     expect(send.rates().get('api.test')).toBeCloseTo(perSecond)
   })
 
-  it('waits for a quota that is spent', async () => {
+  it('waits for the reset of a spent quota', async () => {
     const { timers, sent, send } = setUp({
       ratelimit: '"a";r=0;t=7',
       'ratelimit-policy': '"a";q=100;w=10',
@@ -68,7 +68,7 @@ describe('adaptive', () => {
     expect(sent).toEqual([0, 7000])
   })
 
-  it('shares by host and credential, by host, or as told', async () => {
+  it('shares a rate by host and credential, by host, or by a function', async () => {
     const names = async (options: AdaptiveOptions): Promise<string[]> => {
       const { timers, send } = setUp({}, options)
       const calls = ['alice', 'bob'].map((authorization) =>
@@ -85,7 +85,7 @@ describe('adaptive', () => {
     expect(await names({ key: () => 'all' })).toEqual(['all'])
   })
 
-  it('a request with an empty key, or an address that cannot be read, shares with nobody', async () => {
+  it('shares nothing for an empty key or an invalid URL', async () => {
     const { sent, send } = setUp({}, { start: '1/h', key: () => '' })
     await Promise.all([send('http://api.test/'), send('http://api.test/')])
     expect(sent).toEqual([0, 0])
@@ -96,13 +96,13 @@ describe('adaptive', () => {
     expect(other.send.rates().size).toBe(0)
   })
 
-  it.each([undefined, null, 7, {}])('a key of %j is a mistake', async (key) => {
+  it.each([undefined, null, 7, {}])('rejects a call whose key is %j', async (key) => {
     const { sent, send } = setUp({}, { key: () => key as never })
     await expect(send('http://api.test/')).rejects.toMatchObject({ code: 'invalid-option' })
     expect(sent).toEqual([])
   })
 
-  it('an aborted request leaves the queue, and the others go on', async () => {
+  it('removes an aborted request, and the others continue', async () => {
     const { timers, sent, send } = setUp({}, { start: '1/s' })
     await send('http://api.test/')
     const control = new AbortController()
@@ -118,7 +118,7 @@ describe('adaptive', () => {
     expect(timers.pending).toBe(0)
   })
 
-  it('aborted after n turns, it rejects with the reason, leaves no timer, and others go on', async () => {
+  it('rejects with the reason of an abort at any turn, leaves no timer, and the others continue', async () => {
     for (let turns = 0; turns < 8; turns++) {
       const { timers, send } = setUp({}, { start: '1/s' })
       const control = new AbortController()
@@ -136,7 +136,7 @@ describe('adaptive', () => {
     }
   })
 
-  it('passes on what fetch throws, and goes on', async () => {
+  it('passes on errors of fetch and continues', async () => {
     const timers = fakeTimers()
     let calls = 0
     const send = adaptive(
@@ -153,7 +153,7 @@ describe('adaptive', () => {
     expect((await second).status).toBe(200)
   })
 
-  it('rejects what waits too long, and what is one too many', async () => {
+  it('rejects a request beyond maxWait or maxQueue', async () => {
     const { timers, send } = setUp({}, { start: '1/min', maxWait: '10s', maxQueue: 1 })
     await send('http://api.test/')
     const codes = [1, 2].map(() =>
@@ -163,7 +163,7 @@ describe('adaptive', () => {
     expect(new Set(await Promise.all(codes))).toEqual(new Set(['wait-too-long']))
   })
 
-  it('remembers a bounded number of servers', async () => {
+  it('remembers at most 1,000 servers', async () => {
     const { send } = setUp({})
     for (let i = 0; i < 1500; i++) await send(`http://host-${i}.test/`)
     expect(send.rates().size).toBe(1000)
@@ -175,7 +175,7 @@ describe('adaptive', () => {
     [{ key: 'user' }, 'key is "user"'],
     [{ maxWait: -1 }, 'maxWait is -1'],
     [{ rate: 1 }, 'adaptive: unknown option "rate"'],
-  ])('refuses %j', (options, message) => {
+  ])('throws for %j', (options, message) => {
     expect(() => adaptive(fetch, options as AdaptiveOptions)).toThrow(message)
   })
 })

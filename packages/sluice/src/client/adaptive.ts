@@ -1,4 +1,4 @@
-// A fetch that finds the server's limit by itself and stays just below it.
+// A fetch that finds the server's limit and stays just below it.
 import type { Millis } from '../time/clock.ts'
 import type { Duration } from '../time/duration.ts'
 import { limit as limitOf, type RateText } from '../limit/limit.ts'
@@ -6,46 +6,52 @@ import { hintOf } from './hints/hint.ts'
 import { learnedGate, type LearnedGate } from './learned-gate.ts'
 import { LearnedRate } from './learned-rate.ts'
 import { OptionReader } from '../options/option-reader.ts'
-import { errandOf, type Fetch } from './polite.ts'
-import { Queue } from './queue.ts'
-import { keyFor, type Addressed, type KeyChoice } from './request-key.ts'
-import { systemTimers, type Timers } from './timers.ts'
+import { outgoingRequest, signalOf, type Fetch } from './polite.ts'
+import { TurnQueue } from './turn-queue.ts'
+import { keyFor, type RequestTarget, type KeyChoice } from './request-key.ts'
+import { readTimers, type ClientTimers } from './timers.ts'
 
-/** How an adaptive fetch may differ from its defaults. */
+/** Options of {@link adaptive}. */
 export interface AdaptiveOptions {
-  /** Which requests share what is learned. Default `credential`: the same host with the same credential. */
+  /** Which requests share a learned rate. Default `credential`: same host and same credential. */
   readonly key?: KeyChoice
-  /** The rate before anything is known. Default `10/s`. */
+  /** The rate before the first response. Default `10/s`. */
   readonly start?: RateText
-  /** Longest wait for a turn. Default 1 minute. */
+  /** The longest wait for a turn. Default 1 minute. */
   readonly maxWait?: Duration
-  /** Most requests that wait at once, for each key. Default 10,000. */
+  /** How many requests may wait at once, per key. Default 10,000. */
   readonly maxQueue?: number
-  /** For tests. Default: the runtime's. */
-  readonly timers?: Timers
+  /** For tests. Default: the runtime's timers. */
+  readonly timers?: ClientTimers
 }
 
-/** A fetch that knows how fast it may go. */
+/** A fetch with its learned rates. */
 export interface AdaptiveFetch extends Fetch {
-  /** Requests per second that each key may send now, as far as is known. */
+  /** The present rate of each key, in requests per second. */
   rates(): ReadonlyMap<string, number>
 }
 
 const OPTIONS = ['key', 'start', 'maxWait', 'maxQueue', 'timers']
 
-/** Servers that are remembered at once; the one that was used the longest ago makes room. */
-const MOST_KEYS = 1000
+/** How many servers are remembered; the least recently used idle one is dropped. */
+const MAX_SERVERS = 1000
 
-/** One server, and those who wait for it. */
+/** One server, and the requests that wait for it. */
 interface Server {
   readonly rate: LearnedRate
   readonly gate: LearnedGate
-  readonly queue: Queue
+  readonly queue: TurnQueue
 }
 
 /**
- * A fetch that learns the server's limit from its headers and its refusals, and holds requests back so that next
- * to none is refused. It tries nothing again: put {@link polite} around it for that.
+ * A fetch that learns the server's limit from its headers and refusals, and delays requests so that hardly any is
+ * refused. It never retries: wrap it in {@link polite} for that.
+ *
+ * @example
+ * ```ts
+ * const send = polite(adaptive(fetch))
+ * const response = await send('https://api.example.com/things')
+ * ```
  */
 export function adaptive(
   fetch: Fetch = globalThis.fetch,
@@ -56,42 +62,37 @@ export function adaptive(
   if (quota === 0) reader.wrong('start', options.start, 'a rate above 0')
   const maxWait = reader.duration('maxWait', options.maxWait, 60_000)
   const maxQueue = reader.number('maxQueue', options.maxQueue, 10_000, { least: 1, whole: true })
-  reader.shaped('timers', options.timers, ['clock', 'wall', 'set', 'clear'])
-  const { key = 'credential', timers = systemTimers } = options
-  if (key !== 'host' && key !== 'credential' && typeof key !== 'function')
-    reader.wrong('key', key, "'host', 'credential' or a function that returns text")
-  const keyOf = keyFor(key)
+  const timers = readTimers(reader, options.timers)
+  const keyOf = keyFor(reader, options.key)
   const servers = new Map<string, Server>()
 
-  /** Undefined for a request that shares with nobody: nothing is known of its server, and nothing will be. */
-  const serverOf = (request: Addressed): Server | undefined => {
+  /** Undefined for a request with an empty key, which shares no rate. */
+  const serverOf = (request: RequestTarget): Server | undefined => {
     const name = keyOf(request)
     if (name === '') return undefined
     const known = servers.get(name)
-    // Put at the end, so that the first is always the one used the longest ago.
+    // A Map keeps insertion order: reinserting keeps the least recently used key first.
     servers.delete(name)
     const server = known ?? makeServer(quota / window, { maxWait, maxQueue, timers })
     servers.set(name, server)
     for (const [oldest, { queue }] of servers) {
-      if (servers.size <= MOST_KEYS) break
+      if (servers.size <= MAX_SERVERS) break
       if (queue.size === 0) servers.delete(oldest)
     }
     return server
   }
 
   const send: Fetch = async (input, init) => {
-    const errand = errandOf(input, init)
-    const signal = signalOf(input, init)
-    const server = serverOf(errand)
+    const server = serverOf(outgoingRequest(input, init))
     if (server === undefined) return fetch(input, init)
     const { rate, gate, queue } = server
-    await queue.take(1, signal)
+    await queue.take(1, signalOf(input, init) ?? undefined)
     const sentAt = timers.clock()
     const response = await fetch(input, init)
     const hint = hintOf(response.headers, timers.wall())
     const refused = isRefusal(response.status, hint.retryAfter)
     rate.learn({ sentAt, refused, hint }, timers.clock(), gate.wasBusy())
-    if (gate.adjust()) queue.poke()
+    if (gate.adjust()) queue.recheck()
     return response
   }
   const rates = (): ReadonlyMap<string, number> =>
@@ -101,22 +102,13 @@ export function adaptive(
 
 function makeServer(
   start: number,
-  options: { maxWait: Millis; maxQueue: number; timers: Timers },
+  options: { maxWait: Millis; maxQueue: number; timers: ClientTimers },
 ): Server {
   const rate = new LearnedRate(start)
   const gate = learnedGate(rate, options.timers.clock)
-  return { rate, gate, queue: new Queue(gate, options) }
+  return { rate, gate, queue: new TurnQueue(gate, options) }
 }
 
 function isRefusal(status: number, retryAfter: Millis | undefined): boolean {
   return status === 429 || (retryAfter !== undefined && (status === 503 || status === 403))
-}
-
-/** The signal that ends a request's wait. */
-function signalOf(
-  input: Parameters<Fetch>[0],
-  init: Parameters<Fetch>[1],
-): AbortSignal | undefined {
-  const own = typeof input === 'object' && 'signal' in input ? input.signal : undefined
-  return (init?.signal === undefined ? own : init.signal) ?? undefined
 }

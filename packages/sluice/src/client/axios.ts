@@ -1,11 +1,12 @@
-// Politeness for axios: an adapter around an adapter.
+// Polite retries for axios: an adapter around another adapter.
 import type { HeaderReader } from './hints/quota.ts'
-import { Manners, type PoliteOptions } from './manners.ts'
 import { plainHeaders } from './plain-headers.ts'
+import type { PoliteOptions } from './polite-options.ts'
 import { isReplayable } from './replayable.ts'
-import { retrying } from './retrying.ts'
+import { RetryRules } from './retry-rules.ts'
+import { sendWithRetries } from './send-with-retries.ts'
 
-/** What is read of an axios request. */
+/** The fields that are read from an axios request. */
 export interface AxiosConfigLike {
   readonly method?: string | undefined
   readonly url?: string | undefined
@@ -15,45 +16,53 @@ export interface AxiosConfigLike {
   readonly signal?: unknown
 }
 
-/** What is read of an axios response. */
+/** The fields that are read from an axios response. */
 export interface AxiosResponseLike {
   readonly status: number
   readonly headers: object
 }
 
-/** What came back: a response, or an error that may hold one. */
-type Reply<R> = { readonly response: R } | { readonly error: unknown }
+/** The outcome of one attempt: a response, or an error that may contain one. */
+type Outcome<R> = { readonly response: R } | { readonly error: unknown }
 
-/** `axios.create({ adapter: politeAxios(axios.getAdapter(['xhr', 'http', 'fetch'])) })`. */
+/**
+ * An axios adapter that waits and retries like {@link polite}.
+ *
+ * @example
+ * ```ts
+ * const adapter = politeAxios(axios.getAdapter(['xhr', 'http', 'fetch']))
+ * const client = axios.create({ adapter })
+ * ```
+ */
 export function politeAxios<C extends AxiosConfigLike, R extends AxiosResponseLike>(
   adapter: (config: C) => Promise<R>,
   options: PoliteOptions = {},
 ): (config: C) => Promise<R> {
-  const manners = new Manners('politeAxios', options)
+  const rules = new RetryRules('politeAxios', options)
   return async (config) => {
     const { method = 'get', url = '', baseURL = '', data, headers = {} } = config
     const address = URL.canParse(url)
       ? url
       : `${baseURL.replace(/\/$/, '')}/${url.replace(/^\//, '')}`
     const replayable = isReplayable(data)
-    const errand = { method, url: address, headers: plainHeaders(headers), replayable }
-    const send = (): Promise<Reply<R>> =>
+    const request = { method, url: address, headers: plainHeaders(headers), replayable }
+    const send = (): Promise<Outcome<R>> =>
       adapter(config).then(
         (response) => ({ response }),
         (error: unknown) => ({ error }),
       )
     const signal = config.signal as AbortSignal | undefined
-    const reply = await retrying(manners, errand, { send, answerOf }, signal)
-    if ('error' in reply) throw reply.error
-    return reply.response
+    const outcome = await sendWithRetries(rules, request, { send, headOf }, signal)
+    if ('error' in outcome) throw outcome.error
+    return outcome.response
   }
 }
 
-/** An error without a response is nothing to try again. */
-function answerOf(reply: Reply<AxiosResponseLike>): { status: number; headers: HeaderReader } {
+/** Status 0, which is never retried, for an error without a response. */
+function headOf(outcome: Outcome<AxiosResponseLike>): { status: number; headers: HeaderReader } {
   const response =
-    'response' in reply
-      ? reply.response
-      : (reply.error as { response?: AxiosResponseLike } | undefined)?.response
+    'response' in outcome
+      ? outcome.response
+      : (outcome.error as { response?: AxiosResponseLike } | undefined)?.response
   return { status: response?.status ?? 0, headers: plainHeaders(response?.headers ?? {}) }
 }

@@ -11,17 +11,17 @@ describe('backoff', () => {
     ['doubles from half a second', {}, [500, 1000, 2000, 4000, 8000]],
     ['stops growing at its cap', { base: '10s' }, [10_000, 20_000, 40_000, 60_000, 60_000]],
     ['grows by its factor', { base: 100, factor: 3 }, [100, 300, 900, 2700, 8100]],
-    ['stays where the factor is 1', { base: 100, factor: 1 }, [100, 100, 100, 100, 100]],
+    ['stays constant with the factor 1', { base: 100, factor: 1 }, [100, 100, 100, 100, 100]],
   ])('without jitter %s', (_, options, delays) => {
     expect(first(5, { ...options, jitter: 'none' })).toEqual(delays)
   })
 
-  it('with full jitter goes from 0 to the ceiling, both included', () => {
+  it('with full jitter is between 0 and the upper bound, both included', () => {
     expect(first(3, { random: () => 0 })).toEqual([0, 0, 0])
     expect(first(3, { random: () => 1 - 2 ** -53 })).toEqual([500, 1000, 2000])
   })
 
-  it('draws evenly: chi-squared over 20 cells of 200,000 delays', () => {
+  it('is drawn evenly: chi-squared over 20 cells of 200,000 delays', () => {
     const random = seeded(42)
     const cells = Array.from({ length: 20 }, () => 0)
     const draws = 200_000
@@ -35,7 +35,7 @@ describe('backoff', () => {
     expect(chiSquared).toBeLessThan(43.8)
   })
 
-  it('notices a draw that is not even', () => {
+  it('is drawn by the given random function', () => {
     const random = seeded(42)
     const low = [
       ...backoff({ base: 9_999, factor: 1, attempts: 10_000, random: () => random() ** 1.1 }),
@@ -46,7 +46,7 @@ describe('backoff', () => {
     expect(Math.abs(mean(low) - 5000)).toBeGreaterThan(100)
   })
 
-  it('has no end by default, and no overflow at the thousandth delay', () => {
+  it('has no end by default and does not overflow', () => {
     const delays = backoff({ jitter: 'none' })
     let last = 0
     for (let i = 0; i < 5000; i++) last = delays.next().value ?? -1
@@ -62,7 +62,7 @@ describe('backoff', () => {
     [{ attempts: -1 }, 'attempts is -1'],
     [{ tries: 3 }, 'unknown option "tries"'],
     [null, 'options is null'],
-  ])('refuses %j at once', (options, message) => {
+  ])('throws for %j at once', (options, message) => {
     expect(() => backoff(options as BackoffOptions)).toThrow(message)
   })
 })

@@ -1,30 +1,38 @@
-// How long to wait before each retry, when the server has not said: exponential, with full jitter.
+// The delays before retries when the server names no wait: exponential, with full jitter.
 import type { Millis } from '../time/clock.ts'
 import type { Duration } from '../time/duration.ts'
 import { OptionReader } from '../options/option-reader.ts'
 
-/** How waits grow. */
+/** Options of {@link backoff}. */
 export interface BackoffOptions {
-  /** The ceiling of the first delay. Default 500 ms. */
+  /** The upper bound of the first delay. Default 500 ms. */
   readonly base?: Duration
-  /** By how much the ceiling grows with each delay. Default 2. */
+  /** The factor by which the upper bound grows with each delay. Default 2. */
   readonly factor?: number
-  /** The highest ceiling. Default 60 s. */
+  /** The highest upper bound. Default 60 s. */
   readonly cap?: Duration
-  /** `full`: each delay is drawn evenly from 0 to its ceiling. `none`: each is its ceiling. Default `full`. */
+  /** `full`: each delay is drawn evenly from 0 to its upper bound. `none`: each is its upper bound. Default `full`. */
   readonly jitter?: 'full' | 'none'
-  /** How many delays there are. Default: no end. */
+  /** How many delays there are. Default: unlimited. */
   readonly attempts?: number
-  /** From 0 to below 1. Default `Math.random`. */
+  /** Returns numbers from 0 to below 1. Default `Math.random`. */
   readonly random?: () => number
 }
 
-/** What {@link backoff} and those that build on it may be told about delays. */
+/** The names of the options that shape delays. */
 export const BACKOFF_OPTIONS: readonly string[] = ['base', 'factor', 'cap', 'jitter', 'random']
 
 /**
- * The delays before one retry after the other, in whole milliseconds. Delay n is drawn evenly from 0 to
- * min(cap, base · factorⁿ), so that clients which were refused together do not come back together.
+ * The delays before successive retries, in whole milliseconds. Delay n is drawn evenly from 0 to
+ * min(cap, base · factorⁿ), so that clients refused at the same time do not retry at the same time.
+ *
+ * @example
+ * ```ts
+ * for (const delay of backoff({ attempts: 3 })) {
+ *   if (await tryOnce()) break
+ *   await new Promise((resolve) => setTimeout(resolve, delay))
+ * }
+ * ```
  */
 export function backoff(options: BackoffOptions = {}): Generator<Millis, void, void> {
   const reader = new OptionReader('backoff', options, [...BACKOFF_OPTIONS, 'attempts'])
@@ -35,15 +43,15 @@ export function backoff(options: BackoffOptions = {}): Generator<Millis, void, v
   return delays(attempts, readBackoff(reader, options))
 }
 
-/** By itself, so that a mistake in the options is thrown before the first delay is asked for. */
+/** A separate generator, so that invalid options throw before the first delay is requested. */
 function* delays(attempts: number, delayOf: DelayOf): Generator<Millis, void, void> {
   for (let n = 0; n < attempts; n++) yield delayOf(n)
 }
 
-/** The n-th delay, counted from 0. */
+/** Returns the n-th delay, counted from 0. */
 export type DelayOf = (n: number) => Millis
 
-/** The delays that the options describe; throws `invalid-option` for others. */
+/** Reads the options that shape delays; throws `invalid-option`. */
 export function readBackoff(reader: OptionReader, options: BackoffOptions): DelayOf {
   const base = reader.duration('base', options.base, 500)
   const factor = reader.number('factor', options.factor, 2, { least: 1, most: 100 })
@@ -52,7 +60,7 @@ export function readBackoff(reader: OptionReader, options: BackoffOptions): Dela
   const { jitter = 'full' } = options
   if (jitter !== 'full' && jitter !== 'none') reader.wrong('jitter', jitter, "'full' or 'none'")
   return (n) => {
-    const ceiling = Math.floor(Math.min(cap, base * factor ** n))
-    return jitter === 'none' ? ceiling : Math.floor(random() * (ceiling + 1))
+    const upperBound = Math.floor(Math.min(cap, base * factor ** n))
+    return jitter === 'none' ? upperBound : Math.floor(random() * (upperBound + 1))
   }
 }

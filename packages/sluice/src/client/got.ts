@@ -1,9 +1,10 @@
-// Politeness for got: options for `got.extend`, which decide got's own retries.
-import { Manners, type Journey, type PoliteOptions } from './manners.ts'
+// Polite retries for got: options for `got.extend` that control got's own retries.
 import { plainHeaders } from './plain-headers.ts'
+import type { PoliteOptions } from './polite-options.ts'
 import { isReplayable } from './replayable.ts'
+import { RetryRules, type Attempt } from './retry-rules.ts'
 
-/** What is read of got's question how long to wait. */
+/** The fields that are read from the argument of got's `calculateDelay`. */
 export interface GotRetry {
   readonly attemptCount: number
   readonly error: {
@@ -17,7 +18,7 @@ export interface GotRetry {
   }
 }
 
-/** What got is told about retries. */
+/** The options that {@link politeGot} returns. */
 export interface PoliteGotOptions {
   readonly retry: {
     readonly limit: number
@@ -25,24 +26,32 @@ export interface PoliteGotOptions {
   }
 }
 
-/** `got.extend(politeGot())`. Got waits by itself: a request is not held back before it is sent. */
+/**
+ * Options with which got waits and retries like {@link polite}. Got itself does the waiting, so a request is not
+ * held back before its first attempt.
+ *
+ * @example
+ * ```ts
+ * const client = got.extend(politeGot())
+ * ```
+ */
 export function politeGot(options: PoliteOptions = {}): PoliteGotOptions {
-  const manners = new Manners('politeGot', options)
-  // By the options of a request, which got keeps over its attempts.
-  const journeys = new WeakMap<object, Journey>()
+  const rules = new RetryRules('politeGot', options)
+  // Keyed by the request's options, which got keeps through all attempts.
+  const attempts = new WeakMap<object, Attempt>()
   const calculateDelay = ({ attemptCount, error }: GotRetry): number => {
     const { response, options: request } = error
     if (response === undefined) return 0
     const { method, url, headers, body } = request
-    const errand = { method, url: String(url), headers: plainHeaders(headers) }
-    const journey =
-      journeys.get(request) ?? manners.begin({ ...errand, replayable: isReplayable(body) })
-    journeys.set(request, journey)
-    journey.attempt = attemptCount
-    const answer = { status: response.statusCode, headers: plainHeaders(response.headers) }
-    const wait = manners.judge(journey, answer)
-    // Zero means "give up" to got.
+    const target = { method, url: String(url), headers: plainHeaders(headers) }
+    const attempt =
+      attempts.get(request) ?? rules.begin({ ...target, replayable: isReplayable(body) })
+    attempts.set(request, attempt)
+    attempt.number = attemptCount
+    const head = { status: response.statusCode, headers: plainHeaders(response.headers) }
+    const wait = rules.retryDelay(attempt, head)
+    // Got gives up if the delay is 0.
     return wait === undefined ? 0 : Math.max(1, wait)
   }
-  return { retry: { limit: manners.attempts - 1, calculateDelay } }
+  return { retry: { limit: rules.maxAttempts - 1, calculateDelay } }
 }

@@ -1,16 +1,25 @@
-// Politeness for ky: options for `ky.extend`.
-import { Manners, type PoliteOptions } from './manners.ts'
+// Polite retries for ky: options for `ky.extend`.
 import { polite, type Fetch } from './polite.ts'
+import type { PoliteOptions } from './polite-options.ts'
+import { RetryRules } from './retry-rules.ts'
 
-/** What ky is told: a polite fetch instead of retries of its own, and the time that those may take. */
+/** The options that {@link politeKy} returns: a polite fetch in place of ky's retries, and a timeout that covers all attempts. */
 export interface PoliteKyOptions {
   readonly fetch: Fetch
   readonly retry: 0
   readonly timeout: number
 }
 
-/** `ky.extend(politeKy())`. Ky's timeout covers all attempts, so it is raised by the time that they may take. */
+/**
+ * Options with which ky waits and retries like {@link polite}. Ky's timeout covers all attempts, so it is set to
+ * `totalTime` plus 10 seconds.
+ *
+ * @example
+ * ```ts
+ * const client = ky.extend(politeKy())
+ * ```
+ */
 export function politeKy(options: PoliteOptions = {}): PoliteKyOptions {
-  const { totalTime } = new Manners('politeKy', options)
+  const { totalTime } = new RetryRules('politeKy', options)
   return { fetch: polite(globalThis.fetch, options), retry: 0, timeout: totalTime + 10_000 }
 }

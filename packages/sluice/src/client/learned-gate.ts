@@ -1,27 +1,27 @@
-// Lets requests pass at a learned rate, evenly spaced.
+// A gate that lets requests pass at the learned rate, evenly spaced.
 import type { Clock, Millis } from '../time/clock.ts'
 import type { LearnedRate } from './learned-rate.ts'
-import type { Gate, Passage } from './gate.ts'
+import type { Gate, GateAnswer } from './gate.ts'
 
-/** A gate whose rate changes. */
+/** A gate whose rate may change. */
 export interface LearnedGate extends Gate {
-  /** Whether anybody was held back since the last call. */
+  /** Whether a request was held back since the last call of this method. */
   wasBusy(): boolean
-  /** Takes note of a new rate; true when those who wait should ask again. */
+  /** Applies a new rate; returns true if waiting requests may pass earlier than planned. */
   adjust(): boolean
 }
 
-/** How much later than planned a request may go without pushing back those behind it: timers are late by this. */
+/** How late a request may start without delaying the ones behind it; timers fire late by up to this. */
 const TOLERANCE: Millis = 20
 
-/** Spaces requests by the rate; what was lost to a late timer may be caught up, what was lost to idleness may not. */
+/** Spaces requests by the rate. Time lost to a late timer is caught up; idle time is not. */
 export function learnedGate(rate: LearnedRate, clock: Clock): LearnedGate {
   let due: Millis = 0
   let spacing = 1 / rate.perMillis
   let closedUntil = rate.closedUntil
   let isBusy = false
   return {
-    take(cost): Passage {
+    take(cost): GateAnswer {
       const now = clock()
       const earliest = Math.max(due - TOLERANCE, rate.closedUntil)
       if (earliest > now) {
@@ -32,7 +32,7 @@ export function learnedGate(rate: LearnedRate, clock: Clock): LearnedGate {
       return { allowed: true, remaining: 0, retryAfter: 0, at: now }
     },
     refund: () => {},
-    // A rate that may rise promises nothing.
+    // The rate may rise, so no bound is known.
     leastWait: () => 0,
     wasBusy() {
       const was = isBusy
@@ -42,7 +42,7 @@ export function learnedGate(rate: LearnedRate, clock: Clock): LearnedGate {
     adjust() {
       const next = 1 / rate.perMillis
       const isSooner = next < spacing || rate.closedUntil < closedUntil
-      // Nobody waits longer for a turn than the present rate says.
+      // No request waits longer than the present rate requires.
       due = Math.min(due, clock() + next + TOLERANCE)
       spacing = next
       closedUntil = rate.closedUntil

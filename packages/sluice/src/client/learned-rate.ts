@@ -1,78 +1,79 @@
-// Finds out how fast a server lets us go: from its headers when it tells, else from its refusals.
+// Learns the rate that a server allows: from its headers if it sends them, else from its refusals.
 import type { Millis } from '../time/clock.ts'
-import { spentFor, type Hint } from './hints/hint.ts'
+import { waitAfterRefusal, waitForSpentQuotas, type Hint } from './hints/hint.ts'
 import { REQUESTS, type Quota } from './hints/quota.ts'
 
-/** What came back for one request. */
-export interface Experience {
+/** The response to one request. */
+export interface Observation {
   readonly sentAt: Millis
   readonly refused: boolean
   readonly hint: Hint
 }
 
-/** How far we stay below what a server tells. With the gate's tolerance this fits any window of the server's. */
-const BELOW_TOLD = 0.97
-/** How far we stay below what came through between two runs of refusals. */
-const BELOW_SHOWN = 0.98
-/** How far we stay below a rate that was refused after a very long way up. */
-const BELOW_FOUND = 0.97
-/** How much is cut when we are refused although we keep to what we were told: others use the same quota. */
-const CUT_TOLD = 0.95
-/** How much is cut when a level proves too high and nothing better is known. */
+/** The share of a rate in the headers that is used. Together with the gate's tolerance it fits any window of the server. */
+const HEADER_MARGIN = 0.97
+/** The share used of the rate that was measured between two runs of refusals. */
+const MEASURED_MARGIN = 0.98
+/** The share used of a rate that was refused after a long climb. */
+const SEARCH_MARGIN = 0.97
+/** Factor after a refusal although the rate kept within the headers: other clients use the same quota. */
+const HEADER_CUT = 0.95
+/** Factor after a level proved too high and nothing better is known. */
 const CUT = 0.85
-/** How much is cut when a level proves too high that the search before has found good: it was chance, most likely. */
-const CUT_PROVEN = 0.97
-/** A search that ends no more than this above its level has found it good. */
-const SMALL = 0.05
-/** A search that ends further than this above its level has found another limit. */
-const LONG = 0.2
-/** How far below its level a search begins, which leaves a bucket time to fill up a little. */
+/** Factor after a level proved too high that the previous search had confirmed: most likely chance. */
+const PROVEN_CUT = 0.97
+/** A search that ends at most this far above its level has confirmed the level. */
+const SHORT_CLIMB = 0.05
+/** A search that ends further than this above its level has found a new limit. */
+const LONG_CLIMB = 0.2
+/** How far below its level a search starts, which lets a bucket refill a little. */
 const DIP = 0.04
-/** A level below this part of the one before has fallen far. */
-const FAR = 0.8
-/** How long, and for how many requests, a search stays below its level before it looks for more. */
-const PATIENCE: Millis = 60_000
-const PATIENCE_REQUESTS = 300
-/** Answers between two runs of refusals that make a measurement. */
-const ENOUGH = 20
-/** How long to keep still after a refusal that names no wait; half as long again for each one that follows at once. */
-const SHORTEST_PAUSE: Millis = 100
-/** The longest that a server is left alone: after that it is asked again, whatever it said. */
-const LONGEST_PAUSE: Millis = 600_000
+/** A level below this share of the previous one counts as a steep fall. */
+const STEEP_FALL = 0.8
+/** How long, and for how many requests, a search stays below its level before it climbs above it. */
+const HOLD_TIME: Millis = 60_000
+const HOLD_REQUESTS = 300
+/** The fewest responses between two runs of refusals that make a measurement. */
+const MIN_SAMPLE = 20
+/** The pause after a refusal that names no wait; 1.5 times as long for each further refusal of the same run. */
+const MIN_PAUSE: Millis = 100
+/** The longest pause, whatever wait the server named. */
+const MAX_PAUSE: Millis = 600_000
 
 /**
  * A rate in requests per millisecond that follows a server's limit. Time is an argument.
  *
- * Told by headers, it stays 3 % below what they say. Untold, it doubles until the first refusal. After that it
- * holds a level: it approaches it from below along a cubic curve, stays around it for long, and then climbs ever
- * faster. Where that is refused, the limit lies between the level, if it held so long, and the rate; if it did not
- * hold, the limit lies between what came through since the refusal before, and the level.
+ * If headers name a rate, it stays 3 % below that. Otherwise it doubles until the first refusal. From then on it
+ * keeps a level: it approaches the level from below along a cubic curve, stays near it for a long time, and then
+ * climbs ever faster. The next refusal bounds the limit. If the level held that long, the limit is between the
+ * level and the refused rate. If it did not, the limit is between the rate measured since the previous refusal and
+ * the level.
  */
 export class LearnedRate {
-  /** Until when the server wants to hear nothing. */
+  /** No request is sent before this instant. */
   closedUntil: Millis = 0
   private readonly start: number
-  /** Doubles until a level is known. */
+  /** The rate until a level is known; it doubles. */
   private first: number
   private level: number | undefined
-  /** How long the present search has been going on. */
+  /** The duration of the present search. */
   private searched: Millis = 0
-  /** Whether the last search ended just above the level. */
+  /** Whether the last search confirmed the level. */
   private isProven = false
-  /** Whether the level has fallen far at once: it may be too low by as much, so the next search comes sooner. */
+  /** Whether the level fell steeply. It may now be far too low, so the next search starts sooner. */
   private hasFallen = false
-  private isTold = false
-  /** What others leave us of what the server tells: 1 when we are alone. */
+  private hasHeaders = false
+  /** Our share of the rate in the headers; 1 if no other client uses the quota. */
   private share = 1
   private lastAnswer: Millis | undefined
   private lastRefusal: Millis | undefined
-  /** Whether anything has passed that was sent after the last refusal: until then, refusals are one run. */
+  /** Whether a request sent after the last refusal has passed. Until then, refusals belong to one run. */
   private hasRecovered = true
-  private pause: Millis = SHORTEST_PAUSE
+  private pause: Millis = MIN_PAUSE
   private runBegan: Millis = 0
-  /** The longest that the server has kept us away: its window is at least that long. */
-  private silence: Millis = 0
-  /** What has passed, and since when: from one run of refusals to another. */
+  /** The longest time the server has kept refusing; its window is at least that long. */
+  private longestRefusal: Millis = 0
+  /** The requests that passed since the last run of refusals, and when that run was. */
   private passed = 0
   private passedSince: Millis | undefined
 
@@ -84,18 +85,18 @@ export class LearnedRate {
   /** The present rate. */
   get perMillis(): number {
     if (this.level === undefined) return this.first
-    if (this.isTold) return this.level
-    return this.level * (1 + DIP * (this.searched / this.patience - 1) ** 3)
+    if (this.hasHeaders) return this.level
+    return this.level * (1 + DIP * (this.searched / this.holdTime - 1) ** 3)
   }
 
-  /** An answer has come. `isBusy`: the rate was what held requests back since the last one. */
-  learn({ sentAt, refused, hint }: Experience, now: Millis, isBusy: boolean): void {
+  /** Learns from a response. `isBusy`: requests were held back by the rate since the previous response. */
+  learn({ sentAt, refused, hint }: Observation, now: Millis, isBusy: boolean): void {
     const passing = Math.min(1000, Math.max(0, now - (this.lastAnswer ?? now)))
     this.lastAnswer = now
-    if (refused) this.refuse(sentAt, now, hint.retryAfter ?? spentFor(hint))
-    else this.pass(sentAt, now, spentFor(hint))
-    const told = toldRate(hint.quotas)
-    if (told !== undefined) this.obey(told, passing)
+    if (refused) this.refuse(sentAt, now, waitAfterRefusal(hint))
+    else this.pass(sentAt, now, waitForSpentQuotas(hint))
+    const rate = headerRate(hint.quotas)
+    if (rate !== undefined) this.follow(rate, passing)
     else if (!refused && isBusy) this.grow(passing)
   }
 
@@ -108,71 +109,71 @@ export class LearnedRate {
   private refuse(sentAt: Millis, now: Millis, wait: Millis | undefined): void {
     const reopened = this.closedUntil
     if (wait !== undefined) this.close(now, wait)
-    // What was sent before the last refusal says nothing that that one has not said.
+    // A request sent before the last refusal carries no new information.
     if (this.lastRefusal !== undefined && sentAt <= this.lastRefusal) return
-    // Where passing takes long, as in a queue of the server's, refusals are what shows that a run is over: had the
-    // first after the pause been refused, it would have been heard by now.
-    const heardAfter = 2 * (now - sentAt + 1 / this.perMillis)
-    if (sentAt - reopened > heardAfter) this.hasRecovered = true
+    // A server that queues requests answers the ones that pass late. If the first request after the pause had been
+    // refused, its refusal would have arrived by now, so the previous run is over.
+    const refusalTime = 2 * (now - sentAt + 1 / this.perMillis)
+    if (sentAt - reopened > refusalTime) this.hasRecovered = true
     this.lastRefusal = now
-    this.pause = this.hasRecovered ? SHORTEST_PAUSE : this.pause * 1.5
+    this.pause = this.hasRecovered ? MIN_PAUSE : this.pause * 1.5
     if (wait === undefined) this.close(now, this.pause)
     if (this.hasRecovered) {
       this.runBegan = now
       this.cut(now)
     }
-    this.silence = Math.max(this.silence, this.closedUntil - this.runBegan)
+    this.longestRefusal = Math.max(this.longestRefusal, this.closedUntil - this.runBegan)
     this.hasRecovered = false
   }
 
   private close(now: Millis, wait: Millis): void {
-    this.closedUntil = Math.max(this.closedUntil, now + Math.min(wait, LONGEST_PAUSE))
+    this.closedUntil = Math.max(this.closedUntil, now + Math.min(wait, MAX_PAUSE))
   }
 
-  /** The server has told a rate. */
-  private obey(told: number, passing: Millis): void {
-    this.isTold = true
+  /** Follows a rate from the headers. */
+  private follow(rate: number, passing: Millis): void {
+    this.hasHeaders = true
     this.share = Math.min(1, this.share + passing * 5e-6)
-    this.set(BELOW_TOLD * told * this.share)
+    this.set(HEADER_MARGIN * rate * this.share)
   }
 
   private grow(passing: Millis): void {
-    // Headers that have stopped coming leave a level that held.
-    this.searched = this.isTold ? this.patience : this.searched + passing
-    this.isTold = false
-    // Within a second, or within ten answers when those take longer.
+    // If headers have stopped arriving, their level counts as held.
+    this.searched = this.hasHeaders ? this.holdTime : this.searched + passing
+    this.hasHeaders = false
+    // Doubles within a second, or within ten responses if those take longer.
     if (this.level === undefined) this.first *= 2 ** (1 / Math.max(10, this.first * 1000))
   }
 
-  /** A run of refusals begins: the rate was too high. */
+  /** Lowers the rate at the start of a run of refusals. */
   private cut(now: Millis): void {
     const rate = this.perMillis
-    if (this.isTold) {
-      this.share = Math.max(0.01, this.share * CUT_TOLD)
+    if (this.hasHeaders) {
+      this.share = Math.max(0.01, this.share * HEADER_CUT)
       return
     }
     const before = this.level ?? rate
-    const hasHeld = this.level !== undefined && this.searched >= this.patience
-    const isMeasured = this.passedSince !== undefined && this.passed >= ENOUGH
+    const hasHeld = this.level !== undefined && this.searched >= this.holdTime
+    const isMeasured = this.passedSince !== undefined && this.passed >= MIN_SAMPLE
     const mean = this.passed / Math.max(1, now - (this.passedSince ?? now))
     this.set(this.levelAfter(rate, hasHeld, mean, isMeasured))
-    this.isProven = hasHeld && rate <= (1 + SMALL) * before
-    this.hasFallen = (this.level ?? 0) < FAR * before
-    // Too few answers go on counting towards the next measurement.
+    this.isProven = hasHeld && rate <= (1 + SHORT_CLIMB) * before
+    this.hasFallen = (this.level ?? 0) < STEEP_FALL * before
+    // Too few responses: keep counting towards the next measurement.
     if (!isMeasured && this.passedSince !== undefined) return
     this.passedSince = now
     this.passed = 0
   }
 
-  /** The level after a run of refusals, by what is known of the one that was refused. */
+  /** The level after a run of refusals. */
   private levelAfter(rate: number, hasHeld: boolean, mean: number, isMeasured: boolean): number {
     const { level } = this
     if (level === undefined) return CUT * rate
-    if (hasHeld) return between(level, rate)
-    if (this.passed >= PATIENCE_REQUESTS && level > 2 * mean)
-      return Math.max(level / 2, BELOW_SHOWN * mean)
-    const cut = (this.isProven ? CUT_PROVEN : CUT) * level
-    return isMeasured ? Math.max(cut, BELOW_SHOWN * mean) : cut
+    if (hasHeld) return levelAfterSearch(level, rate)
+    if (this.passed >= HOLD_REQUESTS && level > 2 * mean)
+      return Math.max(level / 2, MEASURED_MARGIN * mean)
+    const cut = (this.isProven ? PROVEN_CUT : CUT) * level
+    return isMeasured ? Math.max(cut, MEASURED_MARGIN * mean) : cut
   }
 
   private set(level: number): void {
@@ -180,27 +181,27 @@ export class LearnedRate {
     this.searched = 0
   }
 
-  private get patience(): Millis {
-    const full = Math.max(PATIENCE, PATIENCE_REQUESTS / (this.level ?? this.first))
-    return Math.max(this.hasFallen ? full / 3 : full, 2 * this.silence)
+  private get holdTime(): Millis {
+    const full = Math.max(HOLD_TIME, HOLD_REQUESTS / (this.level ?? this.first))
+    return Math.max(this.hasFallen ? full / 3 : full, 2 * this.longestRefusal)
   }
 }
 
-/** Most of the way up when it was very long, half of it when it was long; else a small step, clear of what was too high. */
-function between(level: number, rate: number): number {
-  const way = rate - level
-  if (way > LONG * level) return BELOW_FOUND * rate
-  if (way > SMALL * level) return level + way / 2
-  return Math.min(level + way / 10, BELOW_SHOWN * rate)
+/** After a long climb close to the refused rate, after a medium one half way up, after a short one a small step. */
+function levelAfterSearch(level: number, rate: number): number {
+  const climb = rate - level
+  if (climb > LONG_CLIMB * level) return SEARCH_MARGIN * rate
+  if (climb > SHORT_CLIMB * level) return level + climb / 2
+  return Math.min(level + climb / 10, MEASURED_MARGIN * rate)
 }
 
-/** The lowest rate that quotas of requests allow; undefined when they do not say. */
-function toldRate(quotas: readonly Quota[]): number | undefined {
+/** The lowest rate among the quotas of requests; undefined if they do not determine one. */
+function headerRate(quotas: readonly Quota[]): number | undefined {
   let lowest = Infinity
   for (const { unit, quota, window, remaining, resetAfter } of quotas) {
     if (unit !== REQUESTS) continue
     if (quota !== undefined && window !== undefined) lowest = Math.min(lowest, quota / window)
-    // Of a window whose length is not told, what is left must last until its end.
+    // The window's length is unknown: the units left must last until the reset.
     else if (remaining !== undefined && remaining >= 1 && resetAfter)
       lowest = Math.min(lowest, remaining / resetAfter)
   }

@@ -1,12 +1,12 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
-import { lengthOf } from '../../../../test/length.ts'
 import { seeded } from '../../test/client/simulated-server.ts'
 import { SluiceError } from '../errors.ts'
 import { ALGORITHMS, limit as limitOf, type LimitInput } from '../limit/limit.ts'
 import { memoryStore } from '../stores/memory/memory-store.ts'
 import type { AsyncStore } from '../stores/store.ts'
+import { lengthOf } from '../../../../test/length.ts'
 import { fakeTimers, type FakeTimers } from '../testing/fake-timers.ts'
 import { paced, type Paced, type PacedOptions } from './paced.ts'
 
@@ -67,7 +67,7 @@ describe.each(KINDS)('paced on a %s store', (kind) => {
     ])
   })
 
-  it('no large cost is overtaken by small ones', async () => {
+  it('never lets a small cost overtake a large one', async () => {
     const { timers, served, take } = setUp(kind, { quota: 10, window: '1s', burst: 10 })
     void take('all', 10)
     void take('large', 8)
@@ -82,7 +82,7 @@ describe.each(KINDS)('paced on a %s store', (kind) => {
     ])
   })
 
-  it('rejects at once what cannot be served within maxWait, and nothing else', async () => {
+  it('rejects at once only calls that cannot start within maxWait', async () => {
     const { timers, served, failed, take } = setUp(
       kind,
       { quota: 10, window: '1s', burst: 1 },
@@ -95,7 +95,7 @@ describe.each(KINDS)('paced on a %s store', (kind) => {
     expect(served.map(([, at]) => at)).toEqual([0, 100, 200, 300, 400, 500])
   })
 
-  it('a burst that is there is not taken for a wait', async () => {
+  it('counts available burst as no wait', async () => {
     const { timers, served, take } = setUp(
       kind,
       { quota: 10, window: '1s', burst: 50 },
@@ -106,7 +106,7 @@ describe.each(KINDS)('paced on a %s store', (kind) => {
     expect(served).toHaveLength(50)
   })
 
-  it('rejects at once when maxQueue wait', async () => {
+  it('rejects at once if maxQueue calls wait', async () => {
     const { timers, served, failed, take } = setUp(
       kind,
       { quota: 10, window: '1s', burst: 1 },
@@ -120,7 +120,7 @@ describe.each(KINDS)('paced on a %s store', (kind) => {
     expect(served).toHaveLength(3)
   })
 
-  it('whoever gives up leaves the queue, and those behind move up', async () => {
+  it('removes an aborted call, and later calls move up', async () => {
     const { timers, pacer, served, failed, take } = setUp(kind, {
       quota: 10,
       window: '1s',
@@ -142,7 +142,7 @@ describe.each(KINDS)('paced on a %s store', (kind) => {
     expect(timers.pending).toBe(0)
   })
 
-  it('sets one timer for all who wait, and none when nobody does', async () => {
+  it('sets one timer for all waiting calls, and none without them', async () => {
     const { timers, take } = setUp(kind, { quota: 100, window: '1s', burst: 1 })
     for (let i = 0; i < 50; i++) void take(String(i))
     await timers.advance(105)
@@ -151,7 +151,7 @@ describe.each(KINDS)('paced on a %s store', (kind) => {
     expect(timers.pending).toBe(0)
   })
 
-  it('closing rejects all who wait and all who come', async () => {
+  it('rejects waiting and later calls after close', async () => {
     const { timers, pacer, failed, take } = setUp(kind, { quota: 1, window: '1s' })
     void take('first')
     await timers.advance(0)
@@ -167,7 +167,7 @@ describe.each(KINDS)('paced on a %s store', (kind) => {
     expect(timers.pending).toBe(0)
   })
 
-  it('a signal of its own ends it', async () => {
+  it('is ended by its own signal', async () => {
     const control = new AbortController()
     const { timers, failed, take } = setUp(kind, '1/min', { signal: control.signal })
     void take('first')
@@ -182,7 +182,7 @@ describe.each(KINDS)('paced on a %s store', (kind) => {
     ])
   })
 
-  it('wraps a function: same arguments, same result, in turn', async () => {
+  it('wraps a function with its arguments and result', async () => {
     const { timers, pacer, since } = setUp(kind, { quota: 10, window: '1s', burst: 1 })
     const double = pacer.wrap(async (n: number) => [n * 2, since()], {
       cost: (n) => (n === 0 ? 0 : 1),
@@ -196,7 +196,7 @@ describe.each(KINDS)('paced on a %s store', (kind) => {
     ])
   })
 
-  it('a wrapped function fails as it fails, and its signal ends the wait', async () => {
+  it('passes on the error of a wrapped function, and its signal ends the wait', async () => {
     const { timers, pacer } = setUp(kind, { quota: 10, window: '1s', burst: 1 })
     const call = (signal: AbortSignal | null): Promise<never> =>
       Promise.reject(new Error(`own, ${signal === null}`))
@@ -250,7 +250,7 @@ describe.each(KINDS)('paced on a %s store', (kind) => {
     },
   )
 
-  it('thousands who come and go at random: in order, in time, and nothing is left', async () => {
+  it('serves thousands of random calls in order and in time, and leaves nothing behind', async () => {
     const { timers, pacer, served, failed, take } = setUp(
       kind,
       { quota: 200, window: '1s', burst: 20 },
@@ -277,7 +277,7 @@ describe.each(KINDS)('paced on a %s store', (kind) => {
 })
 
 describe('paced on a remote store', () => {
-  it('asks once for all for whom there was room', async () => {
+  it('asks once for all calls that fit', async () => {
     const timers = fakeTimers()
     const store = remote(timers)
     const pacer = paced({ quota: 100, window: '1s', burst: 100 }, { timers, store })
@@ -287,7 +287,7 @@ describe('paced on a remote store', () => {
     expect(store.calls).toBe(2)
   })
 
-  it('hands back what was taken for somebody who left while the store was asked', async () => {
+  it('refunds what was taken for a call aborted meanwhile', async () => {
     const timers = fakeTimers()
     const pacer = paced(
       { quota: 10, window: '1s', burst: 10 },
@@ -305,7 +305,7 @@ describe('paced on a remote store', () => {
     expect(isServed).toBe(true)
   })
 
-  it('waits for a store that may recover, up to maxWait, and then says why', async () => {
+  it('waits for a transient failure up to maxWait, and then names the cause', async () => {
     const timers = fakeTimers()
     const store = remote(timers, 0)
     const broken = {
@@ -324,7 +324,7 @@ describe('paced on a remote store', () => {
     expect(isServed).toBe(true)
   })
 
-  it('rejects all at once when the store says that later does not help', async () => {
+  it('rejects all calls at once after an error that is not transient', async () => {
     const timers = fakeTimers()
     const store = {
       ...remote(timers),
@@ -338,7 +338,7 @@ describe('paced on a remote store', () => {
     expect(await Promise.all(codes)).toEqual(['store-forbidden', 'store-forbidden'])
   })
 
-  it('a store that never answers is given up at maxWait', async () => {
+  it('gives up a store that never answers at maxWait', async () => {
     const timers = fakeTimers()
     const store = { ...remote(timers), take: () => new Promise<never>(() => {}) }
     const pacer = paced('10/s', { timers, store, maxWait: 1000 })
@@ -350,7 +350,7 @@ describe('paced on a remote store', () => {
     expect(timers.pending).toBe(0)
   })
 
-  it('a question that was never answered does not keep later ones from being asked', async () => {
+  it('serves later calls although an earlier request was never answered', async () => {
     const timers = fakeTimers()
     const store = remote(timers, 0)
     const given: number[] = []
@@ -373,14 +373,14 @@ describe('paced on a remote store', () => {
     const second = pacer.take(2)
     await timers.advance(1)
     await second
-    // What arrives after all was taken for nobody.
+    // A late answer must be refunded.
     answer([{ ...(await store.peek([{ ...CHECK, cost: 3 }]))[0]!, allowed: true }])
     await timers.advance(0)
     expect(given).toEqual([3])
     expect([pacer.waiting, timers.pending]).toEqual([0, 0])
   })
 
-  it('a store that answers nonsense rejects those who wait', async () => {
+  it('rejects waiting calls if the store answers without a verdict', async () => {
     const timers = fakeTimers()
     const store = { ...remote(timers), take: async () => [] }
     const pacer = paced('10/s', { timers, store })
@@ -393,14 +393,16 @@ describe('paced on a remote store', () => {
   })
 })
 
-describe('a great many who give up', () => {
+const ABORTED = lengthOf(200_000, 1_000_000)
+
+describe('aborted calls of a pacer', () => {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
   const heap = (): number => {
     collect()
     return process.memoryUsage().heapUsed / 2 ** 20
   }
-  const refund = async (
+  const abortAll = async (
     pacer: Paced,
     count: number,
     signalOf: (i: number) => AbortController,
@@ -418,47 +420,47 @@ describe('a great many who give up', () => {
   }
 
   it.each([
-    ['each with a signal of its own', lengthOf(200_000, 1_000_000), () => new AbortController()],
+    ['each with its own signal', ABORTED, () => new AbortController()],
     [
-      'ten thousand with the same signal',
-      lengthOf(200_000, 1_000_000),
+      'ten thousand with one signal',
+      ABORTED,
       (() => {
         let shared = new AbortController()
         return (i: number) => (i % 10_000 === 0 ? (shared = new AbortController()) : shared)
       })(),
     ],
-  ])('leave nothing behind: %s', { timeout: 240_000 }, async (name, count, signalOf) => {
+  ])('leave nothing behind, %s', { timeout: 240_000 }, async (name, count, signalOf) => {
     const timers = fakeTimers()
     const pacer = paced('1000/s', { timers, maxQueue: 2_000_000 })
     await pacer.take(1000)
     const keeper = pacer.take()
     keeper.catch(() => {})
-    await refund(pacer, 50_000, signalOf)
+    await abortAll(pacer, 20_000, signalOf)
     const before = heap()
-    await refund(pacer, count, signalOf)
+    await abortAll(pacer, count, signalOf)
     const after = heap()
     console.log(
       `${count} aborted waits, ${name}: heap ${before.toFixed(1)} → ${after.toFixed(1)} MB`,
     )
     expect(pacer.waiting).toBe(1)
     expect(timers.pending).toBe(1)
-    // A waiter that stayed would be 100 bytes and more: 20 MB of 200,000.
+    // A waiter that stayed would be 100 bytes and more: 100 MB in a million.
     expect(after - before).toBeLessThan(5)
     pacer.close()
   })
 })
 
-describe('paced: misuse', () => {
+describe('paced with invalid arguments', () => {
   it.each([
     [['1/x' as never], 'limit "1/x"'],
-    [['0/s'], 'a limit that allows something'],
+    [['0/s'], 'a limit with a quota above 0'],
     [[{ quota: 1, window: '1s', algorithm: 'leaky-bucket' }], 'leaky-bucket'],
     [['1/s', { maxWait: 0 }], 'maxWait is 0'],
     [['1/s', { maxQueue: 0 }], 'maxQueue is 0'],
     [['1/s', { store: {} }], 'store is {}'],
     [['1/s', { key: '' }], 'key is ""'],
     [['1/s', { burst: 3 }], 'unknown option "burst"'],
-  ])('%j', (args, message) => {
+  ])('%j throws', (args, message) => {
     expect(() => paced(...(args as Parameters<typeof paced>))).toThrow(message)
   })
 

@@ -1,4 +1,4 @@
-// Waits for its turn: a limiter for those who send, on any store.
+// A client-side limiter: each call waits for its turn, counted in any store.
 import { show, SluiceError } from '../errors.ts'
 import { limit as limitOf, type Limit, type LimitInput } from '../limit/limit.ts'
 import { keyOf } from '../key/key.ts'
@@ -7,83 +7,91 @@ import type { Store } from '../stores/store.ts'
 import type { Duration } from '../time/duration.ts'
 import { onAbort } from './abort-groups.ts'
 import { OptionReader } from '../options/option-reader.ts'
-import { Queue } from './queue.ts'
+import { TurnQueue } from './turn-queue.ts'
 import { storeGate } from './store-gate.ts'
-import { systemTimers, type Timers } from './timers.ts'
+import { readTimers, type ClientTimers } from './timers.ts'
 
-/** How a pacer may differ from its defaults. */
+/** Options of {@link paced}. */
 export interface PacedOptions {
-  /** Longest wait for a turn; what cannot be served within it is rejected at once. Default 1 minute. */
+  /** The longest wait for a turn. A call that cannot start within it is rejected at once. Default 1 minute. */
   readonly maxWait?: Duration
-  /** Most who wait at once. Default 10,000. */
+  /** How many calls may wait at once. Default 10,000. */
   readonly maxQueue?: number
-  /** Ends the pacer: everybody who waits, or comes later, is rejected with its reason. */
+  /** Ends the pacer: all waiting and later calls reject with the signal's reason. */
   readonly signal?: AbortSignal
-  /** Where the units are counted. A remote store makes a fleet share one budget. Default: this process's memory. */
+  /** Where units are counted. With a remote store, several processes share one budget. Default: this process's memory. */
   readonly store?: Store
   /** Names the budget within the store. Default `default`. */
   readonly key?: string
-  /** For tests. Default: the runtime's. */
-  readonly timers?: Timers
+  /** For tests. Default: the runtime's timers. */
+  readonly timers?: ClientTimers
 }
 
-/** What a wrapped function says of each call. */
+/** Options of {@link Paced.wrap}. */
 export interface WrapOptions<A extends unknown[]> {
+  /** The units that each call takes. Default 1. */
   readonly cost?: number | ((...args: A) => number)
-  /** Which signal ends a call's wait. */
+  /** Returns the signal that ends a call's wait. */
   readonly signal?: (...args: A) => AbortSignal | null | undefined
 }
 
-/** Hands out turns, first come first served. */
+/** Gives calls their turns, first come first served. */
 export interface Paced {
-  /** Resolves when it is this call's turn. Rejects with `wait-too-long`, `queue-full` or the signal's reason. */
+  /** Resolves at this call's turn. Rejects with `wait-too-long`, `queue-full` or the signal's reason. */
   take(cost?: number, options?: { readonly signal?: AbortSignal | null | undefined }): Promise<void>
-  /** The function, waiting for its turn before each call. */
+  /** Wraps a function so that each call waits for its turn. */
   wrap<A extends unknown[], R>(
     call: (...args: A) => R,
     options?: WrapOptions<A>,
   ): (...args: A) => Promise<Awaited<R>>
-  /** How many wait. */
+  /** How many calls wait. */
   readonly waiting: number
-  /** Rejects everybody who waits; closes the store if the pacer made it. */
+  /** Rejects all waiting calls, and closes the store if the pacer created it. */
   close(): void
 }
 
 const OPTIONS = ['maxWait', 'maxQueue', 'signal', 'store', 'key', 'timers']
 
 /**
- * A client-side limiter that never sends what would be refused: calls wait for their turn, in order, whatever
- * they cost. One timer serves all that wait, and whoever gives up leaves nothing behind.
+ * A client-side limiter that keeps calls within a known limit: they wait for their turn, in order, whatever they
+ * cost. All waiting calls share one timer, and an aborted call leaves nothing behind.
+ *
+ * @example
+ * ```ts
+ * const pacer = paced({ quota: 50, window: '1s', burst: 5 })
+ * const send = pacer.wrap(fetch, { signal: (_, init) => init?.signal })
+ * const response = await send('https://api.example.com/things')
+ * ```
  */
 export function paced(limit: LimitInput, options: PacedOptions = {}): Paced {
   const reader = new OptionReader('paced', options, OPTIONS)
-  const made = limitOf(limit)
-  if (made.algorithm === 'leaky-bucket' || made.quota === 0) {
-    const accepted = 'a limit that allows something, by any algorithm but leaky-bucket'
-    reader.wrong('limit', limit, `${accepted}: waiting for a turn is what paced does itself`)
+  const parsed = limitOf(limit)
+  if (parsed.algorithm === 'leaky-bucket' || parsed.quota === 0) {
+    const accepted = 'a limit with a quota above 0 and any algorithm but leaky-bucket'
+    reader.wrong('limit', limit, `${accepted}, because paced itself delays calls`)
   }
   const maxWait = reader.duration('maxWait', options.maxWait, 60_000)
   const maxQueue = reader.number('maxQueue', options.maxQueue, 10_000, { least: 1, whole: true })
-  reader.shaped('timers', options.timers, ['clock', 'wall', 'set', 'clear'])
+  const timers = readTimers(reader, options.timers)
   reader.shaped('store', options.store, ['take', 'refund'])
-  const { key = 'default', signal, timers = systemTimers } = options
-  if (typeof key !== 'string' || key === '') reader.wrong('key', key, 'text that is not empty')
+  const { key = 'default', signal } = options
+  if (typeof key !== 'string' || key === '') reader.wrong('key', key, 'a string that is not empty')
   const store = options.store ?? memoryStore({ clock: timers.clock, maxKeys: 1 })
-  const gate = storeGate(store, made, keyOf([key]))
-  return new Pacer(new Queue(gate, { maxWait, maxQueue, timers }), made, signal, () => {
+  const gate = storeGate(store, parsed, keyOf([key]))
+  return new Pacer(new TurnQueue(gate, { maxWait, maxQueue, timers }), parsed, signal, () => {
     if (options.store === undefined) void store.close()
   })
 }
 
 class Pacer implements Paced {
-  private readonly queue: Queue
+  private readonly queue: TurnQueue
   private readonly limit: Limit
   private readonly end: () => void
-  /** A signal that lives on must not keep a pacer that has ended. */
+  /** Removes the listener, so that a long-lived signal does not retain a closed pacer. */
   private readonly forget: () => void
   private ended: { readonly reason: unknown } | undefined
 
-  constructor(queue: Queue, limit: Limit, signal: AbortSignal | undefined, end: () => void) {
+  constructor(queue: TurnQueue, limit: Limit, signal: AbortSignal | undefined, end: () => void) {
     this.queue = queue
     this.limit = limit
     this.end = end
@@ -104,7 +112,7 @@ class Pacer implements Paced {
     if (!Number.isSafeInteger(cost) || cost < 0 || cost > burst) {
       throw new SluiceError(
         'invalid-cost',
-        `cost is ${show(cost)}; accepted: whole units from 0 to ${burst}, the most that the limit allows at once`,
+        `cost is ${show(cost)}; accepted: whole units from 0 to ${burst}, which is the limit's burst`,
       )
     }
     return this.queue.take(cost, signal ?? undefined)
@@ -122,7 +130,7 @@ class Pacer implements Paced {
   }
 
   close(): void {
-    this.finish(new SluiceError('limiter-closed', 'the pacer is closed; make a new one'))
+    this.finish(new SluiceError('limiter-closed', 'the pacer is closed; create a new one'))
   }
 
   private finish(reason: unknown): void {

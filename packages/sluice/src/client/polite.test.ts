@@ -1,13 +1,16 @@
 import { describe, expect, it } from 'vitest'
+import { seeded } from '../../test/client/simulated-server.ts'
+import { createLimiter } from '../limiter/create-limiter.ts'
+import { memoryStore } from '../stores/memory/memory-store.ts'
 import { fakeTimers, type FakeTimers } from '../testing/fake-timers.ts'
-import type { PoliteOptions } from './manners.ts'
+import type { GiveUpEvent, GiveUpReason, PoliteOptions } from './polite-options.ts'
 import { polite, type Fetch } from './polite.ts'
 
 const START = Date.UTC(2026, 10, 16, 12, 0, 0)
 const URL_ = 'https://api.test/things'
 type Reply = number | [number, Record<string, string>]
 
-/** A fetch that answers from a list, the last entry for ever, and notes when it was called with what. */
+/** A fetch that answers from a list, repeating the last entry, and records each call. */
 function scripted(timers: FakeTimers, replies: readonly Reply[]) {
   const sent: number[] = []
   const bodies: string[] = []
@@ -27,7 +30,7 @@ function setUp(replies: readonly Reply[], options: PoliteOptions = {}) {
   const timers = fakeTimers(START)
   const server = scripted(timers, replies)
   const send = polite(server.fetch, { timers, random: () => 0, ...options })
-  /** The status of one call, with time moved on as far as it likes. */
+  /** The status of one call, after all its waits. */
   const status = async (
     input: Parameters<Fetch>[0] = URL_,
     init?: RequestInit,
@@ -40,12 +43,12 @@ function setUp(replies: readonly Reply[], options: PoliteOptions = {}) {
   return { timers, send, status, ...server }
 }
 
-describe('polite: when it sends', () => {
+describe('polite sends', () => {
   it.each<[string, Reply[], PoliteOptions, number[], number]>([
-    ['once when all is well', [200], {}, [0], 200],
-    ['once when it is wrong in another way', [500, 200], {}, [0], 500],
+    ['once after a 200', [200], {}, [0], 200],
+    ['once after a status that is not retried', [500, 200], {}, [0], 500],
     [
-      'by the backoff when nothing is said',
+      'by the backoff if the server names no wait',
       [429, 429, 503, 200],
       { jitter: 'none' },
       [0, 500, 1500, 3500],
@@ -55,7 +58,7 @@ describe('polite: when it sends', () => {
     ['once with one attempt', [429], { attempts: 1 }, [0], 429],
     ['not before Retry-After', [[429, { 'retry-after': '7' }], 200], {}, [0, 7000], 200],
     [
-      'not before a date, by the clock of the server',
+      'not before a date by the server’s clock',
       [
         [
           503,
@@ -74,15 +77,16 @@ describe('polite: when it sends', () => {
       [0, 7500, 9500],
       200,
     ],
+    ['when a spent quota is reset', [[429, { ratelimit: '"a";r=0;t=4' }], 200], {}, [0, 4000], 200],
     [
-      'when a spent quota comes back',
-      [[429, { ratelimit: '"a";r=0;t=4' }], 200],
+      'at the reset after a 429 with RateLimit-Policy beside X-RateLimit-Reset',
+      [[429, { 'ratelimit-policy': '"a";q=100;w=60', 'x-ratelimit-reset': '7' }], 200],
       {},
-      [0, 4000],
+      [0, 7000],
       200,
     ],
     [
-      'GitHub: 403 with a spent quota',
+      'again after GitHub’s 403 with a spent quota',
       [
         [403, { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(START / 1000 + 30) }],
         200,
@@ -91,54 +95,66 @@ describe('polite: when it sends', () => {
       [0, 30_000],
       200,
     ],
-    ['GitHub: 403 with Retry-After', [[403, { 'retry-after': '60' }], 200], {}, [0, 60_000], 200],
-    ['once for a 403 that has nothing to do with limits', [403, 200], {}, [0], 403],
     [
-      'OpenAI: when a duration is over',
+      'again after GitHub’s 403 with Retry-After',
+      [[403, { 'retry-after': '60' }], 200],
+      {},
+      [0, 60_000],
+      200,
+    ],
+    ['once after a 403 without a limit', [403, 200], {}, [0], 403],
+    [
+      'when OpenAI’s duration is over',
       [[429, { 'x-ratelimit-remaining-requests': '0', 'x-ratelimit-reset-requests': '1m0s' }], 200],
       {},
       [0, 60_000],
       200,
     ],
-    ['Shopify: fractions of a second', [[429, { 'retry-after': '2.0' }], 200], {}, [0, 2000], 200],
     [
-      'Stripe: once when it says not to',
+      'after Shopify’s fraction of a second',
+      [[429, { 'retry-after': '2.0' }], 200],
+      {},
+      [0, 2000],
+      200,
+    ],
+    [
+      'once if Stripe says not to retry',
       [[429, { 'stripe-should-retry': 'false' }], 200],
       {},
       [0],
       429,
     ],
     [
-      'Stripe: again when it says so',
+      'again if Stripe says to retry',
       [[409, { 'stripe-should-retry': 'true' }], 200],
       {},
       [0, 0],
       200,
     ],
-    ['hostile: ten years', [[429, { 'retry-after': '315360000' }], 200], {}, [0], 429],
+    ['once after a hint of ten years', [[429, { 'retry-after': '315360000' }], 200], {}, [0], 429],
     [
-      'hostile: more than any number',
+      'once after a hint of 400 digits',
       [[429, { 'retry-after': '9'.repeat(400) }], 200],
       {},
       [0],
       429,
     ],
     [
-      'hostile: a far instant',
+      'once after a hint of a far instant',
       [[429, { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '99999999999999999999' }], 200],
       {},
       [0],
       429,
     ],
     [
-      'hostile: negative and not a number',
+      'by the backoff after hints that are not numbers',
       [[429, { 'retry-after': '-5' }], [429, { 'retry-after': 'NaN' }], 200],
       { jitter: 'none' },
       [0, 500, 1500],
       200,
     ],
     [
-      'hints up to the total time and not beyond',
+      'after hints up to the total time, not beyond',
       [[429, { 'retry-after': '30' }], [429, { 'retry-after': '31' }], 200],
       { totalTime: '1min' },
       [0, 30_000],
@@ -164,16 +180,16 @@ describe('polite: when it sends', () => {
   })
 })
 
-describe('polite: what it sends again', () => {
+describe('polite sends again', () => {
   const body = '{"a":1}'
   const stream = (): ReadableStream => new Blob([body]).stream()
   it.each<[string, Parameters<Fetch>[0], () => RequestInit, PoliteOptions, number]>([
     ['GET', URL_, () => ({}), {}, 2],
     ['a URL object', new URL(URL_), () => ({ method: 'HEAD' }), {}, 2],
-    ['PUT with a text', URL_, () => ({ method: 'PUT', body }), {}, 2],
+    ['PUT with a string', URL_, () => ({ method: 'PUT', body }), {}, 2],
     ['DELETE', URL_, () => ({ method: 'delete' }), {}, 2],
-    ['POST', URL_, () => ({ method: 'POST', body }), {}, 1],
-    ['PATCH', URL_, () => ({ method: 'PATCH', body }), {}, 1],
+    ['no POST', URL_, () => ({ method: 'POST', body }), {}, 1],
+    ['no PATCH', URL_, () => ({ method: 'PATCH', body }), {}, 1],
     [
       'POST with an idempotency key',
       URL_,
@@ -181,10 +197,10 @@ describe('polite: what it sends again', () => {
       {},
       2,
     ],
-    ['POST when told', URL_, () => ({ method: 'POST', body }), { retry: () => true }, 2],
-    ['GET when told not to', URL_, () => ({}), { retry: () => false }, 1],
+    ['POST if `retry` allows it', URL_, () => ({ method: 'POST', body }), { retry: () => true }, 2],
+    ['GET, unless `retry` forbids it', URL_, () => ({}), { retry: () => false }, 1],
     [
-      'a stream, even when told',
+      'no stream, even if `retry` allows it',
       URL_,
       () => ({ method: 'PUT', body: stream(), duplex: 'half' }) as RequestInit,
       { retry: () => true },
@@ -200,34 +216,34 @@ describe('polite: what it sends again', () => {
     expect(new Set(set.bodies).size).toBe(1)
   })
 
-  it('a Request, whose body is there for every attempt', async () => {
+  it('a Request with its body', async () => {
     const set = setUp([429, 503, 200])
     expect(await set.status(new Request(URL_, { method: 'PUT', body }))).toBe(200)
     expect(set.bodies).toEqual([body, body, body])
   })
 
-  it('a Request whose body is not replaced by null, as fetch sees it', async () => {
+  it('a Request with its body if init.body is null', async () => {
     const set = setUp([429, 200])
     const request = new Request(URL_, { method: 'PUT', body })
     expect(await set.status(request, { body: null })).toBe(200)
     expect(set.bodies).toEqual([body, body])
   })
 
-  it('rejects as fetch does, and sends nothing, for headers that cannot be', async () => {
+  it('nothing, and rejects as fetch does, for invalid headers', async () => {
     const set = setUp([200])
     await expect(set.send(URL_, { headers: { 'no space': 'x' } })).rejects.toThrow(TypeError)
     expect(set.sent).toEqual([])
   })
 
-  it('passes on what fetch throws', async () => {
+  it('nothing if fetch rejects, and rejects with its error', async () => {
     const timers = fakeTimers()
     const send = polite(async () => Promise.reject(new TypeError('no network')), { timers })
     await expect(send(URL_)).rejects.toThrow('no network')
   })
 })
 
-describe('polite: what it learns for others', () => {
-  it('holds requests back while a quota of their host and credential is spent', async () => {
+describe('polite shares hints between requests', () => {
+  it('and holds them back while a quota of their host and credential is spent', async () => {
     const waits: number[] = []
     const spent: Reply = [200, { ratelimit: '"a";r=0;t=10' }]
     const set = setUp([spent, 200], { onWait: ({ wait }) => waits.push(wait) })
@@ -245,13 +261,13 @@ describe('polite: what it learns for others', () => {
     expect(waits).toEqual([10_000, 10_000])
   })
 
-  it('holds nothing back for a hint beyond its patience: the caller sees the answer', async () => {
+  it('but holds nothing back for a hint beyond its total time', async () => {
     const set = setUp([[429, { 'retry-after': '3600' }], 200])
     expect(await set.status()).toBe(429)
     expect((await set.send(URL_)).status).toBe(200)
   })
 
-  it('shares by host, by a function, or not at all', async () => {
+  it('by host, by a function, or not at all', async () => {
     const spent: Reply = [200, { ratelimit: '"a";r=0;t=10' }]
     for (const [key, expected] of [
       ['host', 1],
@@ -268,7 +284,7 @@ describe('polite: what it learns for others', () => {
     }
   })
 
-  it('remembers a bounded number of hosts, those used last', async () => {
+  it('of the 1,000 most recently used keys', async () => {
     const spent: Reply = [200, { ratelimit: '"a";r=0;t=60' }]
     const patient = setUp([spent, spent, 200])
     await patient.send('https://first.test/')
@@ -285,8 +301,8 @@ describe('polite: what it learns for others', () => {
   })
 })
 
-describe('polite: the retry budget', () => {
-  it('bounds the retries of an outage to a tenth of the requests, and a few', async () => {
+describe('the retry budget of polite', () => {
+  it('bounds the retries of an outage to a tenth of the requests plus its burst', async () => {
     const set = setUp([503], { retryBudget: { perSecond: 0 } })
     for (let i = 0; i < 1000; i++) {
       const answer = set.send(URL_)
@@ -298,7 +314,30 @@ describe('polite: the retry budget', () => {
     expect(set.sent.length).toBeGreaterThan(1090)
   })
 
-  it('without it, each request is tried as often as attempts say', async () => {
+  it('is not used by retries at the instant that the server named', async () => {
+    const timers = fakeTimers(START)
+    const limiter = createLimiter({ limit: '20/s', store: memoryStore({ clock: timers.clock }) })
+    const server: Fetch = async () => {
+      const { allowed, retryAfter } = limiter.check('client')
+      const seconds = String(Math.ceil((retryAfter ?? 0) / 1000))
+      const headers = allowed ? {} : { 'retry-after': seconds }
+      return new Response(null, { status: allowed ? 200 : 429, headers })
+    }
+    const send = polite(server, { timers, random: seeded(7) })
+    const answers = Array.from({ length: 60 }, () => send(URL_))
+    await timers.advance(120_000)
+    const statuses = (await Promise.all(answers)).map(({ status }) => status)
+    expect(statuses).toEqual(Array.from({ length: 60 }, () => 200))
+  })
+
+  it('is used by retries that a server schedules at once', async () => {
+    const options = { retryBudget: { burst: 2, perSecond: 0, share: 0 } }
+    const set = setUp([[503, { 'retry-after': '0' }]], options)
+    expect(await set.status()).toBe(503)
+    expect(set.sent).toHaveLength(3)
+  })
+
+  it('can be switched off', async () => {
     const set = setUp([503], { retryBudget: false })
     for (let i = 0; i < 100; i++) {
       const answer = set.send(URL_)
@@ -308,7 +347,7 @@ describe('polite: the retry budget', () => {
     expect(set.sent).toHaveLength(500)
   })
 
-  it('one host that is down does not use up the retries of another', async () => {
+  it('is separate for each host', async () => {
     const set = setUp([503], { retryBudget: { perSecond: 0, share: 0, burst: 2 }, attempts: 2 })
     for (let i = 0; i < 5; i++) await set.status('https://down.test/')
     const before = set.sent.length
@@ -317,9 +356,9 @@ describe('polite: the retry budget', () => {
   })
 })
 
-describe('polite: aborting', () => {
+describe('an abort of polite', () => {
   it.each(['init', 'request'])(
-    'ends a wait at once, with the reason: signal of the %s',
+    'by the signal of the %s ends a wait at once with its reason',
     async (where) => {
       const set = setUp([[429, { 'retry-after': '60' }]])
       const control = new AbortController()
@@ -336,7 +375,7 @@ describe('polite: aborting', () => {
     },
   )
 
-  it('ends a hold before the first attempt', async () => {
+  it('ends the wait before the first attempt', async () => {
     const set = setUp([[200, { ratelimit: '"a";r=0;t=60' }]])
     await set.send(URL_)
     const control = new AbortController()
@@ -347,7 +386,7 @@ describe('polite: aborting', () => {
     expect([set.sent.length, set.timers.pending]).toEqual([1, 0])
   })
 
-  it('sends nothing when it is aborted before', async () => {
+  it('before the call prevents it', async () => {
     const set = setUp([200])
     await expect(set.send(URL_, { signal: AbortSignal.abort() })).rejects.toMatchObject({
       name: 'AbortError',
@@ -355,7 +394,7 @@ describe('polite: aborting', () => {
     expect(set.sent).toEqual([])
   })
 
-  it('nor through a fetch that does not look at its signal', async () => {
+  it('before the call prevents it even if fetch ignores its signal', async () => {
     let sent = 0
     const careless: Fetch = async () => {
       sent += 1
@@ -369,7 +408,7 @@ describe('polite: aborting', () => {
     expect(sent).toBe(0)
   })
 
-  it('at every await: aborted after n turns, it always rejects with the reason and leaves no timer', async () => {
+  it('at any await rejects with its reason and leaves no timer', async () => {
     for (let turns = 0; turns < 40; turns++) {
       const set = setUp([429, [503, { 'retry-after': '1' }], 429, 200], { random: () => 0.001 })
       const control = new AbortController()
@@ -387,8 +426,8 @@ describe('polite: aborting', () => {
   })
 })
 
-describe('polite: telling', () => {
-  it('says what it tries again, and ignores what its listeners throw', async () => {
+describe('the events of polite', () => {
+  it('report each retry; errors of listeners are ignored', async () => {
     const events: object[] = []
     const set = setUp([[429, { 'retry-after': '2' }], 200], {
       onRetry: (event) => {
@@ -402,10 +441,10 @@ describe('polite: telling', () => {
     ])
   })
 
-  it('ignores what its listeners reject with, too', async () => {
+  it('ignore rejections of their listeners', async () => {
     const unhandled: unknown[] = []
-    const hear = (reason: unknown): void => void unhandled.push(reason)
-    process.on('unhandledRejection', hear)
+    const note = (reason: unknown): void => void unhandled.push(reason)
+    process.on('unhandledRejection', note)
     let calls = 0
     const fail = (): unknown => {
       calls += 1
@@ -415,11 +454,40 @@ describe('polite: telling', () => {
     const set = setUp([[200, spent], [429, spent], 200], { onRetry: fail, onWait: fail })
     await set.send(URL_)
     expect(await set.status()).toBe(200)
-    await new Promise((resolve) => void setTimeout(resolve, 5))
-    process.off('unhandledRejection', hear)
+    // Node reports unhandled rejections before the next turn.
+    await new Promise((resolve) => void setImmediate(resolve))
+    process.off('unhandledRejection', note)
     expect([calls, unhandled]).toEqual([2, []])
   })
 
+  it.each<[GiveUpReason, Reply, PoliteOptions, RequestInit]>([
+    ['attempts', 429, { attempts: 1 }, {}],
+    ['total-time', [429, { 'retry-after': '3600' }], {}, {}],
+    ['retry-budget', 503, { retryBudget: { burst: 0, perSecond: 0 } }, {}],
+    ['not-idempotent', 429, {}, { method: 'POST' }],
+    ['not-idempotent', 429, { retry: () => false }, {}],
+    ['body', 429, {}, { method: 'PUT', body: new Blob(['a']).stream(), duplex: 'half' } as never],
+    ['server', [429, { 'x-should-retry': 'false' }], {}, {}],
+  ])(
+    'report a refusal that is not retried, with the reason %s',
+    async (reason, reply, options, init) => {
+      const events: GiveUpEvent[] = []
+      const set = setUp([reply], { ...options, onGiveUp: (event) => events.push(event) })
+      const status = await set.status(URL_, init)
+      expect(events).toMatchObject([{ reason, url: URL_, status, attempt: 1 }])
+      expect(set.sent).toEqual([0])
+    },
+  )
+
+  it('do not report a response that is no refusal', async () => {
+    const events: GiveUpEvent[] = []
+    const set = setUp([500], { onGiveUp: (event) => events.push(event) })
+    expect(await set.status()).toBe(500)
+    expect(events).toEqual([])
+  })
+})
+
+describe('the options of polite', () => {
   it.each([
     [{ attempts: 0 }, 'attempts is 0; accepted: a whole number, 1 or more'],
     [{ totalTime: 'soon' }, 'totalTime is "soon"'],
@@ -430,7 +498,7 @@ describe('polite: telling', () => {
     [{ onRetry: 1 }, 'onRetry is 1; accepted: a function'],
     [{ timers: {} }, 'timers is {}'],
     [{ retries: 3 }, 'polite: unknown option "retries"'],
-  ])('refuses %j', (options, message) => {
+  ])('%j are rejected', (options, message) => {
     expect(() => polite(fetch, options as PoliteOptions)).toThrow(message)
   })
 })

@@ -2,11 +2,11 @@ import { Readable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import { isReplayable } from './replayable.ts'
 
-describe('bodies that can be sent a second time', () => {
+describe('isReplayable', () => {
   it.each<[string, unknown, boolean]>([
-    ['nothing', undefined, true],
+    ['no body', undefined, true],
     ['null', null, true],
-    ['text', 'a', true],
+    ['a string', 'a', true],
     ['bytes', new Uint8Array(1), true],
     ['a buffer', new ArrayBuffer(1), true],
     ['a blob', new Blob(['a']), true],
@@ -17,11 +17,11 @@ describe('bodies that can be sent a second time', () => {
     ['an object', {}, false],
     [
       // As the package form-data does, which axios takes.
-      'a stream that calls itself a form',
+      'a stream named FormData',
       Object.assign(Readable.from(['a']), { [Symbol.toStringTag]: 'FormData' }),
       false,
     ],
-  ])('%s', (_, body, expected) => {
+  ])('tells %s', (_, body, expected) => {
     expect(isReplayable(body)).toBe(expected)
   })
 })

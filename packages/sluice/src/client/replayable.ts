@@ -1,4 +1,4 @@
-// Which bodies can be sent a second time.
+// Which request bodies can be sent a second time.
 
 const REPLAYABLE = new Set([
   'ArrayBuffer',
@@ -9,12 +9,12 @@ const REPLAYABLE = new Set([
   'URLSearchParams',
 ])
 
-/** True for no body and for bodies that hold all their bytes; false for streams and other bodies that are read once. */
+/** True for no body and for bodies that hold all their bytes; false for streams. */
 export function isReplayable(body: unknown): boolean {
   if (body === undefined || body === null || typeof body === 'string') return true
-  // The package form-data calls its streams FormData.
+  // The package form-data names its streams FormData.
   if (typeof body === 'object' && 'pipe' in body) return false
-  // By name, not by class: bodies come from other realms and libraries, too.
+  // By name, not by class: bodies may come from another realm or library.
   return (
     ArrayBuffer.isView(body) || REPLAYABLE.has(Object.prototype.toString.call(body).slice(8, -1))
   )

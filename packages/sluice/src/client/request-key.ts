@@ -1,40 +1,47 @@
-// Which requests share what is learned of a server: those to one host with one credential.
+// Which requests share what is learned of a server: by default those to one host with one credential.
 import { show, SluiceError } from '../errors.ts'
 import { sha256 } from '../key/sha256.ts'
 import type { HeaderReader } from './hints/quota.ts'
+import type { OptionReader } from '../options/option-reader.ts'
 
-/** A request, as far as keys need it. */
-export interface Addressed {
+/** The URL and headers of a request. */
+export interface RequestTarget {
   readonly url: string
   readonly headers: HeaderReader
 }
 
 /**
- * Who shares: everybody who asks the same `host`; those who ask it with the same `credential` (Authorization,
- * X-Api-Key or Cookie); or what a function says. An empty text shares with nobody.
+ * Which requests share what is learned of a server: all to the same `host`; all to the same host with the same
+ * `credential` (Authorization, X-Api-Key or Cookie); or all for which a function returns the same string. A
+ * request with an empty key shares nothing.
  */
-export type KeyChoice = 'host' | 'credential' | ((request: Addressed) => string)
+export type KeyChoice = 'host' | 'credential' | ((request: RequestTarget) => string)
 
-/** The key of a request by a choice. */
-export function keyFor(choice: KeyChoice): (request: Addressed) => string {
-  if (typeof choice === 'function') return (request) => textOf(choice(request))
-  return choice === 'host' ? hostOf : credentialOf
+/** Reads the option `key`. The returned function gives the key of a request. */
+export function keyFor(
+  reader: OptionReader,
+  choice: KeyChoice = 'credential',
+): (request: RequestTarget) => string {
+  if (typeof choice === 'function') return (request) => checkKey(choice(request))
+  if (choice === 'host') return hostOf
+  if (choice === 'credential') return credentialOf
+  return reader.wrong('key', choice, "'host', 'credential' or a function that returns a string")
 }
 
-/** What is not text would be shared by accident: every `undefined` is the same. */
-function textOf(key: unknown): string {
+/** Without this check all requests with an `undefined` key would share by accident. */
+function checkKey(key: unknown): string {
   if (typeof key === 'string') return key
-  const accepted = 'text, which is empty for a request that shares with nobody'
+  const accepted = "a string; '' for a request that shares nothing"
   throw new SluiceError('invalid-option', `key returned ${show(key)}; accepted: ${accepted}`)
 }
 
-/** An address that cannot be read shares with nobody: the fetch behind will say what is wrong with it. */
-function hostOf({ url }: Addressed): string {
+/** An invalid URL shares nothing: fetch itself will reject it. */
+function hostOf({ url }: RequestTarget): string {
   return URL.canParse(url) ? new URL(url).host : ''
 }
 
-/** Secrets stand in it as their hash: keys are seen in events and in dumps of the memory. */
-function credentialOf(request: Addressed): string {
+/** Holds a hash of the credential, because keys appear in events and memory dumps. */
+function credentialOf(request: RequestTarget): string {
   const { headers } = request
   const secret =
     headers.get('authorization') ?? headers.get('x-api-key') ?? headers.get('cookie') ?? ''

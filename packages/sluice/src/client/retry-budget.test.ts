@@ -10,7 +10,7 @@ const spend = (budget: { retry(): boolean }): number => {
 }
 
 describe('retryBudget', () => {
-  it('begins full, earns by requests and by time', () => {
+  it('starts full and earns by requests and by time', () => {
     const clock = fakeClock()
     const budget = retryBudget({ clock })
     expect(spend(budget)).toBe(10)
@@ -22,7 +22,7 @@ describe('retryBudget', () => {
     expect(spend(budget)).toBe(2)
   })
 
-  it('saves up no more than its burst', () => {
+  it('saves no more than its burst', () => {
     const clock = fakeClock()
     const budget = retryBudget({ clock, burst: 3 })
     for (let i = 0; i < 1000; i++) budget.request()
@@ -30,7 +30,7 @@ describe('retryBudget', () => {
     expect(spend(budget)).toBe(3)
   })
 
-  it('a clock that goes back earns nothing', () => {
+  it('earns nothing from a clock that goes back', () => {
     const clock = fakeClock(1_000_000)
     const budget = retryBudget({ clock, share: 0 })
     spend(budget)
@@ -38,7 +38,7 @@ describe('retryBudget', () => {
     expect(budget.retry()).toBe(false)
   })
 
-  it('never gives more than burst + share · requests + perSecond · seconds', () => {
+  it('never allows more than burst + share · requests + perSecond · seconds', () => {
     const step = fc.record({ requests: fc.nat(30), retries: fc.nat(30), wait: fc.nat(5000) })
     fc.assert(
       fc.property(
@@ -68,7 +68,7 @@ describe('retryBudget', () => {
     [{ share: 1.5 }, 'share is 1.5; accepted: a number, from 0 to 1'],
     [{ perSecond: -1 }, 'perSecond is -1'],
     [{ burst: Number.NaN }, 'burst is NaN'],
-  ])('refuses %j', (options, message) => {
+  ])('throws for %j', (options, message) => {
     expect(() => retryBudget(options)).toThrow(message)
   })
 })

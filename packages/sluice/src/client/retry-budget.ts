@@ -1,39 +1,45 @@
-// Bounds the retries of a client by its requests, so that an outage is not made worse by those who wait for its end.
+// Bounds a client's retries as a share of its requests, so that retries do not prolong an outage.
 import type { Clock } from '../time/clock.ts'
 import { OptionReader } from '../options/option-reader.ts'
-import { systemTimers } from './timers.ts'
+import { runtimeTimers } from './timers.ts'
 
-/** How many retries there may be. */
+/** Options of {@link retryBudget}. */
 export interface RetryBudgetOptions {
-  /** Retries earned by each request. Default 0.1: one retry for ten requests. */
+  /** Retries earned by each request. Default 0.1: one retry per ten requests. */
   readonly share?: number
-  /** Retries earned by each second, for clients with few requests. Default 1. */
+  /** Retries earned per second, for clients with few requests. Default 1. */
   readonly perSecond?: number
-  /** Most retries saved up; a new budget is full. Default 10. */
+  /** The most retries that can be saved. A new budget is full. Default 10. */
   readonly burst?: number
   /** Default: the system's monotonic clock. */
   readonly clock?: Clock
 }
 
-/** Counts requests and retries. */
+/** Decides whether a retry is allowed. */
 export interface RetryBudget {
-  /** A request is sent for the first time. */
+  /** Counts a request. Call it once per request, not per attempt. */
   request(): void
-  /** Takes one retry; false when none is left. */
+  /** Takes one retry; returns false if none is left. */
   retry(): boolean
 }
 
 /**
  * A token bucket of retries. Among n requests within t seconds there are at most
  * burst + share · n + perSecond · t retries, whatever the server answers.
+ *
+ * @example
+ * ```ts
+ * const shared = retryBudget({ share: 0.05 })
+ * const [orders, users] = [polite(fetch, { retryBudget: shared }), polite(fetch, { retryBudget: shared })]
+ * ```
  */
 export function retryBudget(options: RetryBudgetOptions = {}): RetryBudget {
   const reader = new OptionReader('retryBudget', options, ['share', 'perSecond', 'burst', 'clock'])
   const share = reader.number('share', options.share, 0.1, { least: 0, most: 1 })
   const perSecond = reader.number('perSecond', options.perSecond, 1, { least: 0 })
   const burst = reader.number('burst', options.burst, 10, { least: 0 })
-  const clock = reader.callable('clock', options.clock, systemTimers.clock)
-  // With less room than for one retry, none could ever be earned.
+  const clock = reader.callable('clock', options.clock, runtimeTimers.clock)
+  // With room for less than one retry, none could ever be earned.
   const most = Math.max(burst, 1)
   let left = burst
   let last = clock()
@@ -46,7 +52,7 @@ export function retryBudget(options: RetryBudgetOptions = {}): RetryBudget {
     request: () => earn(share),
     retry: () => {
       earn(0)
-      // Ten tenths must make one: sums of shares are a hair below it.
+      // Ten times 0.1 must make one retry, but the floating-point sum is slightly below 1.
       if (left < 1 - 1e-9) return false
       left -= 1
       return true

@@ -1,16 +1,16 @@
-// One count of a store as a gate: who may go on is the store's to say.
+// A gate over one count of a store.
 import { joined } from '../key/key.ts'
 import type { Limit } from '../limit/limit.ts'
 import type { Check, MaybePromise, Store } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
-import type { Gate, Passage } from './gate.ts'
+import type { Gate, GateAnswer } from './gate.ts'
 
-/** A gate at one key of a store. Counts of another algorithm or window live elsewhere, as for limiters. */
+/** A gate at one key of a store. Limits with another algorithm or window have counts of their own, as in limiters. */
 export function storeGate(store: Store, limit: Limit, key: string): Gate {
   const space = joined(['paced', limit.algorithm, String(limit.window)])
   const check = (cost: number): Check => ({ space, key, limit, cost })
   return {
-    take(cost): MaybePromise<Passage> {
+    take(cost): MaybePromise<GateAnswer> {
       const verdicts = store.take([check(cost)])
       return 'then' in verdicts ? verdicts.then(([verdict]) => verdict!) : verdicts[0]!
     },
@@ -20,8 +20,8 @@ export function storeGate(store: Store, limit: Limit, key: string): Gate {
 }
 
 /**
- * A lower bound for every algorithm, and exact for buckets: when the head passes after a wait, a bucket is
- * empty and gains quota units per window. Windows give a whole quota at once; the sliding window is an estimate
+ * A lower bound for every algorithm, and exact for buckets: when the head passes after a wait, the bucket is
+ * empty and gains quota units per window. Windows free a whole quota at once. The sliding window is an estimate
  * that may be one window early.
  */
 function leastWait({ algorithm, quota, window }: Limit, headCost: number, units: number): Millis {

@@ -1,31 +1,42 @@
-// Time and timers as the client side sees them; tests put their own in place.
+// The clocks and timers of the client side; tests replace them.
 import { systemClock, type Clock, type Millis } from '../time/clock.ts'
+import type { OptionReader } from '../options/option-reader.ts'
 import { onAbort } from './abort-groups.ts'
 
-/** Where waits come from: the system's by default, a test's own in a test. */
-export interface Timers {
+/** The clocks and timers that a client uses. Default: the runtime's; in tests `fakeTimers()` of `sluice/testing`. */
+export interface ClientTimers {
   /** For durations: never steps backwards. */
   readonly clock: Clock
-  /** The calendar, to compare with the instants that servers name. */
+  /** The wall clock, compared with the instants that servers name. */
   readonly wall: Clock
-  /** Runs a function once, after so many milliseconds. A long wait may be cut short: whoever waits looks again. */
+  /** Calls a function once after so many milliseconds. It may be called early; the caller checks the clock again. */
   set(run: () => void, after: Millis): unknown
   clear(timer: unknown): void
 }
 
-/** The longest that a timer of the runtime can wait; beyond it, Node fires at once. */
-const LONGEST_TIMER = 2 ** 31 - 1
+/** The longest delay of setTimeout; for a longer one, Node fires at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1
 
-/** The timers of the runtime. */
-export const systemTimers: Timers = {
+/** The runtime's clocks and timers. */
+export const runtimeTimers: ClientTimers = {
   clock: systemClock,
   wall: () => Date.now(),
-  set: (run, after) => setTimeout(run, Math.min(Math.max(0, after), LONGEST_TIMER)),
+  set: (run, after) => setTimeout(run, Math.min(Math.max(0, after), MAX_TIMER_MS)),
   clear: (timer) => clearTimeout(timer as ReturnType<typeof setTimeout> | undefined),
 }
 
-/** Waits; rejects with the signal's reason as soon as it is aborted, and then leaves neither timer nor listener. */
-export function sleep(timers: Timers, millis: Millis, signal?: AbortSignal | null): Promise<void> {
+/** Reads the option `timers`. */
+export function readTimers(reader: OptionReader, timers: ClientTimers | undefined): ClientTimers {
+  reader.shaped('timers', timers, ['clock', 'wall', 'set', 'clear'])
+  return timers ?? runtimeTimers
+}
+
+/** Resolves after so many milliseconds. Rejects with the signal's reason as soon as it is aborted, and then leaves neither timer nor listener. */
+export function sleep(
+  timers: ClientTimers,
+  millis: Millis,
+  signal?: AbortSignal | null,
+): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) {
       reject(signal.reason as Error)

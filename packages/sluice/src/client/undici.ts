@@ -1,12 +1,13 @@
-// Politeness for undici: an interceptor for `dispatcher.compose`.
+// Polite retries for undici: an interceptor for `dispatcher.compose`.
 import type { Millis } from '../time/clock.ts'
 import type { HeaderReader } from './hints/quota.ts'
-import { Manners, type Journey, type PoliteOptions } from './manners.ts'
 import { plainHeaders } from './plain-headers.ts'
+import type { PoliteOptions } from './polite-options.ts'
 import { isReplayable } from './replayable.ts'
-import type { Timers } from './timers.ts'
+import { RetryRules, type Attempt } from './retry-rules.ts'
+import type { ClientTimers } from './timers.ts'
 
-/** What is read of a request's options. */
+/** The fields that are read from a request's options. */
 interface DispatchOptionsLike {
   readonly origin?: string | URL
   readonly path: string
@@ -15,7 +16,7 @@ interface DispatchOptionsLike {
   readonly headers?: unknown
 }
 
-/** The hold that a handler has on its request. */
+/** Undici's controller of one request. */
 interface ControllerLike {
   pause(): void
   resume(): void
@@ -25,7 +26,7 @@ interface ControllerLike {
   readonly reason: Error | null
 }
 
-/** Those who are told what becomes of a request. */
+/** Undici's handler of one request. */
 interface HandlerLike {
   onRequestStart?(controller: ControllerLike, context: unknown): void
   onRequestUpgrade?(
@@ -47,70 +48,78 @@ interface HandlerLike {
 
 type Dispatch = (options: DispatchOptionsLike, handler: HandlerLike) => boolean
 
-/** Undici's own dispatch, whatever its version calls the types. */
+/** Undici's own dispatch function; the names of its types differ between versions. */
 type AnyDispatch = (options: never, handler: never) => boolean
 
-/** `new Agent().compose(politeUndici())`. */
+/**
+ * An undici interceptor that waits and retries like {@link polite}.
+ *
+ * @example
+ * ```ts
+ * const dispatcher = new Agent().compose(politeUndici())
+ * const response = await fetch('https://api.example.com/things', { dispatcher })
+ * ```
+ */
 export function politeUndici(
   options: PoliteOptions = {},
 ): <D extends AnyDispatch>(dispatch: D) => D {
-  const manners = new Manners('politeUndici', options)
+  const rules = new RetryRules('politeUndici', options)
   return <D extends AnyDispatch>(dispatch: D) => {
     const polite: Dispatch = (request, handler) =>
-      new PoliteHandler(manners, dispatch as unknown as Dispatch, request, handler).begin()
+      new PoliteHandler(rules, dispatch as unknown as Dispatch, request, handler).begin()
     return polite as unknown as D
   }
 }
 
-/** A refusal's body beyond this is cut off, with its connection. */
-const MOST_DISCARDED = 65_536
-/** A refusal whose end has not come after its wait, or after this, is cut off as well. */
-const LEAST_PATIENCE: Millis = 1000
+/** A refusal with a larger body is aborted, which closes its connection. */
+const MAX_DISCARDED_BYTES = 65_536
+/** A refusal that has not ended after its wait, and at least this long, is aborted as well. */
+const MIN_REFUSAL_TIME: Millis = 1000
 
-/** Stands between undici and the caller's handler, as its controller too: each attempt has one of its own. */
+/** The handler between undici and the caller's handler. It is also the caller's controller, because each attempt has its own. */
 class PoliteHandler implements HandlerLike, ControllerLike {
   aborted = false
   paused = false
   reason: Error | null = null
-  private readonly manners: Manners
-  private readonly timers: Timers
-  private readonly journey: Journey
+  private readonly rules: RetryRules
+  private readonly timers: ClientTimers
+  private readonly attempt: Attempt
   private readonly send: () => boolean
   private readonly handler: HandlerLike
-  private attempt: ControllerLike | undefined
+  private controller: ControllerLike | undefined
   private hasStarted = false
   private hasFailed = false
-  /** When to send again; set while an answer is thrown away. */
+  /** When to send again; set while a refusal is being discarded. */
   private due: Millis | undefined
   private discarded = 0
   private timer: unknown
 
   constructor(
-    manners: Manners,
+    rules: RetryRules,
     dispatch: Dispatch,
     request: DispatchOptionsLike,
     handler: HandlerLike,
   ) {
     const { origin, path, method, headers, body } = request
-    this.manners = manners
-    this.timers = manners.timers
+    this.rules = rules
+    this.timers = rules.timers
     this.handler = handler
-    this.journey = manners.begin({
+    this.attempt = rules.begin({
       method,
       url: `${String(origin ?? '')}${path}`,
       headers: headersOf(headers),
       replayable: isReplayable(body),
     })
     this.send = () => {
-      this.journey.attempt += 1
+      this.attempt.number += 1
       return dispatch(request, this)
     }
   }
 
   begin(): boolean {
-    const hold = this.manners.holdFor(this.journey)
+    const hold = this.rules.holdFor(this.attempt)
     if (hold === 0) return this.send()
-    // So that the caller can abort while it waits.
+    // Gives the caller a controller, so that it can abort during the wait.
     this.start(null)
     this.sendAfter(hold)
     return true
@@ -118,12 +127,12 @@ class PoliteHandler implements HandlerLike, ControllerLike {
 
   pause(): void {
     this.paused = true
-    this.attempt?.pause()
+    this.controller?.pause()
   }
 
   resume(): void {
     this.paused = false
-    this.attempt?.resume()
+    this.controller?.resume()
   }
 
   abort(reason: Error): void {
@@ -131,13 +140,13 @@ class PoliteHandler implements HandlerLike, ControllerLike {
     this.aborted = true
     this.reason = reason
     this.timers.clear(this.timer)
-    if (this.attempt !== undefined) return this.attempt.abort(reason)
+    if (this.controller !== undefined) return this.controller.abort(reason)
     this.fail(reason)
   }
 
   onRequestStart(controller: ControllerLike, context: unknown): void {
-    this.attempt = controller
-    // Aborted while it stood in the dispatcher's own queue.
+    this.controller = controller
+    // Aborted while the request was in the dispatcher's own queue.
     if (this.aborted) return controller.abort(this.reason as Error)
     if (this.paused) controller.pause()
     this.start(context)
@@ -153,18 +162,19 @@ class PoliteHandler implements HandlerLike, ControllerLike {
     headers: object,
     message?: string,
   ): void {
-    const answer = { status, headers: plainHeaders(headers) }
-    const wait = status >= 200 ? this.manners.judge(this.journey, answer) : undefined
+    const head = { status, headers: plainHeaders(headers) }
+    const wait = status >= 200 ? this.rules.retryDelay(this.attempt, head) : undefined
     if (wait === undefined) return this.handler.onResponseStart?.(this, status, headers, message)
     this.due = this.timers.clock() + wait
-    const cut = (): void => controller.abort(new Error('the refusal takes too long'))
-    this.timer = this.timers.set(cut, Math.max(wait, LEAST_PATIENCE))
+    const abort = (): void => controller.abort(new Error('the refusal did not end in time'))
+    this.timer = this.timers.set(abort, Math.max(wait, MIN_REFUSAL_TIME))
   }
 
   onResponseData(controller: ControllerLike, chunk: { readonly length: number }): void {
     if (this.due === undefined) return this.handler.onResponseData?.(this, chunk)
     this.discarded += chunk.length
-    if (this.discarded > MOST_DISCARDED) controller.abort(new Error('the refusal is too long'))
+    if (this.discarded > MAX_DISCARDED_BYTES)
+      controller.abort(new Error('the body of the refusal is too large'))
   }
 
   onResponseEnd(_: ControllerLike, trailers: object): void {
@@ -193,7 +203,7 @@ class PoliteHandler implements HandlerLike, ControllerLike {
     this.timers.clear(this.timer)
     this.due = undefined
     this.discarded = 0
-    this.attempt = undefined
+    this.controller = undefined
     this.sendAfter(Math.max(0, due - this.timers.clock()))
   }
 
@@ -215,7 +225,7 @@ class PoliteHandler implements HandlerLike, ControllerLike {
   }
 }
 
-/** Undici takes headers as an object, as pairs, or as names and values by turns. */
+/** Undici accepts headers as an object, as pairs, or as a flat list of alternating names and values. */
 function headersOf(headers: unknown): HeaderReader {
   if (typeof headers !== 'object' || headers === null) return plainHeaders({})
   if (!(Symbol.iterator in headers)) return plainHeaders(headers)

@@ -65,21 +65,21 @@ export function ioredisOptions<Own extends object = object>(own?: Own): IoredisS
 }
 
 /** The second argument of `new Cluster(nodes, …)` of ioredis and iovalkey; `redisOptions` are completed too. */
-export function ioredisClusterOptions<Own extends { readonly redisOptions?: object } = object>(
+export function ioredisClusterOptions<Own extends object = object>(
   own?: Own,
 ): IoredisClusterSettings & Own {
+  const { redisOptions }: { readonly redisOptions?: object } = own ?? {}
   return {
     enableOfflineQueue: false,
     clusterRetryStrategy: reconnectDelay,
     ...(own as Own),
-    redisOptions: ioredisOptions(own?.redisOptions),
+    redisOptions: ioredisOptions(redisOptions),
   }
 }
 
 /** Options for `createClient(…)` of node-redis; `socket` is completed, and your own options take precedence. */
-export function nodeRedisOptions<Own extends { readonly socket?: object } = object>(
-  own?: Own,
-): NodeRedisSettings & Own {
+export function nodeRedisOptions<Own extends object = object>(own?: Own): NodeRedisSettings & Own {
+  const { socket }: { readonly socket?: object } = own ?? {}
   return {
     disableOfflineQueue: true,
     ...(own as Own),
@@ -87,29 +87,31 @@ export function nodeRedisOptions<Own extends { readonly socket?: object } = obje
     socket: {
       connectTimeout: CONNECT_TIMEOUT,
       reconnectStrategy: (retries: number) => reconnectDelay(retries + 1),
-      ...own?.socket,
+      ...socket,
     },
   }
 }
 
 /** Options for `createSentinel(…)` of node-redis; `nodeClientOptions` are completed too. */
-export function nodeRedisSentinelOptions<
-  Own extends { readonly nodeClientOptions?: { readonly socket?: object } } = object,
->(own?: Own): NodeRedisSentinelSettings & Own {
+export function nodeRedisSentinelOptions<Own extends object = object>(
+  own?: Own,
+): NodeRedisSentinelSettings & Own {
+  const { nodeClientOptions }: { readonly nodeClientOptions?: object } = own ?? {}
   return {
     scanInterval: SENTINEL_SCAN,
     ...(own as Own),
-    nodeClientOptions: nodeRedisOptions(own?.nodeClientOptions),
+    nodeClientOptions: nodeRedisOptions(nodeClientOptions),
   }
 }
 
 /** Options for `createCluster(…)` of node-redis; `defaults` are completed too. */
-export function nodeRedisClusterOptions<
-  Own extends { readonly defaults?: { readonly socket?: object } } = object,
->(own?: Own): NodeRedisClusterSettings & Own {
+export function nodeRedisClusterOptions<Own extends object = object>(
+  own?: Own,
+): NodeRedisClusterSettings & Own {
+  const { defaults }: { readonly defaults?: object } = own ?? {}
   return {
     topologyRefreshOnReconnectionAttemptStrategy: TOPOLOGY_REFRESH,
     ...(own as Own),
-    defaults: nodeRedisOptions(own?.defaults),
+    defaults: nodeRedisOptions(defaults),
   }
 }

@@ -17,7 +17,9 @@ export function glideAdapter(client: GlideLike, cluster: boolean): ClientAdapter
     isReady: () => true,
     isClosed: () => false,
     wake() {},
+    isWarm: () => true,
     on() {},
+    risks: () => [],
     duplicate: () => undefined,
   }
 }

@@ -1,5 +1,6 @@
 // ioredis and iovalkey as the store uses them: one server, Sentinel or Cluster.
-import type { ClientAdapter, DuplicateClient } from './client-adapter.ts'
+import type { Millis } from '../time/clock.ts'
+import type { ClientAdapter, ClientRisk, DuplicateClient } from './client-adapter.ts'
 import { CONNECT_TIMEOUT, ioredisClusterOptions, ioredisOptions } from './client-options.ts'
 
 /** The shape of ioredis and iovalkey, standalone, Sentinel or Cluster. */
@@ -12,11 +13,23 @@ export interface IoredisLike {
 /** What the real clients have beside that. Wrapped clients may lack any of it. */
 interface IoredisDetails extends IoredisLike {
   readonly status?: string
-  readonly options?: { readonly redisOptions?: object }
+  readonly options?: IoredisOptions
   connect?(): Promise<unknown>
   disconnect?(): void
   duplicate?(...overrides: unknown[]): IoredisDetails
+  /** Of a cluster. */
+  nodes?(role: 'master'): readonly IoredisDetails[]
   on?(event: string, run: () => void): unknown
+}
+
+/** Options as the clients have completed them with their defaults. */
+interface IoredisOptions {
+  readonly enableOfflineQueue?: boolean
+  readonly autoResendUnfulfilledCommands?: boolean
+  readonly maxRetriesPerRequest?: number | null
+  /** Of a cluster: milliseconds until a command is sent again after its node was lost. */
+  readonly retryDelayOnFailover?: Millis
+  readonly redisOptions?: object
 }
 
 const ignore = (): void => {}
@@ -36,14 +49,37 @@ export function ioredisAdapter(client: IoredisLike, cluster: boolean): ClientAda
     eval: (script, keys, args) => client.eval(script, keys.length, ...keys, ...args),
     isReady: () => !hasStatus || details.status === 'ready',
     isClosed: () => details.status === 'end' || details.status === 'disconnecting',
-    wake() {
-      if (details.status === 'wait') details.connect?.().catch(ignore)
+    wake(progress) {
+      for (const client of [details, ...mastersOf(details)]) {
+        if (client.status === 'wait') client.connect?.().then(progress, ignore)
+      }
     },
+    isWarm: () => mastersOf(details).every(({ status }) => status === 'ready'),
     on(events, run) {
       for (const event of events) details.on?.(event, run)
     },
+    risks: (timeout) => risksOf(details.options ?? {}, timeout),
     duplicate: () => duplicateOf(details, cluster),
   }
+}
+
+function mastersOf(client: IoredisDetails): readonly IoredisDetails[] {
+  return client.status === 'ready' && typeof client.nodes === 'function'
+    ? client.nodes('master')
+    : []
+}
+
+function risksOf(options: IoredisOptions, timeout: Millis): ClientRisk[] {
+  const { autoResendUnfulfilledCommands, maxRetriesPerRequest, retryDelayOnFailover = 0 } = options
+  const resends =
+    // With no retry allowed, what was on its way fails as soon as the connection is lost.
+    (autoResendUnfulfilledCommands === true && maxRetriesPerRequest !== 0) ||
+    // A command that is sent again after its deadline does nothing.
+    (retryDelayOnFailover > 0 && retryDelayOnFailover < timeout)
+  return [
+    ...(options.enableOfflineQueue === true ? (['client-queues'] as const) : []),
+    ...(resends ? (['client-resends'] as const) : []),
+  ]
 }
 
 function duplicateOf(client: IoredisDetails, cluster: boolean): DuplicateClient | undefined {

@@ -13,7 +13,7 @@ interface NodeRedisDetails extends NodeRedisLike {
   readonly isOpen?: boolean
   readonly isReady?: boolean
   /** Of a plain client only: a Sentinel and a cluster keep theirs to themselves. */
-  readonly options?: { readonly socket?: object }
+  readonly options?: { readonly socket?: object; readonly disableOfflineQueue?: boolean }
   connect?(): Promise<unknown>
   destroy?(): unknown
   duplicate?(overrides?: object): NodeRedisDetails
@@ -36,9 +36,15 @@ export function nodeRedisAdapter(client: NodeRedisLike, cluster: boolean): Clien
     isReady: () => details.isReady !== false,
     isClosed: () => details.isOpen === false,
     wake() {},
+    // A cluster is ready when its nodes are.
+    isWarm: () => true,
     on(events, run) {
       for (const event of events) details.on?.(event, run)
     },
+    risks: () =>
+      details.options !== undefined && details.options.disableOfflineQueue !== true
+        ? ['client-queues']
+        : [],
     duplicate: () => duplicateOf(details, cluster),
   }
 }

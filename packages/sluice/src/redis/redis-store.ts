@@ -9,6 +9,7 @@ import { systemTimers } from '../time/timers.ts'
 import { takeAcross, type Indexed } from './across-slots.ts'
 import { Batcher, tooLate } from './batcher.ts'
 import { adapterOf, isRestClient, type RedisClient } from './client.ts'
+import { warnOfClient } from './client-warnings.ts'
 import { connectionOf } from './connection.ts'
 import { Eviction } from './eviction.ts'
 import { chargedOf } from './late.ts'
@@ -32,7 +33,7 @@ export interface RedisStoreOptions {
   readonly holdRefusals?: Millis
   /** For tests: the time that the script sees instead of the server's. */
   readonly clock?: Clock
-  /** Hears of each risky limit, and of a server that drops counts, once. Default: `console.warn`. */
+  /** Receives each warning once: of risky limits, clients and servers. Default: `console.warn`. */
   readonly onWarning?: (warning: StoreWarning) => void
 }
 
@@ -72,6 +73,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
     wrong(
       `client is ${show(client)}; accepted: a client of ioredis, iovalkey, node-redis or valkey-glide`,
     )
+  warnOfClient(client, adapter, timeout, onWarning)
   const connection = connectionOf(client, adapter, timeout)
   const watchers = new Set<(event: StoreEvent) => void>()
   const onLate = (refunded: boolean): void => {

@@ -17,6 +17,8 @@ const MAX_PATIENCE = 48
 const LATER_ATTEMPT = 2
 /** Milliseconds after which a client that has no connection, and shows no attempt to get one, is helped. */
 const STUCK: Millis = 1000
+/** Milliseconds for which the first calls wait for all nodes of a cluster. */
+const WARM_UP: Millis = 1000
 /** Milliseconds after the last call for which new connections are tried. */
 const WANTED: Millis = 10_000
 
@@ -51,6 +53,8 @@ export class SharedConnection implements ScriptRunner {
   /** Deadlines to wait for a shard, where it is more than {@link PATIENCE}. */
   private readonly patience = new Map<number, number>()
   private wasReady = false
+  /** When the first calls no longer wait for all nodes. */
+  private warmBy: Millis | undefined
   private isSuspected = false
   private sentAt: Millis = 0
   private eventAt: Millis
@@ -138,12 +142,18 @@ export class SharedConnection implements ScriptRunner {
 
   /** While a client has never been connected, its calls wait; the deadline that each carries keeps that harmless. */
   private mustHold(): boolean {
+    if (this.current !== this.own || this.own.client.isClosed()) return false
+    this.own.client.wake(() => this.ready())
+    this.wasReady = this.isWarm()
+    return !this.wasReady
+  }
+
+  /** Whether calls may leave; a node of a cluster that does not connect holds up the others for a while only. */
+  private isWarm(): boolean {
     const { client } = this.own
-    if (this.current !== this.own) return false
-    client.wake()
-    if (!client.isReady() && !client.isClosed()) return true
-    this.wasReady = client.isReady()
-    return false
+    if (!client.isReady()) return false
+    this.warmBy ??= this.clock() + WARM_UP
+    return client.isWarm() || this.clock() >= this.warmBy
   }
 
   private ended(link: Link, shard: number, end: CallEnd): void {
@@ -226,8 +236,8 @@ export class SharedConnection implements ScriptRunner {
 
   /** The user's client has connected, or a node of its cluster, which may be too early for commands. */
   private ready(): void {
+    if (!this.wasReady && this.mustHold()) return
     if (!this.own.client.isReady()) return
-    this.wasReady = true
     this.eventAt = this.clock()
     this.spares.stop()
     this.restore()

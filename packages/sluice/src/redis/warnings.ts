@@ -1,10 +1,11 @@
 // What is allowed but may cost more than one expects, told once.
 import { limitText, type Limit } from '../limit/limit.ts'
+import type { ClientRisk } from './client-adapter.ts'
 
 /** Something worth knowing that is no error. */
 export interface StoreWarning {
   /** Stable, documented under `docs/reference/redis.md`. */
-  readonly code: 'large-sliding-log' | 'server-evicts'
+  readonly code: 'large-sliding-log' | 'server-evicts' | ClientRisk
   readonly message: string
 }
 

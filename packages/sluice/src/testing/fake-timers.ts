@@ -1,11 +1,11 @@
 // Timers that fire only when the test moves their clock.
-import type { Timers } from '../client/timers.ts'
+import type { ClientTimers } from '../client/timers.ts'
 import type { Millis } from '../time/clock.ts'
 import { afterTurn } from '../time/turn.ts'
 import { fakeClock, type FakeClock } from './fake-clock.ts'
 
-/** {@link Timers} under a test's control. */
-export interface FakeTimers extends Timers {
+/** {@link ClientTimers} under a test's control. */
+export interface FakeTimers extends ClientTimers {
   readonly clock: FakeClock
   /** How many timers are set. */
   readonly pending: number

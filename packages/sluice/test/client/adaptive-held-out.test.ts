@@ -1,11 +1,11 @@
-// The learned rate at limits, networks and servers that its constants were never fitted to. `LEARNING_SEEDS=200` runs the whole study.
+// The learned rate at random limits, networks and servers that its constants were not fitted to. `LEARNING_SEEDS=200` runs the whole study.
 import { describe, expect, it } from 'vitest'
 import { lengthOf } from '../../../../test/length.ts'
 import { ALGORITHMS } from '../../src/limit/limit.ts'
 import { drawCase, learn, type Learned } from './learning-cases.ts'
 
 const SEEDS = Number(process.env['LEARNING_SEEDS'] ?? lengthOf(1, 4))
-/** None of these were looked at when the constants were chosen. */
+/** These seeds were not used to choose the constants. */
 const FIRST_SEED = 1_000_000
 
 const STEPS = [
@@ -14,7 +14,7 @@ const STEPS = [
   { name: 'lowered to half', factor: 0.5, learning: 8, watched: 4 },
 ]
 
-/** The least, the middle and the most, in percent. */
+/** The minimum, median and maximum, in percent. */
 function spread(shares: readonly number[]): string {
   const sorted = shares.toSorted((a, b) => a - b)
   const at = (part: number): string =>
@@ -22,9 +22,9 @@ function spread(shares: readonly number[]): string {
   return `${at(0)} / ${at(0.5)} / ${at(1)} %`
 }
 
-describe('told nothing but no, at most now and then when', () => {
+describe('the learned rate without limit headers', () => {
   it.each(ALGORITHMS)(
-    '%s: within five percent below the limit, with at most one percent refused',
+    'settles within five percent below a %s limit, with at most one percent refused',
     { timeout: 60_000 + SEEDS * 30_000 },
     (algorithm) => {
       const runs = Array.from({ length: SEEDS }, (_, i) => {

@@ -1,28 +1,21 @@
-// The adaptive fetch at real servers that hide their limit: it settles just below it, and follows it up and down.
+// The adaptive fetch at real servers without limit headers: it settles just below the limit and follows its changes.
 import type { RequestListener, ServerResponse } from 'node:http'
 import express, { type RequestHandler } from 'express'
 import { rateLimit as peersRateLimit } from 'express-rate-limit'
-import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { afterEach, expect, it } from 'vitest'
 import { isLong } from '../../../../test/length.ts'
 import { adaptive } from '../../src/client/adaptive.ts'
-import type { Fetch } from '../../src/client/polite.ts'
 import { rateLimit } from '../../src/http/express.ts'
 import { createLimiter } from '../../src/limiter/create-limiter.ts'
 import { memoryStore } from '../../src/stores/memory/memory-store.ts'
 import type { Clock } from '../../src/time/clock.ts'
-import { fakeTimers } from '../../src/testing/fake-timers.ts'
 import { serve, type LimitedServer } from './limited-servers.ts'
-import { seeded } from './simulated-server.ts'
+import { oneClock } from './one-clock.ts'
 
 const MINUTE = 60_000
-/** By how much the clocks of both sides move at once, and only while no request is on its way. */
-const STEP = 20
 
 const started: LimitedServer[] = []
-// The peer's windows end by the system's calendar and an interval.
-beforeEach(() => void vi.useFakeTimers({ toFake: ['Date', 'setInterval', 'clearInterval'] }))
 afterEach(async () => {
-  vi.useRealTimers()
   for (const server of started.splice(0)) await server.stop()
 })
 
@@ -52,17 +45,16 @@ const limitings: readonly (readonly [string, Limiting])[] = [
   ],
 ]
 
-/** Says nothing of limits but no. */
+/** Removes all headers about limits. */
 function hide(response: ServerResponse): void {
   const set = response.setHeader.bind(response)
   response.setHeader = (name, value) =>
     /ratelimit|retry/i.test(name) ? response : set(name, value)
 }
 
-/** Ten clients that ask as fast as they may over real connections, while both sides live by one clock. */
+/** Ten clients that send as fast as they may over real connections, on one clock with the server. */
 async function crowd(limiting: Limiting) {
-  const timers = fakeTimers(1_800_000_000_000)
-  vi.setSystemTime(timers.clock())
+  const { timers, fetch, advance } = oneClock()
   let perSecond = 6
   const app = express().use((_, response, next) => {
     hide(response)
@@ -72,35 +64,17 @@ async function crowd(limiting: Limiting) {
   app.get('/', (_, response) => void response.send('ok'))
   const server = await serve(app as RequestListener)
   started.push(server)
-  const random = seeded(20_261_116)
-  const oneWay = (): Promise<void> =>
-    new Promise((resolve) => void timers.set(resolve, 5 + 20 * random()))
-  let arriving: Promise<unknown> = Promise.resolve()
-  const overTheNetwork: Fetch = async (input, init) => {
-    await oneWay()
-    const answer = fetch(input, init)
-    arriving = Promise.allSettled([arriving, answer])
-    const response = await answer
-    await oneWay()
-    return response
-  }
-  const send = adaptive(overTheNetwork, { timers })
+  const send = adaptive(fetch, { timers })
   let isOver = false
   const client = async (): Promise<void> => {
     while (!isOver) await (await send(server.url)).text()
   }
   const clients = Array.from({ length: 10 }, client)
-  const run = async (minutes: number): Promise<void> => {
-    for (let passed = 0; passed < minutes * MINUTE; passed += STEP) {
-      await timers.advance(STEP)
-      vi.advanceTimersByTime(STEP)
-      await arriving
-    }
-  }
+  const run = (minutes: number): Promise<void> => advance(minutes * MINUTE)
   const count = (status: number): number => server.statuses.get(status) ?? 0
   return {
     setLimit: (next: number) => void (perSecond = next),
-    /** The share of the limit that is used, and the part that is refused, after some minutes to learn. */
+    /** The share of the limit that is used, and the share that is refused, after some minutes of learning. */
     async settled(learning: number, watched: number) {
       await run(learning)
       const [before, failed] = [count(200), count(429)]
@@ -132,7 +106,7 @@ const cases = isLong
   : limitings.map(([name, limiting], i) => [name, i === 0 ? RAISED : LOWERED, limiting] as const)
 
 it.each(cases)(
-  '%s: uses 95 % of the limit and more, also of the next one: %j',
+  'adaptive at %s settles within five percent below the limit, also after it changes: %j',
   { timeout: 240_000 },
   async (name, phases, limiting) => {
     const one = await crowd(limiting)
@@ -140,10 +114,10 @@ it.each(cases)(
       one.setLimit(perSecond)
       const { share, refused } = await one.settled(learning, 3)
       console.log(
-        `${name}, ${perSecond}/s, told nothing: ${(100 * share).toFixed(1)} % of it used, ${(100 * refused).toFixed(2)} % refused`,
+        `${name}, ${perSecond}/s, no headers: ${(100 * share).toFixed(1)} % of it used, ${(100 * refused).toFixed(2)} % refused`,
       )
       expect(share).toBeGreaterThan(0.95)
-      // A bucket that is full at the beginning gives ten more: 1 % of three minutes.
+      // A bucket that is full at the start admits ten more: 1 % of three minutes.
       expect(share).toBeLessThanOrEqual(1.01)
       expect(refused).toBeLessThan(0.01)
     }

@@ -1,4 +1,4 @@
-// The adaptive fetch at real servers: it follows a limit that is told as it changes, and keeps within one that is not.
+// The adaptive fetch at real servers: it follows changes of the limit in the headers, and finds a limit without headers.
 import type { RequestListener } from 'node:http'
 import express from 'express'
 import { rateLimit } from 'express-rate-limit'
@@ -6,7 +6,9 @@ import { afterEach, expect, it } from 'vitest'
 import { adaptive } from '../../src/client/adaptive.ts'
 import { polite } from '../../src/client/polite.ts'
 import { createLimiter } from '../../src/limiter/create-limiter.ts'
+import { memoryStore } from '../../src/stores/memory/memory-store.ts'
 import { serve, type LimitedServer } from './limited-servers.ts'
+import { oneClock } from './one-clock.ts'
 
 const started: LimitedServer[] = []
 afterEach(async () => {
@@ -14,7 +16,7 @@ afterEach(async () => {
 })
 
 it.each(['draft-7', 'draft-8'] as const)(
-  'follows a peer that raises and lowers what it tells, %s',
+  'adaptive follows a limit that rises and falls in %s headers',
   { timeout: 30_000 },
   async (standardHeaders) => {
     let limit = 50
@@ -28,10 +30,11 @@ it.each(['draft-7', 'draft-8'] as const)(
     app.get('/', (_, response) => void response.send('ok'))
     const server = await serve(app as RequestListener)
     started.push(server)
-    const send = adaptive()
-    const rateAfter = async (told: number): Promise<number> => {
-      limit = told
-      for (let i = 0; i < 3; i++) await (await send(server.url)).text()
+    const { fetch, timers, settled } = oneClock()
+    const send = adaptive(fetch, { timers })
+    const rateAfter = async (stated: number): Promise<number> => {
+      limit = stated
+      for (let i = 0; i < 3; i++) await (await settled(send(server.url))).text()
       return [...send.rates().values()][0] ?? 0
     }
     expect(await rateAfter(50)).toBeCloseTo(48.5)
@@ -40,20 +43,26 @@ it.each(['draft-7', 'draft-8'] as const)(
   },
 )
 
-it('told nothing, every request is answered and few are refused', { timeout: 60_000 }, async () => {
-  const limiter = createLimiter({ limit: { quota: 40, window: '1s', burst: 10 } })
+it('adaptive with polite gets a 200 for every request without headers, and few are refused', async () => {
+  const { fetch, timers, settled } = oneClock()
+  const limit = { quota: 40, window: '1s', burst: 10 } as const
+  const limiter = createLimiter({ limit, store: memoryStore({ clock: timers.clock }) })
   const server = await serve((_, response) => {
     response.writeHead(limiter.check('all').allowed ? 200 : 429).end()
   })
   started.push(server)
-  const send = polite(adaptive(fetch, { start: '20/s' }), { base: 50, attempts: 20 })
-  const answers = await Promise.all(
-    Array.from({ length: 300 }, async () => (await send(server.url)).status),
+  const send = polite(adaptive(fetch, { start: '20/s', timers }), {
+    base: 50,
+    attempts: 20,
+    timers,
+  })
+  const answers = await settled(
+    Promise.all(Array.from({ length: 300 }, async () => (await send(server.url)).status)),
   )
   const refused = server.statuses.get(429) ?? 0
   limiter.close()
   console.log(
-    `told nothing, 300 requests at 40/s: ${refused} of ${server.arrivals.length} attempts refused while learning`,
+    `no headers, 300 requests at 40/s: ${refused} of ${server.arrivals.length} attempts refused while learning`,
   )
   expect(answers.every((status) => status === 200)).toBe(true)
   expect(refused).toBeLessThan(30)

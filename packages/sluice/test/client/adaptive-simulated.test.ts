@@ -1,4 +1,4 @@
-// The adaptive fetch in simulated time: it settles just below a limit that nobody told, and finds a raised one.
+// The adaptive fetch in simulated time: it settles just below a limit without headers, and follows its changes.
 import { describe, expect, it } from 'vitest'
 import { adaptive } from '../../src/client/adaptive.ts'
 import type { LimitInput } from '../../src/limit/limit.ts'
@@ -6,17 +6,17 @@ import { fakeTimers } from '../../src/testing/fake-timers.ts'
 import {
   seeded,
   simulatedServer,
-  tellsNothing,
-  tellsRetryAfter,
-  type Telling,
+  noHeaders,
+  retryAfterHeader,
+  type HeadersOf,
 } from './simulated-server.ts'
 
 const MINUTE = 60_000
 
-/** Twenty clients that ask as fast as they may, and what comes of it minute by minute. */
-function crowd(limit: LimitInput, tell: Telling) {
+/** Twenty clients that send as fast as they may, with results minute by minute. */
+function crowd(limit: LimitInput, headersOf: HeadersOf) {
   const timers = fakeTimers(1_800_000_000_000)
-  const server = simulatedServer(timers, limit, tell, seeded(7))
+  const server = simulatedServer(timers, limit, headersOf, seeded(7))
   const send = adaptive(server.fetch, { timers })
   let isOver = false
   const client = async (): Promise<void> => {
@@ -44,34 +44,29 @@ function crowd(limit: LimitInput, tell: Telling) {
 
 const percent = (share: number): string => `${(100 * share).toFixed(2)} %`
 
-describe('a server that says nothing but no', () => {
-  it.each<[string, LimitInput, Telling, number]>([
-    ['token bucket 40/s', '40/s', tellsNothing, 40],
-    ['token bucket 40/s, burst 10', { quota: 40, window: '1s', burst: 10 }, tellsNothing, 40],
-    ['token bucket 50/s with Retry-After', '50/s', tellsRetryAfter, 50],
+describe('adaptive at a server without limit headers', () => {
+  it.each<[string, LimitInput, HeadersOf, number]>([
+    ['token bucket 40/s', '40/s', noHeaders, 40],
+    ['token bucket 40/s, burst 10', { quota: 40, window: '1s', burst: 10 }, noHeaders, 40],
+    ['token bucket 50/s with Retry-After', '50/s', retryAfterHeader, 50],
     [
       'fixed window 300/10s',
       { quota: 300, window: '10s', algorithm: 'fixed-window' },
-      tellsNothing,
+      noHeaders,
       30,
     ],
     [
       'sliding window 300/10s',
       { quota: 300, window: '10s', algorithm: 'sliding-window' },
-      tellsRetryAfter,
+      retryAfterHeader,
       30,
     ],
-    [
-      'sliding log 300/10s',
-      { quota: 300, window: '10s', algorithm: 'sliding-log' },
-      tellsNothing,
-      30,
-    ],
+    ['sliding log 300/10s', { quota: 300, window: '10s', algorithm: 'sliding-log' }, noHeaders, 30],
   ])(
-    '%s: settles within 5 % below it, with at most 1 % refused',
+    'settles within 5 %% below %s, with at most one percent refused',
     { timeout: 60_000 },
-    async (name, limit, tell, limitPerSecond) => {
-      const one = crowd(limit, tell)
+    async (name, limit, headersOf, limitPerSecond) => {
+      const one = crowd(limit, headersOf)
       const learning = await one.run(5)
       const settled = await one.run(6)
       await one.end()
@@ -86,12 +81,12 @@ describe('a server that says nothing but no', () => {
   )
 })
 
-describe('a limit that changes', () => {
+describe('adaptive at a limit that changes', () => {
   it(
-    'raised to twice as much, it is found within five minutes; lowered, within one',
+    'finds twice the limit within five minutes, and half of it within one',
     { timeout: 60_000 },
     async () => {
-      const one = crowd('40/s', tellsNothing)
+      const one = crowd('40/s', noHeaders)
       await one.run(4)
       one.server.setLimit('80/s')
       await one.run(5)
@@ -111,15 +106,15 @@ describe('a limit that changes', () => {
   )
 })
 
-describe('a server that tells', () => {
+describe('adaptive at a server with limit headers', () => {
   const policy =
-    (quota: number, seconds: number): Telling =>
+    (quota: number, seconds: number): HeadersOf =>
     (decision) => ({
       ratelimit: `"default";r=${decision.remaining};t=${Math.ceil(decision.resetAfter / 1000)}`,
       'ratelimit-policy': `"default";q=${quota};w=${seconds}`,
-      ...tellsRetryAfter(decision),
+      ...retryAfterHeader(decision),
     })
-  it.each<[string, LimitInput, Telling, number]>([
+  it.each<[string, LimitInput, HeadersOf, number]>([
     [
       'sliding log 300/10s, draft 8',
       { quota: 300, window: '10s', algorithm: 'sliding-log' },
@@ -133,10 +128,10 @@ describe('a server that tells', () => {
       10,
     ],
   ])(
-    '%s: is obeyed at once, with none refused',
+    'follows %s at once, with none refused',
     { timeout: 60_000 },
-    async (name, limit, tell, limitPerSecond) => {
-      const one = crowd(limit, tell)
+    async (name, limit, headersOf, limitPerSecond) => {
+      const one = crowd(limit, headersOf)
       const { perSecond, refused } = await one.run(4)
       await one.end()
       console.log(
@@ -149,18 +144,18 @@ describe('a server that tells', () => {
   )
 })
 
-describe('hostile hints', () => {
+describe('adaptive with a hostile hint', () => {
   it.each<[string, Record<string, string>]>([
-    ['ten years', { 'retry-after': '315360000' }],
+    ['of ten years', { 'retry-after': '315360000' }],
     [
-      'a quota of nothing',
+      'of a quota of 0',
       { ratelimit: '"a";r=0;t=999999999', 'ratelimit-policy': '"a";q=0;w=999999999' },
     ],
     [
-      'hardly anything for ever',
+      'of one request in 31 years',
       { 'x-ratelimit-limit': '1', 'x-ratelimit-remaining': '1', 'x-ratelimit-reset': '999999999' },
     ],
-  ])('%s: the server is asked again within ten minutes', async (_, headers) => {
+  ])('%s sends again within ten minutes', async (_, headers) => {
     const timers = fakeTimers(1_800_000_000_000)
     let sent = 0
     const send = adaptive(

@@ -1,4 +1,4 @@
-// Limits, networks and servers drawn by chance, at which a learned rate has to prove itself.
+// Random limits, networks and servers for tests of the learned rate.
 import type { AlgorithmName } from '../../src/limit/limit.ts'
 import { createLimiter } from '../../src/limiter/create-limiter.ts'
 import { memoryStore } from '../../src/stores/memory/memory-store.ts'
@@ -17,26 +17,29 @@ interface DrawnLimit {
 export interface LearningCase {
   readonly seed: number
   readonly limit: DrawnLimit
-  /** The shortest and the longest time of one way, in milliseconds. */
+  /** The shortest and the longest one-way latency, in milliseconds. */
   readonly latency: readonly [number, number]
-  readonly tellsRetryAfter: boolean
+  readonly sendsRetryAfter: boolean
 }
 
 /** The lowest limit, per second. */
-const SLOWEST = 5
-/** A sliding log takes at most 10,000, also when it is raised to twice as much. */
-const MOST_LOGGED = 5000
+const MIN_PER_SECOND = 5
+/** A sliding log accepts at most 10,000, and the test doubles the limit. */
+const MAX_LOGGED = 5000
 
 /**
- * A case within the promise: 5 to 1,000 per second in windows of 1 to 10 s, or buckets with room for three at least;
- * latencies that swing by up to 2 % of the window. Where arrivals swing by more, no sender can keep within 5 % of a
- * strict limit without being refused.
+ * A case within the documented bounds: 5 to 1,000 per second in windows of 1 to 10 s, or buckets with room for at
+ * least three; latencies that vary by up to 2 % of the window. If arrivals vary by more, no sender can stay within
+ * 5 % of a strict limit without being refused.
  */
 export function drawCase(algorithm: AlgorithmName, seed: number): LearningCase {
   const random = seeded(seed)
   const pick = (list: readonly number[]): number => list[Math.floor(random() * list.length)]!
   const seconds = pick([1, 2, 5, 10])
-  const perSecond = Math.min(Math.round(SLOWEST * 200 ** (random() ** 1.5)), MOST_LOGGED / seconds)
+  const perSecond = Math.min(
+    Math.round(MIN_PER_SECOND * 200 ** (random() ** 1.5)),
+    MAX_LOGGED / seconds,
+  )
   const quota = perSecond * seconds
   const isBucket = !/window|log/.test(algorithm)
   const burst = Math.max(3, Math.round(quota * pick([0.1, 0.5, 1])))
@@ -44,17 +47,17 @@ export function drawCase(algorithm: AlgorithmName, seed: number): LearningCase {
   const swing = Math.round(Math.min(200, random() * 20 * seconds, room))
   const least = Math.round(1 + random() * 60)
   const limit = { algorithm, quota, window: seconds * 1000, ...(isBucket && { burst }) }
-  return { seed, limit, latency: [least, least + swing], tellsRetryAfter: random() < 0.5 }
+  return { seed, limit, latency: [least, least + swing], sendsRetryAfter: random() < 0.5 }
 }
 
-/** The same limit for so many times as much, but no less than 5 per second: below, nothing is promised. */
+/** The limit times a factor, but at least 5 per second, below which nothing is promised. */
 function scaled({ quota, burst, ...limit }: DrawnLimit, factor: number): DrawnLimit {
-  const least = (SLOWEST * limit.window) / 1000
+  const least = (MIN_PER_SECOND * limit.window) / 1000
   const scaledBurst = burst === undefined ? {} : { burst: Math.max(3, Math.round(burst * factor)) }
   return { ...limit, quota: Math.max(least, Math.round(quota * factor)), ...scaledBurst }
 }
 
-/** What the greediest client gets per millisecond, who asks all the time. A sliding window gives less than its quota. */
+/** Requests per millisecond of a client that sends all the time. A sliding window allows less than its quota. */
 function trueRate(limit: DrawnLimit): number {
   const clock = fakeClock(1_800_000_000_000)
   const limiter = createLimiter({ limit, store: memoryStore({ clock }) })
@@ -69,7 +72,7 @@ function trueRate(limit: DrawnLimit): number {
   return admitted / (10 * limit.window)
 }
 
-/** How much of what the limit gave in a span was used; a bucket gives what it held as well. */
+/** The share of the limit that was used in a span; a bucket also provides what it held at the start. */
 function shareOf({ admitted, drawn }: Harvest, limit: DrawnLimit, millis: number): number {
   return (admitted - 1) / (trueRate(limit) * millis + (limit.burst === undefined ? 0 : drawn))
 }
@@ -82,9 +85,9 @@ export interface Learned {
   readonly whileLearning: number
 }
 
-/** Learns for some minutes, and is then watched for some; with every change, from there on. */
+/** Runs each step: some minutes of learning, then some that are measured. */
 export function learn(
-  { seed, limit, latency, tellsRetryAfter }: LearningCase,
+  { seed, limit, latency, sendsRetryAfter }: LearningCase,
   steps: readonly {
     readonly factor: number
     readonly learning: number
@@ -92,7 +95,7 @@ export function learn(
   }[],
 ): readonly Learned[] {
   const random = seeded(seed + 1)
-  const crowd = simulatedCrowd({ limit, latency, tellsRetryAfter, start: 10, random })
+  const crowd = simulatedCrowd({ limit, latency, sendsRetryAfter, start: 10, random })
   return steps.map(({ factor, learning, watched }) => {
     const present = factor === 1 ? limit : scaled(limit, factor)
     crowd.setLimit(present)

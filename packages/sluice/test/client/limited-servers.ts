@@ -1,20 +1,23 @@
-// Real servers on loopback for the client's tests: limited by our middleware, by a peer's, or by a script.
+// Real servers on loopback for the client's tests: limited by our middleware, by express-rate-limit, or by a script.
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import express from 'express'
 import { rateLimit as peersRateLimit } from 'express-rate-limit'
 import { rateLimit } from '../../src/http/express.ts'
+import { createLimiter } from '../../src/limiter/create-limiter.ts'
+import { memoryStore } from '../../src/stores/memory/memory-store.ts'
+import type { Clock } from '../../src/time/clock.ts'
 
 export interface LimitedServer {
   readonly url: string
-  /** Answers so far, by status. */
+  /** Responses so far, by status. */
   readonly statuses: Map<number, number>
   /** When requests arrived. */
   readonly arrivals: number[]
   stop(): Promise<void>
 }
 
-/** Serves a handler at a free port, and counts its answers. */
+/** Serves a handler at a free port and counts its responses. */
 export async function serve(handler: RequestListener): Promise<LimitedServer> {
   const statuses = new Map<number, number>()
   const arrivals: number[] = []
@@ -40,20 +43,21 @@ export async function serve(handler: RequestListener): Promise<LimitedServer> {
   }
 }
 
-/** What the limited servers let pass in a second. */
+/** Requests per second that the limited servers allow. */
 export const LIMIT = 300
 
-/** Servers that let 300 requests pass in a second, each in its own way. */
-export const limitedServers: readonly [string, () => Promise<LimitedServer>][] = [
+/** Servers that allow 300 requests per second by the given clock; express-rate-limit counts by `Date`. */
+export const limitedServers: readonly [string, (clock: Clock) => Promise<LimitedServer>][] = [
   [
     'our middleware, 300/s',
-    () => {
-      const app = express().use(rateLimit({ limit: { quota: LIMIT, window: '1s' } }))
+    (clock) => {
+      const limit = { quota: LIMIT, window: '1s' } as const
+      const app = express().use(rateLimit(createLimiter({ limit, store: memoryStore({ clock }) })))
       return serve(app.get('/', (_, response) => void response.send('ok')) as RequestListener)
     },
   ],
   ...(['draft-7', 'draft-8'] as const).map(
-    (standardHeaders): [string, () => Promise<LimitedServer>] => [
+    (standardHeaders): [string, (clock: Clock) => Promise<LimitedServer>] => [
       `express-rate-limit, ${standardHeaders}, 300 in 1 s`,
       () => {
         const limited = peersRateLimit({
@@ -69,7 +73,7 @@ export const limitedServers: readonly [string, () => Promise<LimitedServer>][] =
   ),
 ]
 
-/** A server that answers from a list, the last entry for ever, and keeps what it was sent. */
+/** A server that answers from a list, repeating the last entry, and records what it receives. */
 export async function scriptedServer(
   replies: readonly (readonly [status: number, headers?: Record<string, string>])[],
 ): Promise<LimitedServer & { readonly received: string[] }> {

@@ -1,4 +1,4 @@
-// Eight processes share one outbound budget at a real Redis: exactly the limit, in order, and everybody gets on.
+// Eight processes share one outbound budget in a real Redis: never above the limit, in order, and none starves.
 import { execFile, fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -16,7 +16,7 @@ const children = new Set<ChildProcess>()
 let folder: string
 let server: RedisServer
 
-/** Node runs JavaScript alone: the worker is compiled into a folder from which it finds its client. */
+/** Compiles the worker to JavaScript, in a folder from which it can import the Redis client. */
 async function compile(): Promise<void> {
   const cache = join(root, 'node_modules/.cache/sluice')
   mkdirSync(cache, { recursive: true })
@@ -38,7 +38,7 @@ afterAll(async () => {
   await server.stop()
 })
 
-/** Starts processes, lets all of them begin at once, and gathers their reports. */
+/** Starts processes, lets them begin at once, and collects their reports. */
 async function fleet(orders: readonly WorkerOrders[]): Promise<readonly WorkerReport[]> {
   const started = orders.map((one) => {
     const child = fork(join(folder, `${worker}.js`), [JSON.stringify(one)], { execArgv: [] })
@@ -53,7 +53,7 @@ async function fleet(orders: readonly WorkerOrders[]): Promise<readonly WorkerRe
 }
 
 it(
-  'exactly the limit in any span, in order, and everybody gets on',
+  'pacers of eight processes never exceed the limit, keep their order, and none starves',
   { timeout: 120_000 },
   async () => {
     const [PROCESSES, TURNS, QUOTA, BURST] = [8, 60, 200, 20]
@@ -64,11 +64,11 @@ it(
     })
     const reports = await fleet(orders)
 
-    // In order within each process, and nothing is lost.
+    // In order within each process, and complete.
     const asked = Array.from({ length: TURNS }, (_, i) => i)
     for (const { turns } of reports) expect(turns.map(({ index }) => index)).toEqual(asked)
 
-    // Never more than the bucket holds and gains, between any two instants of the server's.
+    // Between any two instants of the server: never more than the bucket holds and gains.
     const charges = reports.flatMap((report) => report.charges).toSorted((a, b) => a.at - b.at)
     const units = charges.reduce((sum, charge) => sum + charge.units, 0)
     expect(units).toBe(orders.flatMap(({ costs }) => costs).reduce((sum, cost) => sum + cost, 0))
@@ -82,7 +82,7 @@ it(
     }
     expect(most).toBeLessThanOrEqual(BURST)
 
-    // When half of all turns have come, everybody has had some, however busy the machine is.
+    // When half of all turns have come, each process has had some.
     const all = reports.flatMap(({ turns }, process) => turns.map(({ at }) => ({ at, process })))
     const firstHalf = all.toSorted((a, b) => a.at - b.at).slice(0, all.length / 2)
     const shares = reports.map((_, i) => firstHalf.filter(({ process }) => process === i).length)

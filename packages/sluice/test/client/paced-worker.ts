@@ -1,4 +1,4 @@
-// One process of a fleet that shares an outbound budget: takes its turns, and tells its parent what came of it.
+// One process of a fleet that shares an outbound budget: takes its turns and reports them to its parent.
 import { Redis } from 'ioredis'
 import { paced } from '../../src/client/paced.ts'
 import type { LimitInput } from '../../src/limit/limit.ts'
@@ -8,14 +8,14 @@ import type { AsyncStore } from '../../src/stores/store.ts'
 export interface WorkerOrders {
   readonly url: string
   readonly limit: LimitInput
-  /** The costs of the turns, in the order in which they are asked for. */
+  /** The costs of the turns, in order. */
   readonly costs: readonly number[]
 }
 
 export interface WorkerReport {
-  /** Which turns came, in their order, and when by the calendar. */
+  /** The turns in the order in which they came, with the wall-clock time. */
   readonly turns: readonly { readonly index: number; readonly at: number }[]
-  /** What Redis let pass and got back, by its clock. */
+  /** What Redis allowed and got refunded, by its clock. */
   readonly charges: readonly { readonly units: number; readonly at: number }[]
 }
 

@@ -1,4 +1,4 @@
-// A crowd that always has more to send, at a limited server that tells next to nothing: in simulated time, without promises, so that hours take seconds.
+// Clients that always have more to send, at a limited server without limit headers. Simulated without promises, so that hours take seconds.
 import { LearnedRate } from '../../src/client/learned-rate.ts'
 import { learnedGate } from '../../src/client/learned-gate.ts'
 import { createLimiter } from '../../src/limiter/create-limiter.ts'
@@ -7,19 +7,19 @@ import { memoryStore } from '../../src/stores/memory/memory-store.ts'
 
 export interface CrowdOptions {
   readonly limit: LimitInput
-  /** The shortest and the longest time of one way. */
+  /** The shortest and the longest one-way latency, in milliseconds. */
   readonly latency: readonly [number, number]
-  readonly tellsRetryAfter: boolean
-  /** Requests per second before anything is known. */
+  readonly sendsRetryAfter: boolean
+  /** Requests per second at the start. */
   readonly start: number
   readonly random: () => number
 }
 
-/** What has come of the requests of a span of time. */
+/** The results of one span of time. */
 export interface Harvest {
   readonly admitted: number
   readonly refused: number
-  /** Units that were left before, less those that are left now. */
+  /** Units left at the start minus units left at the end. */
   readonly drawn: number
 }
 
@@ -31,9 +31,9 @@ export interface SimulatedCrowd {
 
 const EPOCH = 1_800_000_000_000
 
-/** The parts that decide how fast `adaptive` sends, with everything around them simulated. */
+/** The parts of `adaptive` that decide its rate, with everything else simulated. */
 export function simulatedCrowd(options: CrowdOptions): SimulatedCrowd {
-  const { latency, random, tellsRetryAfter } = options
+  const { latency, random, sendsRetryAfter } = options
   let now = EPOCH
   const clock = (): number => now
   const make = (limit: LimitInput) => createLimiter({ limit, store: memoryStore({ clock }) })
@@ -48,9 +48,9 @@ export function simulatedCrowd(options: CrowdOptions): SimulatedCrowd {
   const oneWay = (): number => Math.round(latency[0] + random() * (latency[1] - latency[0]))
   const trySending = (): void => {
     for (;;) {
-      const passage = gate.take(1) as { allowed: boolean; retryAfter: number }
-      if (!passage.allowed) {
-        nextTry = now + Math.max(1, passage.retryAfter)
+      const answer = gate.take(1) as { allowed: boolean; retryAfter: number }
+      if (!answer.allowed) {
+        nextTry = now + Math.max(1, answer.retryAfter)
         events.add(nextTry, wake)
         return
       }
@@ -67,7 +67,7 @@ export function simulatedCrowd(options: CrowdOptions): SimulatedCrowd {
     else refused += 1
     const wait = decision.retryAfter ?? 0
     const hint = {
-      retryAfter: decision.allowed || !tellsRetryAfter ? undefined : Math.ceil(wait / 1000) * 1000,
+      retryAfter: decision.allowed || !sendsRetryAfter ? undefined : Math.ceil(wait / 1000) * 1000,
       shouldRetry: undefined,
       quotas: [],
     }
@@ -105,7 +105,7 @@ interface SimulatedEvent {
   readonly run: () => void
 }
 
-/** A heap: what happens next stands first. */
+/** A heap of events; the next one is first. */
 class Events {
   private readonly heap: SimulatedEvent[] = []
 

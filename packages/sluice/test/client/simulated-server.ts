@@ -1,4 +1,4 @@
-// A server in simulated time: limits by the library itself, answers after a latency, tells as much as it is asked to.
+// A server in simulated time, limited by the library itself, with latency and configurable headers.
 import { createLimiter } from '../../src/limiter/create-limiter.ts'
 import type { LimitInput } from '../../src/limit/limit.ts'
 import { memoryStore } from '../../src/stores/memory/memory-store.ts'
@@ -7,24 +7,24 @@ import type { Decision } from '../../src/decision/decision.ts'
 
 export interface SimulatedServer {
   readonly fetch: typeof globalThis.fetch
-  /** Replaces the limit; counts of the old one are forgotten. */
+  /** Replaces the limit and drops its counts. */
   setLimit(limit: LimitInput): void
   /** The instants at which requests were admitted and refused. */
   readonly admitted: number[]
   readonly refused: number[]
 }
 
-/** What a server tells beside its answer. */
-export type Telling = (decision: Decision) => Record<string, string>
+/** The headers of a response. */
+export type HeadersOf = (decision: Decision) => Record<string, string>
 
-export const tellsNothing: Telling = () => ({})
-export const tellsRetryAfter: Telling = ({ allowed, retryAfter }) =>
+export const noHeaders: HeadersOf = () => ({})
+export const retryAfterHeader: HeadersOf = ({ allowed, retryAfter }) =>
   allowed ? {} : { 'retry-after': String(Math.ceil((retryAfter ?? 0) / 1000)) }
 
 export function simulatedServer(
   timers: FakeTimers,
   limit: LimitInput,
-  tell: Telling,
+  headersOf: HeadersOf,
   random: () => number,
 ): SimulatedServer {
   const make = (input: LimitInput) =>
@@ -43,7 +43,7 @@ export function simulatedServer(
       init?.signal?.throwIfAborted()
       const decision = limiter.check('client')
       ;(decision.allowed ? admitted : refused).push(timers.clock())
-      const headers = tell(decision)
+      const headers = headersOf(decision)
       await after(2 + Math.floor(random() * 10))
       return new Response(null, { status: decision.allowed ? 200 : 429, headers })
     },

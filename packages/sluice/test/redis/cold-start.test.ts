@@ -49,6 +49,8 @@ const starting: Readonly<Record<string, () => Starting>> = {
     const client = new Cluster(addresses(cluster.nodes), {
       enableOfflineQueue: false,
       redisOptions: noQueue,
+      // Otherwise the client itself sends again what a node that was still connecting did not get.
+      retryDelayOnFailover: 0,
     }).on('error', ignore)
     return { client, close: () => client.disconnect() }
   },
@@ -94,6 +96,19 @@ describe.each(Object.keys(starting))('a client of %s that has never been connect
     await close()
   })
 })
+
+it.each(['ioredis of a cluster', 'node-redis of a cluster'])(
+  'a client of %s holds the first checks until each node is connected',
+  async (kind) => {
+    const { client, close } = starting[kind]!()
+    const limiter = limiterOn(client, PATIENT)
+    const keys = Array.from({ length: 200 }, (_, i) => `${kind} ${i}`)
+    const decisions = await Promise.all(keys.map((key) => limiter.check(key)))
+    expect(decisions.filter(({ degraded }) => degraded)).toEqual([])
+    await limiter.close()
+    await close()
+  },
+)
 
 describe('a client that never connects', () => {
   it.each<[string, (port: number) => Starting]>([

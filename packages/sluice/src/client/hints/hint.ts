@@ -1,45 +1,70 @@
-// All that an answer's headers say about limits, in one shape, whatever dialect they speak.
+// Reads what a response's headers say about limits, in any common dialect, into one shape.
 import type { Millis } from '../../time/clock.ts'
 import { httpDate } from './http-date.ts'
-import { waitInMillis, waitUntilRetry } from './instants.ts'
+import { waitInMillis, waitUntilRetry } from './waits.ts'
 import { quotaOf, type HeaderReader, type Quota } from './quota.ts'
-import { rateLimitFields } from './rate-limit-fields.ts'
-import { triples } from './triples.ts'
+import { readPolicyField, readRateLimitFields } from './rate-limit-fields.ts'
+import { readHeaderTriples } from './header-triples.ts'
 
-/** What a server says about when to ask again, and how much. */
+/** What a server's headers say about its limits. */
 export interface Hint {
-  /** Not before so many milliseconds from now; undefined when the server does not say. */
+  /** Milliseconds to wait before the next request; undefined if the server names no wait. */
   readonly retryAfter: Millis | undefined
-  /** Whether trying again makes sense, when the server says so (`X-Should-Retry`, `Stripe-Should-Retry`). */
+  /** Whether to retry, if the server says so (`X-Should-Retry`, `Stripe-Should-Retry`). */
   readonly shouldRetry: boolean | undefined
+  /** The limits that the headers describe. */
   readonly quotas: readonly Quota[]
 }
 
-/** Shopify's bucket empties within 20 seconds, however large it is. */
+/** Shopify's bucket drains in 20 seconds, whatever its size. */
 const SHOPIFY_WINDOW: Millis = 20_000
 
-/** Reads the hint of an answer that has just arrived, by the receiver's calendar clock. */
+/**
+ * Reads the hint of a response that has just arrived. `now` is the receiver's wall clock, in milliseconds.
+ *
+ * @example
+ * ```ts
+ * const { retryAfter, quotas } = hintOf(response.headers, Date.now())
+ * ```
+ */
 export function hintOf(headers: HeaderReader, now: Millis): Hint {
-  // Instants are compared with the clock that named them: ours may be wrong by hours.
-  const there = httpDate((headers.get('date') ?? '').trim(), now) ?? now
+  // Instants are compared with the server's own clock, because ours may be wrong by hours.
+  const serverNow = httpDate((headers.get('date') ?? '').trim(), now) ?? now
   return {
-    retryAfter: retryAfterOf(headers, there),
+    retryAfter: retryAfterOf(headers, serverNow),
     shouldRetry: shouldRetryOf(headers),
-    // What a cache gives us was said of somebody's earlier request.
-    quotas: Number(headers.get('age') ?? 0) > 0 ? [] : quotasOf(headers, there),
+    // A cached response carries the quotas of an earlier request.
+    quotas: Number(headers.get('age') ?? 0) > 0 ? [] : quotasOf(headers, serverNow),
   }
 }
 
-/** Until the last of the spent quotas comes back; undefined when none is spent, or none says when. */
-export function spentFor({ quotas }: Hint): Millis | undefined {
+/** Milliseconds until all spent quotas have units again; undefined if none is spent or none names its reset. */
+export function waitForSpentQuotas({ quotas }: Pick<Hint, 'quotas'>): Millis | undefined {
   let longest: Millis | undefined
   for (const { remaining = 1, resetAfter } of quotas)
     if (remaining < 1 && resetAfter !== undefined) longest = Math.max(longest ?? 0, resetAfter)
   return longest
 }
 
-function quotasOf(headers: HeaderReader, there: Millis): readonly Quota[] {
-  const quotas = rateLimitFields(headers) ?? triples(headers, there)
+/**
+ * Milliseconds to wait after a response of 429: Retry-After, else the reset of the spent quotas. If none is said to
+ * be spent, the reset of the quotas that do not say how much is left. Undefined if the server names no wait.
+ */
+export function waitAfterRefusal(hint: Hint): Millis | undefined {
+  const wait = hint.retryAfter ?? waitForSpentQuotas(hint)
+  if (wait !== undefined) return wait
+  const silent = hint.quotas.filter(({ remaining }) => remaining === undefined)
+  return waitForSpentQuotas({ quotas: silent.map((quota) => ({ ...quota, remaining: 0 })) })
+}
+
+/** RateLimit, else the fields in threes, else the policies alone. */
+function statedQuotas(headers: HeaderReader, serverNow: Millis): readonly Quota[] {
+  const quotas = readRateLimitFields(headers) ?? readHeaderTriples(headers, serverNow)
+  return quotas.length > 0 ? quotas : readPolicyField(headers)
+}
+
+function quotasOf(headers: HeaderReader, serverNow: Millis): readonly Quota[] {
+  const quotas = statedQuotas(headers, serverNow)
   const shopify = /^\s*(\d{1,9})\s*\/\s*(\d{1,9})\s*$/.exec(
     headers.get('x-shopify-shop-api-call-limit') ?? '',
   )
@@ -49,12 +74,14 @@ function quotasOf(headers: HeaderReader, there: Millis): readonly Quota[] {
   return [...quotas, quotaOf({ name: 'shopify', quota, window: SHOPIFY_WINDOW, remaining })!]
 }
 
-/** Milliseconds refine the seconds beside them; where the two disagree, the longer wait is meant. */
-function retryAfterOf(headers: HeaderReader, there: Millis): Millis | undefined {
-  const wait = waitUntilRetry(headers.get('retry-after') ?? '', there)
-  const fine = waitInMillis(headers.get('retry-after-ms') ?? headers.get('x-amz-retry-after') ?? '')
-  if (wait === undefined || fine === undefined) return wait ?? fine
-  return wait - fine < 1000 ? fine : wait
+/** A header in milliseconds refines the one in seconds; if they differ by a second or more, the longer wait wins. */
+function retryAfterOf(headers: HeaderReader, serverNow: Millis): Millis | undefined {
+  const wait = waitUntilRetry(headers.get('retry-after') ?? '', serverNow)
+  const precise = waitInMillis(
+    headers.get('retry-after-ms') ?? headers.get('x-amz-retry-after') ?? '',
+  )
+  if (wait === undefined || precise === undefined) return wait ?? precise
+  return wait - precise < 1000 ? precise : wait
 }
 
 function shouldRetryOf(headers: HeaderReader): boolean | undefined {

@@ -1,4 +1,4 @@
-// Dates as HTTP writes them, in the three forms that RFC 9110 section 5.6.7 wants to be understood.
+// Reads HTTP dates in the three forms of RFC 9110 section 5.6.7.
 import type { Millis } from '../../time/clock.ts'
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
@@ -9,7 +9,7 @@ const IMF_FIXDATE = new RegExp(`^${DAY}, (\\d\\d) ([A-Z][a-z]{2}) (\\d{4}) ${TIM
 const RFC_850 = new RegExp(`^${LONG_DAY}, (\\d\\d)-([A-Z][a-z]{2})-(\\d\\d) ${TIME} GMT$`)
 const ASCTIME = new RegExp(`^${DAY} ([A-Z][a-z]{2}) ([ \\d]\\d) ${TIME} (\\d{4})$`)
 
-/** The instant of an HTTP date, undefined when it is none. The present is needed for years of two digits. */
+/** The instant of an HTTP date; undefined if the text is none. `now` resolves two-digit years. */
 export function httpDate(text: string, now: Millis): Millis | undefined {
   const fixed = IMF_FIXDATE.exec(text)
   if (fixed) return instant(fixed[3]!, fixed[2]!, fixed[1]!, fixed.slice(4))
@@ -20,7 +20,7 @@ export function httpDate(text: string, now: Millis): Millis | undefined {
   return undefined
 }
 
-/** A year of two digits that lies more than 50 years ahead is one of the past century. */
+/** A two-digit year more than 50 years ahead belongs to the past century. */
 function fullYear(short: number, now: Millis): number {
   const present = new Date(now).getUTCFullYear()
   const year = present - (present % 100) + short
@@ -35,10 +35,10 @@ function instant(
 ): Millis | undefined {
   const month = MONTHS.indexOf(monthName)
   const [hour = 0, minute = 0, second = 0] = time.map(Number)
-  // A leap second is a legal 60.
+  // 60 is valid: a leap second.
   if (month < 0 || hour > 23 || minute > 59 || second > 60) return undefined
   const midnight = Date.UTC(Number(year), month, Number(day))
-  // A day that the month does not have would roll over into the next.
+  // Date.UTC rolls a day that the month does not have over into the next month.
   if (new Date(midnight).getUTCDate() !== Number(day)) return undefined
   return midnight + ((hour * 60 + minute) * 60 + second) * 1000
 }

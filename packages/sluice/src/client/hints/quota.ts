@@ -1,30 +1,31 @@
-// What a server says of one of its limits.
+// One limit of a server, as its headers describe it.
 import type { Millis } from '../../time/clock.ts'
 
-/** One limit of a server, as far as its headers tell. */
+/** One limit of a server, as far as its headers describe it. */
 export interface Quota {
-  /** The policy's name, when it has one. */
+  /** The policy's name, if it has one. */
   readonly name?: string
-  /** What is counted. */
+  /** What is counted, such as `requests` or `tokens`. */
   readonly unit: string
   /** Units per window. */
   readonly quota?: number
+  /** The window's length in milliseconds. */
   readonly window?: Millis
   /** Units left. */
   readonly remaining?: number
-  /** Until units come back. */
+  /** Milliseconds until units are available again. */
   readonly resetAfter?: Millis
 }
 
-/** What is counted unless a server says otherwise. */
+/** The default unit. */
 export const REQUESTS = 'requests'
 
-/** Reads one header; null or undefined when it is absent. */
+/** Reads one header by its lower-case name; null or undefined if it is absent. */
 export interface HeaderReader {
   get(name: string): string | null | undefined
 }
 
-/** Makes a quota of what is known, and nothing of nothing. */
+/** Makes a quota of the known fields; undefined if there is nothing but a name and a unit. */
 export function quotaOf(parts: {
   readonly [K in keyof Quota]?: Quota[K] | undefined
 }): Quota | undefined {
@@ -33,7 +34,7 @@ export function quotaOf(parts: {
   return says ? ({ unit: REQUESTS, ...Object.fromEntries(known) } as Quota) : undefined
 }
 
-/** A count as servers write it: `50`, `7.5`; a negative one is as good as none left. */
+/** Reads a count such as `50` or `7.5`; a negative one is 0. */
 export function countOf(text: string | null | undefined): number | undefined {
   const match = /^\s*(-?\d{1,15}(?:\.\d{1,15})?)\s*$/.exec(text ?? '')
   return match === null ? undefined : Math.max(0, Number(match[1]))

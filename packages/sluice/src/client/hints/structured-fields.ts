@@ -1,6 +1,6 @@
-// Reads structured header fields (RFC 9651) as far as lists and dictionaries go; strict, as the standard demands.
+// Reads lists and dictionaries of structured header fields (RFC 9651), strictly, as the standard requires.
 
-/** A value without its parameters. Byte sequences stay base64; dates are seconds. */
+/** A value without parameters. Byte sequences stay base64; dates are seconds. */
 export interface BareItem {
   readonly kind:
     | 'integer'
@@ -21,7 +21,7 @@ export interface Member {
   readonly parameters: ReadonlyMap<string, BareItem>
 }
 
-/** The members of a list; undefined when the field is malformed, which makes all of it unusable. */
+/** The members of a list; undefined if the field is malformed, which makes all of it unusable. */
 export function parseList(text: string): readonly Member[] | undefined {
   return parsed(text, (reader) => {
     const members: Member[] = []
@@ -30,7 +30,7 @@ export function parseList(text: string): readonly Member[] | undefined {
   })
 }
 
-/** The members of a dictionary; undefined when the field is malformed. */
+/** The members of a dictionary; undefined if the field is malformed. */
 export function parseDictionary(text: string): ReadonlyMap<string, Member> | undefined {
   return parsed(text, (reader) => {
     const members = new Map<string, Member>()
@@ -81,7 +81,7 @@ class Reader {
     this.try(SPACES)
   }
 
-  /** What the pattern's group, or the whole pattern, matches here; moves behind it. */
+  /** Matches a pattern at the present position and moves behind it. Returns its group, or the whole match. */
   try(pattern: RegExp): string | undefined {
     pattern.lastIndex = this.at
     const match = pattern.exec(this.text)
@@ -94,7 +94,7 @@ class Reader {
     return this.try(pattern) ?? this.fail()
   }
 
-  /** Runs for each member between commas, up to the end of the field. */
+  /** Calls `read` for each member between commas, up to the end of the field. */
   eachMember(read: () => void): void {
     if (this.at === this.text.length) return
     for (;;) {

@@ -1,13 +1,13 @@
-// Limits told in three fields (limit, remaining, reset), as the early drafts and most providers do.
+// Reads limits sent in three fields (limit, remaining, reset), as the early drafts and most providers do.
 import type { Millis } from '../../time/clock.ts'
-import { waitUntilReset } from './instants.ts'
 import { countOf, quotaOf, type HeaderReader, type Quota } from './quota.ts'
 import { policiesOf, policyFor } from './rate-limit-fields.ts'
+import { waitUntilReset } from './waits.ts'
 
-/** The standard's names, everybody's, and Twitter's. */
+/** The standard's names, the common ones, and Twitter's. */
 const PREFIXES = ['ratelimit-', 'x-ratelimit-', 'x-rate-limit-']
 
-/** The windows of which Kong tells one by one. */
+/** The windows for which Kong sends separate fields. */
 const WINDOWS: readonly (readonly [string, Millis])[] = [
   ['second', 1000],
   ['minute', 60_000],
@@ -15,14 +15,14 @@ const WINDOWS: readonly (readonly [string, Millis])[] = [
   ['day', 86_400_000],
 ]
 
-/** The first family of fields that says something, with its windows and kinds of units. */
-export function triples(headers: HeaderReader, there: Millis): readonly Quota[] {
+/** The quotas of the first prefix with a readable field. */
+export function readHeaderTriples(headers: HeaderReader, serverNow: Millis): readonly Quota[] {
   for (const prefix of PREFIXES) {
     const quotas = [
-      plain(headers, prefix, there),
-      // OpenAI counts two things, each with its own three fields.
-      counted(headers, prefix, 'requests', there),
-      counted(headers, prefix, 'tokens', there),
+      plain(headers, prefix, serverNow),
+      // OpenAI limits requests and tokens, with three fields each.
+      counted(headers, prefix, 'requests', serverNow),
+      counted(headers, prefix, 'tokens', serverNow),
       ...WINDOWS.map(([name, window]) => windowed(headers, prefix, name, window)),
     ].filter((quota) => quota !== undefined)
     if (quotas.length > 0) return quotas
@@ -30,35 +30,39 @@ export function triples(headers: HeaderReader, there: Millis): readonly Quota[] 
   return []
 }
 
-function plain(headers: HeaderReader, prefix: string, there: Millis): Quota | undefined {
+function plain(headers: HeaderReader, prefix: string, serverNow: Millis): Quota | undefined {
   const text = headers.get(`${prefix}limit`)
-  // `10, 10;w=1, 1000;w=3600`: the limit nearest to being reached, then all of them.
+  // `10, 10;w=1, 1000;w=3600`: the limit closest to being reached, then all policies.
   const [first, ...others] = policiesOf(text)
   const quota = countOf(text) ?? first?.quota
-  const policies = others.length > 0 ? others : policiesOf(headers.get('ratelimit-policy'))
   const after = headers.get(`${prefix}reset-after`)
-  return quotaOf({
+  const own = {
     quota,
-    window: policyFor(policies, quota)?.window,
     remaining: countOf(headers.get(`${prefix}remaining`)),
     resetAfter:
-      (after ? waitUntilReset(after, there) : undefined) ??
-      waitUntilReset(headers.get(`${prefix}reset`) ?? '', there),
-  })
+      (after ? waitUntilReset(after, serverNow) : undefined) ??
+      waitUntilReset(headers.get(`${prefix}reset`) ?? '', serverNow),
+  }
+  // RateLimit-Policy only adds to fields of this prefix. Alone it must not hide the fields of another prefix.
+  if (quotaOf(own) === undefined) return undefined
+  const policies = others.length > 0 ? others : policiesOf(headers.get('ratelimit-policy'))
+  const policy = policyFor(policies, quota)
+  if (quota === undefined && policy !== undefined) return quotaOf({ ...own, ...policy })
+  return quotaOf({ ...own, window: policy?.window })
 }
 
 function counted(
   headers: HeaderReader,
   prefix: string,
   unit: string,
-  there: Millis,
+  serverNow: Millis,
 ): Quota | undefined {
   return quotaOf({
     name: unit,
     unit,
     quota: countOf(headers.get(`${prefix}limit-${unit}`)),
     remaining: countOf(headers.get(`${prefix}remaining-${unit}`)),
-    resetAfter: waitUntilReset(headers.get(`${prefix}reset-${unit}`) ?? '', there),
+    resetAfter: waitUntilReset(headers.get(`${prefix}reset-${unit}`) ?? '', serverNow),
   })
 }
 

@@ -1,64 +1,64 @@
-// Those who wait for their turn, first come first served, with one timer for all of them.
+// Calls that wait for their turn, first come first served, with one timer for all of them.
 import { SluiceError } from '../errors.ts'
 import type { Millis } from '../time/clock.ts'
 import { AbortGroups } from './abort-groups.ts'
 import { backoff } from './backoff.ts'
-import type { Gate, Passage } from './gate.ts'
-import { Line, type Place } from './line.ts'
-import type { Timers } from './timers.ts'
+import type { Gate, GateAnswer } from './gate.ts'
+import { LinkedList, type ListNode } from './linked-list.ts'
+import type { ClientTimers } from './timers.ts'
 import { neverFits, queueFull, waitTooLong } from './waiting-errors.ts'
 
-/** Bounds of a queue. */
-export interface QueueOptions {
+/** The bounds of a queue. */
+export interface TurnQueueOptions {
   readonly maxWait: Millis
   readonly maxQueue: number
-  readonly timers: Timers
+  readonly timers: ClientTimers
 }
 
-interface Waiter extends Place<Waiter> {
+interface Waiter extends ListNode<Waiter> {
   readonly cost: number
   readonly deadline: Millis
   readonly signal: AbortSignal | undefined
   readonly resolve: () => void
   readonly reject: (reason: unknown) => void
-  /** Its wait has been looked at with the head's known. */
-  isHopeful: boolean
+  /** Its wait has been checked against maxWait since the head's wait is known. */
+  isChecked: boolean
   isGone: boolean
 }
 
-/** A FIFO queue in front of a gate. Only its head asks, so no large cost is overtaken by small ones. */
-export class Queue {
+/** A FIFO queue in front of a gate. Only the head asks the gate, so small costs never overtake a large one. */
+export class TurnQueue {
   private readonly gate: Gate
-  private readonly options: QueueOptions
-  private readonly line = new Line<Waiter>()
+  private readonly options: TurnQueueOptions
+  private readonly line = new LinkedList<Waiter>()
   private readonly aborts = new AbortGroups<Waiter>((waiters, reason) =>
-    this.leave(waiters, reason),
+    this.abort(waiters, reason),
   )
-  /** The costs of all who wait. */
+  /** The sum of the costs of all waiting calls. */
   private units = 0
-  /** Units that the gate had left when it last let somebody pass. */
+  /** Units that the gate had left when a call last passed. */
   private room = 0
-  /** Those for whom the gate is being asked. */
+  /** The calls for which a request to the gate is in flight. */
   private asking: readonly Waiter[] | undefined
-  /** When the head may ask again; undefined while nobody knows. */
+  /** When the head may ask again; undefined while that is unknown. */
   private nextTry: Millis | undefined
   private timer: unknown
   private timerAt: Millis = Infinity
-  /** Why the gate did not answer, and the waits until it is asked again. */
+  /** The gate's last error, and the delays until it is asked again. */
   private failure: unknown
   private failures: ReturnType<typeof backoff> | undefined
 
-  constructor(gate: Gate, options: QueueOptions) {
+  constructor(gate: Gate, options: TurnQueueOptions) {
     this.gate = gate
     this.options = options
   }
 
-  /** How many wait, those whose question is on its way to a remote gate included. */
+  /** How many calls wait, including those for which a request to a remote gate is in flight. */
   get size(): number {
     return this.line.size
   }
 
-  /** Resolves when the cost may go on; rejects at once when it cannot within `maxWait`. */
+  /** Resolves at the call's turn. Rejects at once if that cannot come within `maxWait`. */
   take(cost: number, signal?: AbortSignal): Promise<void> {
     const { maxQueue, maxWait, timers } = this.options
     if (signal?.aborted) return Promise.reject(signal.reason as Error)
@@ -67,8 +67,8 @@ export class Queue {
     const least = this.leastWait(this.units + cost, now)
     if (least > maxWait) return Promise.reject(waitTooLong(maxWait, least, this.failure))
     return new Promise((resolve, reject) => {
-      const isHopeful = this.nextTry !== undefined
-      const place = { before: undefined, after: undefined, isHopeful, isGone: false }
+      const isChecked = this.nextTry !== undefined
+      const place = { before: undefined, after: undefined, isChecked, isGone: false }
       const waiter = { cost, deadline: now + maxWait, signal, resolve, reject, ...place }
       this.units += cost
       this.line.push(waiter)
@@ -77,33 +77,33 @@ export class Queue {
     })
   }
 
-  /** Sends everybody away. */
+  /** Rejects all waiting calls. */
   clear(reason: unknown): void {
     while (this.line.first !== undefined) this.remove(this.line.first).reject(reason)
     this.arm()
   }
 
-  /** The gate or the head has changed: asks again now. */
-  poke(): void {
+  /** Asks the gate again now, because the gate or the head has changed. */
+  recheck(): void {
     if (this.failure === undefined) this.nextTry = undefined
     this.pump()
   }
 
-  /** The least wait of whoever stands at the end of so many units; 0 while the head's own is unknown. */
+  /** A lower bound of the wait of the last of so many units; 0 while the head's wait is unknown. */
   private leastWait(units: number, now: Millis): Millis {
     const head = this.line.first
     if (this.nextTry === undefined || head === undefined) return 0
     return Math.max(0, this.nextTry - now) + this.gate.leastWait(head.cost, units - head.cost)
   }
 
-  /** Asks for the head as long as the gate lets pass; then sets the timer. */
+  /** Asks the gate for the head until the gate refuses; then sets the timer. */
   private pump(): void {
     while (this.asking === undefined && this.line.first !== undefined && !this.mustWait()) {
       const group = this.nextGroup()
       try {
-        const passage = this.gate.take(group.reduce((sum, { cost }) => sum + cost, 0))
-        if ('then' in passage) this.expect(group, passage)
-        else this.settle(group, passage)
+        const answer = this.gate.take(group.reduce((sum, { cost }) => sum + cost, 0))
+        if ('then' in answer) this.awaitAnswer(group, answer)
+        else this.settle(group, answer)
       } catch (error) {
         this.fail(error)
       }
@@ -115,7 +115,7 @@ export class Queue {
     return this.nextTry !== undefined && this.nextTry > this.options.timers.clock()
   }
 
-  /** The head, and those behind it for whom there was room as well: one question to a remote gate serves them all. */
+  /** The head and the calls behind it that fit into the known room: one request to a remote gate serves them all. */
   private nextGroup(): readonly Waiter[] {
     const group: Waiter[] = []
     let sum = 0
@@ -127,12 +127,12 @@ export class Queue {
     return group
   }
 
-  private expect(group: readonly Waiter[], passage: Promise<Passage>): void {
+  private awaitAnswer(group: readonly Waiter[], pending: Promise<GateAnswer>): void {
     this.asking = group
-    passage
+    pending
       .then((answer) => {
         if (this.asking === group) this.settle(group, answer)
-        else if (answer.allowed) for (const { cost } of group) this.giveBack(cost, answer.at)
+        else if (answer.allowed) for (const { cost } of group) this.refund(cost, answer.at)
       })
       .catch((error: unknown) => {
         if (this.asking === group) this.fail(error)
@@ -144,20 +144,20 @@ export class Queue {
       })
   }
 
-  private settle(group: readonly Waiter[], passage: Passage): void {
+  private settle(group: readonly Waiter[], answer: GateAnswer): void {
     this.failure = undefined
     this.failures = undefined
     this.nextTry = undefined
-    this.room = passage.allowed ? passage.remaining : 0
-    if (passage.allowed) {
+    this.room = answer.allowed ? answer.remaining : 0
+    if (answer.allowed) {
       for (const waiter of group) {
-        if (waiter.isGone) this.giveBack(waiter.cost, passage.at)
+        if (waiter.isGone) this.refund(waiter.cost, answer.at)
         else this.remove(waiter).resolve()
       }
     } else if (group.length === 1 && group[0] === this.line.first) {
-      this.refuse(group[0]!, passage.retryAfter)
+      this.refuse(group[0]!, answer.retryAfter)
     }
-    // Else the group did not fit, or its head has left: whoever is head now asks alone.
+    // Otherwise the group did not fit or its head was aborted: the present head asks alone.
   }
 
   private refuse(head: Waiter, retryAfter: Millis | null): void {
@@ -169,26 +169,26 @@ export class Queue {
       this.remove(head).reject(waitTooLong(maxWait, now + retryAfter - (head.deadline - maxWait)))
     } else {
       this.nextTry = now + Math.max(1, retryAfter)
-      this.dismissHopeless(now)
+      this.rejectTooLate(now)
     }
   }
 
-  /** Those who came while nobody knew when the head would pass learn now whether they can. */
-  private dismissHopeless(now: Millis): void {
+  /** Rejects calls that joined while the head's wait was unknown and cannot pass in time. */
+  private rejectTooLate(now: Millis): void {
     let units = this.units
     let waiter = this.line.last
-    while (waiter !== undefined && waiter !== this.line.first && !waiter.isHopeful) {
+    while (waiter !== undefined && waiter !== this.line.first && !waiter.isChecked) {
       const { before, cost, deadline } = waiter
       const least = this.leastWait(units, now)
       if (now + least > deadline)
         this.remove(waiter).reject(waitTooLong(this.options.maxWait, least))
-      else waiter.isHopeful = true
+      else waiter.isChecked = true
       units -= cost
       waiter = before
     }
   }
 
-  /** A gate that may recover is asked again, less and less often, until those who wait run out of time. */
+  /** After a transient error the gate is asked again, at growing intervals, until the waiting calls run out of time. */
   private fail(error: unknown): void {
     if (!(error instanceof SluiceError && error.transient)) return this.clear(error)
     this.room = 0
@@ -197,11 +197,11 @@ export class Queue {
     this.nextTry = this.options.timers.clock() + (this.failures.next().value ?? 0)
   }
 
-  private leave(waiters: ReadonlySet<Waiter>, reason: unknown): void {
+  private abort(waiters: ReadonlySet<Waiter>, reason: unknown): void {
     const head = this.line.first
     for (const waiter of waiters) this.remove(waiter).reject(reason)
-    // The next one may cost less, and pass earlier.
-    if (this.line.first !== head) this.poke()
+    // The new head may cost less and pass earlier.
+    if (this.line.first !== head) this.recheck()
   }
 
   private remove(waiter: Waiter): Waiter {
@@ -212,12 +212,12 @@ export class Queue {
     return waiter
   }
 
-  /** Nobody waits for it, and what cannot be handed back is lost. */
-  private giveBack(cost: number, takenAt: Millis): void {
+  /** Nothing waits for the refund; if it fails, the units are lost. */
+  private refund(cost: number, takenAt: Millis): void {
     void (async () => this.gate.refund(cost, takenAt))().catch(() => {})
   }
 
-  /** Sets the one timer to what happens next by itself: the head may ask, or has waited too long. */
+  /** Sets the timer to the next event: the head may ask again, or has waited too long. */
   private arm(): void {
     const { timers } = this.options
     const head = this.line.first
@@ -234,10 +234,10 @@ export class Queue {
     const { maxWait, timers } = this.options
     const now = timers.clock()
     if (this.asking || this.mustWait()) {
-      // All wait equally long, so those who came first run out of time first.
+      // All calls have the same maxWait, so the first to join is the first to run out of time.
       for (let head = this.line.first; head && head.deadline <= now; head = this.line.first)
         this.remove(head).reject(waitTooLong(maxWait, maxWait, this.failure))
-      // An answer that nobody waits for any more may never come.
+      // All calls of the request in flight are gone, and its answer may never come.
       if (this.asking?.every(({ isGone }) => isGone)) this.asking = undefined
     }
     this.pump()

@@ -1,0 +1,161 @@
+// Sends the checks of one event-loop turn to the decision service in as few requests as possible.
+import { SluiceError } from '../errors.ts'
+import type { Millis } from '../time/clock.ts'
+import { afterTurn } from '../time/turn.ts'
+import { onAbort } from './abort-groups.ts'
+import type { Fetch } from './polite.ts'
+import { malformedAnswer, problemError, serviceUnreachable, statusError } from './remote-errors.ts'
+import type { ClientTimers } from './timers.ts'
+
+/** The operations of the service's HTTP API. */
+export type RemoteOperation = 'check' | 'peek' | 'refund' | 'reset'
+
+/** How the batcher reaches the service. */
+export interface CheckBatcherOptions {
+  /** The address, without a slash at its end. */
+  readonly base: string
+  readonly headers: Readonly<Record<string, string>> | undefined
+  readonly timeout: Millis
+  readonly fetch: Fetch
+  readonly timers: ClientTimers
+}
+
+/** A check that waits for its answer. */
+interface Pending {
+  readonly json: string
+  readonly signal: AbortSignal | undefined
+  readonly resolve: (answer: unknown) => void
+  readonly reject: (error: unknown) => void
+}
+
+/** The most checks in one request; the service accepts no more. */
+const MAX_CHECKS = 1000
+/** The most characters in one request; well below the service's bound on bodies. */
+const MAX_CHARACTERS = 16_384
+
+/** Collects the checks of a turn, sends them together and settles each with its own answer. */
+export class CheckBatcher {
+  private readonly options: CheckBatcherOptions
+  private readonly collected = new Map<RemoteOperation, Pending[]>()
+
+  constructor(options: CheckBatcherOptions) {
+    this.options = options
+  }
+
+  /** Resolves with the service's answer to one check. Rejects with a {@link SluiceError} or the signal's reason. */
+  send(operation: RemoteOperation, json: string, signal?: AbortSignal): Promise<unknown> {
+    if (signal?.aborted) return Promise.reject(signal.reason as Error)
+    return new Promise((settle, fail) => {
+      const forget = onAbort(signal, () => fail(signal?.reason as Error))
+      const resolve = (answer: unknown): void => {
+        forget()
+        settle(answer)
+      }
+      const reject = (error: unknown): void => {
+        forget()
+        fail(error as Error)
+      }
+      this.collect(operation, { json, signal, resolve, reject })
+    })
+  }
+
+  private collect(operation: RemoteOperation, check: Pending): void {
+    const batch = this.collected.get(operation)
+    if (batch !== undefined) {
+      batch.push(check)
+      return
+    }
+    this.collected.set(operation, [check])
+    afterTurn(() => {
+      const collected = this.collected.get(operation) ?? []
+      this.collected.delete(operation)
+      // A check that was aborted before anything was sent is not charged.
+      const wanted = collected.filter(({ signal }) => !signal?.aborted)
+      for (const batch of batchesOf(wanted)) void this.sendBatch(operation, batch)
+    })
+  }
+
+  /** Settles every check of the batch; never rejects. */
+  private async sendBatch(operation: RemoteOperation, batch: readonly Pending[]): Promise<void> {
+    const isSingle = batch.length === 1
+    const checks = batch.map(({ json }) => json).join(',')
+    try {
+      const body = isSingle ? checks : `{"outcomes":true,"checks":[${checks}]}`
+      const answer = await this.request(operation, body)
+      const answers = isSingle ? [answer] : (answer as { decisions?: unknown } | null)?.decisions
+      if (!Array.isArray(answers) || answers.length !== batch.length) throw malformedAnswer()
+      for (const [i, { resolve, reject }] of batch.entries()) {
+        const problem = isSingle ? undefined : (answers[i] as { error?: unknown } | null)?.error
+        if (problem === undefined) resolve(answers[i])
+        else reject(problemError(problem))
+      }
+    } catch (error) {
+      for (const { reject } of batch) reject(error)
+    }
+  }
+
+  /** Rejects at the deadline even if the given fetch ignores its signal. */
+  private async request(operation: RemoteOperation, body: string): Promise<unknown> {
+    const { timeout, timers } = this.options
+    const deadline = new AbortController()
+    let timer: unknown
+    const tooLate = new Promise<never>((_, reject) => {
+      timer = timers.set(() => {
+        deadline.abort()
+        const message = `the decision service did not answer within ${timeout} ms`
+        reject(new SluiceError('store-timeout', message, { transient: true }))
+      }, timeout)
+    })
+    try {
+      return await Promise.race([tooLate, this.exchange(operation, body, deadline.signal)])
+    } catch (cause) {
+      throw cause instanceof SluiceError ? cause : serviceUnreachable(cause)
+    } finally {
+      timers.clear(timer)
+    }
+  }
+
+  private async exchange(
+    operation: RemoteOperation,
+    body: string,
+    signal: AbortSignal,
+  ): Promise<unknown> {
+    const { base, headers, fetch } = this.options
+    const response = await fetch(`${base}/v1/${operation}`, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body,
+      signal,
+      redirect: 'error',
+    })
+    // The deadline covers the body as well.
+    const text = await response.text()
+    if (response.ok) return parse(text)
+    throw statusError(response.status, text)
+  }
+}
+
+/** Splits checks into batches within both bounds. */
+function* batchesOf(checks: readonly Pending[]): Iterable<readonly Pending[]> {
+  let batch: Pending[] = []
+  let size = 0
+  for (const check of checks) {
+    const isFull = batch.length === MAX_CHECKS || size + check.json.length > MAX_CHARACTERS
+    if (batch.length > 0 && isFull) {
+      yield batch
+      batch = []
+      size = 0
+    }
+    batch.push(check)
+    size += check.json.length
+  }
+  if (batch.length > 0) yield batch
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw malformedAnswer()
+  }
+}

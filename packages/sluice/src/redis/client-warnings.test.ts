@@ -1,0 +1,95 @@
+import { Cluster, Redis } from 'ioredis'
+import { Redis as Iovalkey } from 'iovalkey'
+import { createClient, createClientPool, createCluster, createSentinel } from 'redis'
+import { describe, expect, it } from 'vitest'
+import {
+  ioredisClusterOptions,
+  ioredisOptions,
+  nodeRedisClusterOptions,
+  nodeRedisOptions,
+  nodeRedisSentinelOptions,
+} from './client-options.ts'
+import type { RedisClient } from './client.ts'
+import { redisStore, type RedisStoreOptions } from './redis-store.ts'
+
+/** None of these clients connects: they are only looked at. */
+const lazyConnect = true
+const nodes = [{ host: '127.0.0.1', port: 1 }]
+const rootNodes = nodes.map((socket) => ({ socket }))
+
+function warningsOf(client: RedisClient, options: RedisStoreOptions = {}): string[] {
+  const codes: string[] = []
+  redisStore(client, { onWarning: ({ code }) => void codes.push(code), ...options })
+  return codes
+}
+
+describe('the options of sluice/redis', () => {
+  it.each<[string, RedisClient]>([
+    ['ioredis', new Redis(ioredisOptions({ lazyConnect }))],
+    ['ioredis with a URL', new Redis('redis://127.0.0.1:1', ioredisOptions({ lazyConnect }))],
+    ['ioredis, Sentinel', new Redis(ioredisOptions({ lazyConnect, name: 'm', sentinels: nodes }))],
+    ['ioredis, Cluster', new Cluster(nodes, ioredisClusterOptions({ lazyConnect }))],
+    ['iovalkey', new Iovalkey(ioredisOptions({ lazyConnect }))],
+    ['node-redis', createClient(nodeRedisOptions())],
+    ['node-redis with a URL', createClient(nodeRedisOptions({ url: 'redis://127.0.0.1:1' }))],
+    [
+      'node-redis, Sentinel',
+      createSentinel(nodeRedisSentinelOptions({ name: 'm', sentinelRootNodes: nodes })),
+    ],
+    ['node-redis, Cluster', createCluster(nodeRedisClusterOptions({ rootNodes }))],
+    ['a pool of node-redis', createClientPool(nodeRedisOptions())],
+  ])('fit %s: no warning', (_, client) => {
+    expect(warningsOf(client)).toEqual([])
+  })
+
+  it('give way to your own, in nested objects too', () => {
+    const socket = { host: 'redis', connectTimeout: 5 }
+    const made = nodeRedisOptions({ socket, database: 3, disableOfflineQueue: false })
+    expect(made).toMatchObject({ socket, database: 3, disableOfflineQueue: false })
+    expect(made.socket.reconnectStrategy(0)).toBeLessThan(1000)
+    expect(ioredisOptions({ db: 3, connectTimeout: 5 })).toMatchObject({ db: 3, connectTimeout: 5 })
+    const redisOptions = { password: 'p' }
+    expect(ioredisClusterOptions({ redisOptions }).redisOptions).toMatchObject({
+      password: 'p',
+      enableOfflineQueue: false,
+    })
+  })
+
+  it('are new objects each time, since node-redis writes addresses into them', () => {
+    const first = createClient(nodeRedisOptions({ url: 'redis://first:1' }))
+    const second = createClient(nodeRedisOptions({ url: 'redis://second:2' }))
+    expect(first.options.socket).toMatchObject({ host: 'first', port: 1 })
+    expect(second.options.socket).toMatchObject({ host: 'second', port: 2 })
+  })
+})
+
+describe('redisStore warns of a client', () => {
+  it.each<[string, RedisClient, string[]]>([
+    ['of ioredis', new Redis({ lazyConnect }), ['client-queues', 'client-resends']],
+    [
+      'of ioredis that only resends',
+      new Redis({ lazyConnect, enableOfflineQueue: false }),
+      ['client-resends'],
+    ],
+    [
+      'of ioredis that only queues',
+      new Redis({ lazyConnect, maxRetriesPerRequest: 0 }),
+      ['client-queues'],
+    ],
+    ['of ioredis, Cluster', new Cluster(nodes, { lazyConnect }), ['client-queues']],
+    ['of iovalkey', new Iovalkey({ lazyConnect }), ['client-queues', 'client-resends']],
+    ['of node-redis', createClient(), ['client-queues']],
+  ])('%s', (_, client, codes) => {
+    expect(warningsOf(client)).toEqual(codes)
+  })
+
+  it('of a cluster that resends before the deadline is over', () => {
+    const client = new Cluster(nodes, ioredisClusterOptions({ lazyConnect }))
+    expect(warningsOf(client, { timeout: 400 })).toEqual(['client-resends'])
+  })
+
+  it('once, however many stores use it', () => {
+    const client = new Redis({ lazyConnect })
+    expect([warningsOf(client).length, warningsOf(client).length]).toEqual([2, 0])
+  })
+})

@@ -1,0 +1,26 @@
+// Warnings about settings of a client, once for each client.
+import type { Millis } from '../time/clock.ts'
+import type { ClientAdapter, ClientRisk } from './client-adapter.ts'
+import type { StoreWarning } from './warnings.ts'
+
+const CURE =
+  'use ioredisOptions() or nodeRedisOptions() of sluice/redis, or their variants for Sentinel and Cluster'
+
+const MESSAGES: Readonly<Record<ClientRisk, string>> = {
+  'client-queues': `the Redis client queues commands while it has no connection, and sends them when their callers have been answered; ${CURE}`,
+  'client-resends': `the Redis client sends a command again when its reply was lost, which charges it twice; ${CURE}`,
+}
+
+const known = new WeakSet<object>()
+
+/** Warns of a client whose options do not fit a store with that deadline, the first time that it is used. */
+export function warnOfClient(
+  client: object,
+  adapter: ClientAdapter,
+  timeout: Millis,
+  warn: (warning: StoreWarning) => void,
+): void {
+  if (known.has(client)) return
+  known.add(client)
+  for (const code of adapter.risks(timeout)) warn({ code, message: MESSAGES[code] })
+}
