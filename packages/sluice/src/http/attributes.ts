@@ -3,7 +3,7 @@ import { show } from '../errors.ts'
 import { sha256 } from '../key/sha256.ts'
 import { attributeText } from '../policy/pattern.ts'
 import type { Attributes, Policy } from '../policy/policy.ts'
-import type { MaybePromise } from '../stores/store.ts'
+import { isPromise, type MaybePromise } from '../stores/store.ts'
 import { addressReader, type Address, type ClientAddress } from './client-address.ts'
 import { wrong, type HttpOptions, type Identify } from './options.ts'
 import type { FrameworkAdapter } from './framework-adapter.ts'
@@ -219,14 +219,5 @@ function isBare({ rules }: Policy): boolean {
     rule!.by.length === 1 &&
     rule!.by[0] === 'key' &&
     attributeNames({ rules }).size === 1
-  )
-}
-
-/** A promise of any library or realm. */
-export function isPromise<T>(value: MaybePromise<T>): value is Promise<T> {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    typeof (value as { then?: unknown }).then === 'function'
   )
 }

@@ -4,7 +4,7 @@ import { statusOf } from './grpc-status.ts'
 import type { RequestGuard } from './request-guard.ts'
 import { hold } from './hold.ts'
 import type { Admission } from './admission.ts'
-import { isPromise } from './attributes.ts'
+import { isPromise } from '../stores/store.ts'
 
 /** What is used of grpc-js's `ServerListener`: what comes from the client. */
 interface Listener {

@@ -4,7 +4,7 @@ import { honoAdapter, type HonoContext } from './hono-port.ts'
 import type { AnyLimiter, HttpOptions } from './options.ts'
 import type { Admission } from './admission.ts'
 import { clientClosedResponse, held, nodeBehind, responseOf } from './fetch-platform.ts'
-import { isPromise } from './attributes.ts'
+import { isPromise } from '../stores/store.ts'
 
 type Next = () => Promise<void>
 

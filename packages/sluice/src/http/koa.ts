@@ -4,7 +4,7 @@ import { koaAdapter, throwWith, type KoaContext } from './koa-port.ts'
 import { holdUntilClosed, onAnswered } from './node-response.ts'
 import type { AnyLimiter, HttpOptions } from './options.ts'
 import type { Admission } from './admission.ts'
-import { isPromise } from './attributes.ts'
+import { isPromise } from '../stores/store.ts'
 
 type Next = () => Promise<unknown>
 

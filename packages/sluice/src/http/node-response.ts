@@ -4,7 +4,7 @@ import { hold } from './hold.ts'
 import type { NodeResponse } from './node-adapter.ts'
 import type { Admission } from './admission.ts'
 import type { RefusalReply } from './refusal-reply.ts'
-import { isPromise } from './attributes.ts'
+import { isPromise } from '../stores/store.ts'
 
 /** Sends a refusal by the framework's own means. */
 export type Send<S> = (refusal: RefusalReply, response: S) => void

@@ -4,7 +4,7 @@ import { duration } from '../time/duration.ts'
 import { wrong, type HttpOptions } from './options.ts'
 import { retryAfterSeconds } from './headers/dialect.ts'
 import { problemOf, type RefusalKind, type ProblemDetails } from './problem.ts'
-import { isPromise } from './attributes.ts'
+import { isPromise } from '../stores/store.ts'
 
 /** A reply that any framework can send. */
 export interface RefusalReply {

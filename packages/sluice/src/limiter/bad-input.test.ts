@@ -145,7 +145,11 @@ describe('options', () => {
       { limit: '1/s', policy: { name: 'a', rules: [rule] } },
       'both limit and policy are given; accepted: one of them, as a policy has its own limits',
     ],
-    ['an unknown one', { limit: '1/s', stroe: {} }, 'unknown option "stroe"; accepted: limit,'],
+    [
+      'an unknown one',
+      { limit: '1/s', stroe: {} },
+      'unknown option "stroe"; did you mean store? accepted: limit,',
+    ],
     ['a store that is none', { limit: '1/s', store: {} }, 'store is {}; accepted: memoryStore()'],
     ['a store that is null', { limit: '1/s', store: null }, 'store is null; accepted'],
     ['hashKeys as text', { limit: '1/s', hashKeys: 'yes' }, 'hashKeys is "yes"; accepted: true'],

@@ -9,7 +9,11 @@ export type MaybePromise<T> = T | Promise<T>
 
 /** Whether a value comes later; true for promises of any library or realm. */
 export function isPromise<T>(value: MaybePromise<T>): value is Promise<T> {
-  return typeof value === 'object' && value !== null && 'then' in value
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    typeof (value as { then?: unknown }).then === 'function'
+  )
 }
 
 /**
