@@ -18,7 +18,7 @@ import type { Request, Response as ExpressResponse } from 'express'
 import { createLimiter, memoryStore, type Attributes, type LimiterOptions } from 'sluice'
 import type { AnyLimiter } from 'sluice/http'
 import { fakeClock } from 'sluice/testing'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { Cost, RateLimit, rateLimit, RateLimitException, SkipRateLimit } from '@sluice/nest'
 import { decorateClass, decorateMethod } from './decorate.ts'
 
@@ -179,15 +179,18 @@ describe('rateLimit for Nest', () => {
   })
 
   it('the handler does not run when the client goes away while it is held', async () => {
-    const limit = { algorithm: 'leaky-bucket', quota: 10, window: '1s', burst: 10 } as const
-    const { url, handled } = await start([rateLimit(limiterOf({ limit }))])
+    const limit = { algorithm: 'leaky-bucket', quota: 1, window: '1s', burst: 10 } as const
+    const limiter = limiterOf({ limit })
+    const check = vi.spyOn(limiter, 'check')
+    const { url, handled } = await start([rateLimit(limiter)])
     await fetch(`${url}/1`)
     const leaving = new AbortController()
     const held = fetch(`${url}/gone`, { signal: leaving.signal }).catch(() => 'left')
-    const later = fetch(`${url}/3`)
-    setTimeout(() => leaving.abort(), 30)
+    await vi.waitUntil(() => check.mock.calls.length === 2, 10_000)
+    leaving.abort()
     expect(await held).toBe('left')
-    await later
+    // Held for longer than the one that left would have been.
+    await fetch(`${url}/3`)
     expect(handled).toEqual(['1', '3'])
   })
 

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer as createHttp, type ServerResponse } from 'node:http'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { until } from '../../../../test/servers/until.ts'
 import { limitSending, limitUnanswered } from './client-limits.ts'
 
 afterEach(() => vi.useRealTimers())
@@ -73,10 +74,11 @@ describe('an answer that is not read', () => {
     })
     // Settled when nothing more goes into the systems' buffers.
     let before = -1
-    while (server.writableLength !== before) {
+    await until('the buffers are full', 10_000, async () => {
+      const isFull = server.writableLength === before
       before = server.writableLength
-      await new Promise((resolve) => setTimeout(resolve, 20))
-    }
+      return isFull
+    })
     return { client, server }
   }
 

@@ -37,13 +37,13 @@ test.each<[string, () => Server, boolean]>([
   await until('it is told', 5000, async () => dropped === 1)
   expect(first.map(({ destroyed }) => destroyed)).toEqual([false, false])
   first[0]!.destroy()
-  await until('there is room again', 5000, async () => {
-    const next = open()
-    await once(next, 'connect')
-    return Promise.race([
-      once(next, 'close').then(() => false),
-      new Promise<boolean>((resolve) => setTimeout(resolve, 50, true)),
+  await until('there is room again', 10_000, async () => {
+    const answered = Promise.race([
+      once(server, 'drop').then(() => false),
+      once(server, 'connection').then(() => true),
     ])
+    open()
+    return answered
   })
 })
 

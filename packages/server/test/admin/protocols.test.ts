@@ -144,10 +144,13 @@ describe('in a fleet', () => {
     const third = await running({ policies, store: redis.url })
     expect((await third.post('/v1/check', ann)).body).toMatchObject({ reason: 'blocked' })
     await redis.stop()
-    await new Promise((resolve) => setTimeout(resolve, 1500))
+    const failed = /blocks and overrides cannot be read/
+    await until('a look has failed', 10_000, async () =>
+      other.logged().some(({ msg }) => failed.test(String(msg))),
+    )
     expect(await check('ann')).toMatchObject({ reason: 'blocked' })
-    const failed = await admin.ask('unblock', ann)
-    expect(failed.status).toBe(503)
+    const unblocked = await admin.ask('unblock', ann)
+    expect(unblocked.status).toBe(503)
     const bob = await admin.ask('read', { attributes: { user: 'bob' } })
     expect(bob.body.decision).toMatchObject({ degraded: true })
     expect((await admin.ask('keys')).status).toBe(503)

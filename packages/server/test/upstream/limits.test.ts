@@ -1,5 +1,4 @@
 // The reverse proxy limits: who goes on, who is refused, and what both are told.
-import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { tmpdir } from 'node:os'

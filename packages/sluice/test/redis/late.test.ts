@@ -7,74 +7,59 @@ import { redisStore, type IoredisLike } from '../../src/redis/index.ts'
 import type { ResilienceEvent } from '../../src/resilience/events.ts'
 import type { StoreEvent } from '../../src/stores/store.ts'
 import { on } from './asking.ts'
+import { holdAnswers } from './held-answers.ts'
 import { oneServer } from './one-server.ts'
 
 const redis = oneServer()
 
-/** The client with a way back that takes so long. */
-function slowBack(delay: () => number): IoredisLike {
-  const late = async (answer: Promise<unknown>): Promise<unknown> => {
-    const value = await answer
-    await new Promise((resolve) => setTimeout(resolve, delay()))
-    return value
-  }
-  return {
-    evalsha: (...args) => late(redis.client.evalsha(...args)),
-    eval: (...args) => late(redis.client.eval(...args)),
-  }
-}
+/** Milliseconds of patience: enough for a busy machine, and what each late answer costs the test. */
+const TIMEOUT = 1000
 
 describe('an answer that comes too late', () => {
   it('gives back what it charged, and nothing else', async () => {
-    let delay = 0
+    const answers = holdAnswers(redis.client)
     const events: StoreEvent[] = []
-    const store = redisStore(
-      slowBack(() => delay),
-      { timeout: 400 },
-    )
+    const store = redisStore(answers.client, { timeout: TIMEOUT })
     store.watch!((event) => void events.push(event))
     const check = on('late', '10/1h')
     const [first] = await store.take([check])
     expect(first!.remaining).toBe(9)
-    delay = 800
+    answers.hold()
     await expect(store.take([check])).rejects.toMatchObject({ code: 'store-timeout' })
-    delay = 0
+    answers.release()
     await until('the late answer', 5000, async () => events.length > 0)
-    expect(events).toEqual([{ type: 'late-answer', givenBack: true }])
+    expect(events).toEqual([{ type: 'late-answer', refunded: true }])
     await until(
       'the unit is back',
       5000,
       async () => (await store.peek([check]))[0]!.remaining === 9,
     )
-    delay = 800
+    answers.hold()
     await expect(store.take([{ ...check, cost: 10 }])).rejects.toMatchObject({
       code: 'store-timeout',
     })
-    delay = 0
+    answers.release()
     await until('the late refusal', 5000, async () => events.length > 1)
-    expect(events[1]).toEqual({ type: 'late-answer', givenBack: false })
+    expect(events[1]).toEqual({ type: 'late-answer', refunded: false })
     expect((await store.peek([check]))[0]!.remaining).toBe(9)
   })
 
   it('is told by the limiter, which has answered by itself', async () => {
-    let delay = 0
+    const answers = holdAnswers(redis.client)
     const events: ResilienceEvent[] = []
     const limiter = createLimiter({
       limit: { quota: 10, window: '1h', algorithm: 'fixed-window' },
-      store: redisStore(
-        slowBack(() => delay),
-        { timeout: 400 },
-      ),
+      store: redisStore(answers.client, { timeout: TIMEOUT }),
       resilience: { onEvent: (event) => void events.push(event) },
     })
     expect((await limiter.check('told')).degraded).toBe(false)
-    delay = 800
+    answers.hold()
     expect(await limiter.check('told')).toMatchObject({ degraded: true, cause: 'store-timeout' })
-    delay = 0
+    answers.release()
     await until('the late answer', 5000, async () => events.length > 1)
     expect(events).toMatchObject([
       { type: 'fallback', operation: 'check', cause: 'store-timeout' },
-      { type: 'late-answer', givenBack: true },
+      { type: 'late-answer', refunded: true },
     ])
     await until('the unit is back', 5000, async () => (await limiter.peek('told')).remaining === 9)
     await limiter.close()
@@ -84,17 +69,24 @@ describe('an answer that comes too late', () => {
 describe('a request across the slots of a cluster', () => {
   it('takes no longer in all than one call may, and leaves nothing charged', async () => {
     let delay = 0
+    const late = async (answer: Promise<unknown>): Promise<unknown> => {
+      const value = await answer
+      await new Promise((resolve) => setTimeout(resolve, delay))
+      return value
+    }
+    const client: IoredisLike = {
+      evalsha: (...args) => late(redis.client.evalsha(...args)),
+      eval: (...args) => late(redis.client.eval(...args)),
+    }
     // One server will do: what is asked together is decided here.
-    const store = redisStore(
-      slowBack(() => delay),
-      { timeout: 400, cluster: true },
-    )
+    const store = redisStore(client, { timeout: TIMEOUT, cluster: true })
     const checks = ['slot a', 'slot b', 'slot c'].map((key) => on(key, '10/1h'))
     await store.take(checks)
-    delay = 300
+    // Of the three calls, one after the other, the second is already too late.
+    delay = 0.75 * TIMEOUT
     const began = performance.now()
     await expect(store.take(checks)).rejects.toMatchObject({ code: 'store-timeout' })
-    expect(performance.now() - began).toBeLessThan(800)
+    expect(performance.now() - began).toBeLessThan(2 * TIMEOUT)
     delay = 0
     await until('the units are back', 5000, async () => {
       const verdicts = await store.peek(checks)

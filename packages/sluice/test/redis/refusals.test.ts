@@ -9,6 +9,7 @@ import type { Check, Store } from '../../src/stores/store.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
 import { on, patientStore, takeOne } from './asking.ts'
 import { commandCounts, resetCounts } from './command-counts.ts'
+import { holdAnswers } from './held-answers.ts'
 
 const HOLD = 250
 const START = 1_800_000_000_000
@@ -187,40 +188,31 @@ describe('a server with an eviction policy', () => {
     },
   )
 
-  /** A store that knows that the server evicts, and whose answers come back as late as `delay` says. */
-  async function slowBack(delay: () => number, cluster: boolean): Promise<Store> {
-    const late = async (answer: Promise<unknown>): Promise<unknown> => {
-      const value = await answer
-      if (delay() > 0) await new Promise((resolve) => setTimeout(resolve, delay()))
-      return value
-    }
-    const slow: IoredisLike = {
-      evalsha: (...args) => late(own.evalsha(...args)),
-      eval: (...args) => late(own.eval(...args)),
-    }
+  /** A store that knows that the server evicts. */
+  async function evictingStore(client: IoredisLike, cluster: boolean): Promise<Store> {
     let isTold = false
     const onWarning = (): void => void (isTold = true)
-    const store = redisStore(slow, { prefix: 'late:', timeout: 400, cluster, onWarning })
+    const store = redisStore(client, { prefix: 'late:', timeout: 1000, cluster, onWarning })
     await store.take([on('first', '10/1h')])
     await until('it is known', 5000, async () => isTold)
     return store
   }
 
   it('does not put back what it charged itself in a call that was given up', async () => {
-    let delay = 0
-    const store = await slowBack(() => delay, false)
+    const answers = holdAnswers(own)
+    const store = await evictingStore(answers.client, false)
     const check = on('given up', '1/1h')
-    delay = 600
+    answers.hold()
     await expect(store.take([check])).rejects.toMatchObject({ code: 'store-timeout' })
-    delay = 0
+    answers.release()
     expect((await takeOne(store, check)).allowed).toBe(false)
     await until('it is given back', 5000, async () => (await store.peek([check]))[0]!.remaining > 0)
-    await new Promise((resolve) => setTimeout(resolve, HOLD))
-    expect((await takeOne(store, check)).allowed).toBe(true)
+    // The refusal from memory ends soon.
+    await until('it is free', 5000, async () => (await takeOne(store, check)).allowed)
   })
 
   it('leaves a trace of what a request across slots took until another slot refused', async () => {
-    const store = await slowBack(() => 0, true)
+    const store = await evictingStore(own, true)
     const spent = on('spent', '1/1h')
     await store.take([spent])
     const verdicts = await store.take([on('taken first', '1/1h'), spent])
