@@ -2,9 +2,8 @@
 import type { Attributes } from '../policy/policy.ts'
 import { isPromise, type MaybePromise, type Store } from '../stores/store.ts'
 import { preciseClock, type Millis } from '../time/clock.ts'
-import type { Verdict } from '../limit/verdict.ts'
 import type { Decision, Skipped } from './decision.ts'
-import { isAllowed, LazyDecision, type RuleCheck } from './lazy-decision.ts'
+import { StoreDecision, type RuleCheck } from './lazy-decision.ts'
 
 /** One request, ready to be decided: its rules are matched and its keys are built. */
 export interface DecisionRequest {
@@ -57,19 +56,11 @@ function answer(
   const blockedFor = blocked === undefined ? undefined : longestBlock(request.attributes, blocked)
   if (blockedFor !== undefined) return blockedDecision(blockedFor)
   const { checks, skipped } = request
-  if (checks.length === 0) return decisionOf(checks, NONE, skipped)
+  if (checks.length === 0) return new StoreDecision(checks, NONE, skipped)
   const verdicts = operation === 'take' ? store.take(checks) : store.peek(checks)
   return isPromise(verdicts)
-    ? verdicts.then((verdicts) => decisionOf(checks, verdicts, skipped))
-    : decisionOf(checks, verdicts, skipped)
-}
-
-function decisionOf(
-  checks: readonly RuleCheck[],
-  verdicts: readonly Verdict[],
-  skipped: readonly Skipped[],
-): Decision {
-  return new LazyDecision(isAllowed(checks, verdicts), checks, verdicts, skipped)
+    ? verdicts.then((verdicts) => new StoreDecision(checks, verdicts, skipped))
+    : new StoreDecision(checks, verdicts, skipped)
 }
 
 function longestBlock(

@@ -1,35 +1,57 @@
 // The decision of the fast path: it holds the state itself, so that a hot decision is one object.
+import type { State } from '../algorithms/algorithm.ts'
+import { algorithmOf } from '../algorithms/table.ts'
 import { LazyVerdict } from '../limit/take.ts'
 import type { Verdict } from '../limit/verdict.ts'
 import type { TakeOutput } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
+import type { Skipped } from './decision.ts'
 import { LazyDecision, type RuleCheck } from './lazy-decision.ts'
 
 const NONE: readonly never[] = []
 
-/** A decision by one rule over a count in this process. Its verdict is made when a number is read. */
+/** A decision by one rule over a count in this process. Its verdict is made when it is needed. */
 export class FastDecision extends LazyDecision {
+  readonly allowed: boolean
+  private readonly one: RuleCheck
   private readonly now: Millis
   private readonly stateAt: Millis
   private readonly used: number
   private readonly before: number
 
-  constructor(allowed: boolean, one: readonly [RuleCheck], output: TakeOutput) {
-    super(allowed, one, NONE, NONE)
+  constructor(allowed: boolean, one: RuleCheck, output: TakeOutput) {
+    super()
+    this.allowed = allowed
+    this.one = one
     this.now = output.now
     this.stateAt = output.at
     this.used = output.used
     this.before = output.before
   }
 
-  protected override get verdicts(): readonly Verdict[] {
-    if (this.ownVerdicts === NONE) {
-      const { limit, cost } = this.checks[0]!
-      const state = { at: this.stateAt, used: this.used, before: this.before }
-      this.ownVerdicts = [
-        new LazyVerdict(limit, state, cost, this.now, this.allowed, true, 'memory'),
-      ]
-    }
-    return this.ownVerdicts
+  get skipped(): readonly Skipped[] {
+    return NONE
+  }
+
+  override get remaining(): number {
+    const { limit } = this.one
+    return algorithmOf(limit).remaining(limit, this.state, this.now)
+  }
+
+  protected get checks(): readonly RuleCheck[] {
+    return [this.one]
+  }
+
+  protected get verdicts(): readonly Verdict[] {
+    const { limit, cost } = this.one
+    return [new LazyVerdict(limit, this.state, cost, this.now, this.allowed, true, 'memory')]
+  }
+
+  protected get binding(): number {
+    return 0
+  }
+
+  private get state(): State {
+    return { at: this.stateAt, used: this.used, before: this.before }
   }
 }

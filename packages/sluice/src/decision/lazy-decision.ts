@@ -1,4 +1,4 @@
-// The one class of decisions. Like the verdicts under it, it computes its numbers when they are read.
+// Decisions. Like the verdicts under them, they compute their numbers when they are read.
 import type { ErrorCode } from '../errors.ts'
 import type { Limit } from '../limit/limit.ts'
 import type { Verdict } from '../limit/verdict.ts'
@@ -11,29 +11,14 @@ export interface RuleCheck extends Check {
   readonly rule: { readonly name: string; readonly hidden?: boolean }
 }
 
-/** {@link LazyDecision.bindingIndex} before it was first read. */
-const UNKNOWN = -2
-
-/** A decision by any number of checks and, in the same order, their verdicts. */
-export class LazyDecision implements Decision {
-  readonly allowed: boolean
-  readonly skipped: readonly Skipped[]
-  protected readonly checks: readonly RuleCheck[]
-  protected ownVerdicts: readonly Verdict[]
-  private bindingIndex: number
-
-  constructor(
-    allowed: boolean,
-    checks: readonly RuleCheck[],
-    verdicts: readonly Verdict[],
-    skipped: readonly Skipped[],
-  ) {
-    this.allowed = allowed
-    this.checks = checks
-    this.ownVerdicts = verdicts
-    this.skipped = skipped
-    this.bindingIndex = UNKNOWN
-  }
+/** Every number of a decision, derived from its checks, their verdicts in the same order, and the binding one among them. */
+export abstract class LazyDecision implements Decision {
+  abstract readonly allowed: boolean
+  abstract readonly skipped: readonly Skipped[]
+  protected abstract get checks(): readonly RuleCheck[]
+  protected abstract get verdicts(): readonly Verdict[]
+  /** The binding check's place; -1 when no rule with a say applied. */
+  protected abstract get binding(): number
 
   get reason(): Reason {
     const { binding } = this
@@ -104,13 +89,33 @@ export class LazyDecision implements Decision {
     const why = cause === undefined ? {} : { cause }
     return { allowed, reason, rule, limit, ...numbers, degraded, ...why, outcomes, skipped }
   }
+}
 
-  protected get verdicts(): readonly Verdict[] {
-    return this.ownVerdicts
+/** {@link StoreDecision.bindingIndex} before it was first read. */
+const UNKNOWN = -2
+
+/** A decision by the verdicts of a store. */
+export class StoreDecision extends LazyDecision {
+  readonly allowed: boolean
+  readonly skipped: readonly Skipped[]
+  protected readonly checks: readonly RuleCheck[]
+  protected readonly verdicts: readonly Verdict[]
+  private bindingIndex: number
+
+  constructor(
+    checks: readonly RuleCheck[],
+    verdicts: readonly Verdict[],
+    skipped: readonly Skipped[],
+  ) {
+    super()
+    this.allowed = isAllowed(checks, verdicts)
+    this.skipped = skipped
+    this.checks = checks
+    this.verdicts = verdicts
+    this.bindingIndex = UNKNOWN
   }
 
-  /** The binding check's place; -1 when no rule with a say applied. */
-  private get binding(): number {
+  protected get binding(): number {
     if (this.bindingIndex === UNKNOWN) this.bindingIndex = bindingOf(this.checks, this.verdicts)
     return this.bindingIndex
   }
@@ -124,7 +129,7 @@ Object.defineProperty(LazyDecision.prototype, Symbol.for('nodejs.util.inspect.cu
 })
 
 /** Whether every check that is enforced is allowed. */
-export function isAllowed(checks: readonly Check[], verdicts: readonly Verdict[]): boolean {
+function isAllowed(checks: readonly Check[], verdicts: readonly Verdict[]): boolean {
   // By the checks: a store that has left a verdict out fails here instead of letting the request through.
   for (let i = 0; i < checks.length; i++)
     if (!verdicts[i]!.allowed && checks[i]!.shadow !== true) return false

@@ -25,14 +25,14 @@ export function policyLimiter(options: PolicyLimiterOptions): PolicyLimiter {
 
 /** Decides by the only rule when the store has the key; {@link PolicyLimiter} decides everything else. */
 class FastLimiter extends PolicyLimiter {
-  private readonly one: readonly [RuleCheck]
+  private readonly one: RuleCheck
   private fastPath: FastPath | null
   /** What the last decision left; fractions, so that V8 keeps its numbers in place from the start. */
   private readonly output: TakeOutput = { now: 0.5, at: 0.5, used: 0.5, before: 0.5 }
 
   constructor(one: RuleCheck, fastPath: FastPath, options: PolicyLimiterOptions) {
     super(options)
-    this.one = [one]
+    this.one = one
     this.fastPath = fastPath
     this.output.before = 0
   }

@@ -7,12 +7,15 @@ import {
 } from '../decision/decide.ts'
 import type { Decision } from '../decision/decision.ts'
 import { show, SluiceError } from '../errors.ts'
+import { isPlain } from '../key/key.ts'
 import type { CompiledRule } from '../policy/compile.ts'
 import { attributeText } from '../policy/pattern.ts'
 import type { Attributes } from '../policy/policy.ts'
 import type { MaybePromise } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
-import { requireCost, matchRules } from './match-rules.ts'
+import { isBareRule, matchRules, requireCost, toCheck } from './match-rules.ts'
+
+const NONE: readonly never[] = []
 
 /** What a policy limiter is made from. */
 export interface PolicyLimiterOptions {
@@ -32,6 +35,8 @@ export class PolicyLimiter {
   private readonly hashKeys: boolean
   private readonly accepted: AcceptedInput
   private readonly release: () => MaybePromise<void>
+  /** The only rule, when a request is nothing but a key. */
+  private only: CompiledRule | null
   private isClosed = false
 
   constructor({ rules, hashKeys, isBareLimit, deciding, release }: PolicyLimiterOptions) {
@@ -40,9 +45,18 @@ export class PolicyLimiter {
     this.deciding = deciding
     this.hashKeys = hashKeys
     this.release = release
+    const { blocked, onDecision } = deciding
+    const isPlainKey = rules.length === 1 && isBareRule(rules[0]!) && !hashKeys
+    const isObserved = blocked !== undefined || onDecision !== undefined
+    this.only = isPlainKey && !isObserved ? rules[0]! : null
   }
 
   check(attributes: Attributes | string, cost = 1): MaybePromise<Decision> {
+    if (this.only !== null && cost === 1 && typeof attributes === 'string' && isPlain(attributes)) {
+      // Many requests wait for a remote store, and everything that they hold is garbage later.
+      const checks = [toCheck(this.only, attributes, 1)]
+      return decide({ attributes: NONE, checks, skipped: NONE }, this.deciding)
+    }
     return decide(this.match(attributes, cost), this.deciding)
   }
 
@@ -63,6 +77,7 @@ export class PolicyLimiter {
 
   close(): MaybePromise<void> {
     this.isClosed = true
+    this.only = null
     return this.release()
   }
 

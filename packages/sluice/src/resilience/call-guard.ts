@@ -33,10 +33,15 @@ export class Shard {
   }
 }
 
-/** How the value of a call is treated. */
-export interface ExecuteOptions<T> {
-  readonly accept?: (value: T) => boolean
-  readonly onLate?: (value: T) => void
+/** One kind of call. It is made once, so that a call itself allocates next to nothing. */
+export interface GuardedOperation<A, T> {
+  call(argument: A): MaybePromise<T>
+  /** Answers for a call that failed or did not go out. */
+  onFailure(argument: A, failure: Failure, shard: Shard): MaybePromise<T>
+  /** Whether a value is an answer; false makes it a failure. */
+  accept?(argument: A, value: T): boolean
+  /** Receives a value that arrived after the deadline. */
+  onLate?(argument: A, value: T): void
 }
 
 /** Runs calls. Each shard has a breaker of its own; listeners see them as one. */
@@ -64,18 +69,12 @@ export class CallGuard {
 
   /**
    * Runs a call, unless the breaker is open: then, and when the call fails or takes too long, `onFailure` answers.
-   * Misuse by the caller throws. A value that `accept` rejects is a failure; one that arrives after the deadline goes
-   * to `onLate`.
+   * Misuse by the caller throws.
    */
-  execute<T>(
-    shard: Shard,
-    call: () => MaybePromise<T>,
-    onFailure: OnFailure<T>,
-    { accept, onLate }: ExecuteOptions<T> = {},
-  ): MaybePromise<T> {
+  execute<A, T>(shard: Shard, operation: GuardedOperation<A, T>, argument: A): MaybePromise<T> {
     const { breaker } = shard
     const entry = breaker.enter()
-    if (entry === NO_ENTRY) return onFailure(breaker.refusal())
+    if (entry === NO_ENTRY) return operation.onFailure(argument, breaker.refusal(), shard)
     const failed = (error: unknown): MaybePromise<T> => {
       if (isMisuse(error)) {
         breaker.withdrew(entry)
@@ -83,11 +82,11 @@ export class CallGuard {
       }
       if (concernsOneKey(error)) breaker.succeeded(entry)
       else breaker.failed(entry, error)
-      return onFailure(breaker.failure(error))
+      return operation.onFailure(argument, breaker.failure(error), shard)
     }
     let answer: MaybePromise<T>
     try {
-      answer = call()
+      answer = operation.call(argument)
     } catch (error) {
       return failed(error)
     }
@@ -97,12 +96,13 @@ export class CallGuard {
       return answer
     }
     const passed = (value: T): MaybePromise<T> => {
-      if (accept !== undefined && !accept(value)) return failed(wrongAnswer(value))
+      if (operation.accept?.(argument, value) === false) return failed(wrongAnswer(value))
       breaker.succeeded(entry)
       if (shard.spans.isOpen) shard.spans.end()
       return value
     }
     if (this.deadlines === null) return answer.then(passed, failed)
+    const onLate = (value: T): void => operation.onLate?.(argument, value)
     return this.deadlines.race(answer, onLate, passed, failed)
   }
 

@@ -65,7 +65,12 @@ export function createCallGuard(
     ...environment,
   })
   return {
-    execute: async (call, onFailure = rethrow) => guard.execute(guard.shard(), call, onFailure),
+    execute: async (call, onFailure = rethrow) =>
+      guard.execute(
+        guard.shard(),
+        { call, onFailure: (_, failure: Failure) => onFailure(failure) },
+        undefined,
+      ),
   }
 }
 

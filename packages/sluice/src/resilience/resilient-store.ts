@@ -1,7 +1,7 @@
 // A store around a store that always answers in time: by the store itself, or by the fallback.
 import type { Verdict } from '../limit/verdict.ts'
 import type { AsyncStore, Check, MaybePromise, RemoteStore } from '../stores/store.ts'
-import { CallGuard, type Shard } from './call-guard.ts'
+import { CallGuard, type GuardedOperation, type Shard } from './call-guard.ts'
 import type { Failure } from './circuit-breaker.ts'
 import type { FallbackEvent } from './events.ts'
 import { FallbackCounts } from './fallback-counts.ts'
@@ -42,6 +42,12 @@ export class ResilientStore implements AsyncStore {
   private readonly fallback: FallbackCounts
   private readonly environment: Environment
   private readonly unwatch: (() => void) | undefined
+  private readonly takes: GuardedOperation<readonly Check[], readonly Verdict[]> = {
+    call: (checks) => this.store.take(checks),
+    onFailure: (checks, failure, shard) => this.fallBack(shard, checks, failure),
+    accept: (checks, verdicts) => areVerdicts(verdicts, checks.length),
+    onLate: (checks, verdicts) => this.refundLate(checks, verdicts),
+  }
 
   constructor(
     store: RemoteStore,
@@ -70,16 +76,7 @@ export class ResilientStore implements AsyncStore {
   }
 
   take(checks: readonly Check[]): MaybePromise<readonly Verdict[]> {
-    const shard = this.shardFor(checks)
-    return this.guard.execute(
-      shard,
-      () => this.store.take(checks),
-      (failure) => this.fallBack(shard, checks, failure),
-      {
-        accept: (verdicts) => areVerdicts(verdicts, checks.length),
-        onLate: (verdicts) => this.refundLate(checks, verdicts),
-      },
-    )
+    return this.guard.execute(this.shardFor(checks), this.takes, checks)
   }
 
   /** A peek is never a probe: a store that takes no writes may still answer it. */
