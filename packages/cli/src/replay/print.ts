@@ -113,7 +113,7 @@ function detailsOf(candidate: CandidateResult, result: ReplayResult, columns: nu
   )
   for (const victim of victims)
     lines.push(
-      `  ${fitted(victim.client, width)}  ${[victim.refused, victim.requests, victim.peak].map((one) => count(one).padStart(9)).join('')}  ${span(victim.longest)}`,
+      `  ${fitted(victim.client, width)}  ${[victim.refused, victim.requests, victim.peak].map((one) => count(one).padStart(9)).join('')}  ${victim.longest === 0 ? '-' : span(victim.longest)}`,
     )
   return lines
 }
