@@ -92,21 +92,21 @@ describe('changes in words', () => {
   })
 })
 
-describe('against a log', () => {
+describe('a diff against a log', () => {
   const log = [
     ...Array.from({ length: 15 }, () => lineOf(START, '192.0.2.1')),
     ...Array.from({ length: 8 }, () => lineOf(START, '192.0.2.2')),
     ...Array.from({ length: 3 }, () => lineOf(START, '192.0.2.3')),
   ].join('\n')
 
-  it('it says who is newly refused', async () => {
+  it('says who is newly refused', async () => {
     const text = await diff(base, base.replace('10/min', '5/min'), { showKeys: true }, log)
     expect(text).toContain('On 26 requests of 3 clients: refused before 5 (19.2%), now 13 (50.0%).')
     expect(text).toContain('Newly refused: 1 client. Freed: 0 clients.')
     expect(text).toMatch(/192\.0\.2\.1 +15 +5 +10\n +192\.0\.2\.2 +8 +0 +3/)
   })
 
-  it('it says who is freed, and hides who they are', async () => {
+  it('says who is freed, and hides who they are', async () => {
     const streams = streamsWith()
     const files = [fileWith(base), fileWith(base.replace('10/min', '20/min'))] as const
     const flags = { against: [fileWith(log, 'access.log')], json: true }

@@ -29,7 +29,7 @@ export interface Effect {
 export function effectOf<T>(replay: Replay<T>, nameOf: (key: string) => string, most = 10): Effect {
   const [before, after] = replay.candidates
   if (before === undefined || after === undefined) throw new Error('two candidates are compared')
-  const touched: (Touched & { readonly change: number })[] = []
+  const touched: Touched[] = []
   let [newlyRefused, freed] = [0, 0]
   for (let client = 0; client < replay.clients.size; client++) {
     const [old, now] = [before.refusedOf(client), after.refusedOf(client)]
@@ -41,12 +41,10 @@ export function effectOf<T>(replay: Replay<T>, nameOf: (key: string) => string, 
       requests: replay.requestsOf(client),
       before: old,
       after: now,
-      change: now - old,
     })
   }
-  const shown = (list: typeof touched): readonly Touched[] =>
-    list.slice(0, most).map(({ change: _, ...rest }) => rest)
-  const sorted = touched.toSorted((a, b) => b.change - a.change)
+  const changeOf = (one: Touched): number => one.after - one.before
+  const sorted = touched.toSorted((a, b) => changeOf(b) - changeOf(a))
   return {
     requests: replay.requests,
     clients: replay.clients.size,
@@ -54,7 +52,10 @@ export function effectOf<T>(replay: Replay<T>, nameOf: (key: string) => string, 
     after: after.refused,
     newlyRefused,
     freed,
-    worse: shown(sorted.filter(({ change }) => change > 0)),
-    better: shown(sorted.filter(({ change }) => change < 0).toReversed()),
+    worse: sorted.filter((one) => changeOf(one) > 0).slice(0, most),
+    better: sorted
+      .filter((one) => changeOf(one) < 0)
+      .toReversed()
+      .slice(0, most),
   }
 }
