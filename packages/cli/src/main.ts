@@ -40,6 +40,8 @@ program
   )
   .action(async (file: string | undefined, options: ServeOptions) => {
     process.exitCode = await serve(file, options)
+    // Log lines that wait for a reader must not keep the process from ending.
+    setTimeout(() => process.exit(), 1000).unref()
   })
 
 program

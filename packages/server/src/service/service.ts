@@ -22,7 +22,7 @@ import type { WorkerContext } from './worker-context.ts'
 import { Health } from '../health/health.ts'
 import type { Listener } from '../net/listener.ts'
 import type { ServiceContext } from '../limiters/service-context.ts'
-import { createLog, type Log } from '../log/log.ts'
+import { createLog, flushLogs, type Log } from '../log/log.ts'
 import { openStore } from '../store/open-store.ts'
 
 /** What the service is started with. */
@@ -157,6 +157,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     await pause(delay)
     await closeAll(config.shutdown.patience)
     log.info({}, 'stopped')
+    await flushLogs()
   }
   let stopping: Promise<void> | undefined
   return {
