@@ -31,26 +31,28 @@ export function rateLimit<Q extends NestRequest, S extends NestResponse>(
   return new RateLimitGuard(limiter, options)
 }
 
-/** Counts requests over HTTP. Others, such as those of a WebSocket or GraphQL, go on uncounted, with one warning per kind. */
+/** Counts requests over HTTP. Others, such as those of a WebSocket or GraphQL, go on uncounted, with one warning. */
 export class RateLimitGuard<
   Q extends NestRequest = NestRequest,
   S extends NestResponse = NestResponse,
 > implements CanActivate {
   private readonly guard: RequestGuard<Q, S>
-  private readonly warnOfKind: (kind: string) => void
 
   constructor(limiter: AnyLimiter | RateLimitOptions<Q, S>, options?: HttpOptions<Q, S>) {
-    const { cost, onWarning } = { ...(limiter as HttpOptions<Q, S>), ...options }
+    const { cost } = { ...(limiter as HttpOptions<Q, S>), ...options }
     const costOf = (request: Q): number =>
       costs.get(request) ?? (typeof cost === 'function' ? cost(request) : (cost ?? 1))
     this.guard = createRequestGuard<Q, S>(nestAdapter, limiter, { ...options, cost: costOf })
-    this.warnOfKind = warnOncePerKind(onWarning)
   }
 
   /** Returns true to go on; throws {@link RateLimitException} to refuse. */
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     if (context.getType() !== 'http') {
-      this.warnOfKind(context.getType())
+      const kind: string = context.getType()
+      this.guard.warn(
+        'kind-uncounted',
+        () => `requests of the kind ${kind} go on uncounted; rateLimit counts requests over HTTP`,
+      )
       return true
     }
     const targets = [context.getHandler(), context.getClass()]
@@ -101,15 +103,4 @@ function refuse(
   if (rawResponse(response).headersSent)
     throw exceptionOf({ ...reply, fields: [] }, decision, response)
   throw exceptionOf(reply, decision, response)
-}
-
-function warnOncePerKind(onWarning: HttpOptions<unknown>['onWarning']): (kind: string) => void {
-  const warned = new Set<string>()
-  return (kind) => {
-    if (warned.has(kind)) return
-    warned.add(kind)
-    const message = `requests of the kind ${kind} go on uncounted; rateLimit counts requests over HTTP`
-    if (onWarning === undefined) console.warn(`sluice: ${message} (kind-uncounted)`)
-    else onWarning({ code: 'kind-uncounted', message })
-  }
 }

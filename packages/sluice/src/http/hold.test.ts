@@ -11,7 +11,7 @@ describe('a held request', () => {
   it.each([1, 5000, MAX_TIMER_MS, MAX_TIMER_MS + 1, 30 * DAY, 100 * DAY])(
     'goes on after %d ms, not before',
     (delay) => {
-      const next = vi.fn()
+      const next = vi.fn<() => void>()
       hold(delay, next)
       vi.advanceTimersByTime(delay - 1)
       expect(next).not.toHaveBeenCalled()
@@ -21,7 +21,7 @@ describe('a held request', () => {
   )
 
   it('does not go on once it is cancelled, also after the first of several timers', () => {
-    const next = vi.fn()
+    const next = vi.fn<() => void>()
     const cancel = hold(60 * DAY, next)
     vi.advanceTimersByTime(40 * DAY)
     cancel()
@@ -32,7 +32,7 @@ describe('a held request', () => {
 
   it('does not go on when its client closes the connection', () => {
     const connection = Object.assign(new EventEmitter(), { closed: false })
-    const [next, closed] = [vi.fn(), vi.fn()]
+    const [next, closed] = [vi.fn<() => void>(), vi.fn<() => void>()]
     holdUntilClosed(5000, connection, next, closed)
     connection.emit('close')
     vi.advanceTimersByTime(10_000)
@@ -43,7 +43,7 @@ describe('a held request', () => {
 
   it('leaves no listener behind', () => {
     const connection = Object.assign(new EventEmitter(), { closed: false })
-    const next = vi.fn()
+    const next = vi.fn<() => void>()
     holdUntilClosed(5000, connection, next)
     vi.advanceTimersByTime(5000)
     expect(next).toHaveBeenCalledOnce()

@@ -15,12 +15,13 @@ export { hold, holdUntilClosed, MAX_TIMER_MS, type Closable } from './hold.ts'
 export { nodeAdapter } from './node-adapter.ts'
 export type { RefusalAction, RequestGuard } from './request-guard.ts'
 export type { FrameworkAdapter } from './framework-adapter.ts'
-export type { CustomReply, RefusalReply } from './refusal-reply.ts'
+export type { RefusalReply } from './refusal-reply.ts'
 export type { ProblemDetails } from './problem.ts'
 export type {
   AddressFunction,
   AnyLimiter,
   Answered,
+  CustomReply,
   HttpOptions,
   Identify,
   OnRefusedResult,

@@ -9,7 +9,6 @@ import type { Duration } from '../time/duration.ts'
 import type { AddressOptions } from './client-address.ts'
 import type { DialectName } from './headers/dialects.ts'
 import type { ProblemDetails } from './problem.ts'
-import type { CustomReply } from './refusal-reply.ts'
 import type { HttpWarning } from './warnings.ts'
 
 /** The caller's identity, or nothing when it is not known. To read a header field, use `fromHeader`. */
@@ -27,6 +26,15 @@ export interface Answered<Q, S> {
 
 /** The client's address, or a list such as X-Forwarded-For, of which the last entry counts. */
 export type AddressFunction<Q> = (request: Q) => string | readonly string[] | null | undefined
+
+/** What an application may change about a reply. Whatever is left out stays as it is. */
+export interface CustomReply {
+  readonly status?: number
+  /** Added to the fields of the reply; a field of the same name is replaced. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** A string is sent as text/plain unless `headers` say otherwise; anything else as JSON. */
+  readonly body?: unknown
+}
 
 /** What `onRefused` may return: changes of the reply, a Response where the framework takes one, or `'handled'`. */
 export type OnRefusedResult = CustomReply | Response | 'handled' | undefined

@@ -4,7 +4,7 @@ import type { Millis } from '../time/clock.ts'
 import { duration } from '../time/duration.ts'
 import { retryAfterSeconds } from './headers/dialect.ts'
 import { isPromise } from './is-promise.ts'
-import { wrong, type HttpOptions } from './options.ts'
+import { wrong, type CustomReply, type HttpOptions } from './options.ts'
 import { problemOf, type ProblemDetails, type RefusalKind } from './problem.ts'
 
 /** A reply that any framework can send. */
@@ -12,15 +12,6 @@ export interface RefusalReply {
   readonly status: number
   readonly fields: readonly (readonly [name: string, value: string])[]
   readonly body: string
-}
-
-/** What an application may change about a reply. Whatever is left out stays as it is. */
-export interface CustomReply {
-  readonly status?: number
-  /** Added to the fields of the reply; a field of the same name is replaced. */
-  readonly headers?: Readonly<Record<string, string>>
-  /** A string is sent as text/plain unless `headers` say otherwise; anything else as JSON. */
-  readonly body?: unknown
 }
 
 /** Creates the reply to one request. `wait` is given where the decision does not know it. */

@@ -12,10 +12,9 @@ import { attributesReader, otherReadings, type CountedBy } from './attributes.ts
 import type { FrameworkAdapter } from './framework-adapter.ts'
 import { MAX_TIMER_MS } from './hold.ts'
 import { isPromise } from './is-promise.ts'
-import { checkCost, wrong, type AnyLimiter, type HttpOptions } from './options.ts'
+import { checkCost, wrong, type AnyLimiter, type CustomReply, type HttpOptions } from './options.ts'
 import type { RefusalKind } from './problem.ts'
-import { customized, replyMaker, type CustomReply, type ReplyMaker } from './refusal-reply.ts'
-import type { RefusalReply } from './refusal-reply.ts'
+import { customized, replyMaker, type RefusalReply, type ReplyMaker } from './refusal-reply.ts'
 import { dialectsIn, fieldWriter, type FieldWriter } from './response-fields.ts'
 import { warnOnce, type Warn } from './warnings.ts'
 
@@ -32,13 +31,14 @@ export class RequestGuard<Q extends object, S> implements Settler {
   readonly hasAfter: boolean
   /** The header fields that it writes. */
   readonly fieldNames: readonly string[]
+  /** Reports a warning once by its code. */
+  readonly warn: Warn
   private readonly limiter: AnyLimiter
   private readonly adapter: FrameworkAdapter<Q, S>
   private readonly options: HttpOptions<Q, S>
   private readonly attributesOf: (request: Q) => MaybePromise<CountedBy>
   private readonly writeFields: FieldWriter<S>
   private readonly replyTo: ReplyMaker<Q>
-  private readonly warn: Warn
   private readonly mayDelay: boolean
   private readonly maxDelay: Millis
   private readonly isClosed: boolean
@@ -201,10 +201,10 @@ export class RequestGuard<Q extends object, S> implements Settler {
     const readings = [...others, attributes]
     const checkFrom = (i: number): MaybePromise<Admission> => {
       const isLast = i === readings.length - 1
-      const next = (admission: Admission): MaybePromise<Admission> =>
+      const checkRest = (admission: Admission): MaybePromise<Admission> =>
         isLast || admission.refusal !== null ? admission : checkFrom(i + 1)
       const made = this.check(request, isLast ? response : null, readings[i]!, cost, earlier)
-      return isPromise(made) ? made.then(next) : next(made)
+      return isPromise(made) ? made.then(checkRest) : checkRest(made)
     }
     return checkFrom(0)
   }

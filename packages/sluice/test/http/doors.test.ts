@@ -1,4 +1,5 @@
 // What users of other libraries bring along: frameworks' own addresses, lists of addresses, errors to next.
+import type { RequestListener } from 'node:http'
 import express from 'express'
 import Fastify from 'fastify'
 import Koa from 'koa'
@@ -54,7 +55,7 @@ describe("the framework's own address", () => {
     const { limiter, keys } = noting()
     const app = new Koa({ proxy: true, maxIpsCount: 1 })
     app.use(forKoa(limiter, { address: 'koa' }))
-    await fetch(await listening(app.callback()), { headers: chain })
+    await fetch(await listening(app.callback() as RequestListener), { headers: chain })
     expect(keys).toEqual(['203.0.113.9'])
   })
 
@@ -172,7 +173,9 @@ describe('onRefused', () => {
         },
       }),
     )
-    const answer = await fetch(await listening(app.callback()), { redirect: 'manual' })
+    const answer = await fetch(await listening(app.callback() as RequestListener), {
+      redirect: 'manual',
+    })
     expect([answer.status, answer.headers.get('location')]).toEqual([302, '/wait'])
   })
 
