@@ -10,7 +10,7 @@ import {
 } from './grpc-adapter.ts'
 import { statusOf } from './grpc-status.ts'
 import { hold } from './hold.ts'
-import { isPromise } from './is-promise.ts'
+import { isPromise } from '../stores/store.ts'
 import type { AnyLimiter, HttpOptions } from './options.ts'
 import type { RefusalAction, RequestGuard } from './request-guard.ts'
 

@@ -5,7 +5,7 @@ import { clientClosedResponse, nodeBehind, pathOf, peerOf, responseOf } from './
 import type { FrameworkAdapter } from './framework-adapter.ts'
 import { holdUntilAborted } from './hold.ts'
 import { countHeaders } from './identity.ts'
-import { isPromise } from './is-promise.ts'
+import { isPromise } from '../stores/store.ts'
 import { nodeAdapter } from './node-adapter.ts'
 import type { AnyLimiter, HttpOptions } from './options.ts'
 

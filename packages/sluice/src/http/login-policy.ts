@@ -1,10 +1,9 @@
 // The protection of logins as a policy: plain data, to use as it is or to begin from.
 import type { LimitInput } from '../limit/limit.ts'
 import type { Policy, Rule } from '../policy/policy.ts'
-import type { MaybePromise } from '../stores/store.ts'
+import { isPromise, type MaybePromise } from '../stores/store.ts'
 import type { Duration } from '../time/duration.ts'
 import type { Limiter, SyncLimiter } from '../limiter/limiter.ts'
-import { isPromise } from './is-promise.ts'
 
 /** The numbers of {@link loginPolicy}. All of them count failures, if successes are given back. */
 export interface LoginLimits {

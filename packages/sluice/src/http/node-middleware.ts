@@ -1,7 +1,7 @@
 // The HTTP skin on Node: ask the guard, then refuse, hold or go on.
 import type { Admission } from './admission.ts'
 import { holdUntilClosed } from './hold.ts'
-import { isPromise } from './is-promise.ts'
+import { isPromise } from '../stores/store.ts'
 import type { NodeResponse } from './node-adapter.ts'
 import type { RefusalReply } from './refusal-reply.ts'
 import type { RefusalAction, RequestGuard } from './request-guard.ts'

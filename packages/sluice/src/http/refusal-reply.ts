@@ -3,7 +3,7 @@ import type { Decision } from '../decision/decision.ts'
 import type { Millis } from '../time/clock.ts'
 import { duration } from '../time/duration.ts'
 import { retryAfterSeconds } from './headers/dialect.ts'
-import { isPromise } from './is-promise.ts'
+import { isPromise } from '../stores/store.ts'
 import { wrong, type CustomReply, type HttpOptions } from './options.ts'
 import { problemOf, type ProblemDetails, type RefusalKind } from './problem.ts'
 
