@@ -28,8 +28,3 @@ export function unavailable(): SluiceError {
     transient: true,
   })
 }
-
-/** Whether an answer comes later. */
-export function isPromise<T>(value: MaybePromise<T>): value is Promise<T> {
-  return typeof value === 'object' && value !== null && 'then' in value
-}
