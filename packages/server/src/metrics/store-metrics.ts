@@ -12,7 +12,7 @@ export class StoreMetrics {
   private readonly log: Log
   private readonly states: Family<Gauge>
   private readonly failures: Family<Counter>
-  private readonly lateAnswers: Counter
+  private readonly lateAnswers: Family<Counter>
   /** The state of the breaker, for each policy that decides behind it. */
   readonly breakers: Map<string, BreakerState> = new Map()
 
@@ -32,12 +32,10 @@ export class StoreMetrics {
       'Calls that the store did not answer, by error code; with an open breaker those not made.',
       ['code'],
     )
-    this.lateAnswers = metrics
-      .counter(
-        'sluice_store_late_answers_total',
-        'Answers of the store that came after the request was answered without it.',
-      )
-      .with()
+    this.lateAnswers = metrics.counter(
+      'sluice_store_late_answers_total',
+      'Answers of the store that came after the request was answered without it.',
+    )
   }
 
   /** Whether there is no connection, or any breaker is not closed: some decisions are made without the store. */
@@ -72,7 +70,7 @@ export class StoreMetrics {
         this.failures.with(event.cause).add()
         break
       case 'late-answer':
-        this.lateAnswers.add()
+        this.lateAnswers.with().add()
         break
     }
   }

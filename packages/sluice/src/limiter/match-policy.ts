@@ -3,7 +3,7 @@ import type { DecisionRequest } from '../decision/decide.ts'
 import { compilePolicy } from '../policy/compile.ts'
 import { parsePolicy } from '../policy/parse.ts'
 import type { Attributes, Policy } from '../policy/policy.ts'
-import { checkCost, matchRules } from './match-rules.ts'
+import { requireCost, matchRules } from './match-rules.ts'
 
 /** Finds the rules of a policy that apply to some attributes, and makes their checks. */
 export type PolicyMatcher = (attributes: Attributes, cost?: number) => DecisionRequest
@@ -15,7 +15,7 @@ export type PolicyMatcher = (attributes: Attributes, cost?: number) => DecisionR
 export function matchPolicy(policy: Policy): PolicyMatcher {
   const rules = compilePolicy(parsePolicy(policy))
   return (attributes, cost = 1) => {
-    checkCost('cost', cost)
+    requireCost('cost', cost)
     return matchRules(rules, attributes, cost, false)
   }
 }

@@ -11,15 +11,9 @@ import type { Charging, EnvoyHeaders } from '../../config/envoy-options.ts'
 import type { RateLimitRequest } from '../wire/request.ts'
 import { OK, OVER_LIMIT, type Code, type RateLimitResponse } from '../wire/response.ts'
 import { answerOf, blockedAnswer, NO_LIMIT, type DescriptorAnswer } from './descriptor-answer.ts'
-import {
-  outcomesOf,
-  requestOf,
-  type DescriptorChecks,
-  type DescriptorMatcher,
-  type WriteHeaders,
-} from './descriptor-checks.ts'
-import { unavailable, type Domain } from './domain.ts'
-import { DEFAULT_HEADERS, headerWriter } from './headers.ts'
+import { outcomesOf, requestOf, type DescriptorChecks } from './descriptor-checks.ts'
+import { unavailable, type DescriptorMatcher, type Domain } from './domain.ts'
+import { DEFAULT_HEADERS, headerWriter, type WriteHeaders } from './headers.ts'
 
 /** How a domain answers. */
 export interface DecidedDomainOptions {

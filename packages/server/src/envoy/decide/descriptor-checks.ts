@@ -1,9 +1,8 @@
 // What one descriptor of a request asks for. Files and policies differ only in how they make these.
 import type { Attributes, Decision, DecisionRequest, Skipped } from 'sluice'
 import type { DescribedCheck } from '../../limiters/decide-options.ts'
-import type { Descriptor, RateLimitRequest } from '../wire/request.ts'
-import type { CurrentLimit, HeaderValue, RateLimitResponse } from '../wire/response.ts'
-import type { DescriptorAnswer } from './descriptor-answer.ts'
+import type { Descriptor } from '../wire/request.ts'
+import type { CurrentLimit } from '../wire/response.ts'
 
 /** A check with the limit as the caller sees it; without one, it follows from the limit that was applied. */
 export interface LimitCheck extends DescribedCheck {
@@ -23,23 +22,6 @@ export interface DescriptorChecks {
   /** Whether a rule matched that sets no limit. */
   readonly isUnlimited: boolean
 }
-
-/** Makes the checks of requests. */
-export interface DescriptorMatcher {
-  /** One entry for each descriptor. Throws {@link BadRequest} for requests that make no sense. */
-  match(request: RateLimitRequest): readonly DescriptorChecks[]
-  /** What the response tells the proxy beyond the limits. */
-  metadata?(
-    request: RateLimitRequest,
-    answers: readonly DescriptorAnswer[],
-  ): RateLimitResponse['dynamicMetadata']
-}
-
-/** Writes the headers of a response. */
-export type WriteHeaders = (
-  answers: readonly DescriptorAnswer[],
-  isOver: boolean,
-) => readonly HeaderValue[]
 
 /** The use of a descriptor's hits, and how many they are. */
 export function hitsOf(

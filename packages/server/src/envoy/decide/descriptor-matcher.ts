@@ -10,13 +10,8 @@ import { UNITS, unitNumbered, type Unit } from '../descriptors/unit.ts'
 import type { Descriptor, RateLimitRequest } from '../wire/request.ts'
 import type { RateLimitResponse } from '../wire/response.ts'
 import type { DescriptorAnswer } from './descriptor-answer.ts'
-import {
-  attributesOf,
-  hitsOf,
-  type DescriptorChecks,
-  type DescriptorMatcher,
-} from './descriptor-checks.ts'
-import { BadRequest } from './domain.ts'
+import { attributesOf, hitsOf, type DescriptorChecks } from './descriptor-checks.ts'
+import { BadRequest, type DescriptorMatcher } from './domain.ts'
 import { quotaMetadata } from './metadata.ts'
 
 /** How the limits of a file are kept. */

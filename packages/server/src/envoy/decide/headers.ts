@@ -3,10 +3,15 @@ import { headerFields, type ReportedLimit } from 'sluice/http'
 import type { EnvoyHeaders } from '../../config/envoy-options.ts'
 import { OVER_LIMIT, type HeaderValue } from '../wire/response.ts'
 import type { DescriptorAnswer } from './descriptor-answer.ts'
-import type { WriteHeaders } from './descriptor-checks.ts'
 
 /** The headers of a listener that is not configured otherwise. */
 export const DEFAULT_HEADERS: readonly EnvoyHeaders[] = ['retry-after']
+
+/** Writes the headers of a response. */
+export type WriteHeaders = (
+  answers: readonly DescriptorAnswer[],
+  isOver: boolean,
+) => readonly HeaderValue[]
 
 const NONE: readonly HeaderValue[] = []
 

@@ -1,13 +1,8 @@
 // From the descriptors of a request to checks, by the rules of a policy: the entries are the attributes.
 import { matchPolicy, type Policy, type PolicyMatcher } from 'sluice'
 import type { RateLimitRequest } from '../wire/request.ts'
-import {
-  attributesOf,
-  hitsOf,
-  type DescriptorChecks,
-  type DescriptorMatcher,
-} from './descriptor-checks.ts'
-import { BadRequest } from './domain.ts'
+import { attributesOf, hitsOf, type DescriptorChecks } from './descriptor-checks.ts'
+import { BadRequest, type DescriptorMatcher } from './domain.ts'
 
 /** Matches descriptors by the rules of a policy. */
 export function matcherOfPolicy(policy: Policy): DescriptorMatcher {
