@@ -1,5 +1,6 @@
-// Builds the packages: the sources of each become ESM, declarations and source maps in its dist.
-import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+// Builds the packages: the sources of each become ESM, declarations and source maps in its dist; where a package has a
+// tsconfig.cjs.json, the same again as CommonJS in dist/cjs.
+import { existsSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { ensureInstalled } from './install.mjs'
@@ -33,7 +34,9 @@ export async function build({ onlyChanged = false } = {}) {
 async function compile(folder) {
   const next = `${folder}dist-next-${process.pid}`
   const last = `${folder}dist-last-${process.pid}`
-  const code = await run(tool('tsc'), ['-p', folder, '--outDir', next])
+  const code =
+    (await run(tool('tsc'), ['-p', folder, '--outDir', next])) ||
+    (await compileCommonJs(folder, next))
   if (code === 0) {
     if (existsSync(`${folder}dist`)) renameSync(`${folder}dist`, last)
     renameSync(next, `${folder}dist`)
@@ -42,12 +45,27 @@ async function compile(folder) {
   return code
 }
 
+/**
+ * Compiles a package as CommonJS. Its own package.json tells Node and TypeScript the format of the files below it.
+ * @param {string} folder @param {string} dist
+ */
+async function compileCommonJs(folder, dist) {
+  const project = `${folder}tsconfig.cjs.json`
+  if (!existsSync(project)) return 0
+  const code = await run(tool('tsc'), ['-p', project, '--outDir', `${dist}/cjs`])
+  if (code === 0) writeFileSync(`${dist}/cjs/package.json`, '{ "type": "commonjs" }\n')
+  return code
+}
+
 /** Whether nothing in a package is newer than its build; a folder is as new as its last addition or removal. @param {string} folder */
 function isBuilt(folder) {
   const builtAt = statSync(`${folder}dist`, { throwIfNoEntry: false })?.mtimeMs ?? 0
   const sources = readdirSync(`${folder}src`, { recursive: true, encoding: 'utf8' })
-  const inputs = ['package.json', 'tsconfig.json', 'src', ...sources.map((path) => `src/${path}`)]
-  return inputs.every((path) => statSync(join(folder, path)).mtimeMs < builtAt)
+  const configs = ['package.json', 'tsconfig.json', 'tsconfig.cjs.json']
+  const inputs = [...configs, 'src', ...sources.map((path) => `src/${path}`)]
+  return inputs.every(
+    (path) => (statSync(join(folder, path), { throwIfNoEntry: false })?.mtimeMs ?? 0) < builtAt,
+  )
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {

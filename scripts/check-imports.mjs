@@ -96,7 +96,9 @@ const cliRooms = {
   logs: [],
   replay: ['logs', 'terminal'],
   report: ['replay', 'terminal'],
-  commands: ['logs', 'replay', 'report', 'terminal'],
+  diff: ['replay', 'terminal'],
+  advice: ['replay', 'terminal'],
+  commands: ['advice', 'diff', 'logs', 'replay', 'report', 'terminal'],
 }
 
 /** The packages whose rooms are named. A room is a folder of `src`, or a single file with rules of its own. */

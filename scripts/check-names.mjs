@@ -25,6 +25,9 @@ const allowed = {
     'readLimit',
     'systemTimers',
     'take',
+    'checkCost',
+    'isPromise',
+    'warnOnConsole',
     'tooLate',
   ],
   server: [

@@ -8,6 +8,7 @@ const steps = [
   ['lint', tool('oxlint'), ['--type-aware']],
   ['imports', 'node', ['scripts/check-imports.mjs']],
   ['names', 'node', ['scripts/check-names.mjs']],
+  ['rules of tests', 'node', ['scripts/check-tests.mjs']],
   ['types, library', tool('tsc'), ['-p', 'packages/sluice', '--noEmit']],
   ['types, all', tool('tsc'), []],
   ['generated files', 'node', ['scripts/generate.mjs', '--check']],

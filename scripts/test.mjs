@@ -11,15 +11,20 @@ import { countResults, readTallies, TALLY_FILE } from './test-tally.mjs'
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-test-'))
 const tally = join(folder, 'tally.jsonl')
-let failedSteps = 0
-let isInterrupted = false
-/** @type {number | undefined} */
-let exitCode
+/** `exitCode` is that of the tests, undefined unless they ran to their end. */
+const outcome = {
+  failedSteps: 0,
+  isInterrupted: false,
+  exitCode: /** @type {number | undefined} */ (undefined),
+}
 
 // At the exit of this process, so that no failure of a step and no signal can leave the line out.
 process.once('exit', () => {
-  const run = { failedSteps, exitCode: isInterrupted ? undefined : exitCode }
-  const { passed, failed } = countResults(readTallies(tally), run)
+  const { failedSteps, isInterrupted, exitCode } = outcome
+  const { passed, failed } = countResults(readTallies(tally), {
+    failedSteps,
+    exitCode: isInterrupted ? undefined : exitCode,
+  })
   rmSync(folder, { recursive: true, force: true })
   console.log(`${passed} passed, ${failed} failed`)
   process.exitCode = failed > 0 || passed === 0 ? 1 : 0
@@ -27,8 +32,8 @@ process.once('exit', () => {
 for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
   process.on(signal, () => {
     // A second signal does not wait for the tests to end by themselves.
-    const patience = isInterrupted ? 0 : 5000
-    isInterrupted = true
+    const patience = outcome.isInterrupted ? 0 : 5000
+    outcome.isInterrupted = true
     console.error(`\nInterrupted by ${signal}.`)
     void stopAll(patience).then(() => process.exit(1))
   })
@@ -47,7 +52,7 @@ await step('Build', async () => {
   return code === 0
 })
 
-exitCode = await run(
+outcome.exitCode = await run(
   tool('vitest'),
   [
     'run',
@@ -62,7 +67,7 @@ exitCode = await run(
 async function step(name, work) {
   const start = performance.now()
   const isDone = await work()
-  if (!isDone) failedSteps += 1
+  if (!isDone) outcome.failedSteps += 1
   const seconds = ((performance.now() - start) / 1000).toFixed(1)
   console.log(`${name}: ${isDone ? 'done' : 'failed'} after ${seconds} s`)
 }

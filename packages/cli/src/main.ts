@@ -2,6 +2,9 @@
 // The `sluice` command: parses the arguments and calls one function for each command.
 import { program, type Command } from 'commander'
 import { check } from './commands/check.ts'
+import { QUESTIONS } from './advice/answers.ts'
+import { adviseCommand, type AdviseFlags } from './commands/advise.ts'
+import { diffCommand, type DiffFlags } from './commands/diff.ts'
 import { replayCommand, type ReplayFlags } from './commands/replay.ts'
 import { serve, type ServeOptions } from './commands/serve.ts'
 import { runCommand } from './terminal/run-command.ts'
@@ -37,6 +40,8 @@ program
   )
   .action(async (file: string | undefined, options: ServeOptions) => {
     process.exitCode = await serve(file, options)
+    // Log lines that wait for a reader must not keep the process from ending.
+    setTimeout(() => process.exit(), 1000).unref()
   })
 
 program
@@ -96,7 +101,66 @@ Exit code 0: done. 1: a flag, the policy or the log is wrong. 2: a file cannot b
     runCommand((streams) => replayCommand(logs, flags, streams)),
   )
 
+withLogOptions(
+  program
+    .command('diff')
+    .description('explain what changes between two policy files, and for whom in a log')
+    .argument('<old>', 'the configuration as it is')
+    .argument('<new>', 'the configuration as it would be'),
+)
+  .option('--against <log...>', 'decide about the requests of these logs with both')
+  .option('--use <name>', 'the policy to compare on the log, when there are several')
+  .option('--by <attributes>', 'what tells clients apart', 'ip')
+  .option('--json', 'print the result as JSON')
+  .option('--show-keys', 'show clients by their keys instead of hashes')
+  .addHelpText(
+    'after',
+    '\nExit code 0: compared. 1: a flag, a policy or the log is wrong. 2: a file cannot be read.',
+  )
+  .action((before: string, after: string, flags: DiffFlags) =>
+    runCommand((streams) => diffCommand(before, after, flags, streams)),
+  )
+
+withAnswers(
+  withLogOptions(
+    program
+      .command('advise')
+      .description('advise on algorithm, limit, key and failure mode, and write a sluice.yaml')
+      .argument('[log...]', 'logs to take the numbers from'),
+  ),
+).action((logs: string[], flags: AdviseFlags) =>
+  runCommand((streams) => adviseCommand(logs, flags, streams)),
+)
+
+withAnswers(
+  program
+    .command('init')
+    .description('write a sluice.yaml to start with: the short form of advise, with two questions'),
+).action((flags: AdviseFlags) =>
+  runCommand((streams) => adviseCommand([], flags, streams, ['callers', 'processes'])),
+)
+
 await program.parseAsync()
+
+/** The answers to the questions of `advise` as flags, and where the file goes. */
+function withAnswers(command: Command): Command {
+  for (const { name, text, answers } of Object.values(QUESTIONS))
+    command.option(`--${name} <answer>`, `${text} ${Object.keys(answers).join(', ')}`)
+  return command
+    .option('--by <attribute>', 'what tells clients apart, such as ip, user or apiKey', 'ip')
+    .option('--window <duration>', 'the window of the limit', '1min')
+    .option('--touch <share>', 'with a log: the share of clients that the limit may touch', '1%')
+    .option('--out <file>', 'the file to write; - is standard output', 'sluice.yaml')
+    .option('--force', 'replace the file if it exists')
+    .option('--json', 'print the advice as JSON')
+    .addHelpText(
+      'after',
+      `
+On a terminal, questions without a flag are asked; elsewhere the defaults are assumed and named.
+
+Exit code 0: written. 1: a flag or the log is wrong, or the file exists. 2: a file cannot be read or written.`,
+    )
+}
 
 /** The options of every command that reads logs. */
 function withLogOptions(command: Command): Command {

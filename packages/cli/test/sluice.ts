@@ -18,9 +18,14 @@ export interface Command {
   readonly errors: () => string
 }
 
-/** Starts `sluice` with some arguments; it ends with the test at the latest. */
-export function sluice(args: readonly string[], env: Record<string, string> = {}): Command {
+/** Starts `sluice` with some arguments, in a folder; it is killed at the end of the test at the latest. */
+export function sluice(
+  args: readonly string[],
+  env: Record<string, string> = {},
+  cwd: string = process.cwd(),
+): Command {
   const child = spawn(process.execPath, [main, ...args], {
+    cwd,
     env: { ...process.env, REDIS_URL: '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

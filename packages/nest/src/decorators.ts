@@ -1,12 +1,11 @@
-// What controllers and their methods say about limits.
+// Decorators that say what controllers and their methods limit.
 import { SetMetadata, UseGuards, type CustomDecorator } from '@nestjs/common'
 import { SluiceError } from 'sluice'
 import type { AnyLimiter, HttpOptions, RateLimitOptions } from 'sluice/http'
-import { COST, SKIP } from './marks.ts'
 import type { NestRequest, NestResponse } from './nest-adapter.ts'
-import { rateLimit } from './rate-limit.ts'
+import { COST, rateLimit, SKIP } from './rate-limit-guard.ts'
 
-/** Limits a controller or a method, beside what limits it already: `@RateLimit({ limit: '5/min' })`. */
+/** Limits a controller or a method, in addition to other limits on it: `@RateLimit({ limit: '5/min' })`. */
 export function RateLimit<Q extends NestRequest, S extends NestResponse>(
   limiter: AnyLimiter | RateLimitOptions<Q, S>,
   options?: HttpOptions<Q, S>,
@@ -24,7 +23,7 @@ export function Cost(units: number): CustomDecorator {
   return SetMetadata(COST, units)
 }
 
-/** Lets requests of a controller or a method through uncounted; `@SkipRateLimit(false)` on a method counts them again. */
+/** Lets requests of a controller or a method go on uncounted; `@SkipRateLimit(false)` on a method counts them again. */
 export function SkipRateLimit(skip = true): CustomDecorator {
   return SetMetadata(SKIP, skip)
 }

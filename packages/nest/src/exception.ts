@@ -1,12 +1,12 @@
-// A refusal as Nest says it: an exception, for filters to answer.
+// A refusal as an exception of Nest, for exception filters to answer.
 import { HttpException } from '@nestjs/common'
 import type { Decision } from 'sluice'
 import type { RefusalReply } from 'sluice/http'
 import { nestAdapter, type NestResponse } from './nest-adapter.ts'
 
-/** Thrown for a request that is refused. Its response is the problem; the header fields are on the response already. */
+/** Thrown for a refused request. Its response is the problem; the header fields are on the response already. */
 export class RateLimitException extends HttpException {
-  /** Null when nothing could be decided. */
+  /** Null when no decision was possible. */
   readonly decision: Decision | null
 
   constructor(
@@ -19,12 +19,17 @@ export class RateLimitException extends HttpException {
   }
 }
 
-/** The exception of a refusal, whose header fields it writes. */
+/** The exception of a refusal; writes the reply's header fields. */
 export function exceptionOf(
   { fields, body, status }: RefusalReply,
   decision: Decision | null,
   response: NestResponse,
 ): RateLimitException {
-  for (const [name, value] of fields) nestAdapter.set(response, name, value)
-  return new RateLimitException(JSON.parse(body) as Record<string, unknown>, status, decision)
+  let isJson = false
+  for (const [name, value] of fields) {
+    nestAdapter.set(response, name, value)
+    if (name.toLowerCase() === 'content-type') isJson = value.includes('json')
+  }
+  const problem = isJson ? (JSON.parse(body) as Record<string, unknown>) : body
+  return new RateLimitException(problem, status, decision)
 }

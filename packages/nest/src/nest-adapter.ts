@@ -1,11 +1,12 @@
-// How requests of Nest are read and responses written, whichever platform is below: Express or Fastify.
-import type { FrameworkAdapter } from 'sluice/http'
+// Reads requests of Nest and writes its responses, on Express or Fastify.
+import { nodeAdapter, type FrameworkAdapter } from 'sluice/http'
 
 /** What is used of Node's request, which is Express's too. */
 interface RawRequest {
   readonly method?: string | undefined
   readonly url?: string | undefined
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly rawHeaders: readonly string[]
   readonly socket: { readonly remoteAddress?: string | undefined }
 }
 
@@ -22,8 +23,16 @@ export interface RawResponse {
 
 /** A request of Express, or one of Fastify. */
 export type NestRequest =
-  | (RawRequest & { readonly originalUrl: string; readonly route?: { readonly path?: unknown } })
-  | { readonly raw: RawRequest; readonly routeOptions: { readonly url?: string | undefined } }
+  | (RawRequest & {
+      readonly originalUrl: string
+      readonly ip?: string | undefined
+      readonly route?: { readonly path?: unknown }
+    })
+  | {
+      readonly raw: RawRequest
+      readonly ip?: string | undefined
+      readonly routeOptions: { readonly url?: string | undefined }
+    }
 
 /** A response of Express, or a reply of Fastify. */
 export type NestResponse =
@@ -34,10 +43,12 @@ export type NestResponse =
       header(name: string, value: string): unknown
     }
 
-/** Reads and writes through the platform's objects. Nest tells the whole template, with all prefixes. */
+/** Reads and writes the platform's objects. The template of Nest is whole, with all prefixes. */
 export const nestAdapter: FrameworkAdapter<NestRequest, NestResponse> = {
   peerAddress: (request) => rawRequest(request).socket.remoteAddress,
-  header: (request, name) => text(rawRequest(request).headers[name]),
+  header: (request, name) => nodeAdapter.header(rawRequest(request), name),
+  fieldLines: (request, name) => nodeAdapter.fieldLines!(rawRequest(request), name),
+  addressBy: { express: ({ ip }) => ip, fastify: ({ ip }) => ip },
   method: (request) => rawRequest(request).method ?? 'GET',
   path: (request) => ('raw' in request ? (request.raw.url ?? '/') : request.originalUrl),
   route: (request) =>

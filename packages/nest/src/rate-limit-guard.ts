@@ -1,24 +1,37 @@
-// The guard: asks for each request, and throws when it is refused.
+// The guard: decides about each request, and throws for refused ones.
 import type { CanActivate, ExecutionContext } from '@nestjs/common'
 import { Reflector } from '@nestjs/core'
 import {
   createRequestGuard,
-  type AnyLimiter,
-  type RequestGuard,
-  type HttpOptions,
+  holdUntilClosed,
   type Admission,
+  type AnyLimiter,
+  type HttpOptions,
   type RateLimitOptions,
+  type RefusalAction,
+  type RequestGuard,
 } from 'sluice/http'
 import { exceptionOf } from './exception.ts'
-import { heldUntil, whenAnswered } from './flow.ts'
-import { COST, SKIP } from './marks.ts'
 import { nestAdapter, rawResponse, type NestRequest, type NestResponse } from './nest-adapter.ts'
 
-const marks = new Reflector()
-/** What `@Cost` says of the method that a request is for. */
+/** The metadata of `@Cost`: units per request. */
+export const COST = 'sluice:cost'
+/** The metadata of `@SkipRateLimit`: whether requests go on uncounted. */
+export const SKIP = 'sluice:skip'
+
+const reflector = new Reflector()
+/** The `@Cost` of the method that a request is for. */
 const costs = new WeakMap<object, number>()
 
-/** Counts requests over HTTP. Whatever comes another way, such as by WebSocket, goes on uncounted. */
+/** Limits requests: `app.useGlobalGuards(rateLimit({ limit: '100/min' }))`, or as a provider of `APP_GUARD`. */
+export function rateLimit<Q extends NestRequest, S extends NestResponse>(
+  limiter: AnyLimiter | RateLimitOptions<Q, S>,
+  options?: HttpOptions<Q, S>,
+): RateLimitGuard<Q, S> {
+  return new RateLimitGuard(limiter, options)
+}
+
+/** Counts requests over HTTP. Others, such as those of a WebSocket or GraphQL, go on uncounted, with one warning. */
 export class RateLimitGuard<
   Q extends NestRequest = NestRequest,
   S extends NestResponse = NestResponse,
@@ -32,15 +45,22 @@ export class RateLimitGuard<
     this.guard = createRequestGuard<Q, S>(nestAdapter, limiter, { ...options, cost: costOf })
   }
 
-  /** Goes on with true; throws {@link RateLimitException} to refuse. */
+  /** Returns true to go on; throws {@link RateLimitException} to refuse. */
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
-    if (context.getType() !== 'http') return true
+    if (context.getType() !== 'http') {
+      const kind: string = context.getType()
+      this.guard.warn(
+        'kind-uncounted',
+        () => `requests of the kind ${kind} go on uncounted; rateLimit counts requests over HTTP`,
+      )
+      return true
+    }
     const targets = [context.getHandler(), context.getClass()]
-    if (marks.getAllAndOverride<boolean | undefined>(SKIP, targets) === true) return true
+    if (reflector.getAllAndOverride<boolean | undefined>(SKIP, targets) === true) return true
     const http = context.switchToHttp()
     const request = http.getRequest<Q>()
     const response = http.getResponse<S>()
-    const cost = marks.getAllAndOverride<number | undefined>(COST, targets)
+    const cost = reflector.getAllAndOverride<number | undefined>(COST, targets)
     if (cost !== undefined) costs.set(request, cost)
     const admission = this.guard.enter(request, response)
     if ('then' in admission)
@@ -49,11 +69,38 @@ export class RateLimitGuard<
   }
 
   private proceed(admission: Admission, request: Q, response: S): boolean | Promise<boolean> {
-    const { refusal, delay, decision } = admission
-    if (refusal !== null) throw exceptionOf(refusal, decision, response)
+    if (admission.refusal !== null) {
+      const action = this.guard.refuse(admission, request, response)
+      if ('then' in action) return action.then((action) => refuse(action, admission, response))
+      return refuse(action, admission, response)
+    }
+    const { delay } = admission
     const raw = rawResponse(response)
     if (this.guard.hasAfter)
-      whenAnswered(raw, () => this.guard.answered(admission, raw.statusCode, request, response))
-    return delay === 0 ? true : heldUntil(delay, raw)
+      raw.once('close', () => {
+        if (raw.headersSent) this.guard.answered(admission, raw.statusCode, request, response)
+      })
+    if (delay === 0) return true
+    return new Promise((resolve) =>
+      holdUntilClosed(
+        delay,
+        raw,
+        () => resolve(true),
+        () => resolve(false),
+      ),
+    )
   }
+}
+
+/** Throws what Nest is to answer. A response that `onRefused` has sent is left alone by Nest. */
+function refuse(
+  action: RefusalAction,
+  { decision, refusal }: Admission,
+  response: NestResponse,
+): never {
+  if (action.type === 'error') throw action.error
+  const reply = action.type === 'handled' ? refusal! : action.reply
+  if (rawResponse(response).headersSent)
+    throw exceptionOf({ ...reply, fields: [] }, decision, response)
+  throw exceptionOf(reply, decision, response)
 }

@@ -59,6 +59,7 @@ export {
   type TakeOutput,
 } from './stores/store.ts'
 export { createLimiter, type LimiterOptions } from './limiter/create-limiter.ts'
+export { matchPolicy, type PolicyMatcher } from './limiter/match-policy.ts'
 export type { ResilienceOptions } from './resilience/options.ts'
 export type { ResilienceEvent } from './resilience/events.ts'
 export type { Limiter, SyncLimiter } from './limiter/limiter.ts'

@@ -1,20 +1,14 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createLimiter, limit, memoryStore } from 'sluice'
 import { replayCommand, replayLogs, type ReplayFlags } from './replay.ts'
 import { ALGORITHMS } from './log-flags.ts'
 import type { ReplayResult } from '../replay/result.ts'
+import { folder } from './test-folder.ts'
 import { lineOf, START, streamsWith, type TestStreams } from './test-log.ts'
-
-function folder(): string {
-  const path = mkdtempSync(join(tmpdir(), 'sluice-lab-'))
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }))
-  return path
-}
 
 function resultOf(log: string, flags: ReplayFlags = {}): Promise<ReplayResult> {
   return replayLogs([], { try: '5/min', showKeys: true, ...flags }, streamsWith(log))

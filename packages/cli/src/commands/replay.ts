@@ -21,7 +21,7 @@ import {
 import { printed } from '../replay/print.ts'
 import { Replay, type ReplayOptions } from '../replay/replay.ts'
 import type { ReplayResult } from '../replay/result.ts'
-import { run } from '../replay/run.ts'
+import { run, type RunResult } from '../replay/run.ts'
 import { requestReader, ServedDecider, type LogRequest } from '../replay/served.ts'
 import { summaryOf, type SummaryOptions } from '../replay/summary.ts'
 import { algorithmName, rateOf } from '../terminal/words.ts'
@@ -91,21 +91,29 @@ export async function replayLogs(
   return replayWith(files, { ...common, deciders }, summary, streams)
 }
 
-/** Opens the logs, shows progress, and gives the result. */
-export async function replayWith<T>(
+async function replayWith<T>(
   files: readonly string[],
   options: ReplayOptions<T>,
   summary: SummaryOptions,
-  { stdin, stderr, signal }: Streams,
+  streams: Streams,
 ): Promise<ReplayResult> {
+  const { replay, ran } = await readLogs(files, options, streams)
+  return summaryOf(replay, { ...summary, ...ran })
+}
+
+/** Opens the logs, replays them to their end and shows progress. Rejects with {@link Mistake}. */
+export async function readLogs<T>(
+  files: readonly string[],
+  options: ReplayOptions<T>,
+  { stdin, stderr, signal }: Streams,
+): Promise<{ readonly replay: Replay<T>; readonly ran: RunResult }> {
   const replay = new Replay(options)
-  const inputs = await Promise.all(
-    (files.length === 0 ? ['-'] : files).map((file) => openLog(file, stdin)),
-  )
+  const names = files.length === 0 ? ['-'] : files
+  const inputs = await Promise.all(names.map((file) => openLog(file, stdin)))
   const bar = new ProgressBar(stderr)
   try {
     const ran = await run(replay, inputs, { signal, onProgress: (progress) => bar.show(progress) })
-    return summaryOf(replay, { ...summary, ...ran })
+    return { replay, ran }
   } finally {
     bar.end()
   }
@@ -139,16 +147,10 @@ export function servedOptions(
   served: readonly Served[],
   mapped: readonly string[],
 ): Pick<ReplayOptions<LogRequest>, 'deciders' | 'itemOf'> {
-  const [first] = served
-  if (first === undefined) throw new Error('there is no policy')
   return {
     deciders: (time) =>
       served.map(({ name, policy, config }) => new ServedDecider(name, policy, config, time)),
-    itemOf: requestReader(
-      served.map(({ policy }) => policy),
-      first.config,
-      mapped,
-    ),
+    itemOf: requestReader(served, mapped),
   }
 }
 

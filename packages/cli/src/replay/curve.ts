@@ -57,6 +57,25 @@ export function curveOf(
   }
 }
 
+/** The smallest quota that refuses fewer clients than `share`, by bisection; a larger quota refuses no more of them. */
+export function smallestQuota(
+  sample: ClientSample,
+  window: Millis,
+  algorithm: AlgorithmName,
+  highestPeak: number,
+  share: number,
+): CurvePoint {
+  const tracks = [...sample.tracks.values()]
+  const most = algorithm === 'sliding-log' ? MAX_LOG : Infinity
+  let [low, high] = [1, Math.min(Math.max(1, highestPeak), most)]
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2)
+    if (pointOf(tracks, middle, window, algorithm).clientShare < share) high = middle
+    else low = middle + 1
+  }
+  return pointOf(tracks, low, window, algorithm)
+}
+
 function pointOf(
   tracks: readonly Track[],
   quota: number,

@@ -1,7 +1,16 @@
 // A replay's result on a terminal: the sentence first, then a table, the worst victims, refusals over time, caveats.
 import { fitted } from '../terminal/fitted.ts'
 import type { CandidateResult, ReplayResult } from './result.ts'
-import { algorithmName, count, countOf, instant, percent, rateOf, span } from '../terminal/words.ts'
+import {
+  algorithmName,
+  count,
+  countOf,
+  instant,
+  percent,
+  rateOf,
+  span,
+  wrapped,
+} from '../terminal/words.ts'
 
 /** How wide the text may be, and how many candidates are shown in detail. */
 export interface PrintOptions {
@@ -104,7 +113,7 @@ function detailsOf(candidate: CandidateResult, result: ReplayResult, columns: nu
   )
   for (const victim of victims)
     lines.push(
-      `  ${fitted(victim.client, width)}  ${[victim.refused, victim.requests, victim.peak].map((one) => count(one).padStart(9)).join('')}  ${span(victim.longest)}`,
+      `  ${fitted(victim.client, width)}  ${[victim.refused, victim.requests, victim.peak].map((one) => count(one).padStart(9)).join('')}  ${victim.longest === 0 ? '-' : span(victim.longest)}`,
     )
   return lines
 }
@@ -120,17 +129,4 @@ function bars(counts: readonly number[], columns: number): string {
     .map((sum) => (sum === 0 ? ' ' : BARS[Math.min(7, Math.floor((sum / highest) * 8))]!))
     .join('')
     .trimEnd()
-}
-
-/** Text in lines of at most so many columns. */
-export function wrapped(text: string, columns: number): string[] {
-  const lines: string[] = []
-  let line = ''
-  for (const word of text.split(' ')) {
-    if (line !== '' && line.length + 1 + word.length > columns) {
-      lines.push(line)
-      line = word
-    } else line = line === '' ? word : `${line} ${word}`
-  }
-  return [...lines, line]
 }

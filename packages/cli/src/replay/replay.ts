@@ -31,6 +31,8 @@ export interface ReplayOptions<T> {
   readonly from?: Millis
   readonly to?: Millis
   readonly arrival?: boolean
+  /** Windows in which peaks are of interest beside those of the deciders. */
+  readonly windows?: readonly Millis[]
   /** Keeps the times of a sample of clients, for curves. */
   readonly sample?: boolean
 }
@@ -92,7 +94,10 @@ export class Replay<T> {
     const isAddress = options.by.length === 1 && options.by[0] === 'ip'
     this.clients = new Clients(isAddress ? options.addressKey : undefined)
     this.candidates = options.deciders(this.time).map((decider) => new Candidate(decider))
-    const windows = new Set(this.candidates.flatMap(({ decider }) => decider.windows))
+    const windows = new Set([
+      ...(options.windows ?? []),
+      ...this.candidates.flatMap(({ decider }) => decider.windows),
+    ])
     this.peaks = [...windows].slice(0, MAX_WINDOWS).map((window) => new Peaks(window))
     this.timeline = new Timeline(1 + this.candidates.length)
     this.sample = options.sample === true ? new ClientSample() : undefined

@@ -45,19 +45,19 @@ export function attributesOf({ rules }: Policy): ReadonlySet<string> {
   )
 }
 
-/** Reads from a line what guards of these policies ask for. */
+/** Reads from a line what the guards of these policies ask for. */
 export function requestReader(
-  policies: readonly Policy[],
-  { proxy, trustedProxies }: ServedConfig,
+  served: readonly { readonly policy: Policy; readonly config: ServedConfig }[],
   mapped: readonly string[],
 ): (parser: LogParser) => LogRequest {
-  const wanted = new Set(policies.flatMap((policy) => [...attributesOf(policy)]))
-  const fromHeaders = Object.entries(proxy.attributes)
+  const wanted = new Set(served.flatMap(({ policy }) => [...attributesOf(policy)]))
   const names = [...wanted].filter((name) => mapped.includes(name) || !FOUND.has(name))
-  const headers = [
-    ...fromHeaders.map(([, header]) => header.toLowerCase()),
-    ...(trustedProxies.length > 0 ? ['x-forwarded-for'] : []),
-  ]
+  const headers = new Set(
+    served.flatMap(({ config }) => [
+      ...Object.values(config.proxy.attributes).map((header) => header.toLowerCase()),
+      ...(config.trustedProxies.length > 0 ? ['x-forwarded-for'] : []),
+    ]),
+  )
   const address = clientAddress()
   return (parser) => {
     const peer = parser.value('ip')
@@ -73,7 +73,7 @@ export function requestReader(
       peer,
       method: parser.value('method') ?? 'GET',
       path: parser.value('path') ?? '/',
-      headers: Object.fromEntries(headers.map((name) => [name, headerOf(parser, name)])),
+      headers: Object.fromEntries([...headers].map((name) => [name, headerOf(parser, name)])),
       attributes,
     }
   }

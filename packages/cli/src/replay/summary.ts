@@ -128,7 +128,8 @@ function worstOf<T>(candidate: Candidate<T>, clients: number, most: number): rea
   return worst
 }
 
-function peaksOf(peaks: Peaks, clients: number): PeakSummary {
+/** How many clients had which peak. */
+export function peaksOf(peaks: Peaks, clients: number): PeakSummary {
   const counts = new Map<number, number>()
   for (let client = 0; client < clients; client++) {
     const peak = peaks.of(client)

@@ -57,7 +57,7 @@ export function victimTable({ candidates }: ReplayResult): string {
       [count(requests), requests],
       [percent(refused / requests), refused / requests],
       [count(peak), peak],
-      [span(longest), longest],
+      [longest === 0 ? '–' : span(longest), longest],
     ]),
   )
   return rows.length === 0

@@ -66,3 +66,16 @@ export function span(millis: Millis): string {
 export function instant(at: Millis): string {
   return new Date(at).toISOString().slice(0, 19).replace('T', ' ')
 }
+
+/** Text in lines of at most so many columns. */
+export function wrapped(text: string, columns: number): string[] {
+  const lines: string[] = []
+  let line = ''
+  for (const word of text.split(' ')) {
+    if (line !== '' && line.length + 1 + word.length > columns) {
+      lines.push(line)
+      line = word
+    } else line = line === '' ? word : `${line} ${word}`
+  }
+  return [...lines, line]
+}

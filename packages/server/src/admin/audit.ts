@@ -1,5 +1,6 @@
 // The audit log: one line for every change and every refused attempt, in the log and, if wanted, in a file.
-import { createLog, durable, type Log } from '../log/log.ts'
+import { fileSink, type LineSink } from '../log/line-sink.ts'
+import { createLog, type Log } from '../log/log.ts'
 import { RepeatedLog } from '../log/repeated-log.ts'
 import { visible } from '../log/visible.ts'
 
@@ -13,11 +14,14 @@ export interface Who {
 export type AuditResult = 'done' | 'refused' | 'failed'
 
 /** How deep a target is written; requests are flat. */
-const DEEPEST = 4
+const MAX_DEPTH = 4
+/** How long the end of the service waits for the file. */
+const FLUSH_TIMEOUT = 1000
 
 /** Writes lines. Text that strangers chose is escaped and cut. */
 export class Audit {
   private readonly log: Log
+  private readonly sink: LineSink | undefined
   private readonly file: Log | undefined
   private readonly repeated: RepeatedLog
 
@@ -25,7 +29,8 @@ export class Audit {
   constructor(log: Log, file: string | undefined) {
     this.log = log
     this.repeated = new RepeatedLog(log)
-    this.file = file === undefined ? undefined : this.open(file)
+    this.sink = file === undefined ? undefined : this.open(file)
+    this.file = this.sink && createLog('info', this.sink)
   }
 
   write(who: Who, operation: string, target: unknown, result: AuditResult, why?: string): void {
@@ -46,11 +51,21 @@ export class Audit {
     this.repeated.warn('admin-attempts', { who: shown(who, 0) }, 'too many failed admin attempts')
   }
 
-  private open(file: string): Log {
+  /** How many lines the file has missed. */
+  get dropped(): number {
+    return this.sink?.dropped ?? 0
+  }
+
+  /** Resolves when every line is in the file, or after a second. */
+  async close(): Promise<void> {
+    await this.sink?.flush(FLUSH_TIMEOUT)
+  }
+
+  private open(file: string): LineSink {
     const onError = ({ message: error }: Error): void =>
       this.repeated.warn('audit-file', { file, error }, 'the audit file cannot be written')
     try {
-      return createLog('info', durable(file, onError))
+      return fileSink(file, onError)
     } catch (error) {
       const { message } = error as Error
       throw new Error(`listeners.admin.auditFile cannot be opened: ${message}`, { cause: error })
@@ -61,7 +76,7 @@ export class Audit {
 function shown(value: unknown, depth: number): unknown {
   if (typeof value === 'string') return visible(value)
   if (typeof value !== 'object' || value === null) return value
-  if (depth >= DEEPEST) return '…'
+  if (depth >= MAX_DEPTH) return '…'
   if (Array.isArray(value)) return value.slice(0, 50).map((one) => shown(one, depth + 1))
   const members = Object.entries(value).slice(0, 50)
   return Object.fromEntries(

@@ -53,18 +53,29 @@ export async function startAdmin(
     path === undefined || parts.file === undefined ? path : resolve(dirname(parts.file), path)
   const tokens = new TokenRing(admin, beside(admin.tokenFile), log)
   const attempts = new Attempts()
-  const close = (): void => {
+  let audit: Audit | undefined
+  const close = async (): Promise<void> => {
     tokens.close()
     attempts.close()
+    await audit?.close()
   }
   const inspectors = new Inspectors(opened.store)
   const warnings = new RepeatedLog(log)
   try {
     await tokens.open(parts.watch)
+    audit = new Audit(log, beside(admin.auditFile))
+    const written = audit
+    metrics
+      .counter(
+        'sluice_admin_audit_lines_dropped_total',
+        'Audit lines that the audit file has missed.',
+      )
+      .with()
+      .readFrom(() => written.dropped)
     const shared = {
       tokens,
       attempts,
-      audit: new Audit(log, beside(admin.auditFile)),
+      audit,
       views: views({
         context,
         controls,
@@ -92,11 +103,11 @@ export async function startAdmin(
       ...listener,
       close: async (patience) => {
         await listener.close(patience)
-        close()
+        await close()
       },
     }
   } catch (error) {
-    close()
+    await close()
     throw error
   }
 }

@@ -1,6 +1,12 @@
 // Answers the auth requests of proxies: `/v1/auth/nginx?policy=api` and the like.
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { retryAfterSeconds, settle, type Admission, type RefusalReply } from 'sluice/http'
+import {
+  holdUntilClosed,
+  retryAfterSeconds,
+  settle,
+  type Admission,
+  type RefusalReply,
+} from 'sluice/http'
 import { limiterFor } from '../limiters/limiter-for.ts'
 import { isPromise } from '../limiters/limiters.ts'
 import { guardsOver, type GuardOptions } from '../limiters/request-guards.ts'
@@ -45,10 +51,9 @@ export function authHandler(
   ): void => {
     if (refusal !== null) refuse(response, refusal)
     else if (delay === 0) end(response, 204, 204)
-    else if (delay <= options.maxDelay) {
-      const timer = setTimeout(() => end(response, 204, 204), delay)
-      response.once('close', () => clearTimeout(timer))
-    } else {
+    else if (delay <= options.maxDelay)
+      holdUntilClosed(delay, response, () => end(response, 204, 204))
+    else {
       // The proxy would give up, and then forward the request at once or ask, and pay, again.
       void settle(request, 0)
       refuse(response, tooEarly(delay))

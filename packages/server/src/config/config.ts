@@ -2,7 +2,7 @@
 import type { AlgorithmName, Millis, OnStoreFailure, Policy } from 'sluice'
 import type { DialectName } from 'sluice/http'
 import type { LogLevel } from '../log/log.ts'
-import type { Charging, HeaderDialect } from './envoy-options.ts'
+import type { Charging, EnvoyHeaders } from './envoy-options.ts'
 
 /** Counts in this process, lost when it ends. */
 export interface MemoryStoreConfig {
@@ -132,7 +132,7 @@ export interface EnvoyConfig {
   readonly algorithm: AlgorithmName
   readonly charging: Charging
   /** Headers for the client, beside what Envoy adds itself. */
-  readonly headers: readonly HeaderDialect[]
+  readonly headers: readonly EnvoyHeaders[]
   readonly onStoreFailure: OnStoreFailure
   /** Whether tools may ask which services there are. */
   readonly reflection: boolean

@@ -1,4 +1,5 @@
 // The values that the options of Envoy's rate limit service accept.
+import { DIALECT_NAMES, type DialectName } from 'sluice/http'
 
 /**
  * What a refused request costs. `all-or-none`: nothing. `each`: every descriptor pays for itself, whatever the
@@ -6,17 +7,11 @@
  */
 export type Charging = 'all-or-none' | 'each'
 
-/**
- * `retry-after`: on refusals. `ratelimit`: the structured fields RateLimit-Policy and RateLimit, every limit named.
- * `ratelimit-triple`: RateLimit-Limit, -Remaining and -Reset of the limit nearest to refusing, `x-ratelimit` the same
- * with X-. All of them count seconds from now.
- */
-export type HeaderDialect = (typeof HEADER_DIALECTS)[number]
+/** `retry-after` on refusals, and every dialect of the library's table. */
+export type EnvoyHeaders = 'retry-after' | DialectName
 
-/** All dialects. */
-export const HEADER_DIALECTS = [
+/** The accepted names. */
+export const ENVOY_HEADERS: readonly ['retry-after', ...DialectName[]] = [
   'retry-after',
-  'ratelimit',
-  'ratelimit-triple',
-  'x-ratelimit',
-] as const
+  ...DIALECT_NAMES,
+]

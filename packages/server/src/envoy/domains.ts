@@ -1,34 +1,25 @@
 // The domains in force: those of descriptor files, swapped all at once, and every policy under its own name.
-import type { AlgorithmName, Store } from 'sluice'
-import type { LimiterSource, ServiceLimiter } from '../limiters/limiters.ts'
-import { descriptorDomain, type DescriptorDomainOptions } from './decide/descriptor-domain.ts'
+import type { DecideOptions, Policy } from 'sluice'
+import type { LimiterSource } from '../limiters/limiters.ts'
+import type { CountedRules } from '../metrics/decision-metrics.ts'
+import { decidedDomain, type DecidedDomainOptions } from './decide/decided-domain.ts'
+import { FileMatcher, type FileMatcherOptions } from './decide/descriptor-matcher.ts'
 import type { Domain, Domains } from './decide/domain.ts'
-import type { Charging, HeaderDialect } from '../config/envoy-options.ts'
-import type { KnownBlocks } from '../controls/live-controls.ts'
-import { blockingDomain } from './decide/blocking-domain.ts'
-import { policyDomain } from './decide/policy-domain.ts'
+import { matcherOfPolicy } from './decide/policy-matcher.ts'
 import type { DomainConfig } from './descriptors/domain-config.ts'
 
 /** How domains decide. */
-export interface DomainOptions {
-  /** Where the counts of descriptors live. */
-  readonly store: Store
-  /** Default `fixed-window`. */
-  readonly algorithm?: AlgorithmName
-  /** Default `all-or-none`. */
-  readonly charging?: Charging
-  /** Default `retry-after`. */
-  readonly headers?: readonly HeaderDialect[]
-  /** What operators have blocked; default: nobody can. */
-  readonly blocks?: KnownBlocks
+export interface DomainOptions extends FileMatcherOptions, DecidedDomainOptions {
+  /** What stands around the decisions of a policy or a domain. */
+  readonly around: (counted: CountedRules) => DecideOptions
 }
 
-/** Finds domains by name; a domain of descriptors goes before a policy of the same name. */
+/** Finds domains by name; a domain of descriptors takes precedence over a policy of the same name. */
 export class DomainRegistry implements Domains {
-  private readonly options: DescriptorDomainOptions & Pick<DomainOptions, 'blocks'>
+  private readonly options: DomainOptions
   private readonly policies: LimiterSource | undefined
   private ofDescriptors: ReadonlyMap<string, Domain> = new Map()
-  private readonly ofPolicies = new WeakMap<ServiceLimiter, Domain>()
+  private readonly ofPolicies = new WeakMap<Policy, Domain>()
 
   constructor(options: DomainOptions, policies?: LimiterSource) {
     this.options = options
@@ -37,14 +28,11 @@ export class DomainRegistry implements Domains {
 
   /** Puts other descriptors in force; counts are kept where keys, unit and algorithm are the same. */
   swap(configs: readonly DomainConfig[]): void {
-    const { blocks, headers } = this.options
     this.ofDescriptors = new Map(
       configs.map((config) => {
-        const domain = descriptorDomain(config, this.options)
-        return [
-          config.domain,
-          blocks === undefined ? domain : blockingDomain(domain, config.domain, blocks, headers),
-        ]
+        const matcher = new FileMatcher(config, this.options)
+        const around = this.options.around(matcher.counted)
+        return [config.domain, decidedDomain(matcher, around, this.options)]
       }),
     )
   }
@@ -59,12 +47,14 @@ export class DomainRegistry implements Domains {
   }
 
   private policyNamed(name: string): Domain | undefined {
-    const limiter = this.policies?.current.get(name)
-    if (limiter === undefined) return undefined
-    let domain = this.ofPolicies.get(limiter)
+    const policy = this.policies?.current.policies.find((one) => one.name === name)
+    if (policy === undefined) return undefined
+    let domain = this.ofPolicies.get(policy)
     if (domain === undefined) {
-      domain = policyDomain(limiter, this.options.headers)
-      this.ofPolicies.set(limiter, domain)
+      const { headers, around } = this.options
+      // What a refused request costs is the policy's own to say, by `countRefused` of its rules.
+      domain = decidedDomain(matcherOfPolicy(policy), around(policy), { headers })
+      this.ofPolicies.set(policy, domain)
     }
     return domain
   }

@@ -1,11 +1,11 @@
 // The method ShouldRateLimit: from the bytes of a request, through a domain, to the bytes of a response.
-import type { MaybePromise } from 'sluice'
-import { NO_LIMIT, responseOf } from './decide/answer.ts'
-import { BadRequest, isPromise, type Domains } from './decide/domain.ts'
+import { isPromise, type MaybePromise } from 'sluice'
+import { NO_LIMIT } from './decide/descriptor-answer.ts'
+import { BadRequest, type Domains } from './decide/domain.ts'
 import { FRAME_HEADER, sealed } from './grpc/frames.ts'
 import type { UnaryMethod } from './grpc/server.ts'
 import { decodeRequest, type RateLimitRequest } from './wire/request.ts'
-import { encodeResponse, type RateLimitResponse } from './wire/response.ts'
+import { encodeResponse, OK, type RateLimitResponse } from './wire/response.ts'
 
 /** The service's name, and its only method. */
 export const RATE_LIMIT_SERVICE = 'envoy.service.ratelimit.v3.RateLimitService'
@@ -50,10 +50,13 @@ export function shouldRateLimit(
 }
 
 function unlimited({ descriptors }: RateLimitRequest): RateLimitResponse {
-  return responseOf(
-    descriptors.map(() => NO_LIMIT),
-    [],
-  )
+  return {
+    overallCode: OK,
+    statuses: descriptors.map(() => NO_LIMIT),
+    responseHeaders: [],
+    dynamicMetadata: undefined,
+    unenforced: 0,
+  }
 }
 
 /** What the definitions of the protocol demand of a request. */

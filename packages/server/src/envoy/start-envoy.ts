@@ -1,14 +1,13 @@
 // Starts the rate limit service of Envoy within the service: its store, its domains, its files and its port.
 import { dirname, resolve } from 'node:path'
-import type { Store } from 'sluice'
-import type { OnEvent } from 'sluice/resilience'
 import type { Config, EnvoyConfig, GrpcListenerConfig } from '../config/config.ts'
 import type { WatchOptions } from '../reload/watch-file.ts'
 import type { Listener } from '../net/listener.ts'
 import type { ServiceContext } from '../limiters/service-context.ts'
+import type { DecideOptions } from 'sluice'
+import type { CountedRules } from '../metrics/decision-metrics.ts'
 import type { DomainConfig } from './descriptors/domain-config.ts'
-import type { KnownBlocks } from '../controls/live-controls.ts'
-import { guardedStore } from './decide/guarded-store.ts'
+import { decideOptions, type DecisionSurroundings } from '../limiters/decide-options.ts'
 import { DomainRegistry } from './domains.ts'
 import { DomainFiles } from './files/domain-files.ts'
 import { openEnvoy } from './listener.ts'
@@ -29,18 +28,14 @@ const DEFAULTS: EnvoyConfig = {
 const ADDRESS = { host: '127.0.0.1', port: 8081 }
 
 /** What the service brings along. */
-export interface EnvoyParts {
+export interface EnvoyServices {
   readonly context: ServiceContext
-  readonly store: Store
+  readonly surroundings: DecisionSurroundings
   /** The configuration's file, beside which relative files are looked for. */
   readonly file?: string | undefined
   readonly watch?: WatchOptions | false | undefined
   /** The descriptors in force, when somebody else reads the files. */
   readonly domains?: readonly DomainConfig[] | undefined
-  /** Who hears of the store behind the descriptors, under a name. */
-  readonly listenerFor?: (name: string) => OnEvent
-  /** What operators have blocked. */
-  readonly blocks?: KnownBlocks | undefined
 }
 
 /** The listener, and what reads its files again. */
@@ -56,20 +51,13 @@ export interface StartedEnvoy {
 /** Starts it when the configuration asks for it; throws `InvalidFiles` when its files are wrong. */
 export async function startEnvoy(
   config: Config,
-  { context, store, file, watch, domains: given, listenerFor, blocks }: EnvoyParts,
+  { context, surroundings, file, watch, domains: given }: EnvoyServices,
 ): Promise<StartedEnvoy | undefined> {
   const address: GrpcListenerConfig | undefined = config.listeners.grpc ?? (config.envoy && ADDRESS)
   if (address === undefined) return undefined
-  const { files, mergeDomains, reflection, onStoreFailure, ...deciding } = config.envoy ?? DEFAULTS
-  const guarded = guardedStore(store, {
-    ...config.failure,
-    onStoreFailure,
-    ...(listenerFor && store.sync !== true && { onEvent: listenerFor('envoy') }),
-  })
-  const domains = new DomainRegistry(
-    { ...deciding, store: guarded, ...(blocks && { blocks }) },
-    context.limiters,
-  )
+  const { files, mergeDomains, reflection, ...deciding } = config.envoy ?? DEFAULTS
+  const around = (counted: CountedRules): DecideOptions => decideOptions(counted, surroundings)
+  const domains = new DomainRegistry({ ...deciding, around }, context.limiters)
   const loading = { algorithm: deciding.algorithm, mergeDomains }
   const own = given === undefined ? files : []
   const source = new DomainFiles(pathsOf(own, file), loading, domains, context.log)

@@ -1,7 +1,7 @@
 // Logs hold no secrets, and no text of a stranger can look like more than one value.
 import { Writable } from 'node:stream'
 import { describe, expect, test } from 'vitest'
-import { createLog, durable, withoutSecrets } from './log.ts'
+import { createLog, withoutSecrets } from './log.ts'
 
 /** What one event becomes, as bytes of the log. */
 function written(fields: object, message = 'x'): string {
@@ -92,17 +92,3 @@ function nested(depth: number): object {
 function isActedOn(character: string): boolean {
   return /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u.test(character)
 }
-
-test('a disk without room is told to whoever asked, and ends nothing', () => {
-  const errors: string[] = []
-  const log = createLog(
-    'info',
-    durable('/dev/full', ({ message }) => errors.push(message)),
-  )
-  const silent = createLog('info', durable('/dev/full'))
-  for (let i = 0; i < 3; i++) {
-    log.info({}, 'x')
-    silent.info({}, 'x')
-  }
-  expect(new Set(errors)).toEqual(new Set(['ENOSPC: no space left on device, write']))
-})

@@ -1,5 +1,6 @@
 // Structured logs: one JSON line for each event, without secrets, whatever strangers put into them.
 import { pino, type DestinationStream } from 'pino'
+import { standardErrorSink } from './line-sink.ts'
 
 /** What the service logs through: a pino logger, or anything of its shape. */
 export interface Log {
@@ -46,22 +47,16 @@ export function createLog(
       // The whole line, since a secret may stand in the text of another library's error.
       hooks: { streamWrite: (line) => harmless(withoutSecrets(line)) },
     },
-    destination ?? durable(2),
+    destination ?? standardErrorSink(),
   )
 }
 
-/** How many bytes wait for a full disk to have room again; what comes on top is lost. */
-const MOST_WAITING = 1_000_000
+/** How long the end of the process waits for the reader of its log. */
+const FLUSH_TIMEOUT = 1000
 
-/**
- * Where lines go: a path, or the number of an open file. Lines that cannot be written wait, and `onError` hears why; without
- * it pino lets the process end on a full disk. Throws when the file cannot be opened.
- */
-export function durable(dest: string | 2, onError?: (error: Error) => void): DestinationStream {
-  const options = { mkdir: true, mode: 0o600, sync: true, maxLength: MOST_WAITING } as const
-  const stream = pino.destination({ ...options, dest })
-  stream.on('error', (error: Error) => onError?.(error))
-  return stream
+/** Resolves when standard error has taken every line, or after a second. Call it before the process ends. */
+export function flushLogs(): Promise<void> {
+  return standardErrorSink().flush(FLUSH_TIMEOUT)
 }
 
 /** The text with the password of every URL in it replaced by `***`. */

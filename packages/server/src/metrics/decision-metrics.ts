@@ -1,8 +1,19 @@
 // Counts what limiters decide. Labels come from policies and rules, never from requests.
-import type { Decision, Policy } from 'sluice'
+import type { Decision } from 'sluice'
 import type { Family } from './family.ts'
 import type { Histogram } from './histogram.ts'
 import type { Counter, MetricRegistry } from './registry.ts'
+
+/** A named set of rules whose decisions are counted: a policy, or a domain of descriptors. */
+export interface CountedRules {
+  readonly name: string
+  readonly rules: readonly {
+    readonly name: string
+    /** The attributes that make a key. */
+    readonly by: readonly string[]
+    readonly shadow?: boolean
+  }[]
+}
 
 /** The counters of one rule, ready to be added to. */
 interface RuleCounters {
@@ -43,7 +54,7 @@ export class DecisionMetrics {
   }
 
   /** The figures of one policy; every rule's counters are there from the start, at 0. */
-  of(policy: Policy): PolicyMetrics {
+  of(policy: CountedRules): PolicyMetrics {
     const rule = (name: string): RuleCounters => ({
       allowed: this.decisions.with(policy.name, name, 'allowed'),
       refused: this.decisions.with(policy.name, name, 'refused'),

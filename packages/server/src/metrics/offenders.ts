@@ -1,6 +1,7 @@
 // Who is refused most: a small sketch for each rule, in constant memory, that costs allowed requests nothing.
 import { createHash } from 'node:crypto'
-import type { Attributes, Decision, Millis, Policy } from 'sluice'
+import type { Attributes, Decision, Millis } from 'sluice'
+import type { CountedRules } from './decision-metrics.ts'
 
 /** Keys that are followed for each rule. */
 const FOLLOWED = 100
@@ -105,7 +106,7 @@ export class Offenders {
   }
 
   /** What is to be called for every decision of a policy that refuses. */
-  noterFor(policy: Policy): (decision: Decision, attributes: Attributes | string) => void {
+  noterFor(policy: CountedRules): (decision: Decision, attributes: Attributes | string) => void {
     const rules = new Map(policy.rules.map((rule) => [rule.name, rule.by]))
     const held = new Map<string, Followed>()
     return (decision, attributes) => {

@@ -1,11 +1,12 @@
-// Figures of the process itself, under the names that Prometheus' own libraries use.
+// Metrics of the process itself, under the names that Prometheus' own libraries use.
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { Health } from '../health/health.ts'
+import { standardErrorSink } from '../log/line-sink.ts'
 import { version } from '../version.ts'
 import type { Across } from './family.ts'
 import type { MetricRegistry } from './registry.ts'
 
-/** Adds memory, processor time, the event loop's delay, the version and whether the service wants traffic. */
+/** Adds memory, processor time, dropped log lines, the event loop's delay, the version and readiness. */
 export function addProcessMetrics(metrics: MetricRegistry, health: Health): void {
   const gauge = (name: string, help: string, read: () => number, across?: Across): void =>
     metrics.gauge(name, help, [], across).with().readFrom(read)
@@ -25,6 +26,13 @@ export function addProcessMetrics(metrics: MetricRegistry, health: Health): void
     const { user, system } = process.cpuUsage()
     return (user + system) / 1e6
   })
+  metrics
+    .counter(
+      'sluice_log_lines_dropped_total',
+      'Log lines dropped because their reader did not keep up.',
+    )
+    .with()
+    .readFrom(() => standardErrorSink().dropped)
   const delay = monitorEventLoopDelay({ resolution: 20 })
   delay.enable()
   gauge(

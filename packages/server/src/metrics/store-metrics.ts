@@ -5,6 +5,7 @@ import type { Family } from './family.ts'
 import type { Counter, Gauge, MetricRegistry } from './registry.ts'
 
 const STATES = ['closed', 'open', 'half-open'] as const
+type BreakerState = (typeof STATES)[number]
 
 /** Listens to what limiters say of their store: in metrics, in the log, and in one word for `/readyz`. */
 export class StoreMetrics {
@@ -12,9 +13,10 @@ export class StoreMetrics {
   private readonly states: Family<Gauge>
   private readonly failures: Family<Counter>
   private readonly lateAnswers: Family<Counter>
-  /** The state of each policy's breaker. */
-  readonly breakers: Map<string, (typeof STATES)[number]> = new Map()
+  /** The state of the breaker, for each policy that decides behind it. */
+  readonly breakers: Map<string, BreakerState> = new Map()
 
+  private state: BreakerState = 'closed'
   private readonly isConnected: () => boolean
 
   constructor(metrics: MetricRegistry, log: Log, isConnected: () => boolean = () => true) {
@@ -33,54 +35,52 @@ export class StoreMetrics {
     this.lateAnswers = metrics.counter(
       'sluice_store_late_answers_total',
       'Answers of the store that came after the request was answered without it.',
-      ['policy'],
     )
   }
 
   /** Whether there is no connection, or any breaker is not closed: some decisions are made without the store. */
   get isDegraded(): boolean {
     if (!this.isConnected()) return true
-    for (const state of this.breakers.values()) if (state !== 'closed') return true
-    return false
+    return this.state !== 'closed'
   }
 
-  /** What a policy's limiter is to tell its events to. Its breaker begins closed. */
-  listenerFor(policy: string): (event: ResilienceEvent) => void {
-    this.enter(policy, 'closed')
-    return (event) => this.hear(policy, event)
+  /** Shows the breaker's state under one more name. */
+  addPolicy(policy: string): void {
+    if (!this.breakers.has(policy)) this.enter(policy, this.state)
   }
 
-  /** Notes a call that failed with nobody to stand in. */
-  failed(code: string): void {
-    this.failures.with(code).add()
-  }
-
-  private hear(policy: string, event: ResilienceEvent): void {
+  /** Records an event of the guarded store. */
+  readonly onEvent = (event: ResilienceEvent): void => {
     switch (event.type) {
       case 'opened':
-        this.enter(policy, 'open')
+        this.enterAll('open')
         this.log.warn(
-          { policy, cause: event.cause, error: String(event.error) },
+          { cause: event.cause, error: String(event.error) },
           'the store fails; decisions are made without it',
         )
         break
       case 'half-open':
-        this.enter(policy, 'half-open')
+        this.enterAll('half-open')
         break
       case 'closed':
-        this.enter(policy, 'closed')
-        this.log.info({ policy, openFor: event.openFor }, 'the store answers again')
+        this.enterAll('closed')
+        this.log.info({ openFor: event.openFor }, 'the store answers again')
         break
       case 'fallback':
-        this.failed(event.cause)
+        this.failures.with(event.cause).add()
         break
       case 'late-answer':
-        this.lateAnswers.with(policy).add()
+        this.lateAnswers.with().add()
         break
     }
   }
 
-  private enter(policy: string, state: (typeof STATES)[number]): void {
+  private enterAll(state: BreakerState): void {
+    this.state = state
+    for (const policy of this.breakers.keys()) this.enter(policy, state)
+  }
+
+  private enter(policy: string, state: BreakerState): void {
     for (const each of STATES) this.states.with(policy, each).set(each === state ? 1 : 0)
     this.breakers.set(policy, state)
   }

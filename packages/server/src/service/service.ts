@@ -8,7 +8,10 @@ import { openControls } from '../controls/open-controls.ts'
 import { startEnvoy, type StartedEnvoy } from '../envoy/start-envoy.ts'
 import { openHttp } from '../net/http-listener.ts'
 import { createHandler } from '../http/routes.ts'
+import type { DecisionSurroundings } from '../limiters/decide-options.ts'
 import { limiterMaker } from '../limiters/make-limiter.ts'
+import { DecisionMetrics } from '../metrics/decision-metrics.ts'
+import { guardedStore } from '../store/guarded-store.ts'
 import { LimiterRegistry } from '../limiters/registry.ts'
 import { Offenders } from '../metrics/offenders.ts'
 import { addProcessMetrics } from '../metrics/process-metrics.ts'
@@ -22,7 +25,7 @@ import type { WorkerContext } from './worker-context.ts'
 import { Health } from '../health/health.ts'
 import type { Listener } from '../net/listener.ts'
 import type { ServiceContext } from '../limiters/service-context.ts'
-import { createLog, type Log } from '../log/log.ts'
+import { createLog, flushLogs, type Log } from '../log/log.ts'
 import { openStore } from '../store/open-store.ts'
 
 /** What the service is started with. */
@@ -71,11 +74,19 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const { redis } = opened
   const isConnected = () => redis === undefined || redis.client.status === 'ready'
   const storeMetrics = new StoreMetrics(metrics, log, isConnected)
+  const store = guardedStore(opened.store, config.failure, storeMetrics.onEvent)
   const offenders = new Offenders()
   const controls = openControls(opened, hasAdmin(config), metrics, log)
+  const surroundings: DecisionSurroundings = {
+    store,
+    decisions: new DecisionMetrics(metrics),
+    offenders,
+    blocks: controls?.live,
+    onRules: (name) => storeMetrics.addPolicy(name),
+  }
   const limiters = new LimiterRegistry(
     config.policies,
-    limiterMaker(opened, config.failure, metrics, storeMetrics, offenders, controls?.live),
+    limiterMaker(surroundings),
     controls && ((policies) => controls.adjust(policies)),
     worker?.generation,
   )
@@ -105,6 +116,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     controls?.live.close()
     certificates.close()
     await limiters.close()
+    await store.close()
     await opened.close()
   }
   try {
@@ -126,12 +138,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
         authRoutes(context, config),
       )
     listeners.push(await openHttp(makeHandler, http, context))
-    const listenerFor = (name: string) => storeMetrics.listenerFor(name)
-    const blocks = controls?.live
-    const parts = { context, store: opened.store, file, watch, domains, listenerFor, blocks }
-    envoy = await startEnvoy(config, parts)
+    const startedWith = domains
+    envoy = await startEnvoy(config, { context, surroundings, file, watch, domains })
     if (envoy !== undefined) listeners.push(envoy.listener)
-    if (domains !== undefined && domains !== parts.domains) envoy?.swap(domains)
+    if (domains !== undefined && domains !== startedWith) envoy?.swap(domains)
     const { proxy } = config.listeners
     if (proxy !== undefined) listeners.push(await openProxy(proxy, config, context, file))
     const shared = { context, controls, opened, offenders, storeMetrics, file, watch }
@@ -157,6 +167,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     await pause(delay)
     await closeAll(config.shutdown.patience)
     log.info({}, 'stopped')
+    await flushLogs()
   }
   let stopping: Promise<void> | undefined
   return {

@@ -2,7 +2,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Millis } from 'sluice'
-import type { Admission, FrameworkAdapter, RequestGuard } from 'sluice/http'
+import {
+  holdUntilClosed,
+  type Admission,
+  type FrameworkAdapter,
+  type RequestGuard,
+} from 'sluice/http'
 import { problemOf, problemOfError } from '../net/problem.ts'
 import { isPromise } from '../limiters/limiters.ts'
 import { guardsOver, type GuardOptions } from '../limiters/request-guards.ts'
@@ -102,22 +107,8 @@ export function createGateway(
       return
     }
     const go = (): void => exchange(visit, admission)
-    if (delay === 0) {
-      go()
-      return
-    }
-    const abandon = (): void => {
-      clearTimeout(timer)
-      count('abandoned')
-    }
-    const timer = setTimeout(
-      () => {
-        response.removeListener('close', abandon)
-        go()
-      },
-      Math.min(delay, LONGEST),
-    )
-    response.once('close', abandon)
+    if (delay === 0) go()
+    else holdUntilClosed(delay, response, go, () => count('abandoned'))
   }
 
   const exchange = (visit: Visit, admission: Admission): void => {
@@ -161,9 +152,6 @@ export function createGateway(
     handleSwitch: (request, socket, head) => enter(request, responseOn(request, socket), head),
   }
 }
-
-/** The longest that one timer can wait. */
-const LONGEST = 2 ** 31 - 1
 
 /** Reads requests; the fields of a response are only sent with the upstream's own. */
 const PORT: FrameworkAdapter<IncomingMessage, Fields> = {

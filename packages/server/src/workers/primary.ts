@@ -11,7 +11,7 @@ import { MetricRegistry } from '../metrics/registry.ts'
 import { Reloader, withProblems, type ReloadResult } from '../reload/reloader.ts'
 import { watchFile } from '../reload/watch-file.ts'
 import { Health } from '../health/health.ts'
-import { createLog } from '../log/log.ts'
+import { createLog, flushLogs } from '../log/log.ts'
 import type { Service, ServiceOptions } from '../service/service.ts'
 import type { ServiceStatus } from './messages.ts'
 import { Supervisor } from './supervisor.ts'
@@ -108,6 +108,7 @@ export async function startWorkers(options: ServiceOptions): Promise<WorkersServ
     log.info({ delay, workers: config.workers }, 'draining')
     await supervisor.stop(delay)
     log.info({}, 'stopped')
+    await flushLogs()
   }
   let stopping: Promise<void> | undefined
   return {

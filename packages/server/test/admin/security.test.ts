@@ -148,7 +148,8 @@ describe('the audit log', () => {
     const file = join(folder(), 'audit', 'admin.log')
     const { ask } = await administered({}, { auditFile: file })
     await ask('reset', { attributes: { user: 'ann' } })
-    const line = JSON.parse(readFileSync(file, 'utf8').trim()) as object
+    const text = await until('the line is written', 5000, async () => readFileSync(file, 'utf8'))
+    const line = JSON.parse(text.trim()) as object
     expect(line).toMatchObject({ audit: { operation: 'reset', result: 'done' } })
     expect(statSync(file).mode & 0o777).toBe(0o600)
     chmodSync(file, 0o600)
@@ -161,7 +162,11 @@ describe('the audit log', () => {
       expect(status).toBe(200)
     }
     expect((await ask('state')).body).toMatchObject({ blocks: 2 })
-    expect(logged().filter(({ code }) => code === 'audit-file')).toMatchObject([
+    const told = await until('the log says so', 5000, async () => {
+      const lines = logged().filter(({ code }) => code === 'audit-file')
+      return lines.length > 0 && lines
+    })
+    expect(told).toMatchObject([
       { file: '/dev/full', error: 'ENOSPC: no space left on device, write' },
     ])
   })

@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { memoryStore } from 'sluice'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { descriptorDomain } from '../../src/envoy/decide/descriptor-domain.ts'
+import { decidedDomain } from '../../src/envoy/decide/decided-domain.ts'
+import { FileMatcher } from '../../src/envoy/decide/descriptor-matcher.ts'
 import { loadDomains } from '../../src/envoy/files/load.ts'
 import { TRAPS } from '../../src/envoy/files/notes.ts'
 import type { RateLimitResponse } from '../../src/envoy/wire/response.ts'
@@ -69,7 +70,7 @@ test('every descriptor that the example’s Envoy makes has a limit in its file'
   }))
   const { domains } = loadDomains([`${root}deploy/envoy/ratelimit`])
   const config = domains.find(({ domain }) => domain === filter.domain)!
-  const domain = descriptorDomain(config, { store: memoryStore() })
+  const domain = decidedDomain(new FileMatcher(config), { store: memoryStore() })
   const { statuses } = domain.decide({
     domain: config.domain,
     descriptors,

@@ -1,12 +1,12 @@
 // The rate limit service on a real Redis: the same answers, exact counts between processes, and a server that goes away.
 import { Redis } from 'ioredis'
-import type { OnStoreFailure, Store } from 'sluice'
+import type { RemoteStore, Store } from 'sluice'
+import { withResilience } from 'sluice/resilience'
 import { redisStore } from 'sluice/redis'
 import { fakeClock } from 'sluice/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { startRedis, type RedisServer } from '../../../../test/servers/redis-server.ts'
 import { until } from '../../../../test/servers/until.ts'
-import { guardedStore } from '../../src/envoy/decide/guarded-store.ts'
 import { OK, OVER, type Client, type Question } from './client.ts'
 import { rawClient } from './raw-client.ts'
 import { SCENARIOS } from './scenarios.ts'
@@ -70,8 +70,8 @@ describe('the scenarios, counted in Redis', () => {
 test('two services on one Redis count exactly, and no refused request is charged in part', async () => {
   const clock = fakeClock(NOON)
   const clients = [
-    await serve(await connectStore({ clock })),
-    await serve(await connectStore({ clock })),
+    await serve(await connectStore({ clock, timeout: 10_000 })),
+    await serve(await connectStore({ clock, timeout: 10_000 })),
   ] as const
   // The office may ask 10 times, the other address 5 times: half of the descriptors have room for twice as much.
   const both = ask(['remote_address', '198.51.100.7'], ['remote_address', '10.0.0.1'])
@@ -100,8 +100,12 @@ test('each descriptor pays for itself where that is asked for, also in Redis', a
 
 describe('a Redis that goes away', () => {
   const clock = fakeClock(NOON)
-  const guarded = async (onStoreFailure: OnStoreFailure): Promise<Store> =>
-    guardedStore(await connectStore({ timeout: 100, clock }), { onStoreFailure, clock })
+  const guarded = async (): Promise<Store> =>
+    withResilience(
+      (await connectStore({ timeout: 100, clock })) as RemoteStore,
+      { onEvent: () => {} },
+      { clock },
+    )
   const address = ask(['remote_address', '198.51.100.7'])
 
   /** What 20 requests hear, one after the other, and the longest wait. */
@@ -126,7 +130,7 @@ describe('a Redis that goes away', () => {
   test.each(['SIGKILL', 'SIGSTOP'] as const)(
     '%s: half the limit is granted here, nobody waits long, and then it is back',
     async (signal) => {
-      const client = await serve(await guarded('local'))
+      const client = await serve(await guarded(), { onStoreFailure: 'local' })
       await client.ask(address)
       redis.kill(signal)
       const { allowed, refused, longest } = await twenty(client)
@@ -134,20 +138,24 @@ describe('a Redis that goes away', () => {
       expect(longest).toBeLessThan(1000)
       if (signal === 'SIGKILL') await redis.restart()
       else redis.kill('SIGCONT')
-      await until('Redis counts again', 5000, async () => (await client.ask(address)).code === OK)
+      await until('Redis counts again', 5000, async () => {
+        // The breaker waits by this clock.
+        clock.advance(100)
+        return (await client.ask(address)).code === OK
+      })
       expect((await client.ask(look('remote_address', '198.51.100.7'))).status).toBe(0)
     },
   )
 
   test('open: everybody passes', async () => {
-    const client = await serve(await guarded('open'))
+    const client = await serve(await guarded(), { onStoreFailure: 'open' })
     redis.kill('SIGKILL')
     expect(await twenty(client)).toMatchObject({ allowed: 20 })
     await redis.restart()
   })
 
   test('closed: the call fails as UNAVAILABLE, and the proxy decides', async () => {
-    const client = await serve(await guarded('closed'))
+    const client = await serve(await guarded(), { onStoreFailure: 'closed' })
     redis.kill('SIGKILL')
     expect(await twenty(client)).toMatchObject({ unavailable: 20 })
     await redis.restart()

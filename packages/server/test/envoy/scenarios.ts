@@ -138,7 +138,7 @@ export const SCENARIOS: Readonly<Record<string, readonly Step[]>> = {
     step('shop', ['remote_address=10.0.0.1'], OK, [perAddress(OK, 0)], { hits: 5 }),
     step('shop', [of('remote_address=10.0.0.1', { hits: 0 }), 'remote_address=10.0.0.2'], OVER, [
       perAddress(OVER, 0),
-      perAddress(OK, 4),
+      perAddress(OK, 5, 0),
     ]),
     step('shop', [of('remote_address=10.0.0.2', { hits: 0 })], OK, [
       { code: OK, remaining: 5, reset: 0, limit: [5, MINUTE] },
@@ -246,7 +246,7 @@ export const SCENARIOS: Readonly<Record<string, readonly Step[]>> = {
       'shop',
       ['remote_address=10.0.0.1', 'remote_address=10.0.0.1'],
       OVER,
-      [perAddress(OK, 5, 0), perAddress(OVER, 2)],
+      [perAddress(OK, 5, 0), perAddress(OVER, 5)],
       { hits: 3 },
     ),
     step(

@@ -21,7 +21,7 @@ export const SILENT: Log = { debug: noLog, info: noLog, warn: noLog, error: noLo
 
 /** What a test starts the listener with. */
 export interface TestServerOptions
-  extends Partial<Omit<DomainOptions, 'store'>>, Partial<Omit<EnvoyListenerOptions, 'domains'>> {
+  extends Partial<Omit<DomainOptions, 'around'>>, Partial<Omit<EnvoyListenerOptions, 'domains'>> {
   readonly store?: Store
   readonly policies?: readonly Policy[]
   readonly log?: Log
@@ -41,11 +41,12 @@ export interface TestServer {
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
   const clock = fakeClock(NOON)
   const { store = memoryStore({ clock }), policies = [], log = SILENT, ...rest } = options
-  const { algorithm, charging, headers, ...listening } = rest
+  const { algorithm, charging, headers, onStoreFailure, ...listening } = rest
   const limiters = new LimiterRegistry(policies, (policy) => createLimiter({ policy, store }))
   const domains = new DomainRegistry(
     {
-      store,
+      around: () => ({ store }),
+      ...(onStoreFailure && { onStoreFailure }),
       ...(algorithm && { algorithm }),
       ...(charging && { charging }),
       ...(headers && { headers }),

@@ -24,7 +24,8 @@ const COMMANDS: Readonly<Record<string, readonly string[]>> = {
     '-e',
     'error.log',
     '-g',
-    'daemon off; pid p.pid;',
+    // One process, which is all that is ended when the test or its process ends.
+    'daemon off; master_process off; pid p.pid;',
   ],
   haproxy: ['haproxy', '-db', '-f', 'haproxy.cfg'],
   caddy: ['caddy', 'run', '--adapter', 'caddyfile', '--config', 'Caddyfile'],
@@ -81,7 +82,7 @@ export async function front(proxy: string, file: object): Promise<Front> {
   const logFile = join(folder, 'output.log')
   const child = await spawnGuarded(guard, command!, args, { cwd: folder, logFile })
   onTestFinished(async () => {
-    child.kill('SIGKILL')
+    child.kill('SIGTERM')
     await child.waitForEnd(5000)
     await guard.release()
   })

@@ -1,20 +1,37 @@
-// Addresses as texts that stand in keys: masked, canonical, the same for every spelling.
-import { parseAddress, type AddressBytes } from '../policy/network.ts'
+// Addresses as strings in keys: masked, canonical, the same for every spelling.
+import { holds, type AddressBytes, type Network } from '../policy/network.ts'
 
-/** The address behind a text, with IPv4 taken out of what carries it. Undefined when the text is no address. */
-export function addressBytes(text: string): AddressBytes | undefined {
-  const bytes = parseAddress(text)
-  return bytes !== undefined && bytes.length === 16 && isNat64(bytes) ? bytes.slice(12) : bytes
+/**
+ * The IPv4 address that an IPv6 address carries: NAT64 (64:ff9b::/96, RFC 6052) and 6to4 (2002::/16, RFC 3056), which
+ * gives one IPv4 host a whole /48. Undefined when there is none, or none that the internet routes: neither form may
+ * carry a private address, and a condition on private networks must not hold for it.
+ */
+export function embeddedIpv4(bytes: AddressBytes): AddressBytes | undefined {
+  if (bytes.length !== 16) return undefined
+  const ipv4 = isNat64(bytes) ? bytes.slice(12) : is6to4(bytes) ? bytes.slice(2, 6) : undefined
+  return ipv4 === undefined || UNROUTED.some((network) => holds(network, ipv4)) ? undefined : ipv4
 }
 
-/** 64:ff9b::/96 (RFC 6052): the client has an IPv4 address, and is the same client without the translator. */
+const UNROUTED: readonly Network[] = [
+  { bytes: [0, 0, 0, 0], bits: 8 },
+  { bytes: [10, 0, 0, 0], bits: 8 },
+  { bytes: [127, 0, 0, 0], bits: 8 },
+  { bytes: [169, 254, 0, 0], bits: 16 },
+  { bytes: [172, 16, 0, 0], bits: 12 },
+  { bytes: [192, 168, 0, 0], bits: 16 },
+]
+
 function isNat64(bytes: AddressBytes): boolean {
   if (bytes[0] !== 0 || bytes[1] !== 0x64 || bytes[2] !== 0xff || bytes[3] !== 0x9b) return false
   for (let i = 4; i < 12; i++) if (bytes[i] !== 0) return false
   return true
 }
 
-/** The first address of the network that the address is in, as text; conditions on networks can read it. */
+function is6to4(bytes: AddressBytes): boolean {
+  return bytes[0] === 0x20 && bytes[1] === 0x02
+}
+
+/** The first address of the network that the address is in, as a string that conditions on networks can read. */
 export function networkString(bytes: AddressBytes, ipv4Bits: number, ipv6Bits: number): string {
   const bits = bytes.length === 4 ? ipv4Bits : isAlone(bytes) ? 128 : ipv6Bits
   const masked = bytes.map((byte, i) => byte & mask(bits - 8 * i))

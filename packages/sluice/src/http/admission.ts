@@ -1,22 +1,23 @@
-// What happened to one request at one guard, kept with the request.
+// What one guard decided about one request, kept with the request.
 import type { Decision } from '../decision/decision.ts'
 import type { Attributes } from '../policy/policy.ts'
 import type { MaybePromise } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
 import type { RefusalReply } from './refusal-reply.ts'
 
-/** Whoever let the request through, or did not. */
+/** Charges a request again when its cost is known. */
 export interface Settler {
   /** Makes the request cost so many units in all. Never throws or rejects. */
   settle(admission: Admission, cost: number): MaybePromise<void>
 }
 
-/** The way of one request through one guard. */
+/** What one guard decided about one request. */
 export class Admission {
+  /** The guard that decided. */
   readonly guard: Settler
-  /** Null when nothing was asked. */
+  /** Null when the limiter was not asked. */
   readonly decision: Decision | null
-  /** Whom the request counted as. */
+  /** The attributes, or the key, that the request counts by. */
   readonly attributes: Attributes | string
   /** Units that the request has taken so far. */
   cost: number
@@ -24,51 +25,54 @@ export class Admission {
   delay: Millis
   /** The reply to send instead of going on. */
   refusal: RefusalReply | null
-  /** The admission through the guard before this one. */
+  /** What a function of the application threw, if that is why the request is refused. */
+  error: unknown
+  /** The admission by the guard before this one. */
   readonly earlier: Admission | undefined
 
   constructor(
-    keeper: Settler,
+    guard: Settler,
     decision: Decision | null,
-    subject: Attributes | string,
+    attributes: Attributes | string,
     cost: number,
     earlier: Admission | undefined,
   ) {
-    this.guard = keeper
+    this.guard = guard
     this.decision = decision
-    this.attributes = subject
+    this.attributes = attributes
     this.cost = cost
     this.delay = 0
     this.refusal = null
+    this.error = undefined
     this.earlier = earlier
   }
 }
 
 /** Where a request keeps its last admission. */
-const PASSAGE = Symbol('sluice.admission')
+const ADMISSION = Symbol('sluice.admission')
 
 interface Marked {
-  [PASSAGE]?: Admission
+  [ADMISSION]?: Admission
 }
 
 /** The last admission of a request. */
 export function admissionOf(request: object): Admission | undefined {
-  return (request as Marked)[PASSAGE]
+  return (request as Marked)[ADMISSION]
 }
 
-/** Keeps a admission with its request. */
+/** Keeps an admission with its request. */
 export function keepAdmission(request: object, admission: Admission): void {
-  ;(request as Marked)[PASSAGE] = admission
+  ;(request as Marked)[ADMISSION] = admission
 }
 
-/** The decision about a request by the guard that it passed last; undefined before it passed one. */
+/** The decision of the guard that a request met last; undefined before it met one. */
 export function decisionOf(request: object): Decision | undefined {
   return admissionOf(request)?.decision ?? undefined
 }
 
 /**
- * Says what a request cost in the end, for work that ends later than its response: what was taken too much
- * goes back, what is missing is taken. For the guard that the request passed last.
+ * Sets the final cost of a request, for work that ends later than its response: surplus units are refunded, missing
+ * ones are taken. Concerns the guard that the request met last.
  */
 export function settle(request: object, cost: number): MaybePromise<void> {
   const admission = admissionOf(request)

@@ -1,4 +1,4 @@
-// Which attributes a policy asks for, so that nothing else need be worked out.
+// Which attributes a policy reads, so that adapters compute no others.
 import type { LimitInput } from '../limit/limit.ts'
 import type { Policy } from '../policy/policy.ts'
 
@@ -14,7 +14,7 @@ export function attributeNames({ rules }: Pick<Policy, 'rules'>): ReadonlySet<st
   return names
 }
 
-/** Whether some rule may hold a request back before it lets it through. */
+/** Whether a rule may delay a request that it allows. */
 export function mayDelay({ rules }: Policy): boolean {
   return rules.some(({ limit, tiers, overrides = [] }) =>
     [

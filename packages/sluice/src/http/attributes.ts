@@ -1,89 +1,121 @@
-// Whom a request counts as: a key for a bare limit, attributes for a policy.
-import { show } from '../errors.ts'
-import { sha256 } from '../key/sha256.ts'
+// What a request counts by: a key for a bare limit, attributes for a policy.
+import { SluiceError } from '../errors.ts'
 import { attributeText } from '../policy/pattern.ts'
 import type { Attributes, Policy } from '../policy/policy.ts'
 import { isPromise, type MaybePromise } from '../stores/store.ts'
-import { addressReader, type Address, type ClientAddress } from './client-address.ts'
-import { wrong, type HttpOptions, type Identify } from './options.ts'
-import type { FrameworkAdapter } from './framework-adapter.ts'
-import { memoizeRecent } from './memoize-recent.ts'
-import { methodName, routeMatcher, UNMATCHED } from './routes.ts'
-import type { Warn } from './warnings.ts'
 import { attributeNames } from './attribute-names.ts'
+import { requestAddresses } from './request-address.ts'
+import type { Address } from './client-address.ts'
+import type { FrameworkAdapter } from './framework-adapter.ts'
+import { apiKeyHash, identityReader } from './identity.ts'
+import { memoizeRecent } from './memoize-recent.ts'
+import type { HttpOptions, Identify } from './options.ts'
+import { isAmbiguous } from './path-readings.ts'
+import { requestRoutes } from './request-route.ts'
+import { methodName } from './routes.ts'
+import type { Warn } from './warnings.ts'
 
-/** Attributes or a key; null when there is nobody to count by and the request goes on, undefined when it must not. */
-export type Subject = Attributes | string | null | undefined
-
-/** The hash that stands for an API key in attributes and keys: the key itself is in no store and no log. */
-export function apiKeyHash(apiKey: string): string {
-  return sha256(apiKey)
-}
+/** Attributes or a key; null when the request goes on uncounted, undefined when it must be refused. */
+export type CountedBy = Attributes | string | null | undefined
 
 const SHARED: Address = { ip: 'unknown', network: 'unknown' }
 const IDENTITIES = ['user', 'apiKey', 'tenant', 'plan'] as const
-/** Requests after which nobody looks for proxies any more. */
-const LOOKS = 1000
 
-/** Makes the function that says whom a request counts as. */
+/** Attributes of the same request by other readings of its path. */
+const READINGS = new WeakMap<object, readonly string[]>()
+
+/** The same attributes with the other routes that some server would take the path for; undefined when there are none. */
+export function otherReadings(attributes: Attributes): readonly Attributes[] | undefined {
+  return READINGS.get(attributes)?.map((route) => ({ ...attributes, route }))
+}
+
+/** Creates the function that reads what a request counts by. */
 export function attributesReader<Q, S>(
   adapter: FrameworkAdapter<Q, S>,
   options: HttpOptions<Q, S>,
   policy: Policy | undefined,
   warn: Warn,
-): (request: Q) => MaybePromise<Subject> {
-  const { unknownAddress = 'skip' } = options
+): (request: Q) => MaybePromise<CountedBy> {
+  const read = unguardedReader(adapter, options, policy, warn)
+  if (options.ambiguousPaths !== 'refuse') return read
+  return (request) => {
+    if (isAmbiguous(adapter.path(request)))
+      throw new SluiceError('invalid-attributes', 'a request has an ambiguous path; it is refused')
+    return read(request)
+  }
+}
+
+function unguardedReader<Q, S>(
+  adapter: FrameworkAdapter<Q, S>,
+  options: HttpOptions<Q, S>,
+  policy: Policy | undefined,
+  warn: Warn,
+): (request: Q) => MaybePromise<CountedBy> {
+  const isBare = policy !== undefined && isBareLimit(policy)
+  const { unknownAddress = isBare ? 'share' : 'skip' } = options
   const wanted = policy === undefined ? null : attributeNames(policy)
   const wants = (name: string): boolean => wanted === null || wanted.has(name)
-  const addressOf = addresses(adapter, options, warn)
-  const routeOf = routes(adapter, options, wanted !== null && wanted.has('route'), warn)
+  const addressOf = requestAddresses(adapter, options, warn)
   const hashed = memoizeRecent(apiKeyHash)
-  const keys = keyReaders(options, hashed)
+  const keys = keyReaders(adapter, options, hashed)
 
-  const unknown = (): null | undefined => {
-    warn(
-      'address-unknown',
-      () =>
-        `a request has no address (a Unix socket, a runtime that does not tell it, or a text that is none); ${unknownAddress === 'refuse' ? 'it is refused' : 'rules by address do not speak for it'}: see unknownAddress`,
-    )
-    return unknownAddress === 'refuse' ? undefined : null
+  const withoutAddress = (): Address | null | undefined => {
+    // Sharing is reported unless it was asked for.
+    if (options.unknownAddress !== 'share')
+      warn('address-unknown', () => `a request has no address, ${CONSEQUENCES[unknownAddress]}`)
+    return unknownAddress === 'share' ? SHARED : unknownAddress === 'refuse' ? undefined : null
   }
-  const keyOf = (request: Q, i: number): MaybePromise<Subject> => {
+  const keyOf = (request: Q, i: number): MaybePromise<string | null | undefined> => {
     const reader = keys[i]
-    if (reader === undefined)
-      return addressOf(request).ip ?? (unknownAddress === 'share' ? SHARED.ip : unknown())
+    if (reader === undefined) {
+      const address: Address | null | undefined = addressOf(request)
+      if (address.ip !== undefined) return address.ip
+      const instead = withoutAddress()
+      return instead === null ? null : instead?.ip
+    }
     const value = reader(request)
     if (isPromise(value)) return value.then((value) => value ?? keyOf(request, i + 1))
     return value ?? keyOf(request, i + 1)
   }
-  if (policy !== undefined && isBare(policy)) return (request) => keyOf(request, 0)
+  const routesOf = requestRoutes(adapter, options, wanted !== null && wanted.has('route'), warn)
+  if (isBare) return (request) => keyOf(request, 0)
 
-  const readers = IDENTITIES.filter((name) => options[name] !== undefined && wants(name))
+  const readers = IDENTITIES.filter((name) => options[name] !== undefined && wants(name)).map(
+    (name) => [name, identityReader(adapter, options[name] as Identify<Q>)] as const,
+  )
   const [wantsAddress, wantsKey] = [wants('ip') || wants('network'), wants('key')]
   const [wantsMethod, wantsRoute] = [wants('method'), wants('route')]
-  const { attributes: further } = options
+  const further = furtherAttributes(adapter, options.attributes)
 
   return (request) => {
-    let address: Address | undefined
+    let address: Address | null | undefined
     if (wantsAddress) {
       address = addressOf(request)
       if (address.ip === undefined) {
-        if (unknownAddress === 'share') address = SHARED
-        else if (unknown() === undefined) return undefined
+        address = withoutAddress()
+        if (address === undefined) return undefined
       }
     }
     const attributes: Record<string, unknown> = {
       ip: address?.ip,
       network: address?.network,
       method: wantsMethod ? methodName(adapter.method(request)) : undefined,
-      route: wantsRoute ? routeOf(request) : undefined,
+      route: undefined,
     }
-    for (const name of readers) {
-      const value = (options[name] as Identify<Q>)(request)
+    for (const [name, read] of readers) {
+      const value = read(request)
       attributes[name] =
         name === 'apiKey' && typeof value === 'string' && value !== '' ? hashed(value) : value
     }
     if (wantsKey) attributes['key'] = keyOf(request, 0)
+    if (wantsRoute) {
+      const routes = routesOf(request)
+      if (typeof routes === 'string') attributes['route'] = routes
+      else {
+        attributes['route'] = routes[0]
+        READINGS.set(attributes, routes.slice(1))
+      }
+    }
     const more = further?.(request)
     if (isPromise(more))
       return more.then((more) => settled(Object.assign(attributes, more), hashed))
@@ -91,10 +123,16 @@ export function attributesReader<Q, S>(
   }
 }
 
-/** The attributes, once every function has answered. */
+const CONSEQUENCES = {
+  share: 'so all requests without one count as one client; set address, key or unknownAddress',
+  refuse: 'so it is refused; set address, or unknownAddress',
+  skip: 'so rules by address are skipped for it; set address, or unknownAddress',
+} as const
+
+/** The attributes, once every promise among them is resolved. */
 function settled(
   attributes: Record<string, unknown>,
-  hashed: (text: string) => string,
+  hashed: (secret: string) => string,
 ): MaybePromise<Attributes> {
   let waits = false
   for (const name in attributes) if (isPromise(attributes[name])) waits = true
@@ -110,25 +148,45 @@ function settled(
         values[i] !== ''
       made[name] = isSecret ? hashed(values[i] as string) : values[i]
     }
+    const readings = READINGS.get(attributes)
+    if (readings !== undefined) READINGS.set(made, readings)
     return made as Attributes
   })
 }
 
+/** The function that reads the further attributes; a table of functions becomes one. */
+function furtherAttributes<Q, S>(
+  adapter: FrameworkAdapter<Q, S>,
+  option: HttpOptions<Q, S>['attributes'],
+): ((request: Q) => MaybePromise<Attributes>) | undefined {
+  if (option === undefined || typeof option === 'function') return option
+  const readers = Object.entries(option).map(
+    ([name, identify]) => [name, identityReader(adapter, identify)] as const,
+  )
+  return (request) => {
+    const made: Record<string, unknown> = {}
+    for (const [name, read] of readers) made[name] = read(request)
+    return made as Attributes
+  }
+}
+
 type KeyReader<Q> = (request: Q) => MaybePromise<string | undefined>
 
-/** What a key is read from, before the address; the kinds cannot be taken for each other. */
-function keyReaders<Q>(
+/** What a key is read from before the address; prefixes keep users, API keys and addresses apart. */
+function keyReaders<Q, S>(
+  adapter: FrameworkAdapter<Q, S>,
   { key, user, apiKey }: Pick<HttpOptions<Q>, 'key' | 'user' | 'apiKey'>,
-  hashed: (text: string) => string,
+  hashed: (secret: string) => string,
 ): readonly KeyReader<Q>[] {
-  const reader = (read: Identify<Q>, text: (value: string) => string): KeyReader<Q> => {
-    const known = (value: unknown): string | undefined => {
+  const reader = (identify: Identify<Q>, keyFor: (value: string) => string): KeyReader<Q> => {
+    const read = identityReader(adapter, identify)
+    const keyOf = (value: unknown): string | undefined => {
       const id = attributeText({ id: value } as Attributes, 'id')
-      return id === undefined ? undefined : text(id)
+      return id === undefined ? undefined : keyFor(id)
     }
     return (request) => {
       const value = read(request)
-      return isPromise(value) ? value.then(known) : known(value)
+      return isPromise(value) ? value.then(keyOf) : keyOf(value)
     }
   }
   if (key !== undefined) return [reader(key, (value) => value)]
@@ -138,81 +196,8 @@ function keyReaders<Q>(
   ]
 }
 
-function addresses<Q, S>(
-  adapter: FrameworkAdapter<Q, S>,
-  { address = {} }: HttpOptions<Q, S>,
-  warn: Warn,
-): (request: Q) => Address {
-  const reader: ClientAddress = addressReader(typeof address === 'function' ? {} : address, warn)
-  if (typeof address === 'function')
-    return (request) => {
-      const found: unknown = address(request) ?? undefined
-      if (found === undefined) return reader.of(undefined)
-      if (typeof found === 'string') {
-        const named = reader.of(found)
-        // Whoever can send such a text must not be nobody: the limit would not hold for them.
-        return named.ip === undefined ? reader.of(adapter.peerAddress(request)) : named
-      }
-      throw wrong(`address gave ${show(found)}; accepted: a text, or nothing`)
-    }
-  const { header } = reader
-  if (header !== null)
-    return (request) => reader.of(adapter.peerAddress(request), adapter.header(request, header))
-  let looks = LOOKS
-  return (request) => {
-    if (looks > 0) {
-      looks -= 1
-      if (
-        adapter.header(request, 'x-forwarded-for') !== undefined ||
-        adapter.header(request, 'forwarded') !== undefined
-      ) {
-        looks = 0
-        warn(
-          'proxy-header-ignored',
-          () =>
-            'a request came through a proxy, but no proxy is trusted, so all clients of the proxy count as one; name it in address.trustedProxies',
-        )
-      }
-    }
-    return reader.of(adapter.peerAddress(request))
-  }
-}
-
-function routes<Q, S>(
-  adapter: FrameworkAdapter<Q, S>,
-  { routes }: HttpOptions<Q, S>,
-  isAskedFor: boolean,
-  warn: Warn,
-): (request: Q) => string {
-  const declared = routes === undefined ? undefined : routeMatcher(routes, adapter.routesAsSent)
-  return (request) => {
-    const template = adapter.route(request)
-    const mount = adapter.mount?.(request) ?? ''
-    if (template !== undefined && mount === '') return template
-    const whole = declared?.(adapter.path(request))
-    if (whole !== undefined) return whole
-    if (template !== undefined) {
-      const prefix = declared?.(mount)
-      if (prefix !== undefined) return prefix + template
-      warn(
-        'mount-unknown',
-        () =>
-          `${template} is mounted somewhere, and the framework tells only the path as it was sent; declare the mount, such as routes: ['/users/{id}'], or all routers' ${template} count as one`,
-      )
-      return `*${template}`
-    }
-    if (isAskedFor && adapter.routesLate === true && declared === undefined)
-      warn(
-        'route-unknown',
-        () =>
-          'a rule asks for the route, which is not known yet when a request comes here; mount rateLimit on the routes, or declare them with routes',
-      )
-    return UNMATCHED
-  }
-}
-
 /** Whether the policy is one limit for a key and nothing else, as `createLimiter({ limit })` makes it. */
-function isBare({ rules }: Policy): boolean {
+function isBareLimit({ rules }: Policy): boolean {
   const [rule] = rules
   return (
     rules.length === 1 &&

@@ -23,6 +23,11 @@ describe('an address as a key', () => {
     ['0:0:0:0:0:ffff:192.0.2.7', '192.0.2.7', '192.0.2.0'],
     ['64:ff9b::192.0.2.7', '192.0.2.7', '192.0.2.0'],
     ['64:ff9b::c000:207', '192.0.2.7', '192.0.2.0'],
+    // 6to4: a whole /48 of one IPv4 host. A private address in it is nobody's.
+    ['2002:c000:207::1', '192.0.2.7', '192.0.2.0'],
+    ['2002:c000:0207:ff00::9', '192.0.2.7', '192.0.2.0'],
+    ['2002:0a00:0001::1', '2002:a00:1::', '2002:a00:1::'],
+    ['64:ff9b::10.0.0.1', '64:ff9b::', '64:ff9b::'],
     // Beside the well-known prefix, and an address that merely ends in dots: still IPv6.
     ['64:ff9b:1::192.0.2.7', '64:ff9b:1::', '64:ff9b:1::'],
     ['2001:db8::192.0.2.7', '2001:db8::', '2001:db8::'],
@@ -132,10 +137,34 @@ describe('a client behind proxies', () => {
     ['for=203.0.113.9, proto=https', proxy],
     ['for=unknown', proxy],
     ['for="203.0.113.9', proxy],
-    ['for=203.0.113.9, ,', proxy],
+    ['for=203.0.113.9, ,', '203.0.113.9'],
+    // Only what the trusted proxy appended must be well formed.
+    ['for="x, for=203.0.113.9', '203.0.113.9'],
+    ['for=@, for=203.0.113.9', '203.0.113.9'],
+    ['=;;==,"",for=203.0.113.9', '203.0.113.9'],
+    [String.raw`for="a\", for="[2001:db8::1]:80"`, '2001:db8::'],
+    ['for=6.6.6.6;for=203.0.113.9', proxy],
+    ['for=203.0.113.9, for="x', proxy],
+    ['for=203.0.113.9 by=10.0.0.2', proxy],
+    ['by=10.0.0.2;FOR="203.0.113.9:80" ; proto=https', '203.0.113.9'],
+    ['proto=https;by=10.0.0.2', proxy],
     [String.raw`for="203.0.113\.9"`, '203.0.113.9'],
   ])('is read from Forwarded: %s', (field, expected) => {
     expect(via(field, { header: 'Forwarded' })).toBe(expected)
+  })
+
+  it.each([
+    ['1.2.3.4,, 203.0.113.9 ,', '203.0.113.9'],
+    [' , ,203.0.113.9,,', '203.0.113.9'],
+    [',', proxy],
+  ])('ignores empty elements: %s', (field, expected) => {
+    expect(via(field)).toBe(expected)
+  })
+
+  it('is no proxy because it carries the IPv4 address of one', () => {
+    const trusting = { trustedProxies: '192.0.2.7' }
+    expect(via('6.6.6.6', trusting, '2002:c000:207::1')).toBe('192.0.2.7')
+    expect(via('6.6.6.6', trusting, '::ffff:192.0.2.7')).toBe('6.6.6.6')
   })
 
   it('is read from a header of another name', () => {

@@ -1,15 +1,16 @@
 // The client's address: the peer's, or the one that trusted proxies name.
 import { show, SluiceError } from '../errors.ts'
-import { holds } from '../policy/network.ts'
-import { addressBytes, networkString } from './address-string.ts'
-import { forwardedEntries } from './forwarded.ts'
+import { holds, parseAddress } from '../policy/network.ts'
+import { embeddedIpv4, networkString } from './address-string.ts'
+import { entryBefore } from './forwarded.ts'
 import { isTooWide, trustOf, type Trust, type TrustedProxies } from './trusted-proxies.ts'
+import { checkOptionNames } from '../options/unknown-option.ts'
 import { memoizeRecent } from './memoize-recent.ts'
 import { warnOnce, type HttpWarning, type Warn } from './warnings.ts'
 
 /** How the client's address is found. */
 export interface AddressOptions {
-  /** Default: nobody, so the address is the peer's. */
+  /** Default: none, so the address is the peer's. */
   readonly trustedProxies?: TrustedProxies
   /** The one field that the trusted proxies write. Default: `x-forwarded-for`. */
   readonly header?: string
@@ -60,33 +61,35 @@ export function addressReader(options: AddressOptions, warn: Warn): ClientAddres
   if (trust !== null) warnOfTrust(trust, warn)
 
   const known = memoizeRecent((text: string): Known => {
-    const bytes = addressBytes(text)
-    if (bytes === undefined) return UNKNOWN
+    const own = parseAddress(text)
+    if (own === undefined) return UNKNOWN
+    const bytes = embeddedIpv4(own) ?? own
     return {
       ip: networkString(bytes, ipv4Bits, ipv6Bits),
       network: networkString(bytes, Math.min(24, ipv4Bits), Math.min(48, ipv6Bits)),
-      trusted: trust !== null && trust.networks.some((network) => holds(network, bytes)),
+      trusted: trust !== null && trust.networks.some((network) => holds(network, own)),
     }
   })
 
-  /** The entry that the proxies vouch for; undefined when they name nobody. */
+  /** The entry that the trusted proxies wrote about the client; undefined when it is no address. */
   const named = (trust: Trust, field: string): Known | undefined => {
-    const entries = forwardedEntries(header as string, field)
-    if (trust.hops > 0) {
-      if (entries.length < trust.hops)
-        warn(
-          'fewer-hops',
-          () =>
-            `${header} names ${entries.length} of ${trust.hops} hops; somebody may reach this server past the proxies`,
-        )
-      const chosen = known(entries[Math.max(0, entries.length - trust.hops)] ?? '')
-      return chosen.ip === undefined ? undefined : chosen
+    let chosen: Known | undefined
+    let hops = 0
+    for (let end = field.length; end > 0;) {
+      const entry = entryBefore(header as string, field, end)
+      if (entry === undefined) break
+      chosen = known(entry.address)
+      hops += 1
+      if (trust.hops > 0 ? hops === trust.hops : !chosen.trusted) break
+      end = entry.rest
     }
-    for (let i = entries.length - 1; i >= 0; i--) {
-      const entry = known(entries[i] as string)
-      if (!entry.trusted || i === 0) return entry.ip === undefined ? undefined : entry
-    }
-    return undefined
+    if (hops < trust.hops)
+      warn(
+        'fewer-hops',
+        () =>
+          `${header} names ${hops} of ${trust.hops} hops; clients may reach this server without passing the proxies`,
+      )
+    return chosen?.ip === undefined ? undefined : chosen
   }
 
   return {
@@ -116,7 +119,7 @@ export function addressReader(options: AddressOptions, warn: Warn): ClientAddres
   }
 }
 
-const NAMES: readonly string[] = ['trustedProxies', 'header', 'ipv6Prefix', 'ipv4Prefix']
+const ADDRESS_OPTIONS = ['trustedProxies', 'header', 'ipv6Prefix', 'ipv4Prefix']
 
 function checkNames(options: unknown): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options))
@@ -124,12 +127,7 @@ function checkNames(options: unknown): void {
       'invalid-option',
       `address is ${show(options)}; accepted: an object such as { trustedProxies: 'loopback' }, or in rateLimit a function of the request`,
     )
-  const unknown = Object.keys(options).find((name) => !NAMES.includes(name))
-  if (unknown !== undefined)
-    throw new SluiceError(
-      'invalid-option',
-      `address: unknown option ${show(unknown)}; accepted: ${NAMES.join(', ')}`,
-    )
+  checkOptionNames('address', options, ADDRESS_OPTIONS)
 }
 
 function headerOf({ header }: AddressOptions, trust: Trust | null): string | null {
@@ -150,13 +148,13 @@ function warnOfTrust(trust: Trust, warn: Warn): void {
     warn(
       'trust-too-wide',
       () =>
-        'trustedProxies holds a network that strangers are in; they can choose the address they are counted by',
+        'trustedProxies holds a network that clients are in; they can choose the address that they are counted by',
     )
   if (trust.hops > 0)
     warn(
       'hop-count',
       () =>
-        `trustedProxies counts ${trust.hops} hops; whoever reaches this server past the proxies chooses the address they are counted by`,
+        `trustedProxies counts ${trust.hops} hops; a client that reaches this server without passing the proxies chooses the address that it is counted by`,
     )
 }
 

@@ -1,20 +1,21 @@
-// Makes guards from what `rateLimit` is given: a limiter and options, or options of both.
-import { createLimiter, type LimiterOptions } from '../limiter/create-limiter.ts'
+// Creates guards from the arguments of `rateLimit`: a limiter and options, or options of both in one object.
 import { show } from '../errors.ts'
-import { RequestGuard } from './request-guard.ts'
+import { createLimiter, type LimiterOptions } from '../limiter/create-limiter.ts'
+import type { FrameworkAdapter } from './framework-adapter.ts'
 import {
   checkHttpOptions,
-  isHttpOption,
+  splitOptions,
   wrong,
   type AnyLimiter,
   type HttpOptions,
 } from './options.ts'
-import type { FrameworkAdapter } from './framework-adapter.ts'
+import { RequestGuard } from './request-guard.ts'
 
 /** A limit or a policy, where to count, and everything else, in one object. */
-export type RateLimitOptions<Q, S = unknown> = LimiterOptions & HttpOptions<Q, S>
+export type RateLimitOptions<Q, S = unknown> = Omit<LimiterOptions, 'onDecision'> &
+  HttpOptions<Q, S>
 
-/** Makes the guard of an adapter. Throws `invalid-option` and what `createLimiter` throws. */
+/** Creates the guard of a framework. Throws `invalid-option` and the errors of `createLimiter`. */
 export function createRequestGuard<Q extends object, S>(
   adapter: FrameworkAdapter<Q, S>,
   first: AnyLimiter | RateLimitOptions<Q, S>,
@@ -24,18 +25,12 @@ export function createRequestGuard<Q extends object, S>(
     throw wrong(
       `the first argument is ${show(first)}; accepted: a limiter, or options such as { limit: '100/min' }`,
     )
-  if (isLimiter(first)) {
-    checkHttpOptions(options)
-    return new RequestGuard(first, adapter, options)
-  }
-  checkHttpOptions({ ...options })
-  const ours: Record<string, unknown> = {}
-  const rest: Record<string, unknown> = {}
-  for (const [name, value] of Object.entries(first))
-    (isHttpOption(name) ? ours : rest)[name] = value
-  Object.assign(ours, options)
-  checkHttpOptions(ours)
-  return new RequestGuard(createLimiter(rest as LimiterOptions), adapter, ours as HttpOptions<Q, S>)
+  checkHttpOptions(options)
+  if (isLimiter(first)) return new RequestGuard(first, adapter, options)
+  const { http, limiter } = splitOptions(first)
+  const merged = { ...http, ...options }
+  checkHttpOptions(merged)
+  return new RequestGuard(createLimiter(limiter as LimiterOptions), adapter, merged)
 }
 
 function isLimiter(value: object): value is AnyLimiter {

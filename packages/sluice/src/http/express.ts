@@ -1,31 +1,43 @@
 // Rate limiting for Express 5 and 4.
-import type { RateLimitOptions } from './create-request-guard.ts'
-import { middleware, type Middleware } from './node.ts'
-import { nodeAdapter, type NodeRequest, type NodeResponse } from './node-adapter.ts'
-import type { AnyLimiter, HttpOptions } from './options.ts'
+import { createRequestGuard, type RateLimitOptions } from './create-request-guard.ts'
 import type { FrameworkAdapter } from './framework-adapter.ts'
+import type { Middleware } from './node.ts'
+import { nodeAdapter, type NodeRequest, type NodeResponse } from './node-adapter.ts'
+import { handle, sendByNode, type NodeFlow } from './node-middleware.ts'
+import type { AnyLimiter, HttpOptions } from './options.ts'
 
 /** What is used of Express's `Request`. For the rest, write its type: `user: (request: Request) => …`. */
 export interface ExpressRequest extends NodeRequest {
   readonly baseUrl: string
   readonly originalUrl: string
+  /** The client's address by Express's setting `trust proxy`. */
+  readonly ip?: string | undefined
   readonly route?: { readonly path: unknown } | undefined
 }
 
 /**
  * Limits requests: `app.use(rateLimit({ limit: '100/min' }))`. The route is known to middleware of the route
- * itself, `app.get('/orders/:id', rateLimit(limiter), …)`; before that, declare routes.
+ * itself, `app.get('/orders/:id', rateLimit(limiter), …)`; before that, declare routes. With `address: 'express'`,
+ * Express's setting `trust proxy` finds the address. Errors go to `next`.
  */
 export function rateLimit<Q extends ExpressRequest, S extends NodeResponse>(
   limiter: AnyLimiter | RateLimitOptions<Q, S>,
   options?: HttpOptions<Q, S>,
 ): Middleware<Q, S> {
-  return middleware(expressPort, limiter, options)
+  const guard = createRequestGuard<Q, S>(expressAdapter, limiter, options)
+  return (request, response, next) => handle(guard, expressFlow, request, response, next)
 }
 
-const expressPort: FrameworkAdapter<ExpressRequest, NodeResponse> = {
+const expressFlow: NodeFlow<NodeResponse> = {
+  raw: (response) => response,
+  send: sendByNode,
+  takesErrors: true,
+}
+
+const expressAdapter: FrameworkAdapter<ExpressRequest, NodeResponse> = {
   ...nodeAdapter,
   routesAsSent: true,
+  addressBy: { express: ({ ip }) => ip },
   path: (request) => request.originalUrl,
   mount: (request) => request.baseUrl,
   route: ({ route }) =>

@@ -1,30 +1,35 @@
 // Rate limiting for Fastify 5, as a hook.
 import { createRequestGuard, type RateLimitOptions } from './create-request-guard.ts'
-import { pass } from './node-response.ts'
-import { nodeAdapter, fieldString, type NodeRequest, type NodeResponse } from './node-adapter.ts'
-import type { AnyLimiter, HttpOptions } from './options.ts'
 import type { FrameworkAdapter } from './framework-adapter.ts'
-import type { RefusalReply } from './refusal-reply.ts'
+import { fieldString, nodeAdapter, type NodeRequest, type NodeResponse } from './node-adapter.ts'
+import { handle, type NodeFlow } from './node-middleware.ts'
+import type { AnyLimiter, HttpOptions } from './options.ts'
 
 /** What is used of Fastify's request. For the rest, write its type: `user: (request: FastifyRequest) => …`. */
 export interface FastifyRequest {
   readonly raw: NodeRequest
   readonly headers: NodeRequest['headers']
+  /** The client's address by Fastify's option `trustProxy`. */
+  readonly ip?: string | undefined
   readonly routeOptions: { readonly url?: string | undefined }
 }
 
 /** What is used of Fastify's reply. */
 export interface FastifyReply {
   readonly raw: NodeResponse
+  readonly sent: boolean
   getHeader(name: string): number | string | string[] | undefined
   header(name: string, value: string): unknown
   code(status: number): { send(body: string): unknown }
 }
 
 /** A hook such as `onRequest` or `preHandler`. */
-export type Hook<Q, S> = (request: Q, reply: S, done: () => void) => void
+export type Hook<Q, S> = (request: Q, reply: S, done: (error?: Error) => void) => void
 
-/** Limits requests: `app.addHook('onRequest', rateLimit({ limit: '100/min' }))`. Added first, it counts 404s too. */
+/**
+ * Limits requests: `app.addHook('onRequest', rateLimit({ limit: '100/min' }))`. Added first, it counts 404s too. With
+ * `address: 'fastify'`, Fastify's option `trustProxy` finds the address. Errors go to `done`.
+ */
 export function rateLimit<
   Q extends FastifyRequest = FastifyRequest,
   S extends FastifyReply = FastifyReply,
@@ -33,21 +38,28 @@ export function rateLimit<
   options?: HttpOptions<Q, S>,
   // Where a route takes one hook or a list, its types would make `never` of both.
 ): Hook<NoInfer<Q>, NoInfer<S>> {
-  const guard = createRequestGuard<Q, S>(fastifyPort, limiter, options)
-  return (request, reply, done) => pass(guard, request, reply, reply.raw, send, done)
+  const guard = createRequestGuard<Q, S>(fastifyAdapter, limiter, options)
+  return (request, reply, done) => handle(guard, fastifyFlow, request, reply, done)
 }
 
-function send({ status, fields, body }: RefusalReply, reply: FastifyReply): void {
-  for (const [name, value] of fields) reply.header(name, value)
-  reply.code(status).send(body)
+const fastifyFlow: NodeFlow<FastifyReply> = {
+  raw: (reply) => reply.raw,
+  send({ status, fields, body }, reply) {
+    for (const [name, value] of fields) reply.header(name, value)
+    reply.code(status).send(body)
+  },
+  isAnswered: (reply) => reply.sent || reply.raw.headersSent,
+  takesErrors: true,
 }
 
-const fastifyPort: FrameworkAdapter<FastifyRequest, FastifyReply> = {
+const fastifyAdapter: FrameworkAdapter<FastifyRequest, FastifyReply> = {
   peerAddress: ({ raw }) => nodeAdapter.peerAddress(raw),
   header: ({ raw }, name) => nodeAdapter.header(raw, name),
+  fieldLines: ({ raw }, name) => nodeAdapter.fieldLines!(raw, name),
   method: ({ raw }) => nodeAdapter.method(raw),
   path: ({ raw }) => nodeAdapter.path(raw),
   route: ({ routeOptions }) => routeOptions.url,
+  addressBy: { fastify: ({ ip }) => ip },
   get: (reply, name) => fieldString(reply.getHeader(name)),
   set: (reply, name, value) => void reply.header(name, value),
 }

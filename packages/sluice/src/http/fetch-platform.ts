@@ -1,16 +1,15 @@
-// What runtimes of fetch handlers have in common: where they hide the peer's address, and how clients go away.
-import { hold } from './hold.ts'
+// What runtimes of fetch handlers have in common: where the peer's address is, and responses.
 import type { NodeRequest, NodeResponse } from './node-adapter.ts'
 import type { RefusalReply } from './refusal-reply.ts'
 
-/** What Node, Deno and Bun hand to a handler beside the request, as far as it tells the address. */
+/** What Node, Deno and Bun hand to a handler beside the request, as far as it holds the peer's address. */
 interface Platform {
   readonly incoming?: NodeRequest
   readonly remoteAddr?: { readonly hostname?: string }
   readonly requestIP?: (request: Request) => { readonly address: string } | null
 }
 
-/** Node's own objects, where they stand behind the request. */
+/** Node's own objects behind a request. */
 export interface NodeBehind {
   readonly incoming: NodeRequest
   readonly outgoing: NodeResponse
@@ -22,13 +21,13 @@ export function nodeBehind(platform: unknown): NodeBehind | undefined {
   return incoming === undefined || outgoing === undefined ? undefined : (platform as NodeBehind)
 }
 
-/** The peer's address, where the runtime tells it. */
+/** The peer's address, if the runtime gives it. */
 export function peerOf(request: Request, platform: unknown): string | undefined {
   if (typeof platform !== 'object' || platform === null) return undefined
   const { incoming, remoteAddr } = platform as Platform
   if (incoming !== undefined) return incoming.socket.remoteAddress
   if (remoteAddr !== undefined) return remoteAddr.hostname
-  // Called as the method that it is.
+  // Must be called as a method.
   if ('requestIP' in platform) return (platform as Required<Platform>).requestIP(request)?.address
   return undefined
 }
@@ -39,7 +38,7 @@ export function pathOf(url: string): string {
   return start === -1 ? '/' : url.slice(start)
 }
 
-/** A refusal as a response. */
+/** A reply as a response. */
 export function responseOf({ status, body, fields }: RefusalReply): Response {
   return new Response(body, { status, headers: fields as [string, string][] })
 }
@@ -65,23 +64,7 @@ export function writableResponse(
   return Object.assign(own, { [WRITTEN]: request })
 }
 
-/** What is answered to a client that has gone away while its request was held; it never sees it. */
+/** The response for a client that closed the connection while its request was held; nobody receives it. */
 export function clientClosedResponse(): Response {
   return new Response(null, { status: 499 })
-}
-
-/** Waits, and says whether the client is still there. */
-export function held(delay: number, signal: AbortSignal): Promise<boolean> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve(false)
-    const leave = (): void => {
-      cancel()
-      resolve(false)
-    }
-    const cancel = hold(delay, () => {
-      signal.removeEventListener('abort', leave)
-      resolve(true)
-    })
-    signal.addEventListener('abort', leave, { once: true })
-  })
 }

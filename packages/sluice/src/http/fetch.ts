@@ -1,43 +1,60 @@
 // Rate limiting for handlers from Request to Response: Workers, Deno, Bun, Next and their like.
 import type { MaybePromise } from '../stores/store.ts'
-import { createRequestGuard, type RateLimitOptions } from './create-request-guard.ts'
-import type { AnyLimiter, HttpOptions } from './options.ts'
 import type { Admission } from './admission.ts'
+import { createRequestGuard, type RateLimitOptions } from './create-request-guard.ts'
 import {
-  writableResponse,
   clientClosedResponse,
-  held,
   pathOf,
   peerOf,
   responseOf,
+  writableResponse,
 } from './fetch-platform.ts'
 import type { FrameworkAdapter } from './framework-adapter.ts'
+import { holdUntilAborted } from './hold.ts'
+import { countHeaders } from './identity.ts'
+import type { AnyLimiter, HttpOptions } from './options.ts'
 
 /** A fetch handler; the rest is what the runtime adds. */
 export type Handler<A extends unknown[]> = (request: Request, ...rest: A) => MaybePromise<Response>
 
-/** Limits a handler: `rateLimit({ limit: '100/min' })(handler)`. Where the runtime tells no address, say `address`. */
+/**
+ * Limits a handler: `rateLimit({ limit: '100/min' })(handler)`. Where the runtime gives no peer address, set
+ * `address`. `onRefused` receives the reply as a Response, and may return another.
+ */
 export function rateLimit(
   limiter: AnyLimiter | RateLimitOptions<Request, Response>,
   options?: HttpOptions<Request, Response>,
 ): <A extends unknown[]>(
   handler: Handler<A>,
 ) => (request: Request, ...rest: A) => Promise<Response> {
-  const guard = createRequestGuard(fetchPort, limiter, options)
+  const guard = createRequestGuard(fetchAdapter, limiter, options)
   return (handler) =>
     async (request, ...rest) => {
       if (typeof rest[0] === 'object' && rest[0] !== null) platforms.set(request, rest[0])
       const admission = await guard.enter(request, null)
-      const { refusal, delay } = admission
-      if (refusal !== null) return withFields(admission, request, responseOf(refusal))
-      if (delay > 0 && !(await held(delay, request.signal))) return clientClosedResponse()
+      if (admission.refusal !== null) return refuse(admission, request)
+      if (admission.delay > 0 && !(await holdUntilAborted(admission.delay, request.signal)))
+        return clientClosedResponse()
       const response = withFields(admission, request, await handler(request, ...rest))
       if (guard.hasAfter && !request.signal.aborted)
         guard.answered(admission, response.status, request, response)
       return response
     }
+
+  async function refuse(admission: Admission, request: Request): Promise<Response> {
+    const given = responseOf(admission.refusal!)
+    const action = await guard.refuse(admission, request, given)
+    const response =
+      action.type === 'handled'
+        ? given
+        : action.type === 'response'
+          ? action.response
+          : responseOf(action.reply)
+    return withFields(admission, request, response)
+  }
+
   function withFields(admission: Admission, request: Request, response: Response): Response {
-    // An error of the network, or an upgrade: neither is an answer that could carry fields.
+    // A network error or an upgrade is no answer that could carry fields.
     if (response.status < 200) return response
     try {
       const own = writableResponse(request, response, guard.fieldNames)
@@ -52,15 +69,18 @@ export function rateLimit(
   }
 }
 
+/** What the runtime handed to the handler beside each request. */
 const platforms = new WeakMap<Request, object>()
 
-const fetchPort: FrameworkAdapter<Request, Response> = {
+const fetchAdapter: FrameworkAdapter<Request, Response> = {
   peerAddress: (request) => peerOf(request, platforms.get(request)),
   header: (request, name) => request.headers.get(name) ?? undefined,
+  fieldLines: (request, name) => countHeaders(request.headers, name),
   method: (request) => request.method,
   path: (request) => pathOf(request.url),
   route: () => undefined,
   routesLate: true,
+  // A URL has no dot segments and no backslashes left.
   routesAsSent: true,
   get: (response, name) => response.headers.get(name) ?? undefined,
   set: (response, name, value) => response.headers.set(name, value),

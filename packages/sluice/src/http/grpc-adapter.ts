@@ -1,4 +1,4 @@
-// How calls of gRPC are read and written: one request in the shape that the core speaks.
+// Reads calls of gRPC and writes metadata: one request in the shape of the core.
 import type { FrameworkAdapter } from './framework-adapter.ts'
 
 /** What is used of grpc-js's `Metadata`. */
@@ -11,7 +11,7 @@ export interface GrpcMetadata {
 /** What is used of the call that grpc-js hands to an interceptor. */
 export interface GrpcCall {
   getPeer(): string
-  /** A `GrpcStatus` in truth; grpc-js names its own class there, which fits and is not imported. */
+  /** Takes a `GrpcStatus`; grpc-js declares its own type there, which fits and is not imported. */
   sendStatus(status: never): void
 }
 
@@ -22,11 +22,11 @@ export interface GrpcStatus {
   metadata?: GrpcMetadata | null
 }
 
-/** What a call is known by, for the functions that the application gives. */
+/** A call, for the functions of the application. */
 export class GrpcRequest {
   /** The method in full, such as `/shop.Orders/List`. */
   readonly path: string
-  /** What the client sent, and what interceptors before this one made of it. */
+  /** The client's metadata, as interceptors before this one left it. */
   readonly metadata: GrpcMetadata
   readonly call: GrpcCall
 
@@ -36,17 +36,20 @@ export class GrpcRequest {
     this.call = call
   }
 
-  /** A text of the metadata, several joined with commas; undefined when there is none. */
+  /** A string of the metadata, several joined with commas; undefined when there is none. */
   header(name: string): string | undefined {
     const values = this.metadata.get(name)
     return values.length === 0 ? undefined : values.join(', ')
   }
 }
 
-/** Reads calls and writes metadata. The route is the method: only methods that the server has come here. */
+/** Reads calls and writes metadata. The route is the method: only methods that the server has arrive here. */
 export const grpcAdapter: FrameworkAdapter<GrpcRequest, GrpcMetadata> = {
   peerAddress: ({ call }) => addressIn(call.getPeer()),
   header: (request, name) => request.header(name),
+  fieldLines: ({ metadata }, name) =>
+    metadata.get(name).length +
+    (name.includes('-') ? metadata.get(name.replaceAll('-', '_')).length : 0),
   method: () => 'POST',
   path: ({ path }) => path,
   route: ({ path }) => path,

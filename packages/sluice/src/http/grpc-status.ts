@@ -1,4 +1,4 @@
-// A refusal as gRPC says it: a status, and trailers that name the wait for people, for clients and for their retry policy.
+// A refusal as a status of gRPC, with trailers that carry the wait for people, clients and retry policies.
 import type { Millis } from '../time/clock.ts'
 import type { GrpcMetadata, GrpcStatus } from './grpc-adapter.ts'
 import type { Admission } from './admission.ts'
@@ -10,7 +10,7 @@ const CODES: Readonly<Record<number, number>> = { 400: 3, 429: 8, 500: 13, 503: 
 const [RESOURCE_EXHAUSTED, INTERNAL] = [8, 13]
 const TYPES = 'type.googleapis.com/google.rpc.'
 /** Retry policies read the wait as a signed number of 32 bits. */
-const LONGEST_PUSHBACK = 2 ** 31 - 1
+const MAX_PUSHBACK_MS = 2 ** 31 - 1
 
 /** Only buffers make binary metadata, and gRPC runs where they are. */
 declare const Buffer: { from(bytes: readonly number[]): Uint8Array }
@@ -29,14 +29,14 @@ export function statusOf(
   const problem = problemIn(refusal)
   const details = problem.detail ?? ''
   const seconds = refusal.fields.find(([name]) => name === 'Retry-After')?.[1]
-  // The decision knows the wait to the millisecond; whoever spreads waits has said so in seconds.
+  // The decision knows the wait to the millisecond; a spread wait is known in seconds only.
   const exact = isSpread ? 0 : (decision?.retryAfter ?? 0)
   const wait = seconds === undefined ? null : exact > 0 ? Math.ceil(exact) : Number(seconds) * 1000
   if (seconds !== undefined) metadata.set('retry-after', seconds)
   if (code === RESOURCE_EXHAUSTED)
     metadata.set(
       'grpc-retry-pushback-ms',
-      String(wait === null || wait > LONGEST_PUSHBACK ? -1 : wait),
+      String(wait === null || wait > MAX_PUSHBACK_MS ? -1 : wait),
     )
   const rules = problem['violated-policies'] ?? []
   const list = [...retryInfo(wait), ...quotaFailure(rules)]
@@ -47,14 +47,22 @@ export function statusOf(
   return { code, details, metadata }
 }
 
-/** The application may have put anything in the problem's place. */
+/** The problem in a reply; the application may have replaced it with anything. */
 function problemIn({ body }: RefusalReply): Partial<ProblemDetails> {
-  const value: unknown = body === '' ? null : JSON.parse(body)
+  const value = jsonIn(body)
   if (typeof value !== 'object' || value === null) return { detail: body }
   const { detail, 'violated-policies': rules } = value as Partial<ProblemDetails>
   return {
     detail: typeof detail === 'string' ? detail : body,
     'violated-policies': Array.isArray(rules) ? rules : [],
+  }
+}
+
+function jsonIn(body: string): unknown {
+  try {
+    return JSON.parse(body)
+  } catch {
+    return null
   }
 }
 
@@ -90,6 +98,6 @@ function varint(value: number): number[] {
   return [...made, rest]
 }
 
-function utf8(text: string): Uint8Array {
-  return new TextEncoder().encode(text)
+function utf8(string: string): Uint8Array {
+  return new TextEncoder().encode(string)
 }

@@ -1,18 +1,60 @@
-// Holds a request for the delay of a leaky bucket.
+// Holds requests for the delay of a leaky bucket: the one place where requests wait.
 import type { Millis } from '../time/clock.ts'
 
-/** The longest that one timer can wait. */
-const LONGEST = 2 ** 31 - 1
+/** The longest wait of one timer, 24.8 days. A longer one would overflow and fire at once. */
+export const MAX_TIMER_MS: Millis = 2 ** 31 - 1
 
-/** Calls back after the delay. Gives the function that stops waiting, for clients that go away. */
+/** Calls back after the delay, however long it is. Returns the function that stops waiting. */
 export function hold(delay: Millis, then: () => void): () => void {
   let left = delay
   let timer: ReturnType<typeof setTimeout>
   const wait = (): void => {
-    const now = Math.min(left, LONGEST)
+    const now = Math.min(left, MAX_TIMER_MS)
     left -= now
     timer = setTimeout(left > 0 ? wait : then, now)
   }
   wait()
   return () => clearTimeout(timer)
+}
+
+/** What is used of a response, or a socket, to notice that the client closed the connection. */
+export interface Closable {
+  readonly closed: boolean
+  once(event: 'close', listener: () => void): unknown
+  removeListener(event: 'close', listener: () => void): unknown
+}
+
+/** Holds a request, then calls `next`. If the client closes the connection first, calls `onClosed` instead. */
+export function holdUntilClosed(
+  delay: Millis,
+  connection: Closable,
+  next: () => void,
+  onClosed: () => void = () => undefined,
+): void {
+  if (connection.closed) return onClosed()
+  const leave = (): void => {
+    cancel()
+    onClosed()
+  }
+  const cancel = hold(delay, () => {
+    connection.removeListener('close', leave)
+    next()
+  })
+  connection.once('close', leave)
+}
+
+/** Holds a request. Resolves to false as soon as the signal aborts, to true after the delay. */
+export function holdUntilAborted(delay: Millis, signal: AbortSignal): Promise<boolean> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve(false)
+    const leave = (): void => {
+      cancel()
+      resolve(false)
+    }
+    const cancel = hold(delay, () => {
+      signal.removeEventListener('abort', leave)
+      resolve(true)
+    })
+    signal.addEventListener('abort', leave, { once: true })
+  })
 }

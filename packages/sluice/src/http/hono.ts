@@ -1,14 +1,30 @@
-// Rate limiting for Hono, on any runtime.
-import { createRequestGuard, type RateLimitOptions } from './create-request-guard.ts'
-import { honoAdapter, type HonoContext } from './hono-port.ts'
-import type { AnyLimiter, HttpOptions } from './options.ts'
+// Rate limiting for Hono, on any runtime; on Node, through Node's own objects.
 import type { Admission } from './admission.ts'
-import { clientClosedResponse, held, nodeBehind, responseOf } from './fetch-platform.ts'
+import { createRequestGuard, type RateLimitOptions } from './create-request-guard.ts'
+import { clientClosedResponse, nodeBehind, pathOf, peerOf, responseOf } from './fetch-platform.ts'
+import type { FrameworkAdapter } from './framework-adapter.ts'
+import { holdUntilAborted } from './hold.ts'
+import { countHeaders } from './identity.ts'
 import { isPromise } from '../stores/store.ts'
+import { nodeAdapter } from './node-adapter.ts'
+import type { AnyLimiter, HttpOptions } from './options.ts'
+
+/** What is used of Hono's context. For the rest, write its type: `user: (context: Context) => …`. */
+export interface HonoContext {
+  readonly req: {
+    readonly raw: Request
+    readonly method: string
+    readonly matchedRoutes: readonly { readonly method: string; readonly path: string }[]
+    header(name: string): string | undefined
+  }
+  readonly env: unknown
+  res: Response
+  header(name: string, value: string): void
+}
 
 type Next = () => Promise<void>
 
-/** Limits requests: `app.use(rateLimit({ limit: '100/min' }))`. */
+/** Limits requests: `app.use(rateLimit({ limit: '100/min' }))`. Errors are thrown, for `app.onError` to answer. */
 export function rateLimit<C extends HonoContext>(
   limiter: AnyLimiter | RateLimitOptions<C, C>,
   options?: HttpOptions<C, C>,
@@ -19,27 +35,65 @@ export function rateLimit<C extends HonoContext>(
     const isOnNode = nodeBehind(context.env) !== undefined
     const admission = guard.enter(context, isOnNode ? context : null)
     if (isPromise(admission))
-      return admission.then((admission) => go(admission, context, next, isOnNode))
+      return admission.then((admission) => proceed(admission, context, next, isOnNode))
     const isPlain =
       isOnNode && !guard.hasAfter && admission.refusal === null && admission.delay === 0
-    return isPlain ? next() : go(admission, context, next, isOnNode)
+    return isPlain ? next() : proceed(admission, context, next, isOnNode)
   }
-  async function go(
+
+  async function proceed(
     admission: Admission,
     context: C,
     next: Next,
     isWritten: boolean,
   ): Promise<Response | void> {
-    const { refusal, delay } = admission
+    if (admission.refusal !== null) return refuse(admission, context, isWritten)
     const { signal } = context.req.raw
-    if (refusal !== null) context.res = responseOf(refusal)
-    else {
-      if (delay > 0 && !(await held(delay, signal))) return clientClosedResponse()
-      await next()
-      if (guard.hasAfter && !signal.aborted)
-        guard.answered(admission, context.res.status, context, context)
-    }
+    if (admission.delay > 0 && !(await holdUntilAborted(admission.delay, signal)))
+      return clientClosedResponse()
+    await next()
+    if (guard.hasAfter && !signal.aborted)
+      guard.answered(admission, context.res.status, context, context)
     if (!isWritten) guard.write(admission, context)
-    return refusal === null ? undefined : context.res
   }
+
+  async function refuse(admission: Admission, context: C, isWritten: boolean): Promise<Response> {
+    const action = await guard.refuse(admission, context, context)
+    if (action.type === 'error') throw action.error
+    if (action.type !== 'handled')
+      context.res = action.type === 'response' ? action.response : responseOf(action.reply)
+    if (!isWritten) guard.write(admission, context)
+    return context.res
+  }
+}
+
+const honoAdapter: FrameworkAdapter<HonoContext, HonoContext> = {
+  peerAddress: ({ req, env }) => peerOf(req.raw, env),
+  header({ req, env }, name) {
+    const node = nodeBehind(env)
+    return node === undefined ? req.header(name) : nodeAdapter.header(node.incoming, name)
+  },
+  fieldLines({ req, env }, name) {
+    const node = nodeBehind(env)
+    return node === undefined
+      ? countHeaders(req.raw.headers, name)
+      : nodeAdapter.fieldLines!(node.incoming, name)
+  },
+  method: ({ req }) => req.method,
+  path: ({ req }) => pathOf(req.raw.url),
+  // Middleware is among the matched routes as `ALL` of a path that ends in a star.
+  route: ({ req }) =>
+    req.matchedRoutes.findLast(({ method, path }) => method !== 'ALL' || !path.endsWith('*'))?.path,
+  get(context, name) {
+    const node = nodeBehind(context.env)
+    // Reading `res` creates a whole response, and takes Hono off its fast path.
+    return node === undefined
+      ? (context.res.headers.get(name) ?? undefined)
+      : nodeAdapter.get(node.outgoing, name)
+  },
+  set(context, name, value) {
+    const node = nodeBehind(context.env)
+    if (node === undefined) context.header(name, value)
+    else nodeAdapter.set(node.outgoing, name, value)
+  },
 }

@@ -1,4 +1,4 @@
-// What all adapters share: client addresses, keys, the policy of tiers, and the guard for adapters of one's own.
+// What all adapters share: client addresses, identities, ready-made policies, header fields, and the guard for adapters of your own.
 export {
   clientAddress,
   type Address,
@@ -6,16 +6,26 @@ export {
   type ClientAddress,
 } from './client-address.ts'
 export type { ProxyPreset, TrustedProxies } from './trusted-proxies.ts'
-export { apiKeyHash } from './attributes.ts'
-export { decisionOf, settle, Admission } from './admission.ts'
+export { apiKeyHash, fromHeader } from './identity.ts'
+export { Admission, decisionOf, settle } from './admission.ts'
 export { isProven, loginPolicy, prove, type LoginLimits } from './login-policy.ts'
 export { tieredPolicy, type TieredLimits } from './tiered-policy.ts'
 export { createRequestGuard, type RateLimitOptions } from './create-request-guard.ts'
-export type { RequestGuard } from './request-guard.ts'
+export { hold, holdUntilClosed, MAX_TIMER_MS, type Closable } from './hold.ts'
+export { nodeAdapter } from './node-adapter.ts'
+export type { RefusalAction, RequestGuard } from './request-guard.ts'
 export type { FrameworkAdapter } from './framework-adapter.ts'
 export type { RefusalReply } from './refusal-reply.ts'
 export type { ProblemDetails } from './problem.ts'
-export type { AnyLimiter, Answered, HttpOptions, Identify } from './options.ts'
+export type {
+  AddressFunction,
+  AnyLimiter,
+  Answered,
+  CustomReply,
+  HttpOptions,
+  Identify,
+  OnRefusedResult,
+} from './options.ts'
 export { DIALECT_NAMES, headerFields, type DialectName, type Field } from './headers/dialects.ts'
-export { retryAfterSeconds, type ReportedLimit } from './headers/dialect.ts'
+export { retryAfterSeconds, type FieldAccess, type ReportedLimit } from './headers/dialect.ts'
 export type { HttpWarning, HttpWarningCode } from './warnings.ts'

@@ -1,27 +1,32 @@
-// A small memory for what was worked out lately.
+// A small memory of recent results, bounded in entries and in bytes.
 
-/** The most texts of one generation. */
-const GENERATION = 1024
-/** The longest text that is remembered: no address and hardly an API key is longer. */
-const LONGEST = 1024
+/** The most strings of one generation. */
+const MAX_ENTRIES = 1024
+/** The longest string that is remembered: no address and hardly any API key is longer. */
+const MAX_LENGTH = 1024
 
 /**
- * Works something out once per text, as long as the text comes back. Keeps at most two generations of 1,024
- * texts, so strangers who send a new one each time cost time, not memory.
+ * Computes a result once per string, as long as the string comes back. Keeps at most two generations of 1,024 strings,
+ * so clients that send a new one each time cost time, not memory.
  */
-export function memoizeRecent<T>(workOut: (text: string) => T): (text: string) => T {
+export function memoizeRecent<T>(compute: (string: string) => T): (string: string) => T {
   let young = new Map<string, T>()
   let old = new Map<string, T>()
-  return (text) => {
-    const known = young.get(text)
+  return (string) => {
+    const known = young.get(string)
     if (known !== undefined) return known
-    const made = old.get(text) ?? workOut(text)
-    if (text.length > LONGEST) return made
-    if (young.size >= GENERATION) {
+    const made = old.get(string) ?? compute(string)
+    if (string.length > MAX_LENGTH) return made
+    if (young.size >= MAX_ENTRIES) {
       old = young
       young = new Map()
     }
-    young.set(text, made)
+    young.set(copied(string), made)
     return made
   }
+}
+
+/** A string of its own: a slice of a header field would keep the whole field alive. */
+function copied(string: string): string {
+  return ` ${string}`.slice(1)
 }

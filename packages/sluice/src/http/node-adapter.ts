@@ -1,11 +1,13 @@
-// How Node's requests and responses are read and written; other frameworks on Node lend theirs.
+// Reads and writes Node's requests and responses; adapters of other frameworks on Node build on it.
 import type { FrameworkAdapter } from './framework-adapter.ts'
+import { countFieldLines } from './identity.ts'
 
 /** What is used of Node's `IncomingMessage`. */
 export interface NodeRequest {
   readonly method?: string | undefined
   readonly url?: string | undefined
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly rawHeaders: readonly string[]
   readonly socket: { readonly remoteAddress?: string | undefined }
 }
 
@@ -21,10 +23,11 @@ export interface NodeResponse {
   removeListener(event: 'close', listener: () => void): unknown
 }
 
-/** Reads and writes through Node's own objects. */
+/** Reads and writes Node's own objects. Spread it to build an adapter of your own. */
 export const nodeAdapter: FrameworkAdapter<NodeRequest, NodeResponse> = {
   peerAddress: (request) => request.socket.remoteAddress,
   header: (request, name) => fieldString(request.headers[name]),
+  fieldLines: (request, name) => countFieldLines(request.rawHeaders, name),
   method: (request) => request.method ?? 'GET',
   path: (request) => request.url ?? '/',
   route: () => undefined,
@@ -33,7 +36,7 @@ export const nodeAdapter: FrameworkAdapter<NodeRequest, NodeResponse> = {
   set: (response, name, value) => void response.setHeader(name, value),
 }
 
-/** A field's value as one text. */
+/** A field's value as one string. */
 export function fieldString(
   value: number | string | readonly string[] | undefined,
 ): string | undefined {

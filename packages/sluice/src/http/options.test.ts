@@ -14,7 +14,11 @@ describe('mistakes in options', () => {
     [undefined, undefined, /the first argument is undefined/],
     [{}, undefined, /neither limit nor policy/],
     [{ limit: '1/s', stroe: 1 }, undefined, /unknown option "stroe"/],
-    [limiter, { usr: () => 'ann' }, /unknown option "usr"; accepted: user, apiKey/],
+    [
+      limiter,
+      { usr: () => 'ann' },
+      /unknown option "usr"; did you mean user\? accepted: user, apiKey/,
+    ],
     [limiter, { user: 'ann' }, /user is "ann"; accepted: a function of the request/],
     [
       limiter,
@@ -42,7 +46,7 @@ describe('mistakes in options', () => {
     [limiter, { spread: '1.5s' }, /1\.5s/],
     [limiter, { address: { trustedProxies: 'all' } }, /trustedProxies is "all"/],
     [limiter, { routes: ['orders'] }, /"orders" is no pattern/],
-    [limiter, { routes: '/' }, /routes: "\/" is no pattern; accepted: a list of texts/],
+    [limiter, { routes: '/' }, /routes: "\/" is no pattern; accepted: a list of strings/],
     [limiter, null, /the options are null; accepted: an object/],
     [limiter, 5, /the options are 5; accepted: an object/],
     [{ limit: '1/s' }, { usr: () => 'ann' }, /unknown option "usr"/],
@@ -56,7 +60,7 @@ describe('mistakes in options', () => {
     [
       limiter,
       { address: { trustProxy: 'loopback' } },
-      /address: unknown option "trustProxy"; accepted: trustedProxies, header, ipv6Prefix/,
+      /address: unknown option "trustProxy"; use address: .* accepted: trustedProxies, header/,
     ],
     [limiter, { partitionKeys: null }, /partitionKeys\.secret is missing/],
   ])('%j with %j is refused when it is made', (first, options, message) => {

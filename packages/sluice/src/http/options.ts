@@ -1,7 +1,8 @@
-// What `rateLimit` may be told, the same in every framework.
-import { show, SluiceError } from '../errors.ts'
+// The options of `rateLimit`, the same in every framework.
 import type { Decision } from '../decision/decision.ts'
+import { show, SluiceError } from '../errors.ts'
 import type { Limiter, SyncLimiter } from '../limiter/limiter.ts'
+import { checkOptionNames } from '../options/unknown-option.ts'
 import type { Attributes } from '../policy/policy.ts'
 import type { MaybePromise } from '../stores/store.ts'
 import type { Duration } from '../time/duration.ts'
@@ -10,7 +11,7 @@ import type { DialectName } from './headers/dialects.ts'
 import type { ProblemDetails } from './problem.ts'
 import type { HttpWarning } from './warnings.ts'
 
-/** Says who somebody is, or nothing when it is not known. */
+/** The caller's identity, or nothing when it is not known. To read a header field, use `fromHeader`. */
 export type Identify<Q> = (request: Q) => MaybePromise<string | number | null | undefined>
 
 /** A response that has been sent, at least its head. */
@@ -23,59 +24,98 @@ export interface Answered<Q, S> {
   readonly cost: number
 }
 
-/** Everything that can be said beside the limit. */
+/** The client's address, or a list such as X-Forwarded-For, of which the last entry counts. */
+export type AddressFunction<Q> = (request: Q) => string | readonly string[] | null | undefined
+
+/** What an application may change about a reply. Whatever is left out stays as it is. */
+export interface CustomReply {
+  readonly status?: number
+  /** Added to the fields of the reply; a field of the same name is replaced. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** A string is sent as text/plain unless `headers` say otherwise; anything else as JSON. */
+  readonly body?: unknown
+}
+
+/** What `onRefused` may return: changes of the reply, a Response where the framework takes one, or `'handled'`. */
+export type OnRefusedResult = CustomReply | Response | 'handled' | undefined
+
+/** Every option of `rateLimit` beside those of `createLimiter`. */
 export interface HttpOptions<Q, S = unknown> {
   readonly user?: Identify<Q>
-  /** Secrets make no keys: the attribute is the hash of what this gives, see `apiKeyHash`. */
+  /** The attribute is the hash of what this returns, see `apiKeyHash`: keys never hold secrets. */
   readonly apiKey?: Identify<Q>
   readonly tenant?: Identify<Q>
   readonly plan?: Identify<Q>
-  /** For a bare limit: whom it counts by. Default: the user, else the API key, else the address. */
+  /** For a bare limit: what it counts by. Default: the user, else the API key, else the address. */
   readonly key?: Identify<Q>
-  /** Further attributes, such as the account of a login. */
-  readonly attributes?: (request: Q) => MaybePromise<Attributes>
-  /** Units per request, when it comes. Default: 1. */
+  /** Further attributes, such as the account of a login: one function, or one for each attribute. */
+  readonly attributes?:
+    | ((request: Q) => MaybePromise<Attributes>)
+    | Readonly<Record<string, Identify<Q>>>
+  /** Units per request, taken when it comes. Default: 1. */
   readonly cost?: number | ((request: Q) => number)
   /**
-   * Units of the request in the end: what was taken too much goes back, what is missing is taken. Nothing
-   * changes when it gives undefined, or when the client went away before it had an answer. A promise is waited for.
+   * Units of the request in the end: surplus units are refunded, missing ones are taken. Nothing changes when it
+   * returns undefined, or when the client left before it had an answer. A promise is awaited.
    */
   readonly after?: (answered: Answered<Q, S>) => MaybePromise<number | undefined>
-  /** Requests that are let through uncounted, such as health checks. */
-  readonly skip?: (request: Q) => boolean
-  /** Counts CORS preflights too. Default: false. */
+  /** Requests that go on uncounted, such as health checks. A promise is awaited. */
+  readonly skip?: (request: Q) => MaybePromise<boolean>
+  /** Whether CORS preflights count. If not, they still meet blocks. Default: true. */
   readonly countPreflights?: boolean
-  /** How the client's address is found, or the address itself. Default: the peer's. */
-  readonly address?: AddressOptions | ((request: Q) => string | null | undefined)
   /**
-   * What happens when there is no address: rules by `ip` are skipped, the request is refused, or all such
-   * requests count as one client. Default: `skip`.
+   * How the client's address is found, a function that returns it, or the name of the framework (`express`,
+   * `fastify`, `koa`) to use its own proxy setting. Default: the peer's address.
+   */
+  readonly address?: AddressOptions | AddressFunction<Q> | 'express' | 'fastify' | 'koa'
+  /**
+   * What happens without an address: all such requests count as one client, they are refused, or rules by address
+   * are skipped. Default: `share` for a bare limit, `skip` for a policy.
    */
   readonly unknownAddress?: 'skip' | 'refuse' | 'share'
-  /** Patterns such as `/orders/{id}`, where the framework does not tell which route it matched. */
+  /** Patterns such as `/orders/{id}`, where the framework does not say which route it matched. */
   readonly routes?: readonly string[]
+  /**
+   * Paths that servers read in different ways, such as `/%2flogin`: they count as every declared route that some
+   * server would take them for, or they are refused with 400. Default: `count`.
+   */
+  readonly ambiguousPaths?: 'count' | 'refuse'
   /** The header dialects, or false for none. Default: `structured`. */
   readonly headers?: DialectName | readonly DialectName[] | false
-  /** Shows the fields to scripts of other origins. Default: false. */
+  /** Lets scripts of other origins read the fields. Default: false. */
   readonly exposeHeaders?: boolean
   /** Shows which partition a request counts in, as a hash keyed by the secret. */
   readonly partitionKeys?: { readonly secret: string }
-  /** Refused clients are told to come back up to this much later than they could, each at another moment. */
+  /** Moves Retry-After later by a random time up to this, so that refused clients do not return together. */
   readonly spread?: Duration
-  /** The status when it cannot be decided. Default: 503. */
+  /** The longest delay of a leaky bucket for which a request is held; above it, the request is refused. Default: 1 minute. */
+  readonly maxDelay?: Duration
+  /** The status when no decision is possible. Default: 503. */
   readonly unavailableStatus?: 429 | 503
   /** What is sent instead of the problem, as JSON. */
   readonly problem?: (problem: ProblemDetails, request: Q) => unknown
-  /** What happens when the limiter fails. Default: what the policy's rules say, `closed` if one does. */
+  /**
+   * Called for each refused request, before the reply is sent. It may return changes of the reply, answer the
+   * request itself (and return `'handled'` if that takes time), or throw: the framework handles the error. The
+   * decision is null when none was possible.
+   */
+  readonly onRefused?: (
+    decision: Decision | null,
+    request: Q,
+    response: S,
+  ) => MaybePromise<OnRefusedResult | void>
+  /** Called after each decision, for logs. */
+  readonly onDecision?: (decision: Decision, request: Q) => void
+  /** What happens when the limiter fails. Default: `closed` if a rule of the policy says so, else `open`. */
   readonly onFailure?: 'open' | 'closed'
-  /** Hears of each code once. Default: `console.warn`. */
+  /** Receives each warning code once. Default: `console.warn`. */
   readonly onWarning?: (warning: HttpWarning) => void
 }
 
 /** Any limiter: of this library, or one like it. */
 export type AnyLimiter = Pick<Limiter, 'check' | 'refund'> | Pick<SyncLimiter, 'check' | 'refund'>
 
-/** Accepted values by option; null: a function. */
+/** Accepted values by option. */
 const ACCEPTED: Readonly<
   Record<keyof HttpOptions<unknown>, readonly unknown[] | 'function' | 'other'>
 > = {
@@ -84,7 +124,7 @@ const ACCEPTED: Readonly<
   tenant: 'function',
   plan: 'function',
   key: 'function',
-  attributes: 'function',
+  attributes: 'other',
   cost: 'other',
   after: 'function',
   skip: 'function',
@@ -92,30 +132,51 @@ const ACCEPTED: Readonly<
   address: 'other',
   unknownAddress: ['skip', 'refuse', 'share'],
   routes: 'other',
+  ambiguousPaths: ['count', 'refuse'],
   headers: 'other',
   exposeHeaders: [true, false],
   partitionKeys: 'other',
   spread: 'other',
+  maxDelay: 'other',
   unavailableStatus: [429, 503],
   problem: 'function',
+  onRefused: 'function',
+  onDecision: 'function',
   onFailure: ['open', 'closed'],
   onWarning: 'function',
 }
+const HTTP_OPTIONS: readonly string[] = Object.keys(ACCEPTED)
 
-/** Whether a name is one of ours; any other is for `createLimiter`. */
-export function isHttpOption(name: string): boolean {
-  return Object.hasOwn(ACCEPTED, name)
+/** The options that `rateLimit` hands to `createLimiter` when it is not given a limiter. */
+const LIMITER_OPTIONS: readonly string[] = [
+  'limit',
+  'policy',
+  'store',
+  'hashKeys',
+  'resilience',
+  'blocked',
+]
+
+/** Splits the options of both kinds. Throws `invalid-option` for a name that is neither. */
+export function splitOptions(options: object): { http: object; limiter: object } {
+  checkOptionNames('rateLimit', options, [...LIMITER_OPTIONS, ...HTTP_OPTIONS])
+  const entries = Object.entries(options)
+  const isOfLimiter = ([name]: [string, unknown]): boolean => LIMITER_OPTIONS.includes(name)
+  return {
+    limiter: Object.fromEntries(entries.filter(isOfLimiter)),
+    http: Object.fromEntries(entries.filter((entry) => !isOfLimiter(entry))),
+  }
 }
 
-/** Throws `invalid-option` for a name that is not known, or a value that is not accepted. */
+/** Throws `invalid-option` for an unknown name or a value that is not accepted. */
 export function checkHttpOptions(options: object): void {
   if (typeof options !== 'object' || options === null)
     throw wrong(`the options are ${show(options)}; accepted: an object such as { cost: 2 }`)
+  checkOptionNames('rateLimit', options, HTTP_OPTIONS)
   for (const [name, value] of Object.entries(options)) {
-    if (!isHttpOption(name))
-      throw wrong(`unknown option ${show(name)}; accepted: ${Object.keys(ACCEPTED).join(', ')}`)
     const accepted = ACCEPTED[name as keyof HttpOptions<unknown>]
     if (name === 'cost' && value !== undefined && typeof value !== 'function') checkCost(value)
+    if (name === 'attributes' && value !== undefined) checkAttributes(value)
     if (value === undefined || accepted === 'other') continue
     if (accepted === 'function') {
       if (typeof value !== 'function')
@@ -126,7 +187,19 @@ export function checkHttpOptions(options: object): void {
   }
 }
 
-/** Throws `invalid-cost` for what is no number of units. */
+function checkAttributes(value: unknown): void {
+  if (typeof value === 'function') return
+  const isTable =
+    typeof value === 'object' &&
+    value !== null &&
+    Object.values(value).every((member) => typeof member === 'function')
+  if (!isTable)
+    throw wrong(
+      `attributes is ${show(value)}; accepted: a function of the request, or an object of such functions`,
+    )
+}
+
+/** Throws `invalid-cost` for a value that is no number of units. */
 export function checkCost(cost: unknown): void {
   if (Number.isSafeInteger(cost) && (cost as number) >= 0) return
   throw new SluiceError(

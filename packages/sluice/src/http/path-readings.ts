@@ -1,25 +1,43 @@
-// The segments of a path, in every way in which some router reads it.
+// The segments of a path, in every way in which some server reads it.
 
 /** The segments of one reading: decoded, in lower case, none empty. */
 export type Segments = readonly string[]
 
-/** `http://host` of a target in absolute form, which proxies send and every server takes. */
+/** `http://host` of a target in absolute form, which proxies send and every server accepts. */
 const ORIGIN = /^[a-z][a-z\d+.-]*:\/\/[^/\\?#]*/i
 
+/** What servers read in different ways: `//`, dot segments, `\`, `;params`, and encoded forms of these. */
+const AMBIGUOUS = /\/\/|[\\;]|%(?:2[ef]|5c|3b|25)|\/\.\.?(?:\/|$)/i
+
 /**
- * The readings of a request target, the plainest first: as it was sent, which is nearly always the only one. Routers
- * differ about dot segments, backslashes, and what follows a double slash at the beginning: `new URL(target, base)`
- * takes it for a host.
+ * The readings of a request target, the one as it was sent first; nearly always it is the only one. Servers differ
+ * about dot segments, backslashes, path parameters (`;x=1`), encoded slashes, and what follows a double slash at the
+ * beginning: `new URL(target, base)` takes it for a host.
  */
 export function pathReadings(target: string): readonly Segments[] {
   const path = pathIn(target)
   const sent = segmentsOf(path)
-  const isPlain = !path.startsWith('//') && !path.includes('\\') && !sent.some(isDots)
-  if (isPlain) return [sent]
-  const slashed = path.replaceAll('\\', '/')
-  const readings = [sent, resolved(sent), resolved(segmentsOf(slashed))]
-  if (slashed.startsWith('//')) readings.push(resolved(segmentsOf(slashed).slice(1)))
-  return readings
+  if (!AMBIGUOUS.test(path)) return [sent]
+  const readings = [sent, resolved(path.split('/')), resolved(path.split(/\/+/))]
+  const once = decoded(path)
+  const spellings = new Set([path, once, decoded(once)])
+  for (const spelling of spellings) {
+    for (const cut of [spelling, spelling.replaceAll(/;[^/]*/g, '')]) {
+      const slashed = cut.replaceAll('\\', '/')
+      // Some servers merge double slashes before they resolve dots, some do not.
+      for (const parts of [slashed.split('/'), slashed.split(/\/+/)]) {
+        readings.push(parts.filter(Boolean).map(plainSegment), resolved(parts))
+        if (slashed.startsWith('//')) readings.push(resolved(parts.filter(Boolean).slice(1)))
+      }
+    }
+  }
+  const distinct = new Map(readings.map((segments) => [segments.join('\n'), segments]))
+  return [...distinct.values()]
+}
+
+/** Whether servers may read a target in different ways. */
+export function isAmbiguous(target: string): boolean {
+  return AMBIGUOUS.test(pathIn(target)) && pathReadings(target).length > 1
 }
 
 function pathIn(target: string): string {
@@ -36,26 +54,37 @@ function segmentsOf(path: string): Segments {
     .map(plainSegment)
 }
 
-function isDots(segment: string): boolean {
-  return segment === '.' || segment === '..'
-}
-
-function resolved(segments: Segments): Segments {
+/** The segments without dot segments (RFC 3986 §5.2.4), and then without empty ones. */
+function resolved(parts: readonly string[]): Segments {
   const left: string[] = []
-  for (const segment of segments) {
+  for (const [i, part] of parts.entries()) {
+    const segment = plainSegment(part)
+    // The empty part before the first slash is not a segment.
+    if (i === 0 && segment === '') continue
     if (segment === '..') left.pop()
     else if (segment !== '.') left.push(segment)
   }
-  return left
+  return left.filter((segment) => segment !== '')
 }
 
-/** A segment as the most lenient router compares it. */
+/** The whole path decoded once; what is no encoding stays. */
+function decoded(path: string): string {
+  return path.replaceAll(/(?:%[\da-f]{2})+/gi, (encoded) => {
+    try {
+      return decodeURIComponent(encoded)
+    } catch {
+      return encoded
+    }
+  })
+}
+
+/** A segment as the most lenient server compares it. */
 export function plainSegment(segment: string): string {
   if (!segment.includes('%')) return segment.toLowerCase()
   try {
     return decodeURIComponent(segment).toLowerCase()
   } catch {
-    // Not an encoding: what it is worth to a router nobody knows, but it is no other route.
+    // Not an encoding, so it matches no other route.
     return segment.toLowerCase()
   }
 }

@@ -1,6 +1,6 @@
 // The body of a refusal: problem details (RFC 9457), of the types that the RateLimit draft registers.
 
-/** Why a request is not let through. */
+/** Why a request is refused: over a limit, blocked, no decision possible, no valid identity, or a failed function of the application. */
 export type RefusalKind = 'over-limit' | 'blocked' | 'unavailable' | 'uncountable' | 'broken'
 
 /** Problem details of a refusal. `violated-policies` is spelled as the draft has it. */
@@ -29,7 +29,7 @@ const TEXTS: Readonly<Record<RefusalKind, { type: string; title: string; detail:
   unavailable: {
     type: `${TYPES}temporary-reduced-capacity`,
     title: 'Temporary Reduced Capacity',
-    detail: 'It cannot be decided now whether the request is within its limits.',
+    detail: 'Whether the request is within its limits cannot be decided now.',
   },
   uncountable: {
     type: 'about:blank',
@@ -43,7 +43,7 @@ const TEXTS: Readonly<Record<RefusalKind, { type: string; title: string; detail:
   },
 }
 
-/** What a refused client is told; `seconds` is undefined when waiting does not help. */
+/** The problem of a refusal; `seconds` is undefined when waiting does not help. */
 export function problemOf(
   kind: RefusalKind,
   status: number,
@@ -52,12 +52,12 @@ export function problemOf(
 ): ProblemDetails {
   const { type, title, detail } = TEXTS[kind]
   const isOver = kind === 'over-limit'
-  const tells = isOver || kind === 'blocked'
+  const canWait = isOver || kind === 'blocked'
   return {
     type,
     title,
     status,
-    detail: tells && seconds !== undefined ? `Try again in ${seconds} s.` : detail,
+    detail: canWait && seconds !== undefined ? `Try again in ${seconds} s.` : detail,
     ...(isOver ? { 'violated-policies': violated } : {}),
   }
 }

@@ -1,10 +1,11 @@
-// The reply to a request that is not let through.
+// The reply to a refused request: problem details, or what the application makes of them.
 import type { Decision } from '../decision/decision.ts'
+import type { Millis } from '../time/clock.ts'
 import { duration } from '../time/duration.ts'
-import { wrong, type HttpOptions } from './options.ts'
 import { retryAfterSeconds } from './headers/dialect.ts'
-import { problemOf, type RefusalKind, type ProblemDetails } from './problem.ts'
 import { isPromise } from '../stores/store.ts'
+import { wrong, type CustomReply, type HttpOptions } from './options.ts'
+import { problemOf, type ProblemDetails, type RefusalKind } from './problem.ts'
 
 /** A reply that any framework can send. */
 export interface RefusalReply {
@@ -13,14 +14,22 @@ export interface RefusalReply {
   readonly body: string
 }
 
-/** Makes replies as the options have it; `failed` hears when the application's own problem cannot be sent. */
+/** Creates the reply to one request. `wait` is given where the decision does not know it. */
+export type ReplyMaker<Q> = (
+  kind: RefusalKind,
+  request: Q,
+  decision: Decision | null,
+  wait?: Millis,
+) => RefusalReply
+
+/** Creates replies as the options say; `onFailure` receives the error when the application's own problem cannot be sent. */
 export function replyMaker<Q>(
   options: HttpOptions<Q, never>,
-  failed: (error: unknown) => void,
+  onFailure: (error: unknown) => void,
 ): ReplyMaker<Q> {
   const { unavailableStatus = 503, problem: change } = options
   const spread = options.spread === undefined ? 0 : duration(options.spread)
-  const statuses = {
+  const statuses: Readonly<Record<RefusalKind, number>> = {
     'over-limit': 429,
     blocked: 429,
     unavailable: unavailableStatus,
@@ -31,21 +40,18 @@ export function replyMaker<Q>(
   const bodyOf = (problem: ProblemDetails, request: Q): string => {
     try {
       const changed = change === undefined ? problem : change(problem, request)
-      if (isPromise(changed)) throw wrong('problem gave a promise; accepted: what is sent as JSON')
+      if (isPromise(changed))
+        throw wrong('problem returned a promise; accepted: what is sent as JSON')
       return (JSON.stringify(changed) as string | undefined) ?? JSON.stringify(problem)
     } catch (error) {
-      failed(error)
+      onFailure(error)
       return JSON.stringify(problem)
     }
   }
 
-  return (kind, request, decision) => {
+  return (kind, request, decision, wait) => {
     const status = statuses[kind]
-    const waits = kind === 'over-limit' || kind === 'blocked' || kind === 'unavailable'
-    // Nobody knows when a store is back; a second is soon, and never 0.
-    const wait =
-      kind === 'unavailable' ? (decision?.retryAfter ?? 0) : (decision?.retryAfter ?? null)
-    const seconds = waits ? retryAfterSeconds(wait, spread) : undefined
+    const seconds = retryAfterSeconds(wait ?? waitOf(kind, decision), spread)
     const problem = problemOf(kind, status, seconds, violatedBy(decision))
     const fields: [string, string][] = [
       ['Content-Type', 'application/problem+json'],
@@ -56,17 +62,32 @@ export function replyMaker<Q>(
   }
 }
 
-/** Makes the reply to one request. */
-export type ReplyMaker<Q> = (
-  kind: RefusalKind,
-  request: Q,
-  decision: Decision | null,
-) => RefusalReply
+/** How long to wait; null when waiting does not help. */
+function waitOf(kind: RefusalKind, decision: Decision | null): Millis | null {
+  if (kind === 'over-limit' || kind === 'blocked') return decision?.retryAfter ?? null
+  // When the store will be back is unknown; 0 becomes one second.
+  return kind === 'unavailable' ? (decision?.retryAfter ?? 0) : null
+}
 
-/** The rules that refused, without those that must not be named. */
+/** The rules that refused or would hold the request too long, without hidden ones. */
 function violatedBy(decision: Decision | null): readonly string[] {
   if (decision === null) return []
   return decision.outcomes
-    .filter(({ allowed, shadow, hidden }) => !allowed && !shadow && !hidden)
+    .filter(({ allowed, shadow, hidden, delay }) => !shadow && !hidden && (!allowed || delay > 0))
     .map(({ rule }) => rule)
+}
+
+/** The reply with the application's changes. Throws when the body cannot be written as JSON. */
+export function customized(reply: RefusalReply, custom: CustomReply): RefusalReply {
+  const { status = reply.status, headers = {}, body } = custom
+  const changed = new Map(reply.fields.map((field) => [field[0].toLowerCase(), field]))
+  if (body !== undefined) {
+    const type = typeof body === 'string' ? 'text/plain; charset=utf-8' : 'application/json'
+    changed.set('content-type', ['Content-Type', type])
+  }
+  for (const [name, value] of Object.entries(headers))
+    changed.set(name.toLowerCase(), [name, String(value)])
+  const text =
+    body === undefined ? reply.body : typeof body === 'string' ? body : JSON.stringify(body)
+  return { status, fields: [...changed.values()], body: text }
 }

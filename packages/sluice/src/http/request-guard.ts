@@ -1,36 +1,48 @@
-// The one path of every adapter: whom the request counts as, the decision, the header fields, the reply.
-import { SluiceError, show } from '../errors.ts'
-import type { Decision } from '../decision/decision.ts'
+// The one path of every adapter: whether a request counts, by what, the decision, the header fields, the reply.
+import type { Decision, Outcome } from '../decision/decision.ts'
+import { show, SluiceError } from '../errors.ts'
 import { policyBehind } from '../limiter/policy-behind.ts'
 import type { Attributes } from '../policy/policy.ts'
 import { isPromise, type MaybePromise } from '../stores/store.ts'
-import { dialectsIn, fieldWriter, type FieldWriter } from './response-fields.ts'
-import { checkCost, wrong, type AnyLimiter, type HttpOptions } from './options.ts'
-import { keepAdmission, Admission, admissionOf, type Settler } from './admission.ts'
-import type { FrameworkAdapter } from './framework-adapter.ts'
-import type { RefusalKind } from './problem.ts'
-import { replyMaker, type ReplyMaker } from './refusal-reply.ts'
-import { attributesReader, type Subject } from './attributes.ts'
+import type { Millis } from '../time/clock.ts'
+import { duration } from '../time/duration.ts'
+import { Admission, admissionOf, keepAdmission, type Settler } from './admission.ts'
 import { mayDelay } from './attribute-names.ts'
+import { attributesReader, otherReadings, type CountedBy } from './attributes.ts'
+import type { FrameworkAdapter } from './framework-adapter.ts'
+import { MAX_TIMER_MS } from './hold.ts'
+import { checkCost, wrong, type AnyLimiter, type CustomReply, type HttpOptions } from './options.ts'
+import type { RefusalKind } from './problem.ts'
+import { customized, replyMaker, type RefusalReply, type ReplyMaker } from './refusal-reply.ts'
+import { dialectsIn, fieldWriter, type FieldWriter } from './response-fields.ts'
 import { warnOnce, type Warn } from './warnings.ts'
+
+/** What to do for a refused request: send a reply, send the application's Response, nothing more, or handle an error. */
+export type RefusalAction =
+  | { readonly type: 'reply'; readonly reply: RefusalReply }
+  | { readonly type: 'response'; readonly response: Response; readonly reply: RefusalReply }
+  | { readonly type: 'handled' }
+  | { readonly type: 'error'; readonly error: unknown; readonly reply: RefusalReply }
 
 /** Decides about requests of one framework. No method throws or rejects. */
 export class RequestGuard<Q extends object, S> implements Settler {
-  /** Whether somebody wants to hear of the response. */
+  /** Whether the guard must be told of responses: see `answered`. */
   readonly hasAfter: boolean
   /** The header fields that it writes. */
   readonly fieldNames: readonly string[]
+  /** Reports a warning once by its code. */
+  readonly warn: Warn
   private readonly limiter: AnyLimiter
   private readonly adapter: FrameworkAdapter<Q, S>
   private readonly options: HttpOptions<Q, S>
-  private readonly subjectOf: (request: Q) => MaybePromise<Subject>
+  private readonly attributesOf: (request: Q) => MaybePromise<CountedBy>
   private readonly writeFields: FieldWriter<S>
-  private readonly refuse: ReplyMaker<Q>
-  private readonly warn: Warn
+  private readonly replyTo: ReplyMaker<Q>
   private readonly mayDelay: boolean
-  private readonly mayFilter: boolean
+  private readonly maxDelay: Millis
   private readonly isClosed: boolean
-  private readonly passed: Admission
+  /** The admission of every request that goes on uncounted. */
+  private readonly uncounted: Admission
 
   constructor(limiter: AnyLimiter, adapter: FrameworkAdapter<Q, S>, options: HttpOptions<Q, S>) {
     const policy = policyBehind(limiter)
@@ -38,17 +50,17 @@ export class RequestGuard<Q extends object, S> implements Settler {
     this.limiter = limiter
     this.adapter = adapter
     this.options = options
-    this.subjectOf = attributesReader(adapter, options, policy, this.warn)
+    this.attributesOf = attributesReader(adapter, options, policy, this.warn)
     const dialects = dialectsIn(options.headers)
     this.fieldNames = dialects.flatMap(({ fields }) => fields)
     this.writeFields = fieldWriter(adapter, options, policy, dialects)
-    this.refuse = replyMaker(options, (error) => this.failed('problem', error))
+    this.replyTo = replyMaker(options, (error) => this.failed('problem', error))
     this.mayDelay = policy === undefined || mayDelay(policy)
-    this.mayFilter = options.skip !== undefined || options.countPreflights !== true
+    this.maxDelay = maxDelayOf(options.maxDelay)
     const closed = policy?.rules.some(({ onStoreFailure }) => onStoreFailure === 'closed') ?? false
     this.isClosed = options.onFailure === undefined ? closed : options.onFailure === 'closed'
     this.hasAfter = options.after !== undefined
-    this.passed = new Admission(this, null, '', 0, undefined)
+    this.uncounted = new Admission(this, null, '', 0, undefined)
   }
 
   /**
@@ -58,26 +70,23 @@ export class RequestGuard<Q extends object, S> implements Settler {
   enter(request: Q, response: S | null): MaybePromise<Admission> {
     const earlier = admissionOf(request)
     for (let one = earlier; one !== undefined; one = one.earlier)
-      if (one.guard === this) return this.passed
-    let subject: MaybePromise<Subject>
-    let cost: number
+      if (one.guard === this) return this.uncounted
+    const { skip } = this.options
+    if (skip === undefined) return this.count(request, response, earlier)
     try {
-      if (this.mayFilter && this.isSkipped(request)) return this.passed
-      cost = this.costOf(request)
-      subject = this.subjectOf(request)
-    } catch (error) {
-      return this.broken(request, error)
-    }
-    if (isPromise(subject)) {
-      return subject.then(
-        (subject) => this.check(request, response, subject, cost, earlier),
-        (error: unknown) => this.broken(request, error),
+      const skipped = skip(request)
+      if (!isPromise(skipped))
+        return skipped ? this.uncounted : this.count(request, response, earlier)
+      return skipped.then(
+        (skipped) => (skipped ? this.uncounted : this.count(request, response, earlier)),
+        (error: unknown) => this.unreadable(request, error),
       )
+    } catch (error) {
+      return this.unreadable(request, error)
     }
-    return this.check(request, response, subject, cost, earlier)
   }
 
-  /** Writes the header fields. Throws what the response throws that takes no more. */
+  /** Writes the header fields. Throws what the response throws when it takes no more fields. */
   write(admission: Admission, response: S): void {
     const { decision, attributes } = admission
     if (decision !== null) this.writeFields(response, decision, attributes)
@@ -93,7 +102,33 @@ export class RequestGuard<Q extends object, S> implements Settler {
     return fields
   }
 
-  /** What the response was, for those who charge by it. */
+  /** What to do for a refused request, by `onRefused` if there is one. `response` is what `onRefused` receives. */
+  refuse(admission: Admission, request: Q, response: S): MaybePromise<RefusalAction> {
+    const reply = admission.refusal as RefusalReply
+    const { onRefused } = this.options
+    if (onRefused === undefined)
+      return admission.error === undefined
+        ? { type: 'reply', reply }
+        : { type: 'error', error: admission.error, reply }
+    const act = (result: unknown): RefusalAction => {
+      if (result === 'handled') return { type: 'handled' }
+      if (result === undefined) return { type: 'reply', reply }
+      if (typeof Response !== 'undefined' && result instanceof Response)
+        return { type: 'response', response: result, reply }
+      if (typeof result !== 'object' || result === null)
+        throw wrong(`onRefused returned ${show(result)}; accepted: { status, headers, body }`)
+      return { type: 'reply', reply: customized(reply, result as CustomReply) }
+    }
+    const fail = (error: unknown): RefusalAction => ({ type: 'error', error, reply })
+    try {
+      const result = onRefused(admission.decision, request, response)
+      return isPromise(result) ? result.then(act).then(undefined, fail) : act(result)
+    } catch (error) {
+      return fail(error)
+    }
+  }
+
+  /** Charges by the response, if `after` says so. */
   answered(admission: Admission, status: number, request: Q, response: S): void {
     const { decision, cost } = admission
     if (decision === null || admission.refusal !== null) return
@@ -113,7 +148,7 @@ export class RequestGuard<Q extends object, S> implements Settler {
     if (decision === null || !decision.allowed || cost === taken) return
     const fail = (error: unknown): void => this.failed('settling', error)
     try {
-      // Less than nothing would give back what others have taken.
+      // A negative cost would refund units that other requests took.
       checkCost(cost)
       admission.cost = cost
       const done =
@@ -126,24 +161,69 @@ export class RequestGuard<Q extends object, S> implements Settler {
     }
   }
 
-  private check(
+  private count(
     request: Q,
     response: S | null,
-    subject: Subject,
+    earlier: Admission | undefined,
+  ): MaybePromise<Admission> {
+    let attributes: MaybePromise<CountedBy>
+    let cost: number
+    try {
+      cost = this.costOf(request)
+      attributes = this.attributesOf(request)
+    } catch (error) {
+      return this.unreadable(request, error)
+    }
+    if (isPromise(attributes)) {
+      return attributes.then(
+        (attributes) => this.checkAll(request, response, attributes, cost, earlier),
+        (error: unknown) => this.unreadable(request, error),
+      )
+    }
+    return this.checkAll(request, response, attributes, cost, earlier)
+  }
+
+  /** Checks a request as every route that some server would take its path for; nearly always that is one. */
+  private checkAll(
+    request: Q,
+    response: S | null,
+    attributes: CountedBy,
     cost: number,
     earlier: Admission | undefined,
   ): MaybePromise<Admission> {
-    if (subject === null) return this.passed
-    if (subject === undefined) return this.refused('uncountable', request, null)
+    if (attributes === null) return this.uncounted
+    if (attributes === undefined) return this.refused('uncountable', request, null)
+    if (this.options.countPreflights === false && this.isPreflight(request))
+      return this.checkBlocks(request, attributes)
+    const others = typeof attributes === 'object' ? otherReadings(attributes) : undefined
+    if (others === undefined) return this.check(request, response, attributes, cost, earlier)
+    const readings = [...others, attributes]
+    const checkFrom = (i: number): MaybePromise<Admission> => {
+      const isLast = i === readings.length - 1
+      const checkRest = (admission: Admission): MaybePromise<Admission> =>
+        isLast || admission.refusal !== null ? admission : checkFrom(i + 1)
+      const made = this.check(request, isLast ? response : null, readings[i]!, cost, earlier)
+      return isPromise(made) ? made.then(checkRest) : checkRest(made)
+    }
+    return checkFrom(0)
+  }
+
+  private check(
+    request: Q,
+    response: S | null,
+    attributes: Attributes | string,
+    cost: number,
+    earlier: Admission | undefined,
+  ): MaybePromise<Admission> {
     try {
-      const decision = this.limiter.check(subject, cost)
+      const decision = this.limiter.check(attributes, cost)
       if (isPromise(decision)) {
         return decision.then(
-          (decision) => this.decided(request, response, decision, subject, cost, earlier),
+          (decision) => this.decided(request, response, decision, attributes, cost, earlier),
           (error: unknown) => this.undecided(request, error),
         )
       }
-      return this.decided(request, response, decision, subject, cost, earlier)
+      return this.decided(request, response, decision, attributes, cost, earlier)
     } catch (error) {
       return this.undecided(request, error)
     }
@@ -153,51 +233,108 @@ export class RequestGuard<Q extends object, S> implements Settler {
     request: Q,
     response: S | null,
     decision: Decision,
-    subject: Attributes | string,
+    attributes: Attributes | string,
     cost: number,
     earlier: Admission | undefined,
   ): Admission {
-    const admission = new Admission(this, decision, subject, cost, earlier)
+    if (!isWhole(decision)) return this.halfDecided(request, decision)
+    const admission = new Admission(this, decision, attributes, cost, earlier)
+    const { onDecision } = this.options
+    if (onDecision !== undefined) this.report(onDecision, decision, request)
     try {
       keepAdmission(request, admission)
-      if (response !== null) this.writeFields(response, decision, subject)
+      if (response !== null) this.writeFields(response, decision, attributes)
     } catch (error) {
       this.warn(
         'headers-sent',
-        () => `the header fields could not be written: ${textOf(error)}`,
+        () => `the header fields could not be written: ${messageOf(error)}`,
         error,
       )
     }
     if (!decision.allowed) {
       const { reason } = decision
       const isOver = reason !== 'unavailable' && reason !== 'blocked'
-      admission.refusal = this.refuse(isOver ? 'over-limit' : reason, request, decision)
-    } else if (this.mayDelay) admission.delay = decision.delay
+      admission.refusal = this.replyTo(isOver ? 'over-limit' : reason, request, decision)
+    } else if (this.mayDelay && decision.delay > 0) this.delay(admission, request, decision)
     return admission
   }
 
-  /** The limiter could not answer: the request goes on or not, as the rules have it. */
-  private undecided(request: Q, error: unknown): Admission {
+  /** A limiter may be anything with a check method. What it got wrong must not end the process, nor let refusals pass. */
+  private halfDecided(request: Q, decision: unknown): Admission {
+    const isRefusal = (decision as Partial<Decision> | null | undefined)?.allowed === false
+    const error = wrong(`the limiter returned half a decision, ${show(decision)}`)
+    if (!isRefusal) return this.undecided(request, error)
     this.failed('the limiter', error)
-    // These are the request's doing, and must not be a way past the limit.
-    if (error instanceof SluiceError && REQUESTS_FAULT.has(error.code))
-      return this.refused('uncountable', request, null)
-    return this.isClosed ? this.refused('unavailable', request, null) : this.passed
+    return this.refused('unavailable', request, null)
   }
 
-  /** A function of the application failed. Going on uncounted would be a way past the limit. */
-  private broken(request: Q, error: unknown): Admission {
+  /** Holds the request, or refuses it if the delay is longer than a client waits. */
+  private delay(admission: Admission, request: Q, decision: Decision): void {
+    const { delay } = decision
+    if (delay <= this.maxDelay) {
+      admission.delay = delay
+      return
+    }
+    void this.settle(admission, 0)
+    admission.refusal = this.replyTo('over-limit', request, decision, delay - this.maxDelay)
+  }
+
+  /** A preflight that does not count is refused only by a block. */
+  private checkBlocks(request: Q, attributes: Attributes | string): MaybePromise<Admission> {
+    const answer = (decision: Decision): Admission =>
+      isWhole(decision) && !decision.allowed && decision.reason === 'blocked'
+        ? this.refused('blocked', request, decision)
+        : this.uncounted
+    const fail = (error: unknown): Admission => this.undecided(request, error)
+    try {
+      const decision = this.limiter.check(attributes, 0)
+      return isPromise(decision) ? decision.then(answer).then(undefined, fail) : answer(decision)
+    } catch (error) {
+      return fail(error)
+    }
+  }
+
+  /** The limiter could not answer: the request goes on or not, by the failure mode. */
+  private undecided(request: Q, error: unknown): Admission {
+    this.failed('the limiter', error)
+    // Errors that the request caused must not be a way past the limit.
+    if (isFaultOfRequest(error)) return this.refused('uncountable', request, null)
+    return this.isClosed ? this.refused('unavailable', request, null) : this.uncounted
+  }
+
+  /** The request could not be read, or a function of the application failed: going on uncounted would be a bypass. */
+  private unreadable(request: Q, error: unknown): Admission {
+    if (isFaultOfRequest(error)) {
+      this.warn('request-refused', () => messageOf(error), error)
+      return this.refused('uncountable', request, null)
+    }
     this.failed('a function given to rateLimit', error)
-    return this.refused('broken', request, null)
+    const admission = this.refused('broken', request, null)
+    admission.error = error ?? new Error('a function given to rateLimit threw nothing')
+    return admission
   }
 
   private failed(what: string, error: unknown): void {
-    this.warn('limiter-failed', () => `${what} failed: ${textOf(error)}`, error)
+    this.warn('limiter-failed', () => `${what} failed: ${messageOf(error)}`, error)
+  }
+
+  private report(
+    onDecision: (decision: Decision, request: Q) => unknown,
+    decision: Decision,
+    request: Q,
+  ): void {
+    const fail = (error: unknown): void => this.failed('onDecision', error)
+    try {
+      const result = onDecision(decision, request)
+      if (isPromise(result)) void result.then(undefined, fail)
+    } catch (error) {
+      fail(error)
+    }
   }
 
   private refused(kind: RefusalKind, request: Q, decision: Decision | null): Admission {
     const admission = new Admission(this, decision, '', 0, undefined)
-    admission.refusal = this.refuse(kind, request, decision)
+    admission.refusal = this.replyTo(kind, request, decision)
     return admission
   }
 
@@ -206,45 +343,73 @@ export class RequestGuard<Q extends object, S> implements Settler {
     if (typeof cost === 'number') return cost
     const units: unknown = cost(request)
     if (typeof units !== 'number')
-      throw wrong(`cost gave ${show(units)}; accepted: a number of units`)
+      throw wrong(`cost returned ${show(units)}; accepted: a number of units`)
     return units
   }
 
-  private isSkipped(request: Q): boolean {
-    const { skip, countPreflights } = this.options
-    if (skip !== undefined) {
-      const skipped: unknown = skip(request)
-      // A promise is as good as true, and would let everything through.
-      if (isPromise(skipped)) throw wrong('skip gave a promise; accepted: true or false')
-      if (skipped) return true
-    }
+  private isPreflight(request: Q): boolean {
+    const { adapter } = this
     return (
-      countPreflights !== true &&
-      this.adapter.method(request) === 'OPTIONS' &&
-      this.adapter.header(request, 'origin') !== undefined &&
-      this.adapter.header(request, 'access-control-request-method') !== undefined
+      adapter.method(request) === 'OPTIONS' &&
+      adapter.header(request, 'origin') !== undefined &&
+      adapter.header(request, 'access-control-request-method') !== undefined
     )
   }
 
-  /** Charges what a request cost beyond what was known; as much as there is, when there is not enough. */
-  private takeMore(subject: Attributes | string, cost: number): MaybePromise<void> {
+  /** Charges units beyond those that were known; if there are not enough, all that remain. */
+  private takeMore(attributes: Attributes | string, cost: number): MaybePromise<void> {
     const rest = (decision: Decision): MaybePromise<unknown> =>
       decision.allowed || decision.remaining === 0
         ? undefined
-        : this.limiter.check(subject, decision.remaining)
-    const decision = this.limiter.check(subject, cost)
+        : this.limiter.check(attributes, decision.remaining)
+    const decision = this.limiter.check(attributes, cost)
     if (isPromise(decision)) return decision.then(rest).then(() => undefined)
     void rest(decision)
   }
 }
 
-/** Errors about what a request says of itself. */
-const REQUESTS_FAULT: ReadonlySet<string> = new Set([
+/** Proxies and clients seldom wait longer for an answer. */
+const DEFAULT_MAX_DELAY: Millis = 60_000
+
+function maxDelayOf(option: HttpOptions<unknown>['maxDelay']): Millis {
+  const millis = option === undefined ? DEFAULT_MAX_DELAY : duration(option)
+  if (millis > MAX_TIMER_MS)
+    throw wrong(`maxDelay is ${show(option)}; accepted: a duration of at most 24 days`)
+  return millis
+}
+
+/** Codes of errors about what a request says of itself. */
+const FAULTS_OF_REQUESTS: ReadonlySet<string> = new Set([
   'invalid-key',
   'invalid-attributes',
   'invalid-cost',
 ])
 
-function textOf(error: unknown): string {
+function isFaultOfRequest(error: unknown): boolean {
+  return error instanceof SluiceError && FAULTS_OF_REQUESTS.has(error.code)
+}
+
+/** Whether a limiter returned a decision that replies and header fields can be made of. */
+function isWhole(decision: unknown): decision is Decision {
+  if (typeof decision !== 'object' || decision === null) return false
+  if (typeof (decision as Decision).allowed !== 'boolean') return false
+  // Decisions of this library compute their outcomes when they are read; they need no check.
+  if (!Object.hasOwn(decision, 'outcomes')) return 'outcomes' in decision
+  const { outcomes } = decision as { outcomes: unknown }
+  return Array.isArray(outcomes) && outcomes.every(isWholeOutcome)
+}
+
+function isWholeOutcome(outcome: unknown): boolean {
+  if (typeof outcome !== 'object' || outcome === null) return false
+  const { rule, limit, remaining } = outcome as Partial<Outcome>
+  return (
+    typeof rule === 'string' &&
+    typeof limit === 'object' &&
+    limit !== null &&
+    typeof remaining === 'number'
+  )
+}
+
+function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : show(error)
 }

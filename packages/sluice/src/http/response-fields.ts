@@ -11,7 +11,11 @@ import { wrong, type HttpOptions } from './options.ts'
 import type { FrameworkAdapter } from './framework-adapter.ts'
 
 /** Writes the fields of one decision. */
-export type FieldWriter<S> = (response: S, decision: Decision, subject: Attributes | string) => void
+export type FieldWriter<S> = (
+  response: S,
+  decision: Decision,
+  attributes: Attributes | string,
+) => void
 
 /** Makes the writer of the chosen dialects. */
 export function fieldWriter<Q, S>(
@@ -28,11 +32,11 @@ export function fieldWriter<Q, S>(
       ? [...new Set(['Retry-After', ...dialects.flatMap(({ fields }) => fields)])].join(', ')
       : null
 
-  return (response, decision, subject) => {
+  return (response, decision, attributes) => {
     const outcomes = visible(visibleOutcomes(decision))
     if (outcomes.length > 0) {
       const partitionKey: PartitionKey =
-        keys === null ? null : (reported) => keys(reported, subject)
+        keys === null ? null : (reported) => keys(reported, attributes)
       if (dialects.length === 1) first!.write(adapter, response, outcomes, partitionKey)
       else for (const dialect of dialects) dialect.write(adapter, response, outcomes, partitionKey)
     }
@@ -68,25 +72,25 @@ export function dialectsIn(
 /** 12 characters of base64 are 9 bytes: too many to collide by chance, too few to say more. */
 const KEY_LENGTH = 12
 
-/** The partition of an outcome as base64: a hash of what the rule counts by, keyed so that nobody can guess backwards. */
+/** The partition of an outcome as base64: a hash of what the rule counts by, keyed so that it cannot be reversed by guessing. */
 function partitionKeys(
   option: HttpOptions<unknown>['partitionKeys'],
   policy: Policy | undefined,
-): ((reported: ReportedLimit, subject: Attributes | string) => string | undefined) | null {
+): ((reported: ReportedLimit, attributes: Attributes | string) => string | undefined) | null {
   if (option === undefined) return null
   const { secret } = { ...option }
   if (typeof secret !== 'string' || secret.length < 16)
     throw wrong(
-      'partitionKeys.secret is missing or short; accepted: a text of 16 characters or more',
+      'partitionKeys.secret is missing or short; accepted: a string of 16 characters or more',
     )
   if (policy === undefined)
     throw wrong('partitionKeys need a limiter made by createLimiter, whose rules are known')
   const byRule = new Map(policy.rules.map(({ name, by }) => [name, by]))
-  return ({ rule }, subject) => {
+  return ({ rule }, attributes) => {
     const by = byRule.get(rule) ?? []
     if (by.length === 0) return undefined
-    const attributes: Attributes = typeof subject === 'string' ? { key: subject } : subject
-    const values = by.map((name) => attributeText(attributes, name) ?? '')
+    const known: Attributes = typeof attributes === 'string' ? { key: attributes } : attributes
+    const values = by.map((name) => attributeText(known, name) ?? '')
     const hash = sha256(joined([secret, rule, ...values])).slice(0, KEY_LENGTH)
     return hash.replaceAll('-', '+').replaceAll('_', '/')
   }

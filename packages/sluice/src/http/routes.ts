@@ -1,11 +1,11 @@
-// Route templates for keys: what the framework matched, or the declared pattern; never the path itself.
+// Declared route patterns, and the names of methods, for keys: a key never holds the path itself.
 import { show, SluiceError } from '../errors.ts'
 import { pathReadings, plainSegment, type Segments } from './path-readings.ts'
 
 /** The template of everything that matches no route, 404s among it. */
 export const UNMATCHED = '*unmatched'
 
-/** A declared pattern; the rank tells which of two says more: fixed segments for it, others against it. */
+/** A declared pattern. The rank orders patterns by how specific they are: fixed segments count for it, others against it. */
 interface Declared {
   readonly pattern: string
   readonly rank: number
@@ -20,26 +20,28 @@ interface Branch {
 }
 
 /**
- * The template of a path among declared patterns such as `/orders/{id}` and `/files/{path*}`, or undefined. Case,
- * double and trailing slashes, dot segments and percent-encoding make no difference: a path that some router
- * would take for a route counts as that route. Where routers would take it for several, the pattern that says most
- * counts; with `asSent`, for frameworks that leave dots and slashes alone, theirs.
+ * Creates the function that finds the templates of a path among declared patterns such as `/orders/{id}` and
+ * `/files/{path*}`. Case, double and trailing slashes, dot segments, encodings and path parameters make no difference:
+ * a path that some server would take for a route counts as that route. Where servers would take it for different
+ * routes, all of them are returned, the most specific first; with `asSent`, only the one of the path as it was sent,
+ * if there is one.
  */
 export function routeMatcher(
   patterns: readonly string[],
   asSent = false,
-): (path: string) => string | undefined {
+): (path: string) => readonly string[] {
   if (!Array.isArray(patterns)) throw wrong(patterns)
   const root = newBranch()
   for (const pattern of patterns) declare(root, pattern)
   return (path) => {
-    let best: Declared | null = null
+    const found: Declared[] = []
     for (const segments of pathReadings(path)) {
-      const found = find(root, segments, 0)
-      if (found !== null && (best === null || found.rank > best.rank)) best = found
-      if (asSent && best !== null) break
+      const declared = find(root, segments, 0)
+      if (declared !== null && !found.includes(declared)) found.push(declared)
+      if (asSent && found.length > 0) break
     }
-    return best?.pattern
+    if (found.length > 1) found.sort((a, b) => b.rank - a.rank)
+    return found.map(({ pattern }) => pattern)
   }
 }
 
@@ -54,7 +56,7 @@ function declare(root: Branch, pattern: unknown): void {
   if (!isPattern || pattern === '') throw wrong(pattern)
   const segments = pattern.split('/').filter((part) => part !== '')
   const others = segments.filter((segment) => segment.startsWith('{')).length
-  const declared: Declared = { pattern, rank: (segments.length - others) * MOST - others }
+  const declared: Declared = { pattern, rank: (segments.length - others) * MAX_SEGMENTS - others }
   let branch = root
   for (const segment of segments) {
     if (segment.endsWith('*}')) {
@@ -72,13 +74,13 @@ function declare(root: Branch, pattern: unknown): void {
   branch.end ??= declared
 }
 
-/** More segments than a pattern has. */
-const MOST = 1e6
+/** More segments than any pattern has. */
+const MAX_SEGMENTS = 1e6
 
 function wrong(pattern: unknown): SluiceError {
   return new SluiceError(
     'invalid-option',
-    `routes: ${show(pattern)} is no pattern; accepted: a list of texts such as /orders, /orders/{id} or /files/{path*}`,
+    `routes: ${show(pattern)} is no pattern; accepted: a list of strings such as /orders, /orders/{id} or /files/{path*}`,
   )
 }
 
@@ -104,7 +106,7 @@ const METHODS = new Set([
   'CONNECT',
 ])
 
-/** The method as it stands in a key: HEAD counts as GET, and what is not known as one. */
+/** The method as it stands in a key: HEAD counts as GET, and all unknown methods as one. */
 export function methodName(method: string): string {
   if (METHODS.has(method)) return method
   const upper = method.toUpperCase()

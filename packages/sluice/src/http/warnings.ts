@@ -1,4 +1,4 @@
-// What is allowed but probably not meant, told once by code.
+// What is allowed but probably a mistake, reported once by code.
 
 /** The codes of warnings, each with its heading in `docs/reference/http/index.md`. */
 export type HttpWarningCode =
@@ -9,40 +9,43 @@ export type HttpWarningCode =
   | 'hop-count'
   | 'fewer-hops'
   | 'address-unknown'
+  | 'address-list'
   | 'route-unknown'
   | 'mount-unknown'
+  | 'request-refused'
+  | 'kind-uncounted'
   | 'limiter-failed'
   | 'headers-sent'
 
-/** Something worth knowing that is no error of the request. */
+/** A probable mistake of the set-up; the request itself is in order. */
 export interface HttpWarning {
   /** Stable, documented under `docs/reference/http/index.md`. */
   readonly code: HttpWarningCode
   readonly message: string
-  /** The error behind `limiter-failed` and `headers-sent`. */
+  /** The error behind `limiter-failed`, `request-refused` and `headers-sent`. */
   readonly cause?: unknown
 }
 
-/** Tells of something, unless its code has been told before. */
+/** Reports a warning, unless its code was reported before. */
 export type Warn = (code: HttpWarningCode, message: () => string, cause?: unknown) => void
 
-/** Hands each code on once. A listener that throws is nobody's request's business. */
+/** Hands each code to the listener once. What the listener throws is ignored: it must not fail a request. */
 export function warnOnce(listener: (warning: HttpWarning) => void = warnOnConsole): Warn {
-  const told = new Set<HttpWarningCode>()
+  const reported = new Set<HttpWarningCode>()
   return (code, message, cause) => {
-    if (told.has(code)) return
-    told.add(code)
+    if (reported.has(code)) return
+    reported.add(code)
     try {
       listener(
         cause === undefined ? { code, message: message() } : { code, message: message(), cause },
       )
     } catch {
-      // It had its chance.
+      // See above.
     }
   }
 }
 
 function warnOnConsole({ code, message }: HttpWarning): void {
-  // oxlint-disable-next-line no-console -- the one place for it: somebody should hear of it once
+  // oxlint-disable-next-line no-console -- the default listener
   console.warn(`sluice: ${message} (${code})`)
 }

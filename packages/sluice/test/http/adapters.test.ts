@@ -1,7 +1,9 @@
 // One suite for all adapters, over real sockets.
+import { connect } from 'node:net'
 import { parseList } from 'structured-headers'
 import { afterEach, describe, expect, it } from 'vitest'
-import type { AnyLimiter, HttpWarning } from '../../src/http/index.ts'
+import type { Decision } from '../../src/decision/decision.ts'
+import { fromHeader, type AnyLimiter, type HttpWarning } from '../../src/http/index.ts'
 import { createLimiter, type LimiterOptions } from '../../src/limiter/create-limiter.ts'
 import type { Attributes, Policy } from '../../src/policy/policy.ts'
 import { memoryStore } from '../../src/stores/memory/memory-store.ts'
@@ -313,17 +315,191 @@ describe.each(ADAPTERS)('$name', (adapter) => {
     expect(new Set(names('RateLimit-Policy'))).toEqual(new Set(['one', 'two']))
   })
 
-  it('lets through uncounted what it is told to skip, and preflights unless told to count them', async () => {
+  it('lets requests go on uncounted that skip names', async () => {
     const skip = (request: never): boolean => adapter.header(request, 'x-user') === 'probe'
     const limiter = limiterOf({ limit: '1/min' })
     const { url } = await start([[limiter, { skip, key: () => 'all' }]])
     await fetch(`${url}/hello`, { headers: { 'x-user': 'probe' } })
-    const preflight = { origin: 'http://a.example', 'access-control-request-method': 'GET' }
-    await fetch(`${url}/login`, { method: 'OPTIONS', headers: preflight })
     expect(limiter.peek('all').remaining).toBe(1)
-    const strict = limiterOf({ limit: '1/min' })
-    const other = await start([[strict, { countPreflights: true, key: () => 'all' }]])
-    await fetch(`${other.url}/login`, { method: 'OPTIONS', headers: preflight })
-    expect(strict.peek('all').remaining).toBe(0)
+  })
+
+  const preflight = {
+    method: 'OPTIONS',
+    headers: { origin: 'http://a.example', 'access-control-request-method': 'GET' },
+  }
+
+  it('counts preflights, unless they are not to count', async () => {
+    const counted = limiterOf({ limit: '1/min' })
+    const { url } = await start([[counted, { key: () => 'all' }]])
+    await fetch(`${url}/login`, preflight)
+    expect(counted.peek('all').remaining).toBe(0)
+    const uncounted = limiterOf({ limit: '1/min' })
+    const other = await start([[uncounted, { countPreflights: false, key: () => 'all' }]])
+    for (let i = 0; i < 3; i++)
+      expect((await fetch(`${other.url}/login`, preflight)).status).not.toBe(429)
+    expect(uncounted.peek('all').remaining).toBe(1)
+  })
+
+  it('refuses preflights of blocked clients, counted or not', async () => {
+    const blocked = {
+      check: () => ({ ...BLOCKED }),
+      refund: () => undefined,
+    } as unknown as AnyLimiter
+    for (const countPreflights of [true, false]) {
+      const { url } = await start([[blocked, { countPreflights, key: () => 'all' }]])
+      const refused = await fetch(`${url}/login`, preflight)
+      expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '7'])
+    }
+  })
+
+  it('refuses a request that has an identity field twice, or spells it with an underscore', async () => {
+    const limiter = limiterOf(policyOf({ name: 'key', by: ['apiKey'], limit: '1/min' }))
+    const { url } = await start([[limiter, { apiKey: fromHeader('X-Api-Key'), ...quiet }]])
+    const send = (...lines: string[]) => statusOf(url, '/hello', lines)
+    expect(await send('X-Api-Key: valid')).toBe(200)
+    expect(await send('X-Api-Key: valid')).toBe(429)
+    expect(await send('X-Api-Key: valid', 'X-Api-Key: junk')).toBe(400)
+    expect(await send('X_Api_Key: valid')).toBe(400)
+    expect(await send('X-Api-Key: junk', 'x_api-key: valid')).toBe(400)
+    expect(await send('X-Api-Key: other')).toBe(200)
+    expect(await send()).toBe(200)
+  })
+
+  it.each<[string, unknown]>([
+    ['nothing', undefined],
+    ['null', null],
+    ['a refusal without outcomes', { allowed: false }],
+    ['a refusal with half an outcome', { allowed: false, outcomes: [{ rule: 'a' }] }],
+    ['an allowance without outcomes', { allowed: true }],
+    ['a decision without an answer', { outcomes: [] }],
+    ['a string', 'allowed'],
+  ])('survives a limiter that returns %s', async (_, decision) => {
+    const isRefusal = (decision as { allowed?: boolean } | null)?.allowed === false
+    for (const answer of [() => decision, () => Promise.resolve(decision)]) {
+      const limiter = { check: answer, refund: () => undefined } as unknown as AnyLimiter
+      const warnings: HttpWarning[] = []
+      const onWarning = (warning: HttpWarning): void => void warnings.push(warning)
+      const open = await start([[limiter, { key: () => 'all', onWarning }]])
+      expect((await fetch(`${open.url}/hello`)).status).toBe(isRefusal ? 503 : 200)
+      expect(warnings.map(({ code }) => code)).toEqual(['limiter-failed'])
+      const closed = await start([[limiter, { key: () => 'all', onFailure: 'closed', ...quiet }]])
+      expect((await fetch(`${closed.url}/hello`)).status).toBe(503)
+    }
+  })
+
+  it('refuses a delay above maxDelay, tells when to return, and charges nothing', async () => {
+    const limiter = limiterOf({
+      limit: { algorithm: 'leaky-bucket', quota: 1, window: '100s', burst: 3 },
+    })
+    const { url } = await start([[limiter, { key: () => 'all', maxDelay: '30s' }]])
+    expect((await fetch(`${url}/hello`)).status).toBe(200)
+    const before = limiter.peek('all').remaining
+    const refused = await fetch(`${url}/hello`)
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '70'])
+    expect(await refused.json()).toMatchObject({ 'violated-policies': ['default'] })
+    expect(limiter.peek('all').remaining).toBe(before)
+  })
+
+  it('hands every decision to onDecision, and goes on when that fails', async () => {
+    const seen: unknown[] = []
+    const onDecision = (decision: Decision, request: never): void => {
+      seen.push([decision.allowed, adapter.header(request, 'x-user')])
+      throw new Error('no luck')
+    }
+    const options = { key: () => 'all', onDecision, ...quiet }
+    const { url } = await start([[limiterOf({ limit: '1/min' }), options]])
+    const get = async () => (await fetch(`${url}/hello`, { headers: { 'x-user': 'ann' } })).status
+    expect([await get(), await get()]).toEqual([200, 429])
+    expect(seen).toEqual([
+      [true, 'ann'],
+      [false, 'ann'],
+    ])
+  })
+
+  it.each<[string, unknown, number, string, string]>([
+    ['another status', { status: 420 }, 420, 'application/problem+json', '"Quota Exceeded"'],
+    ['text', { body: 'Slow down.' }, 429, 'text/plain', 'Slow down.'],
+    ['HTML', { headers: { 'content-type': 'text/html' }, body: '<p>' }, 429, 'text/html', '<p>'],
+    ['JSON', { status: 418, body: { tea: true } }, 418, 'application/json', '{"tea":true}'],
+    ['a redirect', { status: 303, headers: { location: '/wait' } }, 303, 'application', ''],
+    ['nothing', undefined, 429, 'application/problem+json', '"Quota Exceeded"'],
+  ])('lets onRefused answer with %s', async (_, reply, status, type, body) => {
+    for (const answer of [() => reply, () => Promise.resolve(reply)]) {
+      const onRefused = (decision: Decision | null) => {
+        expect(decision?.allowed).toBe(false)
+        return answer() as never
+      }
+      const limiter = limiterOf({ limit: '1/min' })
+      const { url, handled } = await start([[limiter, { key: () => 'all', onRefused, ...quiet }]])
+      await fetch(`${url}/hello`)
+      const refused = await fetch(`${url}/hello`, { redirect: 'manual' })
+      expect([refused.status, refused.headers.get('retry-after')]).toEqual([status, '60'])
+      expect(refused.headers.get('content-type')).toContain(type)
+      expect(refused.headers.get('ratelimit')).toBe('"default";r=0;t=60')
+      expect(await refused.text()).toContain(body)
+      expect(handled).toEqual(['/hello'])
+    }
+  })
+
+  it.each(['throws', 'rejects'])('never goes on when onRefused %s', async (how) => {
+    const onRefused = (): never => {
+      const error = new Error('no luck')
+      if (how === 'throws') throw error
+      return Promise.reject(error) as never
+    }
+    const limiter = limiterOf({ limit: '1/min' })
+    const { url, handled } = await start([[limiter, { key: () => 'all', onRefused, ...quiet }]])
+    await fetch(`${url}/hello`)
+    const { status } = await fetch(`${url}/hello`)
+    expect(adapter.answersErrors ? status : 500).toBe(500)
+    expect(status).not.toBe(200)
+    expect(handled).toEqual(['/hello'])
+  })
+
+  it('counts a path that servers read differently as every route that it may be', async () => {
+    const limiter = limiterOf(policyOf({ name: 'route', by: ['ip', 'route'], limit: '2/min' }))
+    const { url } = await start([[limiter, { routes: ROUTES, ...quiet }]])
+    const codes: number[] = []
+    for (let i = 0; i < 3; i++) codes.push(await statusOf(url, '/x/..%2f..%2flogin', []))
+    expect(codes[2]).toBe(429)
+  })
+
+  it('refuses such a path with 400 if it is told so', async () => {
+    const options = { ambiguousPaths: 'refuse', ...quiet } as const
+    const { url } = await start([[limiterOf({ limit: '9/min' }), options]])
+    expect(await statusOf(url, '/hello%2f', [])).toBe(400)
+    expect(await statusOf(url, '/hello;x=1', [])).toBe(400)
+    expect(await statusOf(url, '/hello?x=/../;', [])).toBe(200)
   })
 })
+
+/** What a blocked client's decision looks like. */
+const BLOCKED: Decision = {
+  allowed: false,
+  reason: 'blocked',
+  rule: null,
+  limit: null,
+  remaining: 0,
+  retryAfter: 7000,
+  resetAfter: 7000,
+  delay: 0,
+  at: 0,
+  degraded: false,
+  outcomes: [],
+  skipped: [],
+}
+
+/** The status for a request line and header lines as they are, which no client library would send. */
+function statusOf(url: string, target: string, lines: readonly string[]): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const head = [`GET ${target} HTTP/1.1`, 'Host: host', 'Connection: close', ...lines]
+    let answer = ''
+    const socket = connect(Number(new URL(url).port), '127.0.0.1', () =>
+      socket.write(`${head.join('\r\n')}\r\n\r\n`),
+    )
+    socket
+      .on('data', (data) => (answer += String(data)))
+      .on('close', () => resolve(Number(answer.split(' ')[1])))
+      .on('error', reject)
+  })
+}

@@ -41,6 +41,8 @@ export interface Adapter {
   /** What the framework calls the route of `/orders/7`. */
   readonly template: string
   readonly header: Header
+  /** Whether the framework answers errors that the adapter hands to it. */
+  readonly answersErrors: boolean
   start(guards: readonly Given[], where?: 'before' | 'on-route'): Promise<Service>
 }
 
@@ -111,6 +113,7 @@ const node: Adapter = {
   routes: 'never',
   template: '/orders/{id}',
   header: nodeHeader,
+  answersErrors: false,
   start(guards) {
     const handled: string[] = []
     const handler = plainService(handled)
@@ -133,6 +136,7 @@ function expressAdapter(name: string, make: typeof express): Adapter {
     routes: 'on-route',
     template: '/orders/:id',
     header: nodeHeader,
+    answersErrors: true,
     start(guards, where = 'before') {
       const handled: string[] = []
       const app = make()
@@ -176,6 +180,7 @@ const fastify: Adapter = {
   routes: 'always',
   template: '/orders/:id',
   header: nodeHeader,
+  answersErrors: true,
   async start(guards) {
     const handled: string[] = []
     const app = Fastify()
@@ -202,6 +207,7 @@ const koa: Adapter = {
   routes: 'on-route',
   template: '/orders/:id',
   header: nodeHeader,
+  answersErrors: true,
   start(guards, where = 'before') {
     const handled: string[] = []
     const app = new Koa()
@@ -257,6 +263,7 @@ const hono: Adapter = {
   template: '/orders/:id',
   header: (request, name) =>
     (request as { req: { header(name: string): string | undefined } }).req.header(name),
+  answersErrors: true,
   async start(guards) {
     const handled: string[] = []
     const { fetch } = honoApp(guards, handled)
@@ -292,6 +299,7 @@ const fetchAdapter: Adapter = {
   routes: 'never',
   template: '/orders/{id}',
   header: (request, name) => (request as Request).headers.get(name) ?? undefined,
+  answersErrors: false,
   async start(guards) {
     const handled: string[] = []
     const fetch = fetchHandler(guards, handled)

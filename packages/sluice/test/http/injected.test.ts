@@ -51,7 +51,8 @@ describe('fetch handlers without Node', () => {
   it('let go of a held request when its signal ends', async () => {
     const handled: string[] = []
     const limit = { algorithm: 'leaky-bucket', quota: 1, window: '10min', burst: 2 } as const
-    const handler = fetchHandler([[{ limit, address: () => '192.0.2.1' }]], handled)
+    const given = { limit, address: () => '192.0.2.1', maxDelay: '1h' } as const
+    const handler = fetchHandler([[given]], handled)
     await handler(new Request('http://a.example/hello'))
     const leaving = new AbortController()
     const held = handler(new Request('http://a.example/hello', { signal: leaving.signal }))

@@ -62,15 +62,36 @@ describe.each(ADAPTERS)('$name', (adapter) => {
   })
 
   it.each<[string, object, RegExp]>([
-    ['skip gives a promise', { skip: async () => false }, /skip gave a promise; accepted: true/],
-    ['cost gives a promise', { cost: async () => 2 }, /cost gave .*; accepted: a number of units/],
-    ['address gives a promise', { address: async () => '192.0.2.1' }, /address gave .*; accepted/],
-    ['address gives a number', { address: () => 7 }, /address gave 7; accepted: a text/],
+    [
+      'cost gives a promise',
+      { cost: async () => 2 },
+      /cost returned .*; accepted: a number of units/,
+    ],
+    [
+      'address gives a promise',
+      { address: async () => '192.0.2.1' },
+      /address returned .*; accepted/,
+    ],
+    ['address gives a number', { address: () => 7 }, /address returned 7; accepted: a string/],
   ])('trap: %s, and everything goes through', async (_, options, message) => {
     const { url, handled } = await start(limiterOf('9/min'), options)
     expect((await fetch(`${url}/hello`)).status).toBe(500)
     expect(messages()).toEqual([expect.stringMatching(message)])
     expect(handled).toEqual([])
+  })
+
+  it('waits for skip when it gives a promise, and answers 500 when that rejects', async () => {
+    const skip = async (request: never): Promise<boolean> => {
+      if (adapter.header(request, 'x-user') === 'broken') throw new Error('no luck')
+      return adapter.header(request, 'x-user') === 'probe'
+    }
+    const limiter = limiterOf('9/min')
+    const { url } = await start(limiter, { key: () => 'all', skip })
+    const get = async (user: string) =>
+      (await fetch(`${url}/hello`, { headers: { 'x-user': user } })).status
+    expect([await get('probe'), await get('ann'), await get('broken')]).toEqual([200, 200, 500])
+    expect(limiter.peek('all').remaining).toBe(8)
+    expect(messages()).toEqual(['a function given to rateLimit failed: no luck'])
   })
 
   it('waits for after when it gives a promise', async () => {
@@ -161,8 +182,11 @@ describe('Koa', () => {
   it('trap: middleware above a held request never ends when the client goes away', async () => {
     const events: string[] = []
     const app = new Koa()
-    app.use(async (_, next) => {
+    const leaving = new AbortController()
+    app.use(async (context, next) => {
       events.push('in')
+      // The client leaves once its request is held.
+      if (context.path === '/leave') setImmediate(() => leaving.abort())
       await next().finally(() => events.push('out'))
     })
     const limit = { algorithm: 'leaky-bucket', quota: 1, window: '1min', burst: 5 } as const
@@ -175,7 +199,7 @@ describe('Koa', () => {
     await once(server, 'listening')
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
     await fetch(url)
-    await expect(fetch(url, { signal: AbortSignal.timeout(50) })).rejects.toThrow(/abort/)
+    await expect(fetch(`${url}/leave`, { signal: leaving.signal })).rejects.toThrow(/abort/)
     await expect.poll(() => events).toEqual(['in', 'handled', 'out', 'in', 'out'])
     server.closeAllConnections()
     server.close()

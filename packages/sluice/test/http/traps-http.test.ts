@@ -167,7 +167,7 @@ describe('who it is', () => {
     },
   )
 
-  it('trap: a text that is no address, from a function, is a way past the limit; it is the peer', async () => {
+  it('trap: a string that is no address, from a function, is a way past the limit; the peer counts', async () => {
     const url = await serving(limiterOf({ limit: '1/min' }), {
       address: ({ headers }) => headers['x-real-ip'] as string | undefined,
       onWarning: () => undefined,
@@ -175,7 +175,7 @@ describe('who it is', () => {
     const from = (ip: string) => ({ headers: { 'x-real-ip': ip } })
     expect(
       await statuses(url, [from('6.6.6.6, 192.0.2.1'), from('unknown'), from('192.0.2.1')]),
-    ).toEqual([200, 429, 200])
+    ).toEqual([200, 200, 429])
   })
 
   it('trap: raw API keys in keys and logs', async () => {

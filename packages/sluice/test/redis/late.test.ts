@@ -58,7 +58,7 @@ describe('an answer that comes too late', () => {
     answers.release()
     await until('the late answer', 5000, async () => events.length > 1)
     expect(events).toMatchObject([
-      { type: 'fallback', operation: 'check', cause: 'store-timeout' },
+      { type: 'fallback', operation: 'take', cause: 'store-timeout' },
       { type: 'late-answer', refunded: true },
     ])
     await until('the unit is back', 5000, async () => (await limiter.peek('told')).remaining === 9)

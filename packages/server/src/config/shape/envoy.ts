@@ -1,7 +1,7 @@
 // The shape of `envoy`.
 import { z } from 'zod'
 import type { EnvoyConfig } from '../config.ts'
-import { HEADER_DIALECTS } from '../envoy-options.ts'
+import { ENVOY_HEADERS } from '../envoy-options.ts'
 import { flag, listOf, oneOf, text } from './values.ts'
 
 const algorithms = [
@@ -25,7 +25,7 @@ export const envoy: z.ZodType<EnvoyConfig> = z.strictObject(
     charging: oneOf(['all-or-none', 'each'])
       .describe('Whether a refused request costs nothing, or each descriptor pays for itself.')
       .default('all-or-none'),
-    headers: listOf(oneOf(HEADER_DIALECTS), 'a list of header dialects')
+    headers: listOf(oneOf(ENVOY_HEADERS), 'a list of header dialects')
       .describe('Headers for the client, beside what Envoy adds itself.')
       .default(['retry-after']),
     onStoreFailure: oneOf(['local', 'open', 'closed'])

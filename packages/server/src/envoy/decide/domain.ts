@@ -2,6 +2,19 @@
 import { SluiceError, type MaybePromise } from 'sluice'
 import type { RateLimitRequest } from '../wire/request.ts'
 import type { RateLimitResponse } from '../wire/response.ts'
+import type { DescriptorAnswer } from './descriptor-answer.ts'
+import type { DescriptorChecks } from './descriptor-checks.ts'
+
+/** Makes the checks of requests. */
+export interface DescriptorMatcher {
+  /** One entry for each descriptor. Throws {@link BadRequest} for requests that make no sense. */
+  match(request: RateLimitRequest): readonly DescriptorChecks[]
+  /** What the response tells the proxy beyond the limits. */
+  metadata?(
+    request: RateLimitRequest,
+    answers: readonly DescriptorAnswer[],
+  ): RateLimitResponse['dynamicMetadata']
+}
 
 /** Decides the requests of one domain. A reload puts another one in its place. */
 export interface Domain {
@@ -27,9 +40,4 @@ export function unavailable(): SluiceError {
   return new SluiceError('store-failed', 'the store cannot answer, and the rule is closed then', {
     transient: true,
   })
-}
-
-/** Whether an answer comes later. */
-export function isPromise<T>(value: MaybePromise<T>): value is Promise<T> {
-  return typeof value === 'object' && value !== null && 'then' in value
 }

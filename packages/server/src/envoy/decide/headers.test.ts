@@ -3,8 +3,9 @@ import { fakeClock } from 'sluice/testing'
 import { parseList } from 'structured-headers'
 import { describe, expect, test } from 'vitest'
 import type { RateLimitResponse } from '../wire/response.ts'
-import { descriptorDomain, type DescriptorDomainOptions } from './descriptor-domain.ts'
-import { HEADER_DIALECTS, type HeaderDialect } from '../../config/envoy-options.ts'
+import { decidedDomain } from './decided-domain.ts'
+import { FileMatcher, type FileMatcherOptions } from './descriptor-matcher.ts'
+import { type EnvoyHeaders } from '../../config/envoy-options.ts'
 
 const limit = (requestsPerUnit: number, unit: string, name?: string) => ({
   rateLimit: { unit, requestsPerUnit, ...(name !== undefined && { name }) },
@@ -24,12 +25,12 @@ const NOW = 40_000
 
 /** The headers after some requests of [keys, hits], of the last one. */
 function headersOf(
-  headers: readonly HeaderDialect[],
+  headers: readonly EnvoyHeaders[],
   requests: readonly (readonly [string, number])[],
-  options: Partial<DescriptorDomainOptions> = {},
+  options: FileMatcherOptions = {},
 ): Record<string, string> {
   const store = memoryStore({ clock: fakeClock(NOW) })
-  const domain = descriptorDomain(CONFIG, { store, headers, ...options })
+  const domain = decidedDomain(new FileMatcher(CONFIG, options), { store }, { headers })
   let response: RateLimitResponse | undefined
   for (const [keys, hits] of requests) {
     const descriptors = keys.split(' ').map((key) => ({
@@ -44,7 +45,7 @@ function headersOf(
 }
 
 describe('headers for the client', () => {
-  test.each<[string, HeaderDialect[], [string, number][], Record<string, string>]>([
+  test.each<[string, EnvoyHeaders[], [string, number][], Record<string, string>]>([
     [
       'retry-after on a refusal',
       ['retry-after'],
@@ -67,10 +68,15 @@ describe('headers for the client', () => {
     ],
     ['no wait where none helps', ['retry-after'], [['blocked', 1]], {}],
     ['no wait for more than ever fits', ['retry-after'], [['user', 6]], {}],
-    ['nothing without a limit', [...HEADER_DIALECTS], [['free other', 1]], {}],
+    [
+      'nothing without a limit',
+      ['retry-after', 'structured', 'x-ratelimit-delta'],
+      [['free other', 1]],
+      {},
+    ],
     [
       'the limit nearest to refusing',
-      ['x-ratelimit'],
+      ['x-ratelimit-delta'],
       [['all user', 2]],
       { 'X-RateLimit-Limit': '5', 'X-RateLimit-Remaining': '3', 'X-RateLimit-Reset': '20' },
     ],
@@ -85,7 +91,7 @@ describe('headers for the client', () => {
   })
 
   test('the structured fields name every limit, and no name can end a header', () => {
-    const headers = headersOf(['ratelimit'], [['user all', 2]])
+    const headers = headersOf(['structured'], [['user all', 2]])
     expect(headers).toEqual({
       'RateLimit-Policy': '"per \\"user\\"??x: y";q=5;w=60, "2";q=100;w=3600',
       RateLimit: '"per \\"user\\"??x: y";r=3;t=20, "2";r=98;t=3560',
@@ -94,7 +100,7 @@ describe('headers for the client', () => {
   })
 
   test('a bucket tells how long it takes to fill', () => {
-    const headers = headersOf(['ratelimit'], [['user', 2]], { algorithm: 'token-bucket' })
+    const headers = headersOf(['structured'], [['user', 2]], { algorithm: 'token-bucket' })
     expect(headers['RateLimit-Policy']).toContain(';q=5;w=60')
     expect(headers['RateLimit']).toContain(';r=3;t=12')
   })

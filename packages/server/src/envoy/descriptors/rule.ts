@@ -18,6 +18,10 @@ export interface PlacedLimit {
 export interface DescriptorRule {
   /** The path as people write it, such as `message_type=marketing, to_number`. For logs and figures. */
   readonly path: string
+  /** The keys of the path, in order. */
+  readonly keys: readonly string[]
+  /** The rule as its decisions are counted. */
+  readonly counted: { readonly name: string }
   /** The name that `replaces` of others refers to, '' for none. */
   readonly name: string
   readonly replaces: readonly string[]

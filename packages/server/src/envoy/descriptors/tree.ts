@@ -141,6 +141,8 @@ function ruleOf(
   const place = placer(placing, keys, name)
   return {
     path: pathText(path),
+    keys,
+    counted: { name: pathText(path) },
     name,
     replaces,
     shadow: config.shadowMode === true || config.quotaMode === true,

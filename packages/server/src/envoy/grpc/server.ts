@@ -6,10 +6,9 @@ import type {
   ServerHttp2Stream,
 } from 'node:http2'
 import type { AddressInfo, Socket } from 'node:net'
-import type { MaybePromise, Millis } from 'sluice'
+import { isPromise, type MaybePromise, type Millis } from 'sluice'
 import { http2Server } from '../../net/http2-server.ts'
 import type { ListenerTls } from '../../tls/listener-tls.ts'
-import { isPromise } from '../decide/domain.ts'
 import { FRAME_HEADER, onlyMessage } from './frames.ts'
 import { replyHttp, replyMessage, replyStatus } from './reply.ts'
 import { StatusError, statusErrorOf, type StatusName } from './status.ts'

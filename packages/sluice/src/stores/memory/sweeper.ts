@@ -13,6 +13,8 @@ const PERIOD = 1000
  * retains no request's async context. Returns what stops it.
  */
 export function startSweeping(store: Sweepable): () => void {
+  // Workers with a compatibility date before 2025-05-05 have no WeakRef. There, expiry goes along with new keys alone.
+  if (typeof WeakRef === 'undefined') return () => {}
   const target = new WeakRef(store)
   let again: ReturnType<typeof setTimeout> | undefined
   const tick = (): void => {

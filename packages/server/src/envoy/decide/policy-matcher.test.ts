@@ -1,9 +1,11 @@
-import { createLimiter, memoryStore, type Policy, type Store } from 'sluice'
+import { memoryStore, type AsyncStore, type Policy, type Store } from 'sluice'
+import { withResilience } from 'sluice/resilience'
 import { fakeClock } from 'sluice/testing'
 import { describe, expect, test } from 'vitest'
 import type { Descriptor } from '../wire/request.ts'
 import { OK, OVER_LIMIT, type RateLimitResponse } from '../wire/response.ts'
-import { policyDomain } from './policy-domain.ts'
+import { decidedDomain } from './decided-domain.ts'
+import { matcherOfPolicy } from './policy-matcher.ts'
 
 const POLICY: Policy = {
   name: 'api',
@@ -46,12 +48,12 @@ describe.each(['memory', 'by promises'])('a policy as a domain, %s', (kind) => {
   function start() {
     const memory = memoryStore({ clock: fakeClock(0) })
     const store = kind === 'memory' ? memory : byPromises(memory)
-    const domain = policyDomain(createLimiter({ policy: POLICY, store }))
+    const domain = decidedDomain(matcherOfPolicy(POLICY), { store })
     return async (...descriptors: Descriptor[]): Promise<RateLimitResponse> =>
       domain.decide({ domain: 'api', descriptors, hits: 0 })
   }
 
-  test('entries are attributes; the binding rule speaks, in the nearest unit that is not faster', async () => {
+  test('entries are attributes; the binding rule is shown, in the nearest unit that is not faster', async () => {
     const ask = start()
     const { statuses } = await ask(
       descriptor({ user: 'a', path: '/x' }),
@@ -69,7 +71,7 @@ describe.each(['memory', 'by promises'])('a policy as a domain, %s', (kind) => {
     ])
   })
 
-  test('a refused request hands back what its other descriptors took', async () => {
+  test('a refused request charges none of its descriptors', async () => {
     const ask = start()
     await ask(descriptor({ user: 'a' }, { hits: 5 }))
     const { overallCode, statuses } = await ask(
@@ -98,7 +100,7 @@ describe.each(['memory', 'by promises'])('a policy as a domain, %s', (kind) => {
     expect((await ask(look)).statuses[0]?.limitRemaining).toBe(2)
   })
 
-  test('a mistake in one descriptor hands back what the others took', async () => {
+  test('a mistake in one descriptor charges none of the others', async () => {
     const ask = start()
     const endless = descriptor({ path: 'x'.repeat(70_000) })
     await expect(ask(descriptor({ user: 'a' }), endless)).rejects.toMatchObject({
@@ -120,9 +122,12 @@ test('a rule that is closed without its store is unavailable, not over the limit
     name: 'api',
     rules: [{ ...POLICY.rules[0]!, onStoreFailure: 'closed' }, POLICY.rules[1]!],
   }
-  const gone = { ...byPromises(memoryStore()), take: () => Promise.reject(new Error('gone')) }
-  const limiter = createLimiter({ policy, store: gone })
-  const domain = policyDomain(limiter)
+  const unreachable = {
+    ...byPromises(memoryStore()),
+    take: () => Promise.reject(new Error('gone')),
+  }
+  const store = withResilience(unreachable as AsyncStore, { onEvent: () => {} })
+  const domain = decidedDomain(matcherOfPolicy(policy), { store })
   const decided = async () =>
     domain.decide({
       domain: 'api',
@@ -130,5 +135,5 @@ test('a rule that is closed without its store is unavailable, not over the limit
       descriptors: [descriptor({ path: '/x' }), descriptor({ user: 'a' })],
     })
   await expect(decided()).rejects.toMatchObject({ code: 'store-failed', transient: true })
-  await limiter.close()
+  await store.close()
 })

@@ -1,0 +1,80 @@
+// The HTTP skin on Node: ask the guard, then refuse, hold or go on.
+import type { Admission } from './admission.ts'
+import { holdUntilClosed } from './hold.ts'
+import { isPromise } from '../stores/store.ts'
+import type { NodeResponse } from './node-adapter.ts'
+import type { RefusalReply } from './refusal-reply.ts'
+import type { RefusalAction, RequestGuard } from './request-guard.ts'
+
+/** How a framework on Node sends replies and goes on. */
+export interface NodeFlow<S> {
+  /** Node's response behind the framework's. */
+  raw(response: S): NodeResponse
+  send(reply: RefusalReply, response: S): void
+  /** Whether the application has answered already. Default: whether Node has sent the head. */
+  isAnswered?(response: S): boolean
+  /** Whether `next(error)` makes the framework answer the error. If not, the reply is sent instead. */
+  readonly takesErrors?: boolean
+}
+
+/** Goes on without an argument; with one, the framework answers the error. */
+export type Next = (error?: Error) => void
+
+/** Asks the guard. Then sends the refusal, or goes on: at once, or after the delay unless the client closes. */
+export function handle<Q extends object, S>(
+  guard: RequestGuard<Q, S>,
+  flow: NodeFlow<S>,
+  request: Q,
+  response: S,
+  next: Next,
+): void {
+  const admission = guard.enter(request, response)
+  if (isPromise(admission))
+    void admission.then((admission) => proceed(guard, flow, admission, request, response, next))
+  else proceed(guard, flow, admission, request, response, next)
+}
+
+function proceed<Q extends object, S>(
+  guard: RequestGuard<Q, S>,
+  flow: NodeFlow<S>,
+  admission: Admission,
+  request: Q,
+  response: S,
+  next: Next,
+): void {
+  if (admission.refusal !== null) {
+    const action = guard.refuse(admission, request, response)
+    if (isPromise(action)) void action.then((action) => finish(flow, action, response, next))
+    else finish(flow, action, response, next)
+    return
+  }
+  const raw = flow.raw(response)
+  if (guard.hasAfter)
+    onAnswered(raw, () => guard.answered(admission, raw.statusCode, request, response))
+  if (admission.delay === 0) next()
+  else holdUntilClosed(admission.delay, raw, next)
+}
+
+function finish<S>(flow: NodeFlow<S>, action: RefusalAction, response: S, next: Next): void {
+  if (action.type === 'handled') return
+  if (flow.isAnswered?.(response) ?? flow.raw(response).headersSent) return
+  if (action.type === 'error' && flow.takesErrors === true) next(action.error as Error)
+  else flow.send(action.reply, response)
+}
+
+/** Calls back when the response is over, unless the client had no answer. */
+export function onAnswered(
+  response: Pick<NodeResponse, 'headersSent' | 'once'>,
+  then: () => void,
+): void {
+  response.once('close', () => {
+    if (response.headersSent) then()
+  })
+}
+
+/** Sends a reply through Node's own response. */
+export function sendByNode(reply: RefusalReply, response: NodeResponse): void {
+  response.statusCode = reply.status
+  for (const [name, value] of reply.fields) response.setHeader(name, value)
+  response.end(reply.body)
+}
