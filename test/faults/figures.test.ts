@@ -42,7 +42,7 @@ function figures(
 
 /** Answers of the store from the fault's end on, so that only what a test adds is wrong. */
 const well: Asked[] = Array.from({ length: 20 }, (_, i) => [3000 + i, 1, LAST, ALLOWED])
-const strict = { wait: 1, recovery: 1 }
+const strict = 1
 const verdictOn = (asked: readonly Asked[], charges?: readonly Charge[]): string[] =>
   broken(scenario, figures([...asked, ...well], charges), strict)
 

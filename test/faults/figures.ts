@@ -69,6 +69,8 @@ export interface Held {
   readonly what: string
   readonly value: number
   readonly most: number
+  /** It depends on how fast the machine is, as times do. */
+  readonly isTimed?: boolean
 }
 
 const OPENING = 300

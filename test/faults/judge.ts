@@ -3,13 +3,10 @@ import type { Figures } from './figures.ts'
 import { QUOTA, type Scenario, SHARE, TIMEOUT } from './scenario.ts'
 
 /**
- * How much longer than promised things may take. Counts are exact whatever the machine does; times on a machine
+ * How many times longer than promised things may take. Counts are exact whatever the machine does; times on a machine
  * that is shared with other work are not.
  */
-export interface Slack {
-  readonly wait: number
-  readonly recovery: number
-}
+export type Slack = number
 
 /** What travels in one call at most. */
 const ONE_CALL = 64
@@ -25,7 +22,7 @@ export function broken(scenario: Scenario, figures: Figures, slack: Slack): stri
   const { bounds, pods = 1 } = scenario
   const { again = 0, unheard = ONE_CALL, median = 5, recovery = 1000 } = bounds
   const limiters = pods * (scenario.load?.connections ?? 1)
-  const longestWait = Math.max(2 * TIMEOUT * slack.wait, 2 * figures.deadline)
+  const longestWait = Math.max(2 * TIMEOUT * slack, 2 * figures.deadline)
   // What was charged, told too late and handed back may be admitted later.
   const unspent = QUOTA - figures.spentBefore
   const rows: [what: string, value: number, most: number][] = [
@@ -39,9 +36,13 @@ export function broken(scenario: Scenario, figures: Figures, slack: Slack): stri
     ['hot units admitted by the fallback against a refusal', figures.againstRefusal, 0],
     [`answers of the fallback (${whyOf(figures)})`, figures.fallback, bounds.fallback ?? Infinity],
     ['ms of the longest wait that is our own', figures.ownWait, longestWait],
-    ['ms of the median wait', figures.medianWait, median],
-    ['ms until the store answers again', figures.recovery ?? Infinity, recovery * slack.recovery],
-    ...figures.others.map(({ what, value, most }): [string, number, number] => [what, value, most]),
+    ['ms of the median wait', figures.medianWait, median * slack],
+    ['ms until the store answers again', figures.recovery ?? Infinity, recovery * slack],
+    ...figures.others.map(({ what, value, most, isTimed = false }): [string, number, number] => [
+      what,
+      value,
+      isTimed ? most * slack : most,
+    ]),
   ]
   return rows
     .filter(([, value, most]) => !(value <= most))

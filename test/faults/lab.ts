@@ -108,7 +108,7 @@ async function occur(
     begin: () => (begin ??= now()),
     back: () => (back ??= now()),
     last: (milliseconds = length) => pause(milliseconds),
-    hold: (what, value, most) => void others.push({ what, value, most }),
+    hold: (what, value, most, isTimed = false) => void others.push({ what, value, most, isTimed }),
   })
   if (begin === undefined || back === undefined)
     throw new Error(`${scenario.name} must say when it begins and when the store is back`)

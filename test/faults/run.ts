@@ -8,7 +8,7 @@ import type { Scenario } from './scenario.ts'
 import { scenarios } from './scenarios/index.ts'
 
 const SIDE_BY_SIDE = 2
-const slack: Slack = { wait: 1, recovery: 1 }
+const slack: Slack = 1
 
 const words = process.argv.slice(2)
 const all: readonly Scenario[] = Object.values(scenarios).flat()

@@ -24,8 +24,8 @@ export interface Occasion {
   readonly back: () => void
   /** Resolves when the fault has lasted its length, or after so many ms. */
   readonly last: (milliseconds?: number) => Promise<void>
-  /** A figure of this scenario alone, and the most that it may be. */
-  readonly hold: (what: string, value: number, most: number) => void
+  /** A figure of this scenario alone, the most that it may be, and whether a slow machine makes it larger. */
+  readonly hold: (what: string, value: number, most: number, isTimed?: boolean) => void
 }
 
 /** Servers that are up, and what goes wrong with them. */

@@ -52,7 +52,7 @@ function measure({ at, answer, key }: PodRecord, { begin }: Times): Held[] {
   return [
     // One more for the unit that was nearly due when we began to count.
     { what: 'units too many', value: Math.max(0, since.length - 2 - due), most: QUOTA + 1 },
-    { what: 'ms without a unit', value: Math.max(...gaps), most: WINDOW + 1000 },
+    { what: 'ms without a unit', value: Math.max(...gaps), most: WINDOW + 1000, isTimed: true },
   ]
 }
 

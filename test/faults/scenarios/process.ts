@@ -56,7 +56,7 @@ export const processes: readonly Scenario[] = [
       await proxy.accept()
       back()
       await last(1500)
-      hold('connects in 100 ms', mostWithin(proxy.accepted.slice(from), 100), 20)
+      hold('connects in 100 ms', mostWithin(proxy.accepted.slice(from), 100), 20, true)
     }),
     // Fifty limiters are fifty fallbacks, as if they were pods.
     bounds: { median: TIMEOUT },
