@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { hold, holdUntilAborted, holdUntilClosed, MAX_TIMER_MS } from './hold.ts'
+import { MAX_TIMER_MS } from '../time/timers.ts'
+import { hold, holdUntilAborted, holdUntilClosed } from './hold.ts'
 
 const DAY = 86_400_000
 

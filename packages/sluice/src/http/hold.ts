@@ -1,8 +1,6 @@
 // Holds requests for the delay of a leaky bucket: the one place where requests wait.
 import type { Millis } from '../time/clock.ts'
-
-/** The longest wait of one timer, 24.8 days. A longer one would overflow and fire at once. */
-export const MAX_TIMER_MS: Millis = 2 ** 31 - 1
+import { MAX_TIMER_MS } from '../time/timers.ts'
 
 /** Calls back after the delay, however long it is. Returns the function that stops waiting. */
 export function hold(delay: Millis, then: () => void): () => void {

@@ -10,7 +10,7 @@ import { Admission, admissionOf, keepAdmission, type Settler } from './admission
 import { mayDelay } from './attribute-names.ts'
 import { attributesReader, otherReadings, type CountedBy } from './attributes.ts'
 import type { FrameworkAdapter } from './framework-adapter.ts'
-import { MAX_TIMER_MS } from './hold.ts'
+import { MAX_TIMER_MS } from '../time/timers.ts'
 import { checkCost, wrong, type AnyLimiter, type CustomReply, type HttpOptions } from './options.ts'
 import type { RefusalKind } from './problem.ts'
 import { customized, replyMaker, type RefusalReply, type ReplyMaker } from './refusal-reply.ts'

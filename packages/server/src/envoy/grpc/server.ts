@@ -7,6 +7,7 @@ import type {
 } from 'node:http2'
 import type { AddressInfo, Socket } from 'node:net'
 import { isPromise, type MaybePromise, type Millis } from 'sluice'
+import { MAX_TIMER_MS } from 'sluice/http'
 import { http2Server } from '../../net/http2-server.ts'
 import type { ListenerTls } from '../../tls/listener-tls.ts'
 import { FRAME_HEADER, onlyMessage } from './frames.ts'
@@ -59,7 +60,6 @@ export interface GrpcServerOptions extends SessionTimeouts {
 const SWEEP_INTERVAL: Millis = 1000
 /** Whole messages that one connection may keep in memory before they are decided. */
 const MAX_BUFFERED_MESSAGES = 4
-const MAX_TIMER_MS: Millis = 2 ** 31 - 1
 
 /** An open port. */
 export interface GrpcServer {
