@@ -6,6 +6,8 @@ import type { Message, Orders, Request } from './orders.ts'
 import { connectTo } from './pod-clients.ts'
 
 async function main(orders: Orders): Promise<void> {
+  // A pod ends with its lab, also while it still connects.
+  process.on('disconnect', () => process.exit())
   const say = (message: Message): Promise<void> =>
     new Promise((resolve) => void process.send!(message, undefined, undefined, () => resolve()))
   const { client, target, prefix, timeout, quota, window, connections } = orders
@@ -37,8 +39,6 @@ async function main(orders: Orders): Promise<void> {
     if (request.is === 'time') void say({ is: 'time', wallClock: Date.now() })
     if (request.is === 'end') void end()
   })
-  // Without a lab there is nobody to work for.
-  process.on('disconnect', () => process.exit())
   void say({ is: 'ready' })
 }
 
