@@ -53,7 +53,7 @@ const mayImport = {
     'errors',
   ],
   http: outer,
-  client: [...outer, 'stores'],
+  client: [...outer, 'resilience', 'stores'],
   testing: 'any',
 }
 const mayImportNode = ['http']

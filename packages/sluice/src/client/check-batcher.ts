@@ -1,11 +1,10 @@
 // Sends the checks of one event-loop turn to the decision service in as few requests as possible.
 import { SluiceError } from '../errors.ts'
-import type { Millis } from '../time/clock.ts'
+import type { CallGuard } from '../resilience/call-guard.ts'
 import { afterTurn } from '../time/turn.ts'
 import { onAbort } from './abort-groups.ts'
 import type { Fetch } from './polite.ts'
 import { malformedAnswer, problemError, serviceUnreachable, statusError } from './remote-errors.ts'
-import type { ClientTimers } from './timers.ts'
 
 /** The operations of the service's HTTP API. */
 export type RemoteOperation = 'check' | 'peek' | 'refund' | 'reset'
@@ -15,9 +14,9 @@ export interface CheckBatcherOptions {
   /** The address, without a slash at its end. */
   readonly base: string
   readonly headers: Readonly<Record<string, string>> | undefined
-  readonly timeout: Millis
   readonly fetch: Fetch
-  readonly timers: ClientTimers
+  /** Deadline and breaker of every request. */
+  readonly guard: CallGuard
 }
 
 /** A check that waits for its answer. */
@@ -94,25 +93,18 @@ export class CheckBatcher {
     }
   }
 
-  /** Rejects at the deadline even if the given fetch ignores its signal. */
+  /** Rejects at the deadline even if the given fetch ignores its signal, and at once while the breaker is open. */
   private async request(operation: RemoteOperation, body: string): Promise<unknown> {
-    const { timeout, timers } = this.options
-    const deadline = new AbortController()
-    let timer: unknown
-    const tooLate = new Promise<never>((_, reject) => {
-      timer = timers.set(() => {
-        deadline.abort()
-        const message = `the decision service did not answer within ${timeout} ms`
-        reject(new SluiceError('store-timeout', message, { transient: true }))
-      }, timeout)
-    })
-    try {
-      return await Promise.race([tooLate, this.exchange(operation, body, deadline.signal)])
-    } catch (cause) {
-      throw cause instanceof SluiceError ? cause : serviceUnreachable(cause)
-    } finally {
-      timers.clear(timer)
-    }
+    const { guard } = this.options
+    const control = new AbortController()
+    return guard.execute(
+      guard.shard(),
+      () => this.exchange(operation, body, control.signal),
+      ({ error }) => {
+        control.abort()
+        throw error instanceof SluiceError ? error : serviceUnreachable(error)
+      },
+    )
   }
 
   private async exchange(

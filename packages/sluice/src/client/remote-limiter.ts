@@ -1,14 +1,20 @@
 // A limiter whose decisions the decision service makes, over HTTP.
 import type { Decision } from '../decision/decision.ts'
 import { show, SluiceError } from '../errors.ts'
-import type { Limiter } from '../limiter/limiter.ts'
+import type { Limiter, SyncLimiter } from '../limiter/limiter.ts'
+import { OptionReader } from '../options/option-reader.ts'
 import type { Attributes } from '../policy/policy.ts'
+import type { BreakerOptions } from '../resilience/circuit-breaker.ts'
+import { CallGuard } from '../resilience/call-guard.ts'
+import type { OnEvent } from '../resilience/events.ts'
+import { checkBreaker, TIMEOUT, wrongFor } from '../resilience/options.ts'
 import type { Millis } from '../time/clock.ts'
 import type { Duration } from '../time/duration.ts'
+import { afterTurn } from '../time/turn.ts'
 import { CheckBatcher, type RemoteOperation } from './check-batcher.ts'
-import { OptionReader } from '../options/option-reader.ts'
 import type { Fetch } from './polite.ts'
 import { readDecision } from './remote-decision.ts'
+import { RemoteFallback, warnOfService } from './remote-fallback.ts'
 import { readTimers, type ClientTimers } from './timers.ts'
 
 /** Options of {@link remoteLimiter}. */
@@ -19,22 +25,41 @@ export interface RemoteLimiterOptions {
   readonly timeout?: Duration
   /** Headers of every request, such as `authorization`. */
   readonly headers?: Readonly<Record<string, string>>
+  /**
+   * A limiter of this process that answers while the service is unreachable, slow or wrong. Its decisions are
+   * `degraded`. Default: the call rejects.
+   */
+  readonly fallback?: Limiter | SyncLimiter
+  /** When to stop sending to a failing service, and when to try again. */
+  readonly breaker?: BreakerOptions
+  /** Receives the transitions of the breaker. Default: one console warning when it opens, one when it closes. */
+  readonly onEvent?: OnEvent
   /** Default: the runtime's fetch, which keeps connections open. */
   readonly fetch?: Fetch
   /** For tests. Default: the runtime's timers. */
   readonly timers?: ClientTimers
 }
 
-const OPTIONS = ['policy', 'timeout', 'headers', 'fetch', 'timers']
+const OPTIONS = [
+  'policy',
+  'timeout',
+  'headers',
+  'fallback',
+  'breaker',
+  'onEvent',
+  'fetch',
+  'timers',
+]
 
 /**
  * A {@link Limiter} over the HTTP API of the decision service. All calls of one event-loop turn share one request.
- * If the service is unreachable or does not answer in time, the call rejects with a transient error. The service
- * may have charged a call that timed out.
+ * If the service is unreachable, does not answer in time or sends something else than a decision, `fallback`
+ * answers; without it the call rejects. The service may have charged a call that timed out.
  *
  * @example
  * ```ts
- * const limiter = remoteLimiter('http://127.0.0.1:8080', { policy: 'api' })
+ * const fallback = createLimiter({ limit: '20/min' })
+ * const limiter = remoteLimiter('http://127.0.0.1:8080', { policy: 'api', fallback })
  * const { allowed } = await limiter.check({ user: '42' })
  * ```
  */
@@ -46,9 +71,21 @@ export function remoteLimiter(url: string | URL, options: RemoteLimiterOptions =
   if (policy !== undefined && (typeof policy !== 'string' || policy === ''))
     reader.wrong('policy', policy, 'the name of a policy')
   const timers = readTimers(reader, options.timers)
-  const timeout = reader.duration('timeout', options.timeout, 100)
+  const timeout = reader.duration('timeout', options.timeout, TIMEOUT)
   const fetch = reader.callable('fetch', options.fetch, globalThis.fetch)
-  return new RemoteLimiter(new CheckBatcher({ base, headers, timeout, fetch, timers }), policy)
+  reader.shaped('fallback', options.fallback as Limiter | undefined, ['check', 'refund'])
+  checkBreaker(options.breaker, wrongFor('remoteLimiter'))
+  const guard = new CallGuard({
+    timeout,
+    breaker: options.breaker,
+    onEvent: reader.callable<OnEvent>('onEvent', options.onEvent, warnOfService),
+    clock: timers.clock,
+    timers: { start: timers.set, stop: timers.clear, afterTurn },
+    random: Math.random,
+  })
+  const batcher = new CheckBatcher({ base, headers, fetch, guard })
+  const fallback = options.fallback && new RemoteFallback(options.fallback, guard.shard())
+  return new RemoteLimiter(batcher, policy, fallback)
 }
 
 /** The address without a slash at its end. */
@@ -80,11 +117,17 @@ function checkHeaders(reader: OptionReader, headers: RemoteLimiterOptions['heade
 class RemoteLimiter implements Limiter {
   private readonly batcher: CheckBatcher
   private readonly policy: string | undefined
+  private readonly fallback: RemoteFallback | undefined
   private isClosed = false
 
-  constructor(batcher: CheckBatcher, policy: string | undefined) {
+  constructor(
+    batcher: CheckBatcher,
+    policy: string | undefined,
+    fallback: RemoteFallback | undefined,
+  ) {
     this.batcher = batcher
     this.policy = policy
+    this.fallback = fallback
   }
 
   async check(
@@ -92,19 +135,31 @@ class RemoteLimiter implements Limiter {
     cost?: number,
     signal?: AbortSignal,
   ): Promise<Decision> {
-    return readDecision(await this.send('check', attributes, { cost }, signal))
+    try {
+      return readDecision(await this.send('check', attributes, { cost }, signal))
+    } catch (error) {
+      if (this.fallback === undefined || signal?.aborted) throw error
+      return this.fallback.check(error, attributes, cost)
+    }
   }
 
   async peek(attributes: Attributes | string, cost?: number): Promise<Decision> {
-    return readDecision(await this.send('peek', attributes, { cost }))
+    try {
+      return readDecision(await this.send('peek', attributes, { cost }))
+    } catch (error) {
+      if (this.fallback === undefined) throw error
+      return this.fallback.peek(error, attributes, cost)
+    }
   }
 
   async refund(attributes: Attributes | string, cost?: number, takenAt?: Millis): Promise<void> {
+    if (this.fallback?.tookAt(takenAt) === true)
+      return this.fallback.refund(attributes, cost, takenAt)
     await this.send('refund', attributes, { cost, takenAt })
   }
 
   async reset(attributes: Attributes | string): Promise<void> {
-    await this.send('reset', attributes, {})
+    await Promise.all([this.send('reset', attributes, {}), this.fallback?.reset(attributes)])
   }
 
   async close(): Promise<void> {

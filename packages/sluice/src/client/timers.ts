@@ -1,6 +1,7 @@
 // The clocks and timers of the client side; tests replace them.
 import { systemClock, type Clock, type Millis } from '../time/clock.ts'
 import type { OptionReader } from '../options/option-reader.ts'
+import { MAX_TIMER_MS } from '../time/timers.ts'
 import { onAbort } from './abort-groups.ts'
 
 /** The clocks and timers that a client uses. Default: the runtime's; in tests `fakeTimers()` of `sluice/testing`. */
@@ -13,9 +14,6 @@ export interface ClientTimers {
   set(run: () => void, after: Millis): unknown
   clear(timer: unknown): void
 }
-
-/** The longest delay of setTimeout; for a longer one, Node fires at once. */
-const MAX_TIMER_MS = 2 ** 31 - 1
 
 /** The runtime's clocks and timers. */
 export const runtimeTimers: ClientTimers = {

@@ -1,13 +1,12 @@
 // The remote limiter, against a scripted server and against the decision service itself. No deadline runs in real time.
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { running, sample } from '../../../server/test/running.ts'
 import { remoteLimiter, type RemoteLimiterOptions } from '../../src/client/remote-limiter.ts'
 import type { SluiceError } from '../../src/errors.ts'
 import { createLimiter } from '../../src/limiter/create-limiter.ts'
 import type { Limiter } from '../../src/limiter/limiter.ts'
-import { createCallGuard } from '../../src/resilience/guarded-calls.ts'
 import { memoryStore } from '../../src/stores/memory/memory-store.ts'
-import { fakeClock, type FakeClock } from '../../src/testing/fake-clock.ts'
+import { fakeClock } from '../../src/testing/fake-clock.ts'
 import { fakeTimers, type FakeTimers } from '../../src/testing/fake-timers.ts'
 import { serve, type LimitedServer } from './limited-servers.ts'
 
@@ -299,63 +298,122 @@ describe('remoteLimiter', () => {
     })
     expect(String(error)).not.toContain('secret')
   })
+})
 
-  it('can be guarded with a fallback, which also answers for half a decision', async () => {
-    const replies = [{ status: 503, body: {} }, { body: { allowed: false } }]
-    const { limiter } = await scripted(() => replies.shift())
-    const local = createLimiter({ limit: '1/min', store: memoryStore({ clock: fakeClock() }) })
-    const remote = limiter()
-    const guard = createCallGuard({}, { clock: fakeClock() })
-    const check = () =>
-      guard.execute(
-        () => remote.check('a'),
-        () => local.check('a'),
-      )
-    expect((await check()).allowed).toBe(true)
-    expect((await check()).allowed).toBe(false)
+describe('the fallback of a remote limiter', () => {
+  const local = () =>
+    createLimiter({ limit: '1/min', store: memoryStore({ clock: fakeClock(1000) }) })
+
+  it.each<[string, { status?: number; body: unknown }]>([
+    ['store-busy', { status: 503, body: {} }],
+    ['store-failed', { body: { allowed: false } }],
+    ['store-forbidden', { status: 401, body: {} }],
+  ])('answers after %s with a degraded decision', async (cause, reply) => {
+    const { limiter } = await scripted(() => reply)
+    const remote = limiter({ fallback: local() })
+    const expected = { rule: 'default', degraded: true, cause }
+    expect(await remote.check('a')).toMatchObject({ allowed: true, ...expected })
+    expect(await remote.peek('a')).toMatchObject({ allowed: false, ...expected })
+    expect(await remote.check('a')).toMatchObject({ allowed: false, ...expected })
+  })
+
+  it('does not answer for an invalid request, an abort or a closed limiter', async () => {
+    const { limiter } = await scripted(() => ({ status: 400, body: { code: 'invalid-cost' } }))
+    const remote = limiter({ fallback: local() })
+    expect(await codeOf(remote.check('a'))).toEqual(['invalid-cost', false])
+    expect(await codeOf(remote.check('a', -1))).toEqual(['invalid-cost', false])
+    const signal = AbortSignal.abort(new Error('changed my mind'))
+    await expect(remote.check('a', 1, signal)).rejects.toThrow('changed my mind')
+    await remote.close()
+    expect(await codeOf(remote.check('a'))).toEqual(['limiter-closed', false])
+  })
+
+  it('gets the refund of the units that it gave, and the service gets the others', async () => {
+    let isWell = false
+    const { received, limiter } = await scripted(() =>
+      isWell ? { body: { ...decision, at: 5000 } } : { status: 503, body: {} },
+    )
+    const remote = limiter({ fallback: local() })
+    const { at } = await remote.check('a')
+    expect((await remote.check('a')).allowed).toBe(false)
+    await remote.refund('a', 1, at)
+    expect((await remote.check('a')).allowed).toBe(true)
+    isWell = true
+    const later = await remote.check('a')
+    await remote.refund('a', 1, later.at)
+    await remote.refund('a')
+    const refunds = received.filter(({ path }) => path === '/v1/refund')
+    expect(refunds.map(({ body }) => body)).toEqual([
+      { key: 'a', cost: 1, takenAt: 5000 },
+      { key: 'a' },
+    ])
+  })
+
+  it('is reset together with the service', async () => {
+    const { limiter } = await scripted(({ path }) =>
+      path === '/v1/reset' ? { body: {} } : { status: 503, body: {} },
+    )
+    const remote = limiter({ fallback: local() })
+    await remote.check('a')
+    await remote.reset('a')
+    expect((await remote.check('a')).allowed).toBe(true)
   })
 })
 
-describe('a breaker around a remote limiter', () => {
-  /** A guard on a fake clock, whose first probe is due after exactly 50 ms. */
-  const guardOn = (clock: FakeClock, failures: number, events: string[] = []) =>
-    createCallGuard(
-      { breaker: { failures, firstProbe: 50 }, onEvent: ({ type }) => events.push(type) },
-      { clock, random: () => 1 },
-    )
-
+describe('the breaker of a remote limiter', () => {
   it('opens after failures, sends nothing while open, and closes after two good probes', async () => {
     let isWell = false
-    const { received, limiter } = await scripted(() =>
+    const { received, limiter, timers } = await scripted(() =>
       isWell ? { body: decision } : { status: 503, body: {} },
     )
     const events: string[] = []
-    const clock = fakeClock()
-    const [remote, guard] = [limiter(), guardOn(clock, 3, events)]
-    const check = () => codeOf(Promise.resolve(guard.execute(() => remote.check('a'))))
+    const breaker = { failures: 3, firstProbe: 50, lastProbe: 50 }
+    const remote = limiter({ breaker, onEvent: ({ type }) => events.push(type) })
+    const check = () => codeOf(remote.check('a'))
     for (let i = 0; i < 3; i++) {
       // Failures of one millisecond count as one.
-      clock.advance(1)
+      timers.clock.advance(1)
       expect(await check()).toEqual(['store-busy', true])
     }
     isWell = true
-    clock.advance(49)
+    // The first probe is due between half of firstProbe and all of it.
+    timers.clock.advance(24)
     expect(await check()).toEqual(['breaker-open', true])
     expect(received).toHaveLength(3)
-    clock.advance(1)
+    timers.clock.advance(26)
     for (let i = 0; i < 2; i++) expect(await check()).toBe('answered')
     expect(events).toEqual(['opened', 'half-open', 'closed'])
   })
 
   it('stays closed after invalid requests', async () => {
-    const { limiter } = await scripted(() => ({ status: 400, body: { code: 'invalid-cost' } }))
-    const clock = fakeClock()
-    const [remote, guard] = [limiter(), guardOn(clock, 2)]
+    const { limiter, timers } = await scripted(() => ({
+      status: 400,
+      body: { code: 'invalid-cost' },
+    }))
+    const remote = limiter({ breaker: { failures: 2 } })
     for (let i = 0; i < 5; i++) {
-      clock.advance(1)
-      const check = Promise.resolve(guard.execute(() => remote.check('a')))
-      expect(await codeOf(check)).toEqual(['invalid-cost', false])
+      timers.clock.advance(1)
+      expect(await codeOf(remote.check('a'))).toEqual(['invalid-cost', false])
     }
+  })
+
+  it('warns once when it opens and once when it closes', async () => {
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => {})
+    let isWell = false
+    const { limiter, timers } = await scripted(() =>
+      isWell ? { body: decision } : { status: 503, body: {} },
+    )
+    const remote = limiter({ breaker: { failures: 1, firstProbe: 100 } })
+    await codeOf(remote.check('a'))
+    isWell = true
+    timers.clock.advance(2000)
+    for (let i = 0; i < 3; i++) await remote.check('a')
+    const warnings = warn.mock.calls.flat()
+    warn.mockRestore()
+    expect(warnings).toEqual([
+      'sluice: the decision service does not answer (store-busy)',
+      'sluice: the decision service answers again after 2 s',
+    ])
   })
 })
 

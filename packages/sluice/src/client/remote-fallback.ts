@@ -1,0 +1,67 @@
+// What answers for the decision service while it fails: a limiter of this process.
+import type { Decision } from '../decision/decision.ts'
+import type { Limiter, SyncLimiter } from '../limiter/limiter.ts'
+import type { Attributes } from '../policy/policy.ts'
+import type { Shard } from '../resilience/call-guard.ts'
+import type { OnEvent } from '../resilience/events.ts'
+import { causeOf, isMisuse } from '../resilience/failures.ts'
+import type { Millis } from '../time/clock.ts'
+
+/** Answers with a limiter of this process, and remembers when, so that units are refunded to where they were taken. */
+export class RemoteFallback {
+  private readonly limiter: Limiter | SyncLimiter
+  private readonly shard: Shard
+
+  constructor(limiter: Limiter | SyncLimiter, shard: Shard) {
+    this.limiter = limiter
+    this.shard = shard
+  }
+
+  /** The decision in place of one that failed with `error`. Invalid input and a closed limiter throw that error. */
+  async check(error: unknown, attributes: Attributes | string, cost?: number): Promise<Decision> {
+    if (isMisuse(error)) throw error
+    const decision = await this.limiter.check(attributes, cost)
+    this.shard.spans.add(decision.at)
+    return degraded(decision, error)
+  }
+
+  async peek(error: unknown, attributes: Attributes | string, cost?: number): Promise<Decision> {
+    if (isMisuse(error)) throw error
+    return degraded(await this.limiter.peek(attributes, cost), error)
+  }
+
+  /** Whether the units of a decision were taken here; without an instant, those of the last decision. */
+  tookAt(takenAt: Millis | undefined): boolean {
+    const { spans } = this.shard
+    return takenAt === undefined ? spans.isOpen : spans.has(takenAt)
+  }
+
+  async refund(attributes: Attributes | string, cost?: number, takenAt?: Millis): Promise<void> {
+    await this.limiter.refund(attributes, cost, takenAt)
+  }
+
+  async reset(attributes: Attributes | string): Promise<void> {
+    await this.limiter.reset(attributes)
+  }
+}
+
+/** The decision as plain data, marked with why the service did not make it. */
+function degraded(decision: Decision, error: unknown): Decision {
+  const { allowed, reason, rule, limit, remaining, retryAfter } = decision
+  const { resetAfter, delay, at, outcomes, skipped } = decision
+  const numbers = { remaining, retryAfter, resetAfter, delay, at }
+  const cause = causeOf(error)
+  return { allowed, reason, rule, limit, ...numbers, degraded: true, cause, outcomes, skipped }
+}
+
+/** One warning when the service is lost and one when it answers again. */
+export const warnOfService: OnEvent = (event) => {
+  const warning =
+    event.type === 'opened'
+      ? `sluice: the decision service does not answer (${event.cause})`
+      : event.type === 'closed'
+        ? `sluice: the decision service answers again after ${Math.round(event.openFor / 100) / 10} s`
+        : undefined
+  // oxlint-disable-next-line no-console -- without a listener, the console is the only place.
+  if (warning !== undefined) console.warn(warning)
+}
