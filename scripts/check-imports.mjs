@@ -36,7 +36,7 @@ const mayImport = {
   decision: ['policy', 'algorithms', 'stores/store', 'limit', 'key', 'time', 'errors'],
   'stores/store': ['algorithms', 'limit', 'time', 'errors'],
   stores: ['stores/store', 'algorithms', 'limit', 'time', 'errors'],
-  redis: ['stores/store', 'algorithms', 'limit', 'key', 'options', 'time', 'errors'],
+  redis: ['stores/store', 'stores', 'algorithms', 'limit', 'key', 'options', 'time', 'errors'],
   'limiter/limiter': ['decision', 'policy', 'time'],
   resilience: ['stores/store', 'stores', 'limit', 'options', 'time', 'errors'],
   limiter: [

@@ -1,6 +1,7 @@
 // Gathers the requests of one event-loop turn into few script calls, and hands each its own answer.
 import { SluiceError } from '../errors.ts'
 import type { Verdict } from '../limit/verdict.ts'
+import type { OnVerdicts } from '../stores/refusal-cache/refusal-cache.ts'
 import type { Check } from '../stores/store.ts'
 import type { Clock, Millis } from '../time/clock.ts'
 import { Timeouts } from '../time/timeouts.ts'
@@ -35,7 +36,7 @@ export interface BatcherOptions {
   /** Hears of each take that was answered after it had been given up, and whether it had charged anything. */
   readonly onLate?: (isCharged: boolean) => void
   /** Whether the server may drop counts by itself. */
-  readonly mayForget?: () => boolean
+  readonly mayDropCounts?: () => boolean
 }
 
 /** Sends requests in batches, in the order in which they came. */
@@ -59,12 +60,12 @@ export class Batcher {
     this.timeouts = new Timeouts(options.clock, (batch) => this.giveUp(batch), options.timers)
   }
 
-  /** Runs one request, whose names are all in one cluster slot; `see` sees the answer first. Rejects with a {@link SluiceError}. */
+  /** Runs one request, whose names are all in one cluster slot. `onVerdicts` receives the answer first. Rejects with a {@link SluiceError}. */
   run(
     operation: Operation,
     checks: readonly Check[],
     names: readonly string[],
-    see: (verdicts: readonly Verdict[]) => readonly Verdict[] = unchanged,
+    onVerdicts?: OnVerdicts,
   ): Promise<readonly Verdict[]> {
     const slot = this.options.connection.cluster ? slotOf(names[0]!) : 0
     let batch = this.open.get(slot)
@@ -79,9 +80,14 @@ export class Batcher {
     }
     const own = batch
     const lowers = operation === 'refund' || operation === 'reset'
-    const told = lowers && this.options.mayForget?.() === true ? traced(checks) : checks
+    const told = lowers && this.options.mayDropCounts?.() === true ? traced(checks) : checks
     const request = own.add(this.shapeIn(own, operation, told), names)
-    return own.done.then(() => see(own.answerTo(request)))
+    if (onVerdicts === undefined) return own.done.then(() => own.answerTo(request))
+    return own.done.then(() => {
+      const verdicts = own.answerTo(request)
+      onVerdicts(verdicts)
+      return verdicts
+    })
   }
 
   /** While nothing is on its way, nothing waits; under load, all requests of the turn travel together. */
@@ -195,10 +201,6 @@ export class Batcher {
     this.timeouts.remove(batch)
     return true
   }
-}
-
-function unchanged(verdicts: readonly Verdict[]): readonly Verdict[] {
-  return verdicts
 }
 
 /** The error of a call that was given up, or that the server found too late. */

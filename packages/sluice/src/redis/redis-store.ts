@@ -2,6 +2,11 @@
 import { show, SluiceError } from '../errors.ts'
 import type { Limit } from '../limit/limit.ts'
 import type { Verdict } from '../limit/verdict.ts'
+import {
+  withRefusalCache,
+  type ObservedStore,
+  type OnVerdicts,
+} from '../stores/refusal-cache/refusal-cache.ts'
 import type { Check, RemoteStore, StoreEvent } from '../stores/store.ts'
 import { preciseClock, systemClock, type Clock, type Millis } from '../time/clock.ts'
 import { Deadlines } from '../time/deadlines.ts'
@@ -14,7 +19,6 @@ import { connectionOf } from './connection.ts'
 import { Eviction } from './eviction.ts'
 import { chargedOf } from './late.ts'
 import { isPrefix, redisKeys } from './redis-key.ts'
-import { RememberingStore, type See, type SeenStore } from './remembering-store.ts'
 import { grouped, shardOfSlot, slotOf } from './slot.ts'
 import { warnings, warnOnConsole, type StoreWarning } from './warnings.ts'
 
@@ -81,14 +85,14 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
   }
   const nameOf = redisKeys(prefix)
   const eviction = new Eviction(connection, nameOf('', ''), onWarning)
-  const mayForget = (): boolean => eviction.isPossible
+  const mayDropCounts = (): boolean => eviction.isPossible
   const batcher = new Batcher({
     connection,
     timeout,
     clock: systemClock,
     serverClock: clock,
     onLate,
-    mayForget,
+    mayDropCounts,
   })
   const redis = new Redis({
     batcher,
@@ -98,11 +102,10 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
     warn: warnings(onWarning),
     close: () => connection.close(),
   })
-  const store = new RememberingStore({
-    store: redis,
+  const store = withRefusalCache(redis, {
     hold: holdRefusals,
     clock: clock ?? preciseClock,
-    mayForget,
+    mayDropCounts,
     onAnswer: eviction.look,
   })
   const watch: RemoteStore['watch'] = (watcher) => {
@@ -131,7 +134,7 @@ interface RedisParts {
   readonly close: () => void
 }
 
-class Redis implements SeenStore {
+class Redis implements ObservedStore {
   private readonly batcher: Batcher
   private readonly nameOf: (space: string, key: string) => string
   private readonly cluster: boolean
@@ -148,12 +151,19 @@ class Redis implements SeenStore {
     this.warn = warn
   }
 
-  take(checks: readonly Check[], see?: See): Promise<readonly Verdict[]> {
+  take(checks: readonly Check[]): Promise<readonly Verdict[]> {
+    return this.takeObserved(checks)
+  }
+
+  takeObserved(checks: readonly Check[], onVerdicts?: OnVerdicts): Promise<readonly Verdict[]> {
     for (const { limit } of checks) this.warn(limit)
-    if (!this.cluster) return this.run('take', checks, see)
+    if (!this.cluster) return this.run('take', checks, onVerdicts)
     const groups = this.groupsOf(checks)
-    if (groups.length <= 1) return this.run('take', checks, see)
-    return this.takeAcross(checks, groups).then(see)
+    if (groups.length <= 1) return this.run('take', checks, onVerdicts)
+    return this.takeAcross(checks, groups).then((verdicts) => {
+      onVerdicts?.(verdicts)
+      return verdicts
+    })
   }
 
   /** Group after group, but no longer in all than one call may take. */
@@ -185,11 +195,15 @@ class Redis implements SeenStore {
     this.release()
   }
 
-  private run(operation: Parameters<Run>[0], checks: readonly Check[], see?: See): ReturnType<Run> {
+  private run(
+    operation: Parameters<Run>[0],
+    checks: readonly Check[],
+    onVerdicts?: OnVerdicts,
+  ): ReturnType<Run> {
     if (checks.length === 0) return Promise.resolve([])
     const names: string[] = []
     for (const { space, key } of checks) names.push(this.nameOf(space, key))
-    return this.batcher.run(operation, checks, names, see)
+    return this.batcher.run(operation, checks, names, onVerdicts)
   }
 
   /** Runs an operation that needs no agreement between slots. */

@@ -1,22 +1,20 @@
 // Requests on the wire: the arguments of the scripts.
-import type { State } from '../algorithms/algorithm.ts'
 import { algorithmOf, ALGORITHMS } from '../algorithms/table.ts'
+import type { CheckWithState } from '../stores/refusal-cache/cached-count.ts'
 import type { Check } from '../stores/store.ts'
 
 /** A check to a server that may drop counts by itself. */
-export interface RemindingCheck extends Check {
-  /** For `take`: what the count was when it was last seen, spent; it holds if the server has dropped it. */
-  readonly known?: State
-  /** For `refund` and `reset`: what is left lives on as a trace, or others would take it for dropped. */
+export interface TracedCheck extends CheckWithState {
+  /** For `refund` and `reset`: what is left is kept as a trace, so that no process takes the count for dropped. */
   readonly leavesTrace?: boolean
 }
 
-/** The checks of a give or reset on a server that may drop counts: others must see that these were not dropped. */
-export function traced(checks: readonly Check[]): readonly RemindingCheck[] {
+/** The checks of a refund or reset on a server that may drop counts: other processes must see that these were not dropped. */
+export function traced(checks: readonly Check[]): readonly TracedCheck[] {
   return checks.map((check) => ({ ...check, leavesTrace: true }))
 }
 
-/** What a request asks of the script. */
+/** What a request tells the script to do. */
 export type Operation = 'take' | 'peek' | 'refund' | 'reset'
 
 const OPERATIONS: Readonly<Record<Operation, string>> = {
@@ -51,7 +49,7 @@ export function shapeOf(operation: Operation, checks: readonly Check[]): Shape {
   }
 }
 
-/** The newest of some shapes that a request has. */
+/** The newest of the shapes that fits a request. */
 export function knownShape(
   shapes: readonly Shape[],
   operation: Operation,
@@ -71,10 +69,10 @@ function hasShape(shape: Shape, operation: Operation, checks: readonly Check[]):
   return true
 }
 
-function isAlike(a: RemindingCheck, b: RemindingCheck): boolean {
+function isAlike(a: TracedCheck, b: TracedCheck): boolean {
   return (
     a.limit === b.limit &&
-    a.known === b.known &&
+    a.lastState === b.lastState &&
     a.cost === b.cost &&
     a.takenAt === b.takenAt &&
     a.leavesTrace === b.leavesTrace &&
@@ -83,20 +81,22 @@ function isAlike(a: RemindingCheck, b: RemindingCheck): boolean {
   )
 }
 
-function argsOf(check: RemindingCheck): string[] {
-  const { limit, cost, shadow, countRefused, takenAt, known, leavesTrace } = check
+function argsOf(check: TracedCheck): string[] {
+  const { limit, cost, shadow, countRefused, takenAt, lastState, leavesTrace } = check
   const { algorithm, quota, window, burst } = limit
   let flags = (shadow === true ? 1 : 0) + (countRefused === true ? 2 : 0)
-  if (known !== undefined || leavesTrace === true) flags += 4
+  if (lastState !== undefined || leavesTrace === true) flags += 4
   const numbers = [quota, window, burst, slowestOf(check), cost, flags].map(String)
   const row = String(ALGORITHMS.indexOf(algorithm) + 1)
   const args = [row, ...numbers, takenAt === undefined ? '' : String(takenAt)]
-  if (known !== undefined) args.push(...[known.at, known.used, known.before].map(String))
+  if (lastState !== undefined)
+    args.push(...[lastState.at, lastState.used, lastState.before].map(String))
   return args
 }
 
-function isPlainTake({ limit, cost, shadow, countRefused, known }: RemindingCheck): boolean {
-  if (cost === 0 || shadow === true || countRefused === true || known !== undefined) return false
+function isPlainTake({ limit, cost, shadow, countRefused, lastState }: TracedCheck): boolean {
+  if (cost === 0 || shadow === true || countRefused === true || lastState !== undefined)
+    return false
   return algorithmOf(limit).lua === PLAIN_LUA
 }
 

@@ -6,7 +6,7 @@ import type { Verdict } from '../../src/limit/verdict.ts'
 import type { Policy } from '../../src/policy/policy.ts'
 import type { ResilienceEvent } from '../../src/resilience/events.ts'
 import { withResilience } from '../../src/resilience/resilient-store.ts'
-import { RememberingStore, type SeenStore } from '../../src/redis/remembering-store.ts'
+import { withRefusalCache } from '../../src/stores/refusal-cache/refusal-cache.ts'
 import { ServerTime } from '../../src/redis/server-time.ts'
 import type { AsyncStore, Check, RemoteStore } from '../../src/stores/store.ts'
 import type { Millis } from '../../src/time/clock.ts'
@@ -129,8 +129,8 @@ export class Pod {
     }
     const call = (operation: Command['operation']) => (checks: readonly Check[]) =>
       send(operation, checks, clock() + TIMEOUT, true)
-    const store: SeenStore = {
-      take: (checks, see) => call('take')(checks).then(see),
+    const store: AsyncStore = {
+      take: call('take'),
       peek: call('peek'),
       refund: async (checks) => {
         for (const { key, cost } of checks) this.gifts.set(key, (this.gifts.get(key) ?? 0) + cost)
@@ -143,7 +143,7 @@ export class Pod {
       this.listeners.add(listener)
       return () => void this.listeners.delete(listener)
     }
-    const parts = { store, hold: HOLD, clock, mayForget: () => false, onAnswer: () => {} }
-    return Object.assign(new RememberingStore(parts), { watch })
+    const options = { hold: HOLD, clock, mayDropCounts: () => false, onAnswer: () => {} }
+    return Object.assign(withRefusalCache(store, options), { watch })
   }
 }

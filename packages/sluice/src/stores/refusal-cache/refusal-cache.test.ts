@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { HOLD, numbers, on, remembering } from '../../test/redis/remembering.ts'
-import { limit } from '../limit/limit.ts'
-import type { Check } from '../stores/store.ts'
+import { cachedStore, HOLD, numbers, on } from '../../../test/refusal-cache/cached-store.ts'
+import { limit } from '../../limit/limit.ts'
+import type { Check } from '../store.ts'
 
-describe('a store that remembers refusals', () => {
+describe('a store with a refusal cache', () => {
   it('asks once for many refusals, and answers what the store would', async () => {
-    const { store, asked, others, clock } = remembering()
+    const { store, asked, others, clock } = cachedStore()
     await store.take([on('a', { cost: 10 })])
     expect((await store.take([on('a')]))[0]!.allowed).toBe(false)
     expect(asked.length).toBe(2)
@@ -19,7 +19,7 @@ describe('a store that remembers refusals', () => {
   })
 
   it('asks again after the hold, and at the instant at which time has made room', async () => {
-    const { store, asked, clock } = remembering()
+    const { store, asked, clock } = cachedStore()
     await store.take([on('a', { cost: 10 })])
     await store.take([on('a')])
     clock.advance(HOLD - 1)
@@ -50,7 +50,7 @@ describe('a store that remembers refusals', () => {
     ['a check that counts refusals', { cost: 5, countRefused: true }, 1],
     ['a shadow check', { cost: 5, shadow: true }, 1],
   ])('of a refused cost of 5 with 3 left, asks about %s', async (_, more, times) => {
-    const { store, asked, others, clock } = remembering()
+    const { store, asked, others, clock } = cachedStore()
     await store.take([on('a', { cost: 7 })])
     await store.take([on('a', { cost: 5 })])
     clock.advance(10)
@@ -65,7 +65,7 @@ describe('a store that remembers refusals', () => {
   })
 
   it.each(['refund', 'reset'] as const)('sees at once what this process %ss', async (how) => {
-    const { store } = remembering()
+    const { store } = cachedStore()
     await store.take([on('a', { cost: 10 })])
     await store.take([on('a')])
     await store[how]([on('a')])
@@ -73,7 +73,7 @@ describe('a store that remembers refusals', () => {
   })
 
   it.each(['refund', 'reset'] as const)('sees what others %s after the hold', async (how) => {
-    const { store, others, clock } = remembering()
+    const { store, others, clock } = cachedStore()
     await store.take([on('a', { cost: 10 })])
     await store.take([on('a')])
     others[how]([on('a')])
@@ -86,7 +86,7 @@ describe('a store that remembers refusals', () => {
   it.each(['refund', 'reset'] as const)(
     'sees at once what this process %ss of a second count that refused',
     async (how) => {
-      const { store, clock } = remembering()
+      const { store, clock } = cachedStore()
       const brief = on('a', { limit: limit({ quota: 1, window: 100 }) })
       const long = on('b', { space: 'two' })
       await store.take([brief, { ...long, cost: 10 }])
@@ -101,7 +101,7 @@ describe('a store that remembers refusals', () => {
   it.each(['refund', 'reset'] as const)(
     'sees what this process %ss of a second count while the refusal is on its way',
     async (how) => {
-      const { store, clock, holdBack } = remembering()
+      const { store, clock, holdBack } = cachedStore()
       const brief = on('a', { limit: limit({ quota: 1, window: 100 }) })
       const long = on('b', { space: 'two' })
       await store.take([brief, { ...long, cost: 10 }])
@@ -117,7 +117,7 @@ describe('a store that remembers refusals', () => {
   )
 
   it('does not remember a refusal that was on its way when units came back', async () => {
-    const { store, holdBack } = remembering()
+    const { store, holdBack } = cachedStore()
     await store.take([on('a', { cost: 10 })])
     const release = holdBack()
     const refused = store.take([on('a')])
@@ -128,7 +128,7 @@ describe('a store that remembers refusals', () => {
   })
 
   it('never refuses for longer than the store, however long the answer took', async () => {
-    const { store, holdBack, clock, asked } = remembering()
+    const { store, holdBack, clock, asked } = cachedStore()
     const brief = limit({ quota: 1, window: 100 })
     await store.take([on('a', { limit: brief })])
     const release = holdBack()
@@ -146,7 +146,7 @@ describe('a store that remembers refusals', () => {
   })
 
   it('refuses a request of several rules only when one with a say is known to refuse', async () => {
-    const { store, asked, others } = remembering()
+    const { store, asked, others } = cachedStore()
     const rules = (cost: number) => [on('a', { cost }), on('everyone', { space: 'two', cost: 1 })]
     await store.take(rules(10))
     await store.take(rules(1))
@@ -163,7 +163,7 @@ describe('a store that remembers refusals', () => {
   it.each(['first', 'last'])(
     'remembers what it told each of those who share a spent count, their %s',
     async (place) => {
-      const { store, asked, others } = remembering()
+      const { store, asked, others } = cachedStore()
       const everyone = on('everyone', { space: 'two' })
       others.take([{ ...everyone, cost: 10 }])
       const users = ['ann', 'bob', 'eve']
@@ -187,8 +187,58 @@ describe('a store that remembers refusals', () => {
     },
   )
 
+  it('reflects what a call of the same turn took after the refusal', async () => {
+    const { store, asked, others } = cachedStore()
+    const perHour = limit('1000/h')
+    const take = (cost: number) => store.take([on('k', { limit: perHour, cost })])
+    await take(1)
+    await Promise.all([take(1000), take(500)])
+    const [verdict] = await take(1000)
+    expect(asked.length).toBe(3)
+    expect(verdict).toMatchObject({ allowed: false, remaining: 499, retryAfter: 1_803_600 })
+    const expected = numbers(others.peek([on('k', { limit: perHour, cost: 1000 })]))
+    expect(numbers([verdict!])).toEqual(expected)
+  })
+
+  it('reflects what another request took from a count that both share', async () => {
+    const { store, asked } = cachedStore()
+    const perHour = limit('3/h')
+    const request = (user: string, cost: number) => [
+      on('tenant', { space: 'tenant', limit: perHour, cost }),
+      on(user, { cost }),
+    ]
+    await store.take(request('a', 2))
+    expect((await store.take(request('a', 2)))[0]!.retryAfter).toBe(1_200_000)
+    await store.take(request('b', 1))
+    expect((await store.take(request('a', 2)))[0]!.retryAfter).toBe(2_400_000)
+    expect(asked.length).toBe(3)
+  })
+
+  it('asks about two checks on one count, of which a refusal takes neither', async () => {
+    const { store, asked, others } = cachedStore()
+    const twins = [on('a', { cost: 6 }), on('a', { cost: 6 })]
+    await store.take(twins)
+    await store.take(twins)
+    expect(asked.length).toBe(2)
+    expect((await store.take([on('a', { cost: 10 })]))[0]!.allowed).toBe(true)
+    expect(others.peek([on('a')])[0]!.remaining).toBe(0)
+  })
+
+  it('ignores an answer that is older than the one it holds', async () => {
+    const { store, clock, holdBack, asked } = cachedStore()
+    const release = holdBack()
+    const early = store.take([on('a', { cost: 4 })])
+    holdBack()()
+    clock.advance(1)
+    await store.take([on('a', { cost: 7 })])
+    release()
+    await early
+    expect((await store.take([on('a', { cost: 7 })]))[0]!.remaining).toBe(6)
+    expect(asked.length).toBe(2)
+  })
+
   it('lets the store decide when only a shadow rule refuses', async () => {
-    const { store, asked } = remembering()
+    const { store, asked } = cachedStore()
     const rules = [on('a', { shadow: true, cost: 11 }), on('everyone', { space: 'two' })]
     await store.take(rules)
     await store.take(rules)
@@ -196,19 +246,19 @@ describe('a store that remembers refusals', () => {
   })
 
   it('reminds a store that may forget of what was spent, once the hold is over', async () => {
-    const { store, asked, clock } = remembering({ mayForget: true })
+    const { store, asked, clock } = cachedStore({ mayDropCounts: true })
     await store.take([on('a', { cost: 10 })])
     await store.take([on('a')])
     clock.advance(HOLD)
     await store.take([on('a')])
-    expect(asked.map(([check]) => check!.known?.used)).toEqual([undefined, undefined, 600_000])
+    expect(asked.map(([check]) => check!.lastState?.used)).toEqual([undefined, undefined, 600_000])
     clock.advance(6000)
     await store.take([on('a')])
-    expect(asked.at(-1)![0]!.known).toBe(undefined)
+    expect(asked.at(-1)![0]!.lastState).toBe(undefined)
   })
 
   it('remembers a bounded number of refusals, the newest', async () => {
-    const { store, asked, others } = remembering()
+    const { store, asked, others } = cachedStore()
     const keys = Array.from({ length: 16_385 }, (_, i) => `key ${i}`)
     for (const key of keys) {
       others.take([on(key, { cost: 10 })])
@@ -223,7 +273,7 @@ describe('a store that remembers refusals', () => {
   })
 
   it('forgets nothing that it must know when very many keys are given back', async () => {
-    const { store, holdBack } = remembering()
+    const { store, holdBack } = cachedStore()
     await store.take([on('a', { cost: 10 })])
     const release = holdBack()
     const refused = store.take([on('a')])

@@ -1,16 +1,16 @@
-// The newest of many things by name, in a bounded memory.
+// The newest entries by name, in a bounded memory.
 
 /**
- * Holds between half of `most` and `most` of what was set last. Two generations, of which the older goes as a whole: to
- * take the oldest out of a Map one by one costs more the more have gone.
+ * Holds between half of `max` and `max` of the entries that were set last. There are two generations, and the older one
+ * is dropped as a whole: removing the oldest entries of a Map one by one costs more the more have been removed.
  */
-export class Recent<V> {
+export class RecentMap<V> {
   private readonly half: number
   private young = new Map<string, V>()
   private old = new Map<string, V>()
 
-  constructor(most: number) {
-    this.half = most / 2
+  constructor(max: number) {
+    this.half = max / 2
   }
 
   get isEmpty(): boolean {

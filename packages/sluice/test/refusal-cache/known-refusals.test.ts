@@ -1,13 +1,13 @@
 // A store that fails after it has refused: what it is known to refuse stays refused, and nothing else.
 import { describe, expect, it } from 'vitest'
-import { SluiceError } from '../src/errors.ts'
-import { createLimiter } from '../src/limiter/create-limiter.ts'
-import type { Limiter } from '../src/limiter/limiter.ts'
-import type { Rule } from '../src/policy/policy.ts'
-import { RememberingStore, type SeenStore } from '../src/redis/remembering-store.ts'
-import { memoryStore } from '../src/stores/memory/memory-store.ts'
-import type { Store } from '../src/stores/store.ts'
-import { fakeClock } from '../src/testing/fake-clock.ts'
+import { SluiceError } from '../../src/errors.ts'
+import { createLimiter } from '../../src/limiter/create-limiter.ts'
+import type { Limiter } from '../../src/limiter/limiter.ts'
+import type { Rule } from '../../src/policy/policy.ts'
+import { memoryStore } from '../../src/stores/memory/memory-store.ts'
+import { withRefusalCache } from '../../src/stores/refusal-cache/refusal-cache.ts'
+import type { AsyncStore, Store } from '../../src/stores/store.ts'
+import { fakeClock } from '../../src/testing/fake-clock.ts'
 
 const START = 1_800_000_000_000
 
@@ -20,16 +20,16 @@ function set(...rules: Partial<Rule>[]) {
     if (state.isGone) throw new SluiceError('store-unreachable', 'gone', { transient: true })
     return act()
   }
-  const store: SeenStore = {
-    take: (checks, see) => reach(() => counts.take(checks)).then(see),
+  const store: AsyncStore = {
+    take: (checks) => reach(() => counts.take(checks)),
     peek: (checks) => reach(() => counts.peek(checks)),
     refund: (checks) => reach(() => counts.refund(checks)),
     reset: (checks) => reach(() => counts.reset(checks)),
     close: () => counts.close(),
   }
-  const parts = { store, hold: 250, clock, mayForget: () => false, onAnswer: () => {} }
-  const remembering = new RememberingStore(parts)
-  const limiterOf = (...rules: Partial<Rule>[]): Limiter => limiterOn(remembering, ...rules)
+  const options = { hold: 250, clock, mayDropCounts: () => false, onAnswer: () => {} }
+  const cached = withRefusalCache(store, options)
+  const limiterOf = (...rules: Partial<Rule>[]): Limiter => limiterOn(cached, ...rules)
   return { limiter: limiterOf(...rules), limiterOf, clock, counts, state }
 }
 

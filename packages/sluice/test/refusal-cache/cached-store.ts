@@ -1,49 +1,49 @@
-// A store that remembers refusals, in front of one that tests can look into.
+// A refusal cache around a store that tests can look into.
 import { LazyVerdict } from '../../src/limit/take.ts'
 import { limit } from '../../src/limit/limit.ts'
 import type { Verdict } from '../../src/limit/verdict.ts'
-import { RememberingStore, type SeenStore } from '../../src/redis/remembering-store.ts'
-import type { RemindingCheck } from '../../src/redis/shape.ts'
 import { memoryStore } from '../../src/stores/memory/memory-store.ts'
-import type { Check } from '../../src/stores/store.ts'
+import type { CheckWithState } from '../../src/stores/refusal-cache/cached-count.ts'
+import { withRefusalCache } from '../../src/stores/refusal-cache/refusal-cache.ts'
+import type { AsyncStore, Check } from '../../src/stores/store.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
 
 /** When tests begin. */
 export const START = 1_800_000_000_000
-/** Milliseconds for which refusals are remembered. */
+/** Milliseconds for which refusals are answered from the cache. */
 export const HOLD = 250
 const TEN = limit('10/min')
 
-/** A store that answers by promises, and counts how often it is asked; `others` ask it too. */
-export function remembering({ hold = HOLD, mayForget = false } = {}) {
+/** A cache around a store that answers by promises and records its requests; `others` is the store behind both. */
+export function cachedStore({ hold = HOLD, mayDropCounts = false } = {}) {
   const clock = fakeClock(START)
   const others = memoryStore({ clock })
-  const asked: (readonly RemindingCheck[])[] = []
-  /** Resolves what was asked, when a test holds it back. */
+  const asked: (readonly CheckWithState[])[] = []
+  /** Answers wait for this while a test holds them back. */
   let gate: Promise<void> = Promise.resolve()
-  const store: SeenStore = {
-    async take(checks, see = (verdicts) => verdicts) {
+  const store: AsyncStore = {
+    async take(checks) {
       asked.push(checks)
-      const verdicts = others.take(checks).map(told)
+      const verdicts = others.take(checks).map(asFromRedis)
       await gate
-      return see(verdicts)
+      return verdicts
     },
     peek: async (checks) => others.peek(checks),
     refund: async (checks) => others.refund(checks),
     reset: async (checks) => others.reset(checks),
     close: async () => others.close(),
   }
-  const parts = { store, hold, clock, mayForget: () => mayForget, onAnswer: () => {} }
+  const options = { hold, clock, mayDropCounts: () => mayDropCounts, onAnswer: () => {} }
   const holdBack = (): (() => void) => {
     let release = (): void => {}
     gate = new Promise((resolve) => (release = resolve))
     return release
   }
-  return { clock, others, asked, holdBack, store: new RememberingStore(parts) }
+  return { clock, others, asked, holdBack, store: withRefusalCache(store, options) }
 }
 
-/** As Redis tells it: of a log the verdict alone. */
-function told(verdict: Verdict): Verdict {
+/** As from Redis, which returns no state of a log. */
+function asFromRedis(verdict: Verdict): Verdict {
   return verdict instanceof LazyVerdict && 'whole' in verdict ? verdict.toJSON() : verdict
 }
 
@@ -52,6 +52,6 @@ export function on(key: string, more: Partial<Check> = {}): Check {
   return { space: 'one', key, limit: TEN, cost: 1, ...more }
 }
 
-/** Plain numbers, whoever made them. */
+/** The verdicts as plain data. */
 export const numbers = (verdicts: readonly Verdict[]): unknown =>
   JSON.parse(JSON.stringify(verdicts))

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { Recent } from './recent.ts'
+import { RecentMap } from './recent-map.ts'
 
-describe('the newest of many', () => {
-  it('holds what was set last, at least half of the most and never more', () => {
-    const recent = new Recent<number>(100)
+describe('a map of the newest entries', () => {
+  it('holds the entries that were set last, at least half of the maximum and never more', () => {
+    const recent = new RecentMap<number>(100)
     for (let i = 0; i < 1000; i++) {
       recent.set(`${i}`, i)
       const held = Array.from({ length: i + 1 }, (_, j) => recent.get(`${j}`))
@@ -15,8 +15,8 @@ describe('the newest of many', () => {
     }
   })
 
-  it('gives the last value of a name, in whichever generation the others are', () => {
-    const recent = new Recent<number>(4)
+  it('returns the last value of a name, in both generations', () => {
+    const recent = new RecentMap<number>(4)
     recent.set('a', 1)
     recent.set('b', 1)
     recent.set('a', 2)
@@ -25,7 +25,7 @@ describe('the newest of many', () => {
   })
 
   it('forgets a name in every generation, and everything', () => {
-    const recent = new Recent<number>(4)
+    const recent = new RecentMap<number>(4)
     expect(recent.isEmpty).toBe(true)
     recent.set('a', 1)
     recent.set('b', 1)

@@ -1,17 +1,17 @@
-// Refusals from memory against a store that is asked every time: the same answers, whatever happens.
+// Refusals from the cache against a store that is asked every time: the same answers, whatever happens.
 import { describe, expect, it } from 'vitest'
 import { ALGORITHMS, limit } from '../../src/limit/limit.ts'
 import type { Verdict } from '../../src/limit/verdict.ts'
-import { RememberingStore, type SeenStore } from '../../src/redis/remembering-store.ts'
 import { memoryStore } from '../../src/stores/memory/memory-store.ts'
-import type { Check } from '../../src/stores/store.ts'
-import { Random } from './random.ts'
-import { HOLD, numbers, on, remembering, START } from './remembering.ts'
+import { withRefusalCache } from '../../src/stores/refusal-cache/refusal-cache.ts'
+import type { AsyncStore, Check } from '../../src/stores/store.ts'
+import { Random } from '../redis/random.ts'
+import { cachedStore, HOLD, numbers, on, START } from './cached-store.ts'
 
 describe.each(ALGORITHMS)('on a random walk by %s', (algorithm) => {
   it('answers in every field as a store that is asked every time', async () => {
     const random = new Random(algorithm.length)
-    const { store, clock, others, asked } = remembering()
+    const { store, clock, others, asked } = cachedStore()
     const exact = memoryStore({ clock })
     const own = limit({ quota: 5, window: 1000 }, { algorithm })
     const answers: unknown[] = []
@@ -67,7 +67,7 @@ describe('on a random walk of requests of several rules', () => {
 
   it.each([1, 2, 3, 4])('allows what a store allows that is asked every time: %d', async (seed) => {
     const random = new Random(seed)
-    const { store, clock, asked } = remembering()
+    const { store, clock, asked } = cachedStore()
     const exact = memoryStore({ clock })
     let times = 0
     for (let step = 0; step < 2000; step++) {
@@ -90,6 +90,54 @@ describe('on a random walk of requests of several rules', () => {
   })
 })
 
+describe('on a random walk of several calls in one turn', () => {
+  const limits = ALGORITHMS.map((algorithm) => limit({ quota: 12, window: 800 }, { algorithm }))
+
+  /** A rule for everyone and a rule per user, or one of them alone, by two different algorithms. */
+  function request(random: Random): readonly Check[] {
+    const [first, second] = [random.pick(limits), random.pick(limits)]
+    const cost = random.pick([1, 1, 2, 5, 9, 13])
+    const everyone = on('everyone', { space: `all ${first.algorithm}`, limit: first, cost })
+    const user = on(random.pick(['ann', 'bob']), {
+      space: `user ${second.algorithm}`,
+      limit: second,
+      cost: random.pick([cost, 1]),
+      shadow: random.chance(0.1),
+      countRefused: random.chance(0.05),
+    })
+    return random.pick([[everyone, user], [user, everyone], [everyone], [user]])
+  }
+
+  it.each([1, 2, 3, 4, 5, 6])(
+    'answers in every field as a store that is asked every time: %d',
+    async (seed) => {
+      const random = new Random(seed)
+      const { store, clock, asked } = cachedStore()
+      const exact = memoryStore({ clock })
+      let times = 0
+      for (let step = 0; step < 1500; step++) {
+        const turn = Array.from({ length: random.whole(1, 5) }, () => request(random))
+        times += turn.length
+        const answers = turn.map((checks) => store.take(checks))
+        // A call answered from the cache is decided before the calls of its turn that are still under way.
+        const isCached = (i: number): boolean => !(answers[i] instanceof Promise)
+        const order = [...turn.keys()].toSorted((a, b) => Number(isCached(b)) - Number(isCached(a)))
+        const expected: unknown[] = []
+        for (const i of order) expected[i] = numbers(exact.take(turn[i]!))
+        const given = (await Promise.all(answers)).map(numbers)
+        expect([step, given]).toEqual([step, expected])
+        if (random.chance(0.4)) clock.advance(random.whole(0, 120))
+        if (random.chance(0.05)) {
+          const back = [random.pick(request(random))]
+          exact.refund(back)
+          await store.refund(back)
+        }
+      }
+      expect(asked.length).toBeLessThan(0.9 * times)
+    },
+  )
+})
+
 describe('clocks whose milliseconds begin at other moments', () => {
   it.each([0, 0.25, 0.5, 0.75])(
     'keeps what it tells when the milliseconds of the store begin %d later than ours',
@@ -98,10 +146,10 @@ describe('clocks whose milliseconds begin at other moments', () => {
       const counts = memoryStore({ clock: () => Math.floor(time + offset) })
       const brief = on('a', { limit: limit({ quota: 1, window: 40 }) })
       let isAsked = false
-      const store: SeenStore = {
-        take: async (checks, see = (verdicts) => verdicts) => {
+      const store: AsyncStore = {
+        take: async (checks) => {
           isAsked = true
-          return see(counts.take(checks))
+          return counts.take(checks)
         },
         peek: async (checks) => counts.peek(checks),
         refund: async (checks) => counts.refund(checks),
@@ -109,8 +157,8 @@ describe('clocks whose milliseconds begin at other moments', () => {
         close: async () => counts.close(),
       }
       const clock = () => time
-      const remembering = { store, hold: HOLD, clock, mayForget: () => false, onAnswer: () => {} }
-      const own = new RememberingStore(remembering)
+      const options = { hold: HOLD, clock, mayDropCounts: () => false, onAnswer: () => {} }
+      const own = withRefusalCache(store, options)
       const random = new Random(1)
       for (let i = 0; i < 500; i++) {
         time += random.next() * 100

@@ -1,0 +1,119 @@
+// What the store last said of one count, and what it would say now if only time has passed since.
+import type { State } from '../../algorithms/algorithm.ts'
+import { algorithmOf } from '../../algorithms/table.ts'
+import type { Limit } from '../../limit/limit.ts'
+import { LazyVerdict, peekBy } from '../../limit/take.ts'
+import type { Verdict } from '../../limit/verdict.ts'
+import type { Millis } from '../../time/clock.ts'
+import type { Check, KnownRefusal } from '../store.ts'
+
+/** When a request was sent and answered, by our own clock. */
+export interface RequestTimes {
+  readonly sentAt: Millis
+  readonly answeredAt: Millis
+}
+
+/** A check with the last known state of its count, for a server that may have dropped the count. */
+export interface CheckWithState extends Check {
+  readonly lastState?: State
+}
+
+/**
+ * One count by its last answer. The store decided at some instant between sending and answer. The earliest is assumed
+ * for the question whether the store still refuses, so that no request is refused for longer than by the store itself.
+ * The latest is assumed for waits, so that no retry comes too early.
+ */
+export class CachedCount {
+  private limit!: Limit
+  private cost!: number
+  private verdict!: Verdict
+  /** Undefined for an algorithm whose answer does not carry the whole state. */
+  private state: State | undefined
+  private times!: RequestTimes
+  private isRefusing = false
+
+  constructor(check: Check, verdict: Verdict, times: RequestTimes) {
+    this.update(check, verdict, times)
+  }
+
+  /** Takes over a newer answer. */
+  update({ limit, cost, shadow }: Check, verdict: Verdict, times: RequestTimes): void {
+    this.limit = limit
+    this.cost = cost
+    this.verdict = verdict
+    this.state = stateOf(verdict)
+    this.times = times
+    this.isRefusing = !verdict.allowed && shadow !== true
+  }
+
+  /** Whether the store made this decision before the one that is cached. */
+  isNewerThan(verdict: Verdict): boolean {
+    return this.verdict.at > verdict.at
+  }
+
+  /** Whether the answer may stand for one of the store: not older than `hold`, and by the same limit. */
+  isFresh(limit: Limit, now: Millis, hold: Millis): boolean {
+    const age = now - this.times.sentAt
+    return age >= 0 && age < hold && limit === this.limit
+  }
+
+  /** Whether the store would refuse the cost. */
+  refuses(cost: number, now: Millis): boolean {
+    if (cost === 0) return false
+    const { limit, verdict, state } = this
+    const latest = this.latest(now)
+    if (state !== undefined) return !algorithmOf(limit).take(limit, { ...state }, cost, latest)
+    if (verdict.allowed || cost < this.cost) return false
+    return verdict.retryAfter === null || latest < verdict.at + verdict.retryAfter
+  }
+
+  /** The verdict on the cost now, if nothing is taken; undefined when too little is known. */
+  verdictOn(cost: number, now: Millis): Verdict | undefined {
+    const { limit, state } = this
+    const earliest = this.earliest(now)
+    if (state !== undefined) return peekBy(algorithmOf(limit), limit, { ...state }, cost, earliest)
+    return cost === this.cost ? agedVerdict(this.verdict, earliest) : undefined
+  }
+
+  /** The refusal of this count, if its last answer was one and it would still refuse the cost. */
+  refusalOf(cost: number, now: Millis): KnownRefusal | undefined {
+    if (!this.isRefusing || !this.refuses(cost, now)) return undefined
+    const verdict = this.verdictOn(cost, now)
+    return verdict && { limit: this.limit, verdict }
+  }
+
+  /** The state to send along: that of a count which refused and still does. */
+  stateToSend(now: Millis): State | undefined {
+    return this.isRefusing && this.refuses(this.cost, now) ? this.state : undefined
+  }
+
+  /** The latest that the store's time may be. Its milliseconds begin at other moments than ours. */
+  private latest(now: Millis): Millis {
+    return this.verdict.at + Math.ceil(now - this.times.sentAt)
+  }
+
+  /** The earliest that the store's time may be. */
+  private earliest(now: Millis): Millis {
+    return this.verdict.at + Math.floor(now - this.times.answeredAt)
+  }
+}
+
+/** The state that a verdict carries, if it carries the whole of it. */
+export function stateOf(verdict: Verdict): State | undefined {
+  return verdict instanceof LazyVerdict ? verdict.next : undefined
+}
+
+/** A verdict of a log some time later. Only the entry that ends next is known, so it holds until then. */
+function agedVerdict(verdict: Verdict, now: Millis): Verdict | undefined {
+  const age = now - verdict.at
+  const { retryAfter, resetAfter, availableAfter } = verdict
+  if (availableAfter > 0 && age >= availableAfter) return undefined
+  const left = (wait: Millis): Millis => Math.max(0, wait - age)
+  return {
+    ...verdict,
+    retryAfter: retryAfter === null ? null : left(retryAfter),
+    resetAfter: left(resetAfter),
+    availableAfter: left(availableAfter),
+    at: now,
+  }
+}

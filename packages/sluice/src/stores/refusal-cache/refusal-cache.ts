@@ -1,0 +1,225 @@
+// A store around a store: answers requests that the store has just refused, so that a storm of retries costs it nothing.
+import type { Verdict } from '../../limit/verdict.ts'
+import type { Clock, Millis } from '../../time/clock.ts'
+import type { AsyncStore, Check, KnownRefusal, MaybePromise } from '../store.ts'
+import { CachedCount, stateOf, type CheckWithState } from './cached-count.ts'
+import { RecentMap } from './recent-map.ts'
+
+/** Counts that are cached at most: about 10 MB. */
+const MAX_COUNTS = 16_384
+
+/** Receives the verdicts of a take before the caller does. */
+export type OnVerdicts = (verdicts: readonly Verdict[]) => void
+
+/** A store that passes verdicts to a function, which costs less than a second promise around each call. */
+export interface ObservedStore extends AsyncStore {
+  takeObserved(checks: readonly Check[], onVerdicts: OnVerdicts): Promise<readonly Verdict[]>
+}
+
+/** How a refusal cache works. */
+export interface RefusalCacheOptions {
+  /** Milliseconds for which a refusal is answered from the cache. */
+  readonly hold: Millis
+  /** Our own time, if possible with fractions of a millisecond. */
+  readonly clock: Clock
+  /** Whether the server may drop counts by itself: checks then carry the state of counts that are known to be spent. */
+  readonly mayDropCounts: () => boolean
+  /** Called after each answer of the store. */
+  readonly onAnswer: () => void
+}
+
+/**
+ * Answers a request from the cache if the store would refuse it: for at most `hold` after the store's own answer, and
+ * never longer than the store would refuse it if only time passes. An answer from the cache reflects every call of this
+ * process that has completed. Refunds and resets of other processes are seen after `hold` at the latest.
+ *
+ * The cache holds the last answer about each count of a refused request, and takes over every later answer about it.
+ * Requests with a check that counts refusals, and requests with two checks on one count, always go to the store.
+ */
+export function withRefusalCache(
+  store: AsyncStore | ObservedStore,
+  options: RefusalCacheOptions,
+): RefusalCache {
+  return new RefusalCache(store, options)
+}
+
+/** See {@link withRefusalCache}. */
+export class RefusalCache implements AsyncStore {
+  private readonly store: AsyncStore
+  private readonly takeObserved: ObservedStore['takeObserved']
+  private readonly options: RefusalCacheOptions
+  private readonly counts = new RecentMap<CachedCount>(MAX_COUNTS)
+  /** How many refunds and resets have begun or ended. */
+  private lowerings = 0
+  /** The number of the last refund or reset of each count. */
+  private readonly loweredBy = new Map<string, number>()
+  /** Refunds and resets up to this number may be missing in `loweredBy`. */
+  private forgottenLowerings = 0
+
+  constructor(store: AsyncStore | ObservedStore, options: RefusalCacheOptions) {
+    this.store = store
+    this.takeObserved =
+      'takeObserved' in store
+        ? (checks, onVerdicts) => store.takeObserved(checks, onVerdicts)
+        : (checks, onVerdicts) => observed(store.take(checks), onVerdicts)
+    this.options = options
+  }
+
+  take(checks: readonly Check[]): MaybePromise<readonly Verdict[]> {
+    const { counts } = this
+    if (checks.length === 0) return this.store.take(checks)
+    const { clock, mayDropCounts, onAnswer } = this.options
+    const sentAt = clock()
+    let sent = checks
+    let names: readonly string[] | undefined
+    if (!counts.isEmpty) {
+      names = namesOf(checks)
+      const verdicts = this.answer(checks, names, sentAt)
+      if (verdicts !== undefined) return verdicts
+      if (mayDropCounts()) sent = this.withStates(checks, names, sentAt)
+    }
+    const { lowerings } = this
+    return this.takeObserved(sent, (verdicts) => {
+      onAnswer()
+      if (counts.isEmpty && !verdicts.some(isRefusal)) return
+      this.learn(checks, names ?? namesOf(checks), verdicts, sentAt, lowerings)
+    })
+  }
+
+  peek(checks: readonly Check[]): MaybePromise<readonly Verdict[]> {
+    return this.store.peek(checks)
+  }
+
+  refund(checks: readonly Check[]): Promise<void> {
+    return this.forgetAround(checks, this.store.refund(checks))
+  }
+
+  reset(checks: readonly Check[]): Promise<void> {
+    return this.forgetAround(checks, this.store.reset(checks))
+  }
+
+  knownRefusal(check: Check): KnownRefusal | undefined {
+    return this.counts.get(nameOf(check))?.refusalOf(check.cost, this.options.clock())
+  }
+
+  close(): MaybePromise<void> {
+    this.counts.clear()
+    return this.store.close()
+  }
+
+  /** The verdicts, if every count is known and one that is not shadow refuses. */
+  private answer(
+    checks: readonly Check[],
+    names: readonly string[],
+    now: Millis,
+  ): readonly Verdict[] | undefined {
+    const { hold } = this.options
+    const known: CachedCount[] = []
+    let isRefused = false
+    for (const [i, { limit, cost, shadow, countRefused }] of checks.entries()) {
+      const count = this.counts.get(names[i]!)
+      if (countRefused === true || count?.isFresh(limit, now, hold) !== true) return undefined
+      if (shadow !== true && count.refuses(cost, now)) isRefused = true
+      known.push(count)
+    }
+    if (!isRefused || hasTwins(names)) return undefined
+    const verdicts: Verdict[] = []
+    for (const [i, { cost }] of checks.entries()) {
+      const verdict = known[i]!.verdictOn(cost, now)
+      if (verdict === undefined) return undefined
+      verdicts.push(verdict)
+    }
+    return verdicts
+  }
+
+  /** Takes over an answer: about every count of a refused request, and about those that are cached already. */
+  private learn(
+    checks: readonly Check[],
+    names: readonly string[],
+    verdicts: readonly Verdict[],
+    sentAt: Millis,
+    lowerings: number,
+  ): void {
+    const { counts } = this
+    const isRefused = checks.some(({ shadow }, i) => shadow !== true && !verdicts[i]!.allowed)
+    const times = { sentAt, answeredAt: this.options.clock() }
+    // Two checks on one count: the verdict of the second may show units that a refused request did not take.
+    const isUsable = !hasTwins(names)
+    for (const [i, check] of checks.entries()) {
+      const name = names[i]!
+      const verdict = verdicts[i]!
+      const count = counts.get(name)
+      if (!isUsable || this.isLoweredSince(lowerings, name)) counts.delete(name)
+      else if (count?.isNewerThan(verdict) === true) continue
+      else if (isRefused) counts.set(name, new CachedCount(check, verdict, times))
+      else if (count === undefined) continue
+      // Without its state, an answer about a smaller cost says nothing about a larger one.
+      else if (stateOf(verdict) === undefined) counts.delete(name)
+      else count.update(check, verdict, times)
+    }
+  }
+
+  /** The checks with the states of counts that are known to be spent. */
+  private withStates(
+    checks: readonly Check[],
+    names: readonly string[],
+    now: Millis,
+  ): readonly CheckWithState[] {
+    return checks.map((check, i) => {
+      const lastState = this.counts.get(names[i]!)?.stateToSend(now)
+      return lastState === undefined ? check : { ...check, lastState }
+    })
+  }
+
+  /** An answer that was under way while a count was lowered is not cached, on whatever connection it comes. */
+  private async forgetAround(checks: readonly Check[], done: MaybePromise<void>): Promise<void> {
+    this.forget(checks)
+    try {
+      await done
+    } finally {
+      this.forget(checks)
+    }
+  }
+
+  private isLoweredSince(lowerings: number, name: string): boolean {
+    if (lowerings < this.forgottenLowerings) return true
+    return this.loweredBy.size > 0 && (this.loweredBy.get(name) ?? 0) > lowerings
+  }
+
+  private forget(checks: readonly Check[]): void {
+    this.lowerings += 1
+    for (const name of namesOf(checks)) {
+      this.counts.delete(name)
+      this.loweredBy.set(name, this.lowerings)
+    }
+    if (this.loweredBy.size <= MAX_COUNTS) return
+    this.loweredBy.clear()
+    this.forgottenLowerings = this.lowerings
+  }
+}
+
+async function observed(
+  answer: MaybePromise<readonly Verdict[]>,
+  onVerdicts: OnVerdicts,
+): Promise<readonly Verdict[]> {
+  const verdicts = await answer
+  onVerdicts(verdicts)
+  return verdicts
+}
+
+/** The name of a count. The length makes it injective: a space may hold any character. */
+function nameOf({ space, key }: Check): string {
+  return `${space.length} ${space}${key}`
+}
+
+function namesOf(checks: readonly Check[]): readonly string[] {
+  return checks.map(nameOf)
+}
+
+function hasTwins(names: readonly string[]): boolean {
+  return names.length > 1 && new Set(names).size < names.length
+}
+
+function isRefusal({ allowed }: Verdict): boolean {
+  return !allowed
+}
