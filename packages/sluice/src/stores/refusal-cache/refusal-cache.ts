@@ -114,18 +114,17 @@ export class RefusalCache implements AsyncStore {
     now: Millis,
   ): readonly Verdict[] | undefined {
     const { hold } = this.options
-    const known: CachedCount[] = []
     let isRefused = false
-    for (const [i, { limit, cost, shadow, countRefused }] of checks.entries()) {
+    for (let i = 0; i < checks.length; i++) {
+      const { limit, cost, shadow, countRefused } = checks[i]!
       const count = this.counts.get(names[i]!)
       if (countRefused === true || count?.isFresh(limit, now, hold) !== true) return undefined
       if (shadow !== true && count.refuses(cost, now)) isRefused = true
-      known.push(count)
     }
     if (!isRefused || hasTwins(names)) return undefined
     const verdicts: Verdict[] = []
-    for (const [i, { cost }] of checks.entries()) {
-      const verdict = known[i]!.verdictOn(cost, now)
+    for (let i = 0; i < checks.length; i++) {
+      const verdict = this.counts.get(names[i]!)!.verdictOn(checks[i]!.cost, now)
       if (verdict === undefined) return undefined
       verdicts.push(verdict)
     }
@@ -145,7 +144,8 @@ export class RefusalCache implements AsyncStore {
     const times = { sentAt, answeredAt: this.options.clock() }
     // Two checks on one count: the verdict of the second may show units that a refused request did not take.
     const isUsable = !hasTwins(names)
-    for (const [i, check] of checks.entries()) {
+    for (let i = 0; i < checks.length; i++) {
+      const check = checks[i]!
       const name = names[i]!
       const verdict = verdicts[i]!
       const count = counts.get(name)
