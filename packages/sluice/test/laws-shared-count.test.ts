@@ -5,6 +5,8 @@ import type { State } from '../src/algorithms/algorithm.ts'
 import { algorithmOf } from '../src/algorithms/table.ts'
 import { limit, type AlgorithmName, type Limit } from '../src/limit/limit.ts'
 import type { Millis } from '../src/time/clock.ts'
+import { memoryStore } from '../src/stores/memory/memory-store.ts'
+import { fakeClock } from '../src/testing/fake-clock.ts'
 import { Count } from './count.ts'
 import { definitions } from './definitions.ts'
 import { ALGORITHMS, limits, runs, starts, steps, Walk, type Concrete, type Step } from './walks.ts'
@@ -129,6 +131,53 @@ describe.each(ALGORITHMS)('%s', (algorithm) => {
     })
   })
 })
+
+describe.each(ALGORITHMS)('%s in a store', (algorithm) => {
+  it('is forgotten only when every limit that shares it reads it as new', () => {
+    fc.assert(
+      fc.property(
+        pairs(algorithm),
+        starts,
+        steps(60, { refund: true }),
+        ([large, small], start, path) => {
+          const clock = fakeClock(start)
+          const store = memoryStore({ clock })
+          const walk = new Walk(large, start)
+          const slowestQuota = Math.max(1, small.quota)
+          let state: State | undefined
+          for (const [i, drawn] of path.entries()) {
+            const { do: done, cost, at, takenAt } = walk.next(drawn)
+            const own = drawn.part < 0.5 ? small : large
+            const check = { space: 's', key: 'k', limit: own, cost, takenAt, slowestQuota }
+            clock.set(at)
+            // New keys make the store forget what it may.
+            store.take([{ ...check, key: `other ${i}`, limit: large, cost: 1 }])
+            const count = new Count(own, state)
+            if (done === 'refund') {
+              store.refund([check])
+              if (state !== undefined) count.state = refunded(own, state, cost, at, takenAt)
+            } else {
+              const expected = count[done](cost, at).toJSON()
+              expect(store[done]([check])[0]).toMatchObject(expected)
+              walk.told(count.peek(1, at), { do: done, cost, at, takenAt })
+            }
+            state = count.state
+          }
+          store.close()
+        },
+      ),
+      runs(150),
+    )
+  })
+})
+
+/** A state after a refund, never forgotten. */
+function refunded(own: Limit, state: State, cost: number, at: Millis, takenAt: Millis): State {
+  const left = { ...state }
+  algorithmOf(own).take(own, left, 0, at)
+  algorithmOf(own).refund(own, left, cost, at, takenAt)
+  return left
+}
 
 /** The most that a limit counts, in the numbers of its state. */
 function sizeOf({ algorithm, quota, burst, window }: Limit): number {

@@ -74,6 +74,7 @@ function isAlike(a: TracedCheck, b: TracedCheck): boolean {
     a.limit === b.limit &&
     a.lastState === b.lastState &&
     a.cost === b.cost &&
+    a.slowestQuota === b.slowestQuota &&
     a.takenAt === b.takenAt &&
     a.leavesTrace === b.leavesTrace &&
     (a.shadow ?? false) === (b.shadow ?? false) &&
@@ -106,6 +107,6 @@ function plainArgsOf(check: Check): string[] {
 }
 
 /** The smallest quota of the limits that share the count: it decides how long the count is kept. */
-function slowestOf({ limit }: Check): number {
-  return limit.quota
+function slowestOf({ limit: { quota }, slowestQuota = quota }: Check): number {
+  return quota === 0 ? slowestQuota : Math.min(quota, slowestQuota)
 }

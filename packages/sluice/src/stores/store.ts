@@ -34,6 +34,11 @@ export interface Check {
   readonly countRefused?: boolean
   /** What decides while the store cannot answer. Default `local`. */
   readonly onStoreFailure?: OnStoreFailure
+  /**
+   * The smallest quota above 0 of the limits that may read this count, such as those of all tiers of a rule. The store
+   * keeps the count until it is empty at that rate. Default: the quota of `limit`.
+   */
+  readonly slowestQuota?: number
   /** For `refund`: when the units were taken, by the store's clock. Default: now. */
   readonly takenAt?: Millis
 }

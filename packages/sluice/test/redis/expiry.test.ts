@@ -80,3 +80,27 @@ describe.each(ALGORITHMS)('%s', (algorithm) => {
     }
   })
 })
+
+describe('a count that tiers of different rates share', () => {
+  const [basic, pro] = [on('tiers', '1/10s'), on('tiers', '10/10s')]
+  const shared = { slowestQuota: 1 }
+
+  it.each([
+    ['a plain take', pro],
+    ['a take that needs the whole script', { ...pro, countRefused: true }],
+    ['a take of two checks', pro],
+  ])('is kept until the slowest of them would allow: %s', async (name, check) => {
+    const own = { ...check, key: name, ...shared }
+    const more = name.includes('two') ? [{ ...own, key: `${name}, other` }] : []
+    const [taken] = await store.take([own, ...more])
+    expect(taken).toMatchObject({ allowed: true, resetAfter: 1000 })
+    const [refused] = await store.peek([{ ...basic, key: name }])
+    expect(refused!.allowed).toBe(false)
+    expect(await endOf(own)).toBeGreaterThanOrEqual(taken!.at + 10_000)
+    // What a refund of the faster limit leaves is kept as long.
+    await store.take([{ ...own, cost: 3 }])
+    await store.refund([own])
+    const [left] = await store.peek([{ ...basic, key: name }])
+    expect(await endOf(own)).toBeGreaterThanOrEqual(left!.at + left!.resetAfter)
+  })
+})

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { limit } from '../../limit/limit.ts'
+import { limit, type Limit } from '../../limit/limit.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
 import { testStore } from '../../testing/test-store.ts'
 import type { Check } from '../store.ts'
@@ -124,6 +124,49 @@ it('frees nobody for a look, or for a cost that can never fit', () => {
   store.take([check('c', '2/min', { cost: 3 })])
   expect(store.peek([check('a', '2/min')])[0]!.remaining).toBe(1)
   store.close()
+})
+
+describe('a count that tiers of different rates share', () => {
+  const [basic, pro] = [limit('1/10s'), limit('10/10s')]
+  const on = (key: string, own: Limit, more: Partial<Check> = {}): Check => ({
+    space: 's',
+    key,
+    limit: own,
+    cost: 1,
+    ...more,
+  })
+
+  it('is kept until the slower limit that refused it would allow', () => {
+    const clock = fakeClock(START)
+    const store = memoryStore({ clock })
+    store.take([on('a', pro)])
+    expect(store.take([on('a', basic)])[0]).toMatchObject({ allowed: false, retryAfter: 10_000 })
+    clock.advance(9999)
+    store.take([on('b', pro)])
+    expect(store.peek([on('a', basic)])[0]).toMatchObject({ allowed: false, retryAfter: 1 })
+    clock.advance(1)
+    expect(store.take([on('a', basic)])[0]!.allowed).toBe(true)
+  })
+
+  it('is kept for a slower limit that has not read it yet, by slowestQuota', () => {
+    const clock = fakeClock(START)
+    const store = memoryStore({ clock })
+    store.take([on('a', pro, { slowestQuota: 1 })])
+    clock.advance(9999)
+    store.take([on('b', pro, { slowestQuota: 1 })])
+    expect(store.peek([on('a', basic)])[0]).toMatchObject({ allowed: false, retryAfter: 1 })
+  })
+
+  it('is not removed by a refund of the faster limit while the slower one would refuse', () => {
+    const clock = fakeClock(START)
+    const store = memoryStore({ clock })
+    const [brief, slow] = [limit('10/10s', { burst: 1 }), limit('1/10s')]
+    store.take([on('a', limit('10/10s', { burst: 4 }), { cost: 4 })])
+    store.take([on('a', slow)])
+    clock.advance(4000)
+    store.refund([on('a', brief, { takenAt: START })])
+    expect(store.peek([on('a', slow)])[0]!.allowed).toBe(false)
+  })
 })
 
 it('keeps a count as long as the strictest limit that it was charged under needs', () => {

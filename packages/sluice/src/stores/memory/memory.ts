@@ -74,7 +74,7 @@ export class Memory implements MemoryStore, FastStore {
 
   refund(checks: readonly Check[]): void {
     const now = this.clock()
-    for (const { space, key, limit, cost, takenAt = now } of checks) {
+    for (const { space, key, limit, cost, slowestQuota, takenAt = now } of checks) {
       const table = this.tables.get(space)
       const slot = table?.find(key)
       if (table === undefined || slot === undefined) continue
@@ -82,7 +82,8 @@ export class Memory implements MemoryStore, FastStore {
       const state = table.load(slot)
       algorithm.take(limit, state, 0, now)
       algorithm.refund(limit, state, cost, now, takenAt)
-      if (algorithm.fullAt(limit, state, now) <= now) this.tables.remove(table, slot)
+      table.learn(limit, slowestQuota)
+      if (table.isNew(state, now)) this.tables.remove(table, slot)
       else table.save(slot, state)
     }
   }
@@ -128,7 +129,7 @@ export class Memory implements MemoryStore, FastStore {
       return taken
     }
     if (check.countRefused === true) return this.spend(check, now, checks)
-    table.refuse(slot, check.limit, now)
+    table.refuse(slot, check, now)
     return taken
   }
 
@@ -202,7 +203,7 @@ export class Memory implements MemoryStore, FastStore {
       if (check.countRefused === true) return this.spend(check, now, checks)
       const table = this.tables.of(check)
       const slot = table.find(check.key)
-      if (check.cost > 0) table.refuse(slot ?? OVERFLOW, check.limit, now)
+      if (check.cost > 0) table.refuse(slot ?? OVERFLOW, check, now)
       if (!takens[i]!.allowed) return takens[i]!
       return peekBy(
         table.algorithm,

@@ -3,7 +3,7 @@ import type { AlgorithmRow, State } from '../../algorithms/algorithm.ts'
 import { algorithmOf } from '../../algorithms/table.ts'
 import type { Limit } from '../../limit/limit.ts'
 import type { Clock, Millis } from '../../time/clock.ts'
-import type { FastPath, TakeOutput } from '../store.ts'
+import type { Check, FastPath, TakeOutput } from '../store.ts'
 import { slotsFor, type PackedSlots, type Slots } from './slots.ts'
 
 /** Slots that one search for a victim looks at, at most. */
@@ -21,13 +21,14 @@ export class Table {
   /** What new keys share when there is no room for them. */
   overflow: State | undefined
   /**
-   * The smallest quota and burst seen here. Keys may have different limits (tiers); reading every state by
-   * the strictest expires none too early and takes none for free that is not.
+   * The smallest quota and burst of the limits that read these counts (tiers have different ones). Expiry and eviction
+   * read every state by this limit, so that no count is forgotten while a slower limit would still refuse.
    */
   private strictest: Limit
-  /** Somebody has the short way to these counts. */
+  /** Whether a caller has a fast path to these counts. */
   private isHeld = false
-  private learnt: Limit
+  /** The limit that was learned last. */
+  private learned: Limit | undefined
   slots: Slots
   /**
    * One Map; many, a power of two, once there are many keys: V8 rehashes a whole Map when it grows or shrinks,
@@ -43,7 +44,6 @@ export class Table {
     this.space = space
     this.algorithm = algorithmOf(limit)
     this.strictest = limit
-    this.learnt = limit
     this.shards = shards
     this.slots = slotsFor(this.algorithm)
   }
@@ -65,7 +65,8 @@ export class Table {
   }
 
   /** Keeps what a refusal does to a state: nothing, unless the clock was set back. */
-  refuse(slot: number, limit: Limit, now: Millis): void {
+  refuse(slot: number, { limit, slowestQuota }: Check, now: Millis): void {
+    this.learn(limit, slowestQuota)
     const state = slot >= 0 ? this.slots.load(slot) : this.overflow
     if (state === undefined) return
     const { at } = state
@@ -81,8 +82,7 @@ export class Table {
     this.slots.save(slot, state)
   }
 
-  add(key: string, state: State, limit: Limit): void {
-    this.learn(limit)
+  add(key: string, state: State): void {
     if (this.only !== undefined && this.slots.size >= LARGEST_MAP) this.split()
     this.mapOf(key).set(key, this.slots.add(key, state))
   }
@@ -147,28 +147,27 @@ export class Table {
   /** Whether nothing would be lost without this table. */
   isIdle(now: Millis): boolean {
     if (this.size > 0 || this.isHeld) return false
-    return (
-      this.overflow === undefined ||
-      this.algorithm.fullAt(this.strictest, this.overflow, now) <= now
-    )
+    return this.overflow === undefined || this.isNew(this.overflow, now)
   }
 
   private isExpired(slot: number, now: Millis): boolean {
-    return this.algorithm.fullAt(this.strictest, this.load(slot), now) <= now
+    return this.isNew(this.load(slot), now)
   }
 
-  /** Takes note of a limit that is used here. */
-  learn(limit: Limit): void {
-    if (limit === this.learnt) return
-    this.learnt = limit
+  /** Whether every limit that reads the state reads it as no state. */
+  isNew(state: State, now: Millis): boolean {
+    return this.algorithm.fullAt(this.strictest, state, now) <= now
+  }
+
+  /** Takes note of a limit that reads these counts, and of the slowest one that shares them. */
+  learn(limit: Limit, slowestQuota?: number): void {
+    if (limit === this.learned) return
+    this.learned = limit
     const { quota, burst } = this.strictest
-    if (limit.quota > 0 && (limit.quota < quota || limit.burst < burst || quota === 0)) {
-      const least = (a: number, b: number): number => (a === 0 ? b : Math.min(a, b))
-      this.strictest = {
-        ...limit,
-        quota: least(quota, limit.quota),
-        burst: least(burst, limit.burst),
-      }
+    const slowest = smallest(quota, smallest(limit.quota, slowestQuota ?? 0))
+    const least = limit.quota === 0 ? burst : smallest(burst, limit.burst)
+    if (slowest !== quota || least !== burst) {
+      this.strictest = { ...limit, quota: slowest, burst: least }
     }
   }
 
@@ -197,6 +196,11 @@ export class Table {
     this.maps = Array.from({ length: this.shards }, () => new Map())
     this.mask = this.shards - 1
   }
+}
+
+/** The smaller of two numbers above 0; 0 stands for none. */
+function smallest(a: number, b: number): number {
+  return a === 0 || b === 0 ? a + b : Math.min(a, b)
 }
 
 /** The path of most decisions, in few and small steps, which V8 makes one. */

@@ -68,7 +68,7 @@ export class Tables {
   }
 
   save(table: Table, check: Check, slot: number, state: State, now: Millis): void {
-    table.learn(check.limit)
+    table.learn(check.limit, check.slowestQuota)
     if (slot >= 0) {
       table.save(slot, state)
     } else if (slot === OVERFLOW) {
@@ -78,13 +78,14 @@ export class Tables {
       const found = table.find(check.key)
       if (found !== undefined) return table.save(found, state)
       this.keys += 1
-      table.add(check.key, state, check.limit)
+      table.add(check.key, state)
       this.keys -= table.sweep(now, LOOKS_PER_ADD, LOOKS_PER_ADD)
     }
   }
 
   /** The state to show for a key, which need not be there. */
   show(table: Table, check: Check, now: Millis): State {
+    table.learn(check.limit, check.slowestQuota)
     const slot = table.find(check.key) ?? (this.keys < this.maxKeys ? NEW : OVERFLOW)
     return this.load(table, slot, check, now)
   }
