@@ -121,7 +121,9 @@ function requestOn(counts: readonly Count[], random: Random): Omit<Request, 'ver
 function checkOn(counts: readonly Count[], kind: Request['do'], random: Random): Check {
   const count = random.pick(counts)
   const drawn = random.pick(count.limits)
-  const base = { space: count.space, key: 'k', limit: drawn, cost: costOf(count, drawn, random) }
+  const slowestQuota = Math.min(...count.limits.map(({ quota }) => Math.max(1, quota)))
+  const cost = costOf(count, drawn, random)
+  const base = { space: count.space, key: 'k', limit: drawn, cost, slowestQuota }
   if (kind === 'refund' && random.chance(0.7)) {
     const past = random.chance(0.5) ? count.taken.at(-1) : random.pick(count.taken)
     return past === undefined ? base : { ...base, takenAt: past }
