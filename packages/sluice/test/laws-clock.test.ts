@@ -4,15 +4,9 @@ import { describe, expect, it } from 'vitest'
 import type { Limit } from '../src/limit/limit.ts'
 import type { Millis } from '../src/time/clock.ts'
 import { Count } from './count.ts'
+import { definitions } from './definitions.ts'
 import { ALGORITHMS, limits, runs, starts, steps, Walk } from './walks.ts'
 import { walking } from './walking.ts'
-
-/** How long after a take a fresh count is as good as new again, at most. */
-function longest({ algorithm, quota, window, burst }: Limit): Millis {
-  if (algorithm === 'fixed-window' || algorithm === 'sliding-log') return window
-  if (algorithm === 'sliding-window') return 2 * window
-  return Math.ceil((burst / quota) * window) + 1
-}
 
 /** An instant before `at`, by a part of `span`. */
 const before = (at: Millis, span: Millis, part: number): Millis =>
@@ -58,7 +52,7 @@ describe.each(ALGORITHMS)('%s', (algorithm) => {
       const hold = at - now > 2 * limit.window ? 0 : 2 * limit.window
       const count = after.branch()
       const { resetAfter } = count.take(limit.burst, now)
-      expect(resetAfter).toBeLessThanOrEqual(longest(limit) + hold)
+      expect(resetAfter).toBeLessThanOrEqual(definitions[algorithm].emptyAfter(limit) + hold)
       // The clock runs on from there: what was promised is kept, although the refusal charged nothing.
       expect(count.take(limit.burst, now + resetAfter).allowed).toBe(true)
     })

@@ -29,17 +29,18 @@ export function takeBy(
   return new (verdictClass(algorithm))(limit, state, cost, now, allowed, true, 'memory')
 }
 
-/** What {@link takeBy} would say; time passes for the state, but nothing is taken from it. */
+/** What {@link takeBy} would answer; time passes for the state, but nothing is taken from it. */
 export function peekBy(
   algorithm: AlgorithmRow,
   limit: Limit,
   state: State,
   cost: number,
   now: Millis,
+  source: Source = 'memory',
 ): LazyVerdict {
   algorithm.take(limit, state, 0, now)
   const allowed = cost === 0 || algorithm.take(limit, { ...state }, cost, now)
-  return new (verdictClass(algorithm))(limit, state, cost, now, allowed, false, 'memory')
+  return new (verdictClass(algorithm))(limit, state, cost, now, allowed, false, source)
 }
 
 /**

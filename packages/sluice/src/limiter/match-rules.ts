@@ -40,9 +40,19 @@ export function toCheck(
   cost: number,
   placed: PlacedLimit = rule.base,
 ): RuleCheck {
-  const { space, limit } = placed
+  const { space, limit, slowestQuota } = placed
   const { shadow, countRefused, onStoreFailure } = rule
-  return { space, key, limit, cost, shadow, countRefused, onStoreFailure, rule: rule.rule }
+  return {
+    space,
+    key,
+    limit,
+    cost,
+    slowestQuota,
+    shadow,
+    countRefused,
+    onStoreFailure,
+    rule: rule.rule,
+  }
 }
 
 /** Whether a rule counts every request by the attribute `key`, always under the same limit. */

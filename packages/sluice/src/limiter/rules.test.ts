@@ -137,6 +137,31 @@ describe('keys', () => {
   })
 })
 
+it('keeps a count for the slowest tier that may read it', () => {
+  const clock = fakeClock(1_800_000_000_000)
+  const limiter = createLimiter({
+    policy: {
+      name: 'p',
+      rules: [
+        {
+          name: 'per-tenant',
+          by: ['tenant'],
+          limit: '1/10s',
+          tiers: { attribute: 'plan', limits: { pro: '10/10s' } },
+        },
+      ],
+    },
+    store: memoryStore({ clock }),
+  })
+  expect(limiter.check({ tenant: 't', plan: 'pro' }).allowed).toBe(true)
+  clock.advance(2300)
+  // A new key makes the store forget counts that have ended.
+  limiter.check({ tenant: 'other', plan: 'pro' })
+  expect(limiter.check({ tenant: 't' })).toMatchObject({ allowed: false, retryAfter: 7700 })
+  clock.advance(7700)
+  expect(limiter.check({ tenant: 't' }).allowed).toBe(true)
+})
+
 describe('tiers and overrides', () => {
   const rule: Rule = {
     name: 'per-user',

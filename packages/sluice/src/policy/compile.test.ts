@@ -1,7 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ALGORITHMS } from '../limit/limit.ts'
-import { compilePolicy, type CompiledRule } from './compile.ts'
+import {
+  compilePolicy,
+  limitsOf,
+  placerFor,
+  type CompiledRule,
+  type PlacedLimit,
+} from './compile.ts'
 import { parsePolicy } from './parse.ts'
 import type { Attributes, Policy, Rule } from './policy.ts'
 
@@ -96,6 +102,42 @@ describe('choose', () => {
     const limits = JSON.parse('{ "__proto__": "3/min" }') as Record<string, '3/min'>
     const tiered = compiled({ tiers: { attribute: 'plan', limits } })
     expect(tiered.choose!({ plan: '__proto__' })!.limit.quota).toBe(3)
+  })
+})
+
+describe('the slowest quota of a count', () => {
+  const slowestOf = (fields: Partial<Rule>): (number | undefined)[] =>
+    placesIn(fields).map(({ slowestQuota }) => slowestQuota)
+
+  /** The base, then each tier. */
+  function placesIn(fields: Partial<Rule>): readonly PlacedLimit[] {
+    const rule = { name: 'r', by: ['user'], limit: '100/min', ...fields } as Rule
+    const place = placerFor('api', rule)
+    return limitsOf(rule).map(place)
+  }
+
+  it.each<[string, Partial<Rule>, (number | undefined)[]]>([
+    ['is not needed by a rule of one limit', {}, [undefined]],
+    [
+      'is the smallest of the tiers and overrides that share the count',
+      {
+        tiers: { attribute: 'plan', limits: { free: '5/min', pro: '1000/min' } },
+        overrides: [{ when: { user: 'a' }, limit: '2/min' }],
+      },
+      [2, 2, 2, undefined],
+    ],
+    [
+      'leaves out other windows and algorithms, and quotas of 0',
+      {
+        tiers: {
+          attribute: 'plan',
+          limits: { a: '5/h', b: { quota: 4, window: '1m', algorithm: 'gcra' }, c: '0/min' },
+        },
+      },
+      [undefined, undefined, undefined, 100],
+    ],
+  ])('%s', (_, fields, expected) => {
+    expect(slowestOf(fields)).toEqual(expected)
   })
 })
 

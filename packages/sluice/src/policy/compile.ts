@@ -12,6 +12,8 @@ const FORMAT = '1'
 export interface PlacedLimit {
   readonly limit: Limit
   readonly space: string
+  /** The smallest quota above 0 of the rule's limits in this space; undefined when it is the limit's own. */
+  readonly slowestQuota: number | undefined
 }
 
 /** A rule, ready to be matched. */
@@ -36,18 +38,49 @@ export function compilePolicy(policy: Policy): readonly CompiledRule[] {
 }
 
 /**
- * A limit of a rule where it is counted. The algorithm and the window stand in the space, so that a state is never
- * read by another arithmetic; the quota and the burst do not, so that raising them forgets nothing.
+ * Places the limits of a rule. The algorithm and the window stand in the space, so that a state is never read by another
+ * arithmetic; the quota and the burst do not, so that raising them forgets nothing.
  */
-export function placeOf(policyName: string, rule: Rule, input: LimitInput): PlacedLimit {
-  const made = limit(input)
-  const { algorithm, window } = made
-  const names = [FORMAT, policyName, rule.name, algorithm, String(window), ...rule.by]
-  return { limit: made, space: joined(names) }
+export function placerFor(policyName: string, rule: Rule): (input: LimitInput) => PlacedLimit {
+  const slowest = slowestQuotas(rule)
+  return (input) => {
+    const made = limit(input)
+    const names = [FORMAT, policyName, rule.name, ...sharingOf(made), ...rule.by]
+    const quota = slowest.get(sharingOf(made).join(' '))
+    return {
+      limit: made,
+      space: joined(names),
+      slowestQuota: quota === made.quota ? undefined : quota,
+    }
+  }
+}
+
+/** All limits of a rule: its own, then those of its tiers and overrides. */
+export function limitsOf({ limit, tiers, overrides = [] }: Rule): readonly LimitInput[] {
+  const others = [...Object.values(tiers?.limits ?? {}), ...overrides.map((one) => one.limit)]
+  return [limit, ...others.filter((one) => one !== 'unlimited')]
+}
+
+/** What limits of one rule have in common when they share its counts. */
+function sharingOf({ algorithm, window }: Limit): readonly string[] {
+  return [algorithm, String(window)]
+}
+
+/** The smallest quota above 0 of the limits that share counts; empty when the rule has one limit. */
+function slowestQuotas(rule: Rule): ReadonlyMap<string, number> {
+  const slowest = new Map<string, number>()
+  const inputs = limitsOf(rule)
+  if (inputs.length === 1) return slowest
+  for (const input of inputs) {
+    const made = limit(input)
+    const name = sharingOf(made).join(' ')
+    if (made.quota > 0) slowest.set(name, Math.min(slowest.get(name) ?? Infinity, made.quota))
+  }
+  return slowest
 }
 
 function compileRule(policyName: string, rule: Rule): CompiledRule {
-  const place = (input: LimitInput): PlacedLimit => placeOf(policyName, rule, input)
+  const place = placerFor(policyName, rule)
   const base = place(rule.limit)
   return {
     rule,

@@ -1,6 +1,5 @@
 // Where the counts of a policy live, for those who look through a store.
-import type { LimitInput } from '../limit/limit.ts'
-import { placeOf, type PlacedLimit } from './compile.ts'
+import { limitsOf, placerFor, type PlacedLimit } from './compile.ts'
 import type { Policy, Rule } from './policy.ts'
 
 /** One place where a rule counts, with the first of its limits that count there. */
@@ -15,15 +14,11 @@ export interface Place extends PlacedLimit {
 export function placesOf(policy: Policy): readonly Place[] {
   return policy.rules.flatMap((rule) => {
     const bySpace = new Map<string, Place>()
+    const place = placerFor(policy.name, rule)
     for (const limit of limitsOf(rule)) {
-      const placed = placeOf(policy.name, rule, limit)
+      const placed = place(limit)
       if (!bySpace.has(placed.space)) bySpace.set(placed.space, { rule, ...placed })
     }
     return [...bySpace.values()]
   })
-}
-
-function limitsOf({ limit, tiers, overrides = [] }: Rule): readonly LimitInput[] {
-  const others = [...Object.values(tiers?.limits ?? {}), ...overrides.map(({ limit }) => limit)]
-  return [limit, ...others.filter((one) => one !== 'unlimited')]
 }

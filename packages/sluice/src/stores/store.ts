@@ -38,7 +38,7 @@ export interface Check {
    * The smallest quota above 0 of the limits that may read this count, such as those of all tiers of a rule. The store
    * keeps the count until it is empty at that rate. Default: the quota of `limit`.
    */
-  readonly slowestQuota?: number
+  readonly slowestQuota?: number | undefined
   /** For `refund`: when the units were taken, by the store's clock. Default: now. */
   readonly takenAt?: Millis
 }

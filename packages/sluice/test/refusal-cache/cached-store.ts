@@ -52,6 +52,10 @@ export function on(key: string, more: Partial<Check> = {}): Check {
   return { space: 'one', key, limit: TEN, cost: 1, ...more }
 }
 
-/** The verdicts as plain data. */
+/** The verdicts as plain data, without what decided. */
 export const numbers = (verdicts: readonly Verdict[]): unknown =>
-  JSON.parse(JSON.stringify(verdicts))
+  JSON.parse(JSON.stringify(verdicts.map((verdict) => ({ ...toJSON(verdict), source: undefined }))))
+
+function toJSON(verdict: Verdict): Verdict {
+  return verdict instanceof LazyVerdict ? verdict.toJSON() : verdict
+}

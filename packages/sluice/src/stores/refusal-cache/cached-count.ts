@@ -69,22 +69,27 @@ export class CachedCount {
 
   /** The verdict on the cost now, if nothing is taken; undefined when too little is known. */
   verdictOn(cost: number, now: Millis): Verdict | undefined {
-    const { limit, state } = this
-    const earliest = this.earliest(now)
-    if (state !== undefined) return peekBy(algorithmOf(limit), limit, { ...state }, cost, earliest)
-    return cost === this.cost ? agedVerdict(this.verdict, earliest) : undefined
+    return this.verdictAt(cost, this.earliest(now))
   }
 
-  /** The refusal of this count, if its last answer was one and it would still refuse the cost. */
+  /** The last refusal of this count, aged to now; undefined if its last answer was none. */
   refusalOf(cost: number, now: Millis): KnownRefusal | undefined {
-    if (!this.isRefusing || !this.refuses(cost, now)) return undefined
-    const verdict = this.verdictOn(cost, now)
+    if (!this.isRefusing) return undefined
+    const at = this.refuses(cost, now) ? this.earliest(now) : this.latest(now)
+    const verdict = this.verdictAt(cost, at)
     return verdict && { limit: this.limit, verdict }
   }
 
   /** The state to send along: that of a count which refused and still does. */
   stateToSend(now: Millis): State | undefined {
     return this.isRefusing && this.refuses(this.cost, now) ? this.state : undefined
+  }
+
+  private verdictAt(cost: number, at: Millis): Verdict | undefined {
+    const { limit, state } = this
+    if (state !== undefined)
+      return peekBy(algorithmOf(limit), limit, { ...state }, cost, at, 'cache')
+    return cost === this.cost ? agedVerdict(this.verdict, at) : undefined
   }
 
   /** The latest that the store's time may be. Its milliseconds begin at other moments than ours. */
@@ -115,5 +120,6 @@ function agedVerdict(verdict: Verdict, now: Millis): Verdict | undefined {
     resetAfter: left(resetAfter),
     availableAfter: left(availableAfter),
     at: now,
+    source: 'cache',
   }
 }

@@ -14,6 +14,7 @@ describe('a store with a refusal cache', () => {
       const verdicts = store.take([on('a')])
       expect(verdicts).not.toBeInstanceOf(Promise)
       expect(numbers(await verdicts)).toEqual(numbers(others.peek([on('a')])))
+      expect((await verdicts).map(({ source }) => source)).toEqual(['cache'])
     }
     expect(asked.length).toBe(2)
   })

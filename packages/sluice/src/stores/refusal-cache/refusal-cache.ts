@@ -1,7 +1,7 @@
 // A store around a store: answers requests that the store has just refused, so that a storm of retries costs it nothing.
 import type { Verdict } from '../../limit/verdict.ts'
 import type { Clock, Millis } from '../../time/clock.ts'
-import type { AsyncStore, Check, KnownRefusal, MaybePromise } from '../store.ts'
+import type { AsyncStore, Check, KnownRefusal, MaybePromise, RemoteStore } from '../store.ts'
 import { CachedCount, stateOf, type CheckWithState } from './cached-count.ts'
 import { RecentMap } from './recent-map.ts'
 
@@ -44,7 +44,7 @@ export function withRefusalCache(
 }
 
 /** See {@link withRefusalCache}. */
-export class RefusalCache implements AsyncStore {
+export class RefusalCache implements RemoteStore {
   private readonly store: AsyncStore
   private readonly takeObserved: ObservedStore['takeObserved']
   private readonly options: RefusalCacheOptions
