@@ -11,7 +11,7 @@ import { fakeClock } from '../../src/testing/fake-clock.ts'
 
 const START = 1_800_000_000_000
 
-/** A limiter on a store that can go away. */
+/** A limiter on a store that a test can make unreachable. */
 function set(...rules: Partial<Rule>[]) {
   const clock = fakeClock(START)
   const counts = memoryStore({ clock })
@@ -50,8 +50,8 @@ async function admitted(limiter: Limiter, user: string, cost = 1): Promise<numbe
   return count
 }
 
-describe('a limiter whose store goes away after it has refused', () => {
-  it('goes on refusing the key that was spent, for as long as the store would, and no other', async () => {
+describe('a limiter whose store becomes unreachable after it has refused', () => {
+  it('still refuses the key that was spent, for as long as the store would, and no other', async () => {
     const { limiter, clock, state } = set({})
     expect(await admitted(limiter, 'ann')).toBe(10)
     state.isGone = true
@@ -95,17 +95,17 @@ describe('a limiter whose store goes away after it has refused', () => {
     expect(await admitted(limiter, 'ann')).toBe(count)
   })
 
-  it('has its share when the store has refused a larger cost only', async () => {
+  it('has its share of what is left when the store has refused a larger cost only', async () => {
     const { limiter, state } = set({})
     await limiter.check({ user: 'ann' }, 4)
     expect((await limiter.check({ user: 'ann' }, 7)).allowed).toBe(false)
     state.isGone = true
-    expect(await admitted(limiter, 'ann')).toBe(5)
+    expect(await admitted(limiter, 'ann')).toBe(3)
   })
 
   it.each([
-    ['raised has the share of the new one', 20, 10],
-    ['lowered goes on', 4, 0],
+    ['raised has the share of what the new one has left', 20, 5],
+    ['lowered stays refused', 4, 0],
   ])('under a limit that was %s', async (_, quota, count) => {
     const { limiter, limiterOf, state } = set({})
     await admitted(limiter, 'ann')
@@ -115,7 +115,7 @@ describe('a limiter whose store goes away after it has refused', () => {
     expect(await admitted(limiter, 'ann')).toBe(0)
   })
 
-  it('has the share of the tier that it rose to', async () => {
+  it('has the share of what the tier has left that it rose to', async () => {
     const tiers = {
       attribute: 'plan',
       limits: { pro: { quota: 100, window: '1h', algorithm: 'fixed-window' } },
@@ -124,7 +124,8 @@ describe('a limiter whose store goes away after it has refused', () => {
     await admitted(limiter, 'ann')
     state.isGone = true
     expect((await limiter.check({ user: 'ann' })).allowed).toBe(false)
-    expect((await limiter.check({ user: 'ann', plan: 'pro' }, 50)).allowed).toBe(true)
+    expect((await limiter.check({ user: 'ann', plan: 'pro' }, 46)).allowed).toBe(false)
+    expect((await limiter.check({ user: 'ann', plan: 'pro' }, 45)).allowed).toBe(true)
   })
 
   it('forgets it when another request shows that the count has room', async () => {
