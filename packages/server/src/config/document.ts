@@ -6,6 +6,7 @@ import {
   isSeq,
   LineCounter,
   parseDocument,
+  visit,
   type Document,
   type Node,
   type YAMLMap,
@@ -13,9 +14,11 @@ import {
 import type { ConfigProblem, Step } from './problem.ts'
 
 /** The largest file that is read, in characters. */
-const LONGEST = 1_048_576
+const MAX_LENGTH = 1_048_576
 /** Few aliases are enough for any policy, and many make small files explode. */
-const MOST_ALIASES = 100
+const MAX_ALIASES = 100
+/** The most values that a file may hold: each of them costs the parser about a kilobyte. */
+const MAX_VALUES = 100_000
 
 /** A place in a file, both numbers from 1. */
 interface Position {
@@ -38,29 +41,72 @@ export function readDocument(
   const wrong = (message: string, position: Position = { line: 1, column: 1 }) => ({
     problems: [{ file, ...position, path: '', message }],
   })
-  if (text.length > LONGEST)
-    return wrong(`the file has ${text.length} characters; accepted: at most ${LONGEST}`)
+  if (text.length > MAX_LENGTH)
+    return wrong(`the file has ${text.length} characters; accepted: at most ${MAX_LENGTH}`)
+  if (separatorsIn(text) > MAX_VALUES)
+    return wrong(`the file holds too many values; accepted: at most ${MAX_VALUES}`)
   const lines = new LineCounter()
   const placed = (offset: number): Position => {
     const { line, col } = lines.linePos(offset)
     return { line: Math.max(line, 1), column: Math.max(col, 1) }
   }
   try {
-    const options = { lineCounter: lines, prettyErrors: false, logLevel: 'error' } as const
+    // The parser's own search for repeated keys compares each with each.
+    const uniqueKeys = false
+    const options = {
+      lineCounter: lines,
+      prettyErrors: false,
+      logLevel: 'error',
+      uniqueKeys,
+    } as const
     const parsed = parseDocument(text, options)
-    const faults = [...parsed.errors, ...parsed.warnings]
+    const faults = [...parsed.errors, ...parsed.warnings, ...repeatedKeys(parsed)]
     if (faults.length > 0) {
       const problems = faults.map(({ message, pos }) => {
         return { file, ...placed(pos[0]), path: '', message: `not valid YAML: ${message}` }
       })
       return { problems }
     }
-    const value = parsed.toJS({ maxAliasCount: MOST_ALIASES }) as unknown
+    const value = parsed.toJS({ maxAliasCount: MAX_ALIASES }) as unknown
     return { document: { value, positionOf: finder(parsed, placed) } }
   } catch (error) {
     // Aliases of nothing, too many of them, and lists nested beyond the stack.
     return wrong(`not valid YAML: ${error instanceof Error ? error.message : String(error)}`)
   }
+}
+
+/** No file holds more values than it has separators, wherever they are. */
+function separatorsIn(text: string): number {
+  let count = 0
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    // Line feed, comma, colon, bracket, brace.
+    if (code === 10 || code === 44 || code === 58 || code === 91 || code === 123) count++
+  }
+  return count
+}
+
+interface Fault {
+  readonly message: string
+  readonly pos: readonly [number, number]
+}
+
+/** Keys that a map has twice. */
+function repeatedKeys(parsed: Document): readonly Fault[] {
+  const faults: Fault[] = []
+  visit(parsed, {
+    Map(_, map) {
+      const seen = new Set<unknown>()
+      for (const { key } of map.items) {
+        if (!isScalar(key)) continue
+        const offset = key.range?.[0] ?? 0
+        if (seen.has(key.value))
+          faults.push({ message: 'Map keys must be unique', pos: [offset, offset + 1] })
+        seen.add(key.value)
+      }
+    },
+  })
+  return faults
 }
 
 function finder(parsed: Document, placed: (offset: number) => Position) {

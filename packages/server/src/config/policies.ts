@@ -26,7 +26,7 @@ export function readPolicies(
       policies.push(policy)
     } catch (error) {
       if (!(error instanceof SluiceError)) throw error
-      problems.push(...error.problems.map((problem) => placed(i, problem)))
+      for (const problem of error.problems) problems.push(placed(i, problem))
     }
   }
   return problems.length > 0 ? { problems } : { policies }

@@ -230,6 +230,26 @@ describe('a hostile file', () => {
   })
 })
 
+describe('a hostile file', () => {
+  it('with more values than any policy needs is not parsed', () => {
+    const wide = `a: [${'1,'.repeat(300_000)}1]\n`
+    expect(mistakes(wide)).toEqual([
+      'sluice.yaml:1:1: the file holds too many values; accepted: at most 100000',
+    ])
+  })
+
+  it('with tens of thousands of unknown fields is reported in short', () => {
+    const fields = Array.from({ length: 40_000 }, (_, i) => `x${i}: 1`).join('\n')
+    expect(mistakes(`${policy}${fields}\n`).length).toBeLessThanOrEqual(100)
+  })
+
+  it('with a key twice is refused at the second', () => {
+    expect(mistakes(`${policy}log: info\nlog: info\n`)).toEqual([
+      'sluice.yaml:6:1: not valid YAML: Map keys must be unique',
+    ])
+  })
+})
+
 describe('the environment', () => {
   it.each([
     [{ REDIS_URL: 'redis://h:1' }, { store: { kind: 'redis', url: 'redis://h:1', timeout: 100 } }],

@@ -7,6 +7,9 @@ import { pathText, shown, type ConfigProblem, type Step } from './problem.ts'
 import { readOutline, type OutlineIssue } from './schema.ts'
 import { workerCount } from './shape/workers.ts'
 
+/** How many mistakes of one kind are reported at most. */
+export const MAX_PROBLEMS = 100
+
 /** A configuration, or what is wrong with it: everything at once. */
 export interface ConfigResult {
   /** Undefined when there are problems. */
@@ -33,7 +36,8 @@ export function readConfig(
 
   const shape = readOutline(value)
   const issues = 'issues' in shape ? shape.issues : []
-  const problems = issues.map((issue) => {
+  // Each place is looked up in the document, which takes time: of a file full of mistakes the first ones are enough.
+  const problems = issues.slice(0, MAX_PROBLEMS).map((issue) => {
     const steps = issue.path.map((step) => (typeof step === 'number' ? step : String(step)))
     return place(steps, sentence(issue, steps, value), issue.unknownField)
   })
@@ -41,11 +45,8 @@ export function readConfig(
   const written = memberOf(value, 'policies')
   const policies = readPolicies(Array.isArray(written) ? (written as unknown[]) : [])
   if ('problems' in policies) {
-    problems.push(
-      ...policies.problems.map(({ steps, message, unknownField }) =>
-        place(steps, message, unknownField),
-      ),
-    )
+    for (const { steps, message, unknownField } of policies.problems.slice(0, MAX_PROBLEMS))
+      problems.push(place(steps, message, unknownField))
   }
   if ('issues' in shape || 'problems' in policies) return failed(problems)
   const applied = applyEnvironment({ ...shape.outline, policies: policies.policies }, environment)

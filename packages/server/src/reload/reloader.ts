@@ -1,6 +1,6 @@
 // Puts a changed file in force, or keeps what is in force and says why.
 import { isDeepStrictEqual } from 'node:util'
-import type { Policy } from 'sluice'
+import type { Millis, Policy } from 'sluice'
 import type { Config } from '../config/config.ts'
 import type { Environment } from '../config/environment.ts'
 import { loadConfig } from '../config/load-config.ts'
@@ -34,6 +34,9 @@ export interface SwappablePolicies {
   swap(policies: readonly Policy[]): unknown
 }
 
+/** How long until a file that could not be read is read again. */
+const RETRY_AFTER: Millis = 1000
+
 /** Only policies change while the service runs; these parts take effect at the next start. */
 const FIXED = [
   'store',
@@ -56,6 +59,8 @@ export class Reloader {
   private readonly count: (result: ReloadResult) => void
   private digest: string
   private problems: readonly string[] = []
+  private retry: NodeJS.Timeout | undefined
+  private isClosed = false
   private last: Promise<unknown> = Promise.resolve()
 
   constructor(
@@ -94,7 +99,12 @@ export class Reloader {
 
   /** Reads the file and, when it is another one and valid, swaps all policies at once. Never rejects. */
   reload(): Promise<ReloadResult> {
-    const next = this.last.then(() => this.attempt())
+    const next = this.last
+      .then(() => this.attempt())
+      .catch((error: unknown) => {
+        // Whatever a file holds, the old policies stay.
+        return this.failed([String(error)])
+      })
     this.last = next
     return next
   }
@@ -106,10 +116,9 @@ export class Reloader {
     this.digest = digest
     const lines = config === undefined ? problems.map(problemText) : this.swap(config)
     if (lines.length > 0) {
-      this.problems = lines
-      this.count('failed')
-      this.log.error({ file, problems: lines }, 'the changed file is not valid; the old one stays')
-      return 'failed'
+      // A file that cannot be read, for want of file descriptors for example, may be readable without having changed.
+      if (digest === '') this.retryLater()
+      return this.failed(lines)
     }
     this.problems = []
     this.count('applied')
@@ -122,7 +131,30 @@ export class Reloader {
     return 'applied'
   }
 
-  /** Puts the policies in force, or gives what kept them from it. */
+  /** Ends the attempts to read a file that cannot be read. */
+  close(): void {
+    clearTimeout(this.retry)
+    this.isClosed = true
+  }
+
+  private retryLater(): void {
+    if (this.isClosed) return
+    clearTimeout(this.retry)
+    this.retry = setTimeout(() => void this.reload(), RETRY_AFTER)
+    this.retry.unref()
+  }
+
+  private failed(lines: readonly string[]): 'failed' {
+    // Of an attempt that fails as the last one did, nothing new is to be said.
+    if (isDeepStrictEqual(lines, this.problems)) return 'failed'
+    this.problems = lines
+    this.count('failed')
+    const { file } = this.source
+    this.log.error({ file, problems: lines }, 'the changed file is not valid; the old one stays')
+    return 'failed'
+  }
+
+  /** Puts the policies in force, or returns the reason why it could not. */
   private swap(config: Config): readonly string[] {
     try {
       this.registry.swap(config.policies)

@@ -162,6 +162,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 
   const stop = async (delay: Millis): Promise<void> => {
     watcher?.close()
+    reloader?.close()
     health.become('draining')
     log.info({ delay }, 'draining')
     await pause(delay)

@@ -81,6 +81,7 @@ export async function startWorkers(options: ServiceOptions): Promise<WorkersServ
   const close = (): void => {
     descriptors?.close()
     watcher?.close()
+    reloader?.close()
     store.close()
   }
   let watcher: ReturnType<typeof watchFile> | undefined
