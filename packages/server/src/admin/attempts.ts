@@ -1,10 +1,10 @@
-// Slows down whoever guesses tokens: failed attempts are limited for each address, by a limiter of our own.
+// Limits failed attempts of each address, so that guessing tokens is slow and fills no log.
 import { createLimiter, memoryStore, type SyncLimiter } from 'sluice'
 import { clientAddress } from 'sluice/http'
 
 const addresses = clientAddress()
 
-/** Counts failed attempts. While an address has failed too often, it is not listened to at all. */
+/** Counts failed attempts. An address that has failed too often is answered 429 until it has waited. */
 export class Attempts {
   private readonly store = memoryStore({ maxKeys: 10_000 })
   private readonly limiter: SyncLimiter = createLimiter({

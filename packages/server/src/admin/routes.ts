@@ -59,6 +59,9 @@ export function adminHandler(parts: AdminParts): Handler {
   const admit = (request: IncomingMessage, response: ServerResponse): Who | undefined => {
     const { remoteAddress } = request.socket
     const who = { address: remoteAddress ?? 'unknown' }
+    // The token first: failures from the same address, of a web page for example, must not keep its holder out.
+    const token = tokens.holderOf(request.headers.authorization)
+    if (token !== undefined) return { ...who, token }
     const wait = attempts.waitOf(remoteAddress)
     if (wait > 0) {
       audit.tooMany(who)
@@ -66,8 +69,6 @@ export function adminHandler(parts: AdminParts): Handler {
       refuse(response, problemOf(429, 'too-many-attempts', 'too many failed attempts; wait'))
       return undefined
     }
-    const token = tokens.holderOf(request.headers.authorization)
-    if (token !== undefined) return { ...who, token }
     attempts.failed(remoteAddress)
     audit.write(who, request.method ?? '', pathOf(request), 'refused', 'no token, or a wrong one')
     response.setHeader('www-authenticate', 'Bearer realm="sluice admin"')

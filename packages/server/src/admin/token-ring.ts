@@ -3,7 +3,7 @@ import { timingSafeEqual } from 'node:crypto'
 import type { AdminListenerConfig } from '../config/config.ts'
 import { watchFile, type WatchOptions } from '../reload/watch-file.ts'
 import type { Log } from '../log/log.ts'
-import { digestOf, readTokens, type Token } from '../config/tokens.ts'
+import { digestOf, isReadByOthers, readTokens, type Token } from '../config/tokens.ts'
 
 /** Follows the file of tokens. */
 export class TokenRing {
@@ -27,6 +27,11 @@ export class TokenRing {
   async open(watch: WatchOptions | false | undefined): Promise<void> {
     if (this.file === undefined) return
     this.fromFile = await readTokens(this.file)
+    if (await isReadByOthers(this.file))
+      this.log.warn(
+        { code: 'exposed-tokens', file: this.file },
+        'every user of this machine can read the admin tokens; take the right from others, such as chmod 640',
+      )
     if (watch !== false) this.watcher = watchFile(this.file, () => void this.reload(), watch)
   }
 

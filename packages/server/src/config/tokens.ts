@@ -1,6 +1,6 @@
 // The tokens of the admin API, of which only hashes are kept.
 import { createHash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 
 /** Shorter tokens can be guessed. */
 const SHORTEST_TOKEN = 24
@@ -26,6 +26,12 @@ export function isToken(text: string): boolean {
 
 /** What is accepted as a token, for messages. */
 export const TOKEN: string = `${SHORTEST_TOKEN} to ${LONGEST_TOKEN} visible ASCII characters, such as the output of openssl rand -base64 32`
+
+/** Whether other users of the machine may read a file. */
+export async function isReadByOthers(file: string): Promise<boolean> {
+  const { mode } = await stat(file)
+  return process.platform !== 'win32' && (mode & 0o004) !== 0
+}
 
 /**
  * The tokens in a file: one a line, either alone or behind a name and a space; lines that begin with # and empty ones

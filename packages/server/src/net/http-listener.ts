@@ -10,6 +10,7 @@ import type { Certificates } from '../tls/certificates.ts'
 import type { Listener } from './listener.ts'
 import { httpServer } from './http-server.ts'
 import { limitConnections } from './limit-connections.ts'
+import { localOnly } from './local-host.ts'
 
 /** How often connections are looked at for being too slow. */
 export const LOOK_EVERY = 1000
@@ -45,7 +46,12 @@ export async function openHttp(
       keepAliveTimeout: config.idleTimeout,
       connectionsCheckingInterval: LOOK_EVERY,
     },
-    limitUnanswered(makeHandler(() => closing)),
+    limitUnanswered(
+      localOnly(
+        config.host,
+        makeHandler(() => closing),
+      ),
+    ),
     tls,
   )
   server.timeout = config.idleTimeout

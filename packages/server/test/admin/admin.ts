@@ -53,7 +53,7 @@ export async function administered(
 ): Promise<Admin> {
   const path = folder()
   const tokenFile = join(path, 'tokens')
-  writeFileSync(tokenFile, `# who may\nops ${TOKEN}\n`)
+  writeFileSync(tokenFile, `# who may\nops ${TOKEN}\n`, { mode: 0o600 })
   const { listeners, ...rest } = file as { listeners?: object }
   const service = await running(
     {

@@ -1,0 +1,38 @@
+// Guards listeners on loopback against DNS rebinding: a web page whose name points here must not reach them.
+import type { ServerResponse } from 'node:http'
+import type { Handler } from './http-listener.ts'
+import { problemOf } from './problem.ts'
+import { sendProblem } from './reply.ts'
+
+/** Proxies on the same machine hand on the host that their client asked for. Those paths change nothing. */
+const ASKED_BY_PROXIES = '/v1/auth/'
+
+/** Whether an address to listen on is reached from this machine only. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host)
+}
+
+/**
+ * Whether a Host field names this machine: `localhost`, or an address, which no name server can point elsewhere. A
+ * browser always sends the field.
+ */
+export function isLocalHost(field: string | undefined): boolean {
+  if (field === undefined) return true
+  return /^(localhost|[\w-]+\.localhost|\d+\.\d+\.\d+\.\d+|\[[\da-f:.]+\])(:\d+)?$/i.test(field)
+}
+
+/** The handler of a listener on `host`; on loopback it refuses requests that were meant for another host. */
+export function localOnly(host: string, handler: Handler): Handler {
+  if (!isLoopback(host)) return handler
+  return (request, response) => {
+    const { url = '' } = request
+    if (isLocalHost(request.headers.host) || url.startsWith(ASKED_BY_PROXIES))
+      handler(request, response)
+    else refuseHost(response)
+  }
+}
+
+function refuseHost(response: ServerResponse): void {
+  const detail = 'the Host field names another host; accepted: localhost, or an IP address'
+  sendProblem(response, problemOf(421, 'wrong-host', detail), true)
+}
