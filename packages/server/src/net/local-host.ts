@@ -1,6 +1,5 @@
 // Guards listeners on loopback against DNS rebinding: a web page whose name points here must not reach them.
-import type { ServerResponse } from 'node:http'
-import type { Handler } from './http-listener.ts'
+import type { RequestListener, ServerResponse } from 'node:http'
 import { problemOf } from './problem.ts'
 import { sendProblem } from './reply.ts'
 
@@ -22,7 +21,7 @@ export function isLocalHost(field: string | undefined): boolean {
 }
 
 /** The handler of a listener on `host`; on loopback it refuses requests that were meant for another host. */
-export function localOnly(host: string, handler: Handler): Handler {
+export function localOnly(host: string, handler: RequestListener): RequestListener {
   if (!isLoopback(host)) return handler
   return (request, response) => {
     const { url = '' } = request
