@@ -1,6 +1,6 @@
 // Sends the checks of one event-loop turn to the decision service in as few requests as possible.
 import { SluiceError } from '../errors.ts'
-import type { CallGuard } from '../resilience/call-guard.ts'
+import type { CallGuard, GuardedOperation } from '../resilience/call-guard.ts'
 import { afterTurn } from '../time/turn.ts'
 import { onAbort } from './abort-groups.ts'
 import type { Fetch } from './polite.ts'
@@ -25,6 +25,14 @@ interface Pending {
   readonly signal: AbortSignal | undefined
   readonly resolve: (answer: unknown) => void
   readonly reject: (error: unknown) => void
+}
+
+/** One HTTP request to the service. */
+interface ServiceRequest {
+  readonly operation: RemoteOperation
+  readonly body: string
+  /** Ends the request at its deadline. */
+  readonly control: AbortController
 }
 
 /** The most checks in one request; the service accepts no more. */
@@ -96,28 +104,25 @@ export class CheckBatcher {
   /** Rejects at the deadline even if the given fetch ignores its signal, and at once while the breaker is open. */
   private async request(operation: RemoteOperation, body: string): Promise<unknown> {
     const { guard } = this.options
-    const control = new AbortController()
-    return guard.execute(
-      guard.shard(),
-      () => this.exchange(operation, body, control.signal),
-      ({ error }) => {
-        control.abort()
-        throw error instanceof SluiceError ? error : serviceUnreachable(error)
-      },
-    )
+    const request = { operation, body, control: new AbortController() }
+    return guard.execute(guard.shard(), this.guarded, request)
   }
 
-  private async exchange(
-    operation: RemoteOperation,
-    body: string,
-    signal: AbortSignal,
-  ): Promise<unknown> {
+  private readonly guarded: GuardedOperation<ServiceRequest, unknown> = {
+    call: (request) => this.exchange(request),
+    onFailure({ control }, { error }) {
+      control.abort()
+      throw error instanceof SluiceError ? error : serviceUnreachable(error)
+    },
+  }
+
+  private async exchange({ operation, body, control }: ServiceRequest): Promise<unknown> {
     const { base, headers, fetch } = this.options
     const response = await fetch(`${base}/v1/${operation}`, {
       method: 'POST',
       headers: { ...headers, 'content-type': 'application/json' },
       body,
-      signal,
+      signal: control.signal,
       redirect: 'error',
     })
     // The deadline covers the body as well.
