@@ -83,7 +83,7 @@ export function authHandler(
   }
 }
 
-/** The refusal of a request that names its caller twice: nobody knows which name the application reads. */
+/** The refusal of a request that names its caller twice: the application may read either name. */
 function doubledField(
   { rawHeaders }: IncomingMessage,
   counted: ReadonlySet<string>,
@@ -114,7 +114,7 @@ function replyOf(
   return { status, fields: [type, cache, ...fields], body: JSON.stringify(problem) }
 }
 
-/** JSON that may stand in a header field. */
+/** JSON that a header field can hold. */
 function asciiJson(json: string): string {
   return json.replaceAll(
     /[^\x20-\x7e]/g,

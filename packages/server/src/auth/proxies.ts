@@ -1,15 +1,15 @@
-// The proxies that can ask before they pass a request on, and how each of them tells what it is about.
+// The proxies that send auth requests, and the fields in which each of them describes the client's request.
 
-/** How one kind of proxy puts its question. */
+/** The auth requests of one kind of proxy. */
 export interface ProxyDialect {
-  /** The fields in which it names the request's path and method; nothing else about them is believed. */
+  /** The fields with the request's path and method; nothing else about them is trusted. */
   readonly uri: string
   readonly method: string
   /** The status of a refusal, where the proxy does not understand the real one. */
   readonly refused?: number
 }
 
-/** By the name at the end of the path. A proxy must overwrite the fields that are believed; the configurations in `deploy/` do. */
+/** By the name at the end of the path. A proxy must overwrite these fields; the configurations in `deploy/` do. */
 export const PROXIES: Readonly<Record<ProxyName, ProxyDialect>> = {
   // auth_request takes 401 and 403 for a refusal and makes a 500 of everything else.
   nginx: { uri: 'x-original-uri', method: 'x-original-method', refused: 403 },

@@ -17,7 +17,7 @@ const HEALTH_SERVICE = 'grpc.health.v1.Health'
 /** The name by which probes made for Envoy's own service ask. */
 const REFERENCE_NAME = 'ratelimit'
 
-const MOST_CONNECTIONS = 20_000
+const MAX_CONNECTIONS = 20_000
 
 /** How the listener is opened. */
 export interface EnvoyListenerOptions extends Omit<GrpcServerOptions, 'onCall' | 'onBug'> {
@@ -48,7 +48,7 @@ export async function openEnvoy(
   const server = await startGrpcServer(
     { unary, streams },
     {
-      maxConnections: MOST_CONNECTIONS,
+      maxConnections: MAX_CONNECTIONS,
       ...options,
       onCall,
       onBug: (error) => log.error({ error: String(error) }, 'a call ended with an error of ours'),

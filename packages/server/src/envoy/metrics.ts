@@ -1,17 +1,17 @@
-// Figures of the gRPC listener. Labels come from files and from the protocol, never from requests.
+// Metrics of the gRPC listener. Labels come from files and from the protocol, never from requests.
 import type { MetricRegistry } from '../metrics/registry.ts'
 import type { GrpcServerOptions } from './grpc/server.ts'
 import { STATUS, type StatusName } from './grpc/status.ts'
 import type { OnResponse } from './should-rate-limit.ts'
 import { OVER_LIMIT } from './wire/response.ts'
 
-/** What the listener tells its figures to. */
+/** What the listener reports to. */
 export interface EnvoyMetrics {
   readonly onCall: NonNullable<GrpcServerOptions['onCall']>
   readonly onResponse: OnResponse
 }
 
-/** Adds the listener's figures to those of the service. */
+/** Adds the listener's metrics to those of the service. */
 export function envoyMetrics(metrics: MetricRegistry): EnvoyMetrics {
   const calls = metrics.counter('sluice_grpc_calls_total', 'Calls by the status they ended with.', [
     'status',
@@ -21,7 +21,7 @@ export function envoyMetrics(metrics: MetricRegistry): EnvoyMetrics {
     .with()
   const requests = metrics.counter(
     'sluice_envoy_requests_total',
-    'Requests of proxies by domain and answer; those for domains that nobody knows have an empty one.',
+    'Requests of proxies by domain and answer; the domain is empty when it is unknown.',
     ['domain', 'code'],
   )
   const shadows = metrics.counter(

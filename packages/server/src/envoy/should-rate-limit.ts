@@ -11,7 +11,7 @@ import { encodeResponse, OK, type RateLimitResponse } from './wire/response.ts'
 export const RATE_LIMIT_SERVICE = 'envoy.service.ratelimit.v3.RateLimitService'
 export const SHOULD_RATE_LIMIT: string = `/${RATE_LIMIT_SERVICE}/ShouldRateLimit`
 
-/** Hears every response; `known` is false when no domain has the name. */
+/** Called with every response; `known` is false when no domain has the name. */
 export type OnResponse = (
   request: RateLimitRequest,
   response: RateLimitResponse,
@@ -25,7 +25,7 @@ export interface ShouldRateLimitOptions {
   readonly maxDescriptors?: number | undefined
 }
 
-/** The method. A domain that nobody knows is not limited. */
+/** The method. An unknown domain is not limited. */
 export function shouldRateLimit(
   domains: Domains,
   { onResponse, maxDescriptors }: ShouldRateLimitOptions = {},

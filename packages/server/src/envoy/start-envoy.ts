@@ -13,7 +13,7 @@ import { DomainFiles } from './files/domain-files.ts'
 import { openEnvoy } from './listener.ts'
 import { addFilesMetric } from './metrics.ts'
 
-/** What is assumed of a service that has a gRPC listener and says nothing more. */
+/** The settings of a service with a gRPC listener and no `envoy` section. */
 const DEFAULTS: EnvoyConfig = {
   files: [],
   mergeDomains: false,
@@ -34,7 +34,7 @@ export interface EnvoyServices {
   /** The configuration's file, beside which relative files are looked for. */
   readonly file?: string | undefined
   readonly watch?: WatchOptions | false | undefined
-  /** The descriptors in force, when somebody else reads the files. */
+  /** The descriptors in force, when another process reads the files. */
   readonly domains?: readonly DomainConfig[] | undefined
 }
 
@@ -44,7 +44,7 @@ export interface StartedEnvoy {
   reload(): ReturnType<DomainFiles['reload']>
   /** What is wrong with its files as they are now. */
   problems(): readonly string[]
-  /** Puts other descriptors in force, for whoever reads the files. */
+  /** Puts other descriptors in force. */
   swap(domains: readonly DomainConfig[]): void
 }
 

@@ -1,4 +1,4 @@
-// Reads what callers ask: one request or a batch, each checked field by field before anything is counted.
+// Reads the bodies of callers: one request or a batch, each checked field by field before anything is counted.
 import type { Attributes } from 'sluice'
 import { shown } from '../config/problem.ts'
 import { RequestError } from '../net/problem.ts'
@@ -13,7 +13,7 @@ export interface Batch {
   readonly outcomes: boolean
 }
 
-/** One question. */
+/** One request, or one entry of a batch. */
 export interface CheckRequest {
   readonly policy: string | undefined
   readonly attributes: Attributes | string
@@ -35,7 +35,7 @@ export function batchOf(body: unknown): Batch | undefined {
   return { entries: checks, outcomes }
 }
 
-/** One question; `takes` says whether `takenAt` means anything. Values inside are the library's to judge. */
+/** Reads one request; `takesInstant` says whether `takenAt` is accepted. The library checks the values inside. */
 export function readCheck(body: unknown, takesInstant: boolean): CheckRequest {
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw new RequestError(
@@ -75,7 +75,7 @@ function subjectOf(attributes: unknown, key: unknown): Attributes | string {
   if (key !== undefined) {
     if (attributes !== undefined)
       throw wrong('key', 'given beside attributes; accepted: one of the two')
-    if (typeof key !== 'string') throw wrong('key', `${shown(key)}; accepted: a text`)
+    if (typeof key !== 'string') throw wrong('key', `${shown(key)}; accepted: a string`)
     return key
   }
   if (attributes === undefined) throw wrong('attributes', 'missing; accepted: attributes or key')

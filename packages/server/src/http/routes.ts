@@ -14,7 +14,7 @@ import { problemOf, problemOfError, type Problem } from '../net/problem.ts'
 import { sendJson, sendProblem, sendText } from '../net/reply.ts'
 import { RepeatedLog } from '../log/repeated-log.ts'
 
-interface Shown {
+interface ShownPage {
   readonly status: number
   readonly text: string
   readonly type?: string
@@ -55,7 +55,7 @@ export function createHandler(
   }
   const fail = (route: string, response: ServerResponse, problem: Problem): void => {
     count(route, problem.status)
-    // By this field a proxy tells an answer from none.
+    // A proxy recognizes an answer of the service by this field.
     response.setHeader('sluice-status', problem.status)
     sendProblem(response, problem, closing())
   }
@@ -88,10 +88,10 @@ export function createHandler(
       readJson(request, listeners.http.maxBody, done, failed)
     }
   }
-  const show = (route: string, read: () => Shown): Handler => {
+  const show = (route: string, read: () => ShownPage): Handler => {
     return (_, response) => send(route, response, read())
   }
-  const send = (route: string, response: ServerResponse, shown: Shown): void => {
+  const send = (route: string, response: ServerResponse, shown: ShownPage): void => {
     const { status, text, type = 'application/json' } = shown
     count(route, status)
     sendText(response, status, type, text, closing())

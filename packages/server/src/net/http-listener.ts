@@ -1,4 +1,4 @@
-// Opens the HTTP port, within limits for what strangers may send and how long they may take.
+// Opens the HTTP port, within limits for what clients may send and how long they may take.
 import { once } from 'node:events'
 import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { Server as TcpServer, type AddressInfo, type Socket } from 'node:net'
@@ -92,7 +92,7 @@ export function collect(
 ): ReadonlySet<Socket> {
   const sockets = new Set<Socket>()
   server.on(event, (socket: Socket) => {
-    // A socket that is handed back to its server is announced again.
+    // A socket that is returned to its server emits the event again.
     if (sockets.has(socket)) return
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
@@ -130,7 +130,7 @@ export function closed(
 }
 
 /** Answers what is not HTTP, or came too slowly, as far as the other side can still hear it. */
-export function refuse(error: NodeJS.ErrnoException, socket: Socket, tellsStatus = false): void {
+export function refuse(error: NodeJS.ErrnoException, socket: Socket, withStatus = false): void {
   const { code = '' } = error
   // Not where the fault lies below HTTP: a lost connection, or no agreement on keys.
   const isBelow = !/^(HPE_|ERR_HTTP)/.test(code)
@@ -140,8 +140,8 @@ export function refuse(error: NodeJS.ErrnoException, socket: Socket, tellsStatus
     return
   }
   const status = STATUS_OF_ERROR[code] ?? 400
-  // By this field a proxy tells an answer from none.
-  const own = tellsStatus ? `Sluice-Status: ${status}\r\n` : ''
+  // A proxy recognizes an answer of the service by this field.
+  const own = withStatus ? `Sluice-Status: ${status}\r\n` : ''
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Length: 0\r\n${own}\r\n`,
     () => socket.destroy(),

@@ -15,7 +15,7 @@ export interface ConnectionLimits {
 
 /**
  * Accepts at most `max` connections at once and emits `drop` for every other. Sockets are counted, not `connection`
- * events: a socket that is handed back to its server emits the event again. In a worker, Node's own limit would have
+ * events: a socket that is returned to its server emits the event again. In a worker, Node's own limit would have
  * the primary process hand a connection from one full worker to the next, round and round at full speed.
  */
 export function limitConnections(server: Server, max: number, limits: ConnectionLimits = {}): void {

@@ -5,7 +5,7 @@ import type { Problem } from './problem.ts'
 const JSON_TYPE = 'application/json'
 const PROBLEM_TYPE = 'application/problem+json'
 
-/** Sends a text with its length; `closing` tells the client to come back on another connection. */
+/** Sends a string with its length; with `closing` the answer is the last of its connection. */
 export function sendText(
   response: ServerResponse,
   status: number,
@@ -30,7 +30,7 @@ export function sendJson(
   sendText(response, status, JSON_TYPE, text, closing)
 }
 
-/** Sends an error. Whoever may simply try again is told when. */
+/** Sends an error; a 503 carries Retry-After. */
 export function sendProblem(response: ServerResponse, problem: Problem, closing: boolean): void {
   const { status } = problem
   if (status === 503) response.setHeader('retry-after', '1')

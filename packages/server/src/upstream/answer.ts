@@ -1,13 +1,13 @@
-// Answers that are this server's own, also to clients that are still sending.
+// Replies of the proxy itself, also to clients that are still sending.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Problem } from '../net/problem.ts'
 import { Fields } from './fields.ts'
 
-/** Most bytes of a body that nobody wants, and how long it may come, before the connection is cut. */
-const MOST_UNWANTED = 1_048_576
-const LONGEST_UNWANTED = 2000
+/** How much of an unwanted body is read, and for how long, before the connection is cut. */
+const MAX_UNREAD_BYTES = 1_048_576
+const MAX_UNREAD_MS = 2000
 /** A body up to this size is read to its end, and the connection goes on. */
-const SMALL = 65_536
+const SMALL_BODY = 65_536
 
 /** Sends a text with the fields; on a connection that `closes`, or with a body on its way, it is the last answer. */
 export function answer(
@@ -33,10 +33,10 @@ export function answer(
     clearTimeout(timer)
     response.end()
   }
-  const timer = setTimeout(end, LONGEST_UNWANTED)
+  const timer = setTimeout(end, MAX_UNREAD_MS)
   request.on('data', (chunk: Buffer) => {
     size += chunk.length
-    if (size > MOST_UNWANTED) end()
+    if (size > MAX_UNREAD_BYTES) end()
   })
   request.once('end', end)
   response.once('close', () => clearTimeout(timer))
@@ -59,5 +59,7 @@ export function answerProblem(
 function isLarge({ headers }: IncomingMessage): boolean {
   const length = headers['content-length']
   if (headers.expect !== undefined) return true
-  return length === undefined ? headers['transfer-encoding'] !== undefined : Number(length) > SMALL
+  return length === undefined
+    ? headers['transfer-encoding'] !== undefined
+    : Number(length) > SMALL_BODY
 }

@@ -2,40 +2,42 @@
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { answerProblem } from './answer.ts'
-import type { Asked } from './asked.ts'
-import { FAILURES, failureOf, limitConnecting, type Failure } from './failure.ts'
+import type { RequestHead } from './request-head.ts'
+import { FAILURES, failureOf, limitConnecting, type UpstreamFailure } from './failure.ts'
 import { Fields } from './fields.ts'
 import { reasonOf, responseFields } from './heads.ts'
 import { trailersOf } from './hop-by-hop.ts'
 import type { Upstream } from './upstream.ts'
 
 /** How an exchange ended: with an answer of the upstream, cut off in its midst, left by the client, or not at all. */
-export type Ending = 'forwarded' | 'cut' | 'abandoned' | Failure
+export type ExchangeEnd = 'forwarded' | 'cut' | 'abandoned' | UpstreamFailure
 
-/** What an exchange needs of the world around it. */
+/** What an exchange works with. */
 export interface ExchangeOptions {
   readonly upstream: Upstream
   readonly request: IncomingMessage
   readonly response: ServerResponse
-  readonly asked: Asked
+  readonly head: RequestHead
   /** The fields of the request to the upstream. */
   readonly fields: Fields
   readonly via: string | null
+  /** The fields by which requests are counted. */
+  readonly counted: ReadonlySet<string>
   /** Adds the fields about limits to those of a response. */
-  readonly tell: (fields: Fields) => void
+  readonly writeLimits: (fields: Fields) => void
   readonly closes: () => boolean
   /** Takes the two connections over when the upstream switches protocols; without it that is a failure. */
-  readonly onSwitch?: (answer: IncomingMessage, socket: Socket, head: Buffer) => void
-  /** Hears when the head of the response has come. */
+  readonly onSwitch?: (answer: IncomingMessage, socket: Socket, firstBytes: Buffer) => void
+  /** Called when the head of the response has arrived. */
   readonly onHead: () => void
-  /** Hears of the end, once. */
-  readonly onEnd: (ending: Ending, error?: Error) => void
+  /** Called once, at the end. */
+  readonly onEnd: (ending: ExchangeEnd, error?: Error) => void
 }
 
 /** How long an upstream may leave `Expect: 100-continue` unanswered before the body is sent all the same. */
 const CONTINUE_AFTER = 1000
 
-/** Hands a request on and its response back. */
+/** Forwards a request, and its response back. */
 export class Exchange {
   private readonly options: ExchangeOptions
   private sent: ClientRequest | undefined
@@ -68,10 +70,10 @@ export class Exchange {
   }
 
   private send(isFresh: boolean): void {
-    const { upstream, request, asked, fields, onSwitch } = this.options
+    const { upstream, request, head, fields, onSwitch } = this.options
     let sent: ClientRequest
     try {
-      sent = upstream.request(request.method ?? 'GET', asked.target, fields, isFresh)
+      sent = upstream.request(request.method ?? 'GET', head.target, fields, isFresh)
     } catch (error) {
       this.fail('invalid', error as Error)
       return
@@ -82,7 +84,7 @@ export class Exchange {
     sent.on('error', (error: NodeJS.ErrnoException) => this.onError(sent, error))
     sent.on('information', ({ statusCode, headers }) => this.inform(statusCode, headers))
     sent.on('response', (answer) => this.onResponse(sent, answer))
-    sent.on('upgrade', (answer, socket, head) => {
+    sent.on('upgrade', (answer, socket, firstBytes) => {
       if (this.hasEnded || onSwitch === undefined || !isWebSocket(answer)) {
         socket.destroy()
         this.fail('invalid')
@@ -90,14 +92,14 @@ export class Exchange {
       }
       this.hasHead = true
       this.hasEnded = true
-      onSwitch(answer, socket, head)
+      onSwitch(answer, socket, firstBytes)
     })
     this.sendBody(sent)
   }
 
   private sendBody(sent: ClientRequest): void {
-    const { request, response, asked } = this.options
-    if (asked.body === 'none') {
+    const { request, response, head, counted } = this.options
+    if (head.body === 'none') {
       sent.end()
       return
     }
@@ -105,12 +107,13 @@ export class Exchange {
       clearTimeout(this.expecting)
       request.pipe(sent, { end: false })
       request.once('end', () => {
-        if (request.rawTrailers.length > 0) sent.addTrailers(trailersOf(request.rawTrailers))
+        if (request.rawTrailers.length > 0)
+          sent.addTrailers(trailersOf(request.rawTrailers, counted))
         sent.end()
       })
     }
-    if (asked.body === 'chunked' || asked.expects) sent.flushHeaders()
-    if (!asked.expects) {
+    if (head.body === 'chunked' || head.expects) sent.flushHeaders()
+    if (!head.expects) {
       pipe()
       return
     }
@@ -139,7 +142,7 @@ export class Exchange {
   }
 
   private onResponse(sent: ClientRequest, answer: IncomingMessage): void {
-    const { upstream, request, response, via, tell, closes, asked, onHead } = this.options
+    const { upstream, request, response, via, writeLimits, closes, head, onHead } = this.options
     if (this.hasEnded) {
       answer.destroy()
       return
@@ -151,9 +154,9 @@ export class Exchange {
       request.httpVersionMinor > 0 && answer.headers['transfer-encoding'] !== undefined
     const hasBody = request.method !== 'HEAD' && ![204, 304].includes(answer.statusCode!)
     const fields = responseFields(answer, isChunked && hasBody, via)
-    tell(fields)
-    // The body that was never asked for may still come, or the next request in its place.
-    if (closes() || (asked.expects && !request.complete)) fields.set('Connection', 'close')
+    writeLimits(fields)
+    // The body that was not requested may still arrive, or the next request in its place.
+    if (closes() || (head.expects && !request.complete)) fields.set('Connection', 'close')
     try {
       response.writeHead(answer.statusCode!, reasonOf(answer), fields.raw)
     } catch (error) {
@@ -188,15 +191,15 @@ export class Exchange {
   }
 
   private onTimeout(): void {
-    const { request, response, asked } = this.options
+    const { request, response, head } = this.options
     const error = new Error('nothing has moved for too long')
-    // Whoever is waited for is the slow one: the upstream, unless the client does not read, or send its body.
+    // The upstream is the slow side, unless the client does not read or does not send its body.
     if (this.hasHead && response.writableNeedDrain) {
       this.end('abandoned')
       response.destroy()
     } else if (this.hasHead) this.cut(error)
     else {
-      const isClients = asked.body !== 'none' && !request.complete && !this.sent?.writableNeedDrain
+      const isClients = head.body !== 'none' && !request.complete && !this.sent?.writableNeedDrain
       this.fail(isClients ? 'slow' : 'timeout', error)
     }
     this.sent?.destroy()
@@ -211,19 +214,19 @@ export class Exchange {
 
   /** Only what was sent on a kept connection that had gone meanwhile, changes nothing, and is still whole. */
   private maySendAgain(sent: ClientRequest, { code }: NodeJS.ErrnoException): boolean {
-    const { request, asked } = this.options
+    const { request, head } = this.options
     if (!sent.reusedSocket || (code !== 'ECONNRESET' && code !== 'EPIPE')) return false
-    return asked.body === 'none' && ['GET', 'HEAD', 'OPTIONS'].includes(request.method ?? '')
+    return head.body === 'none' && ['GET', 'HEAD', 'OPTIONS'].includes(request.method ?? '')
   }
 
-  /** Nothing has been sent to the client yet: it is told. */
-  private fail(failure: Failure, error?: Error): void {
-    const { request, response, tell, closes } = this.options
+  /** Nothing has been sent to the client yet, so it gets a problem. */
+  private fail(failure: UpstreamFailure, error?: Error): void {
+    const { request, response, writeLimits, closes } = this.options
     if (this.hasEnded) return
     this.end(failure, error)
     if (this.sent !== undefined) request.unpipe(this.sent)
     const fields = new Fields()
-    tell(fields)
+    writeLimits(fields)
     try {
       answerProblem(request, response, FAILURES[failure], closes(), fields)
     } catch {
@@ -239,7 +242,7 @@ export class Exchange {
     this.options.response.destroy()
   }
 
-  private end(ending: Ending, error?: Error): void {
+  private end(ending: ExchangeEnd, error?: Error): void {
     this.hasEnded = true
     this.options.onEnd(ending, error)
   }

@@ -1,11 +1,11 @@
-// What can go wrong behind this server before it has an answer, and what the client is told of it.
+// The failures of an upstream before it has answered, and the problem that the client gets for each.
 import type { ClientRequest } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Millis } from 'sluice'
 import { problemOf, type Problem } from '../net/problem.ts'
 
-/** In words for the client. */
-export const FAILURES: Readonly<Record<Failure, Problem>> = {
+/** The problem for each failure. */
+export const FAILURES: Readonly<Record<UpstreamFailure, Problem>> = {
   unreachable: problemOf(
     502,
     'upstream-unreachable',
@@ -27,7 +27,13 @@ export const FAILURES: Readonly<Record<Failure, Problem>> = {
 }
 
 /** How a request that was let through failed before it had an answer. */
-export type Failure = 'unreachable' | 'reset' | 'invalid' | 'timeout' | 'slow' | 'overloaded'
+export type UpstreamFailure =
+  | 'unreachable'
+  | 'reset'
+  | 'invalid'
+  | 'timeout'
+  | 'slow'
+  | 'overloaded'
 
 /** Gives a connection up that does not come about in time. */
 export function limitConnecting(sent: ClientRequest, socket: Socket, connectTimeout: Millis): void {
@@ -44,7 +50,7 @@ export function limitConnecting(sent: ClientRequest, socket: Socket, connectTime
 export function failureOf(
   { code = '' }: NodeJS.ErrnoException,
   { socket }: ClientRequest,
-): Failure {
+): UpstreamFailure {
   if (code === 'ETIMEDOUT') return 'timeout'
   if (code.startsWith('HPE_')) return 'invalid'
   return code === 'ECONNRESET' && (socket?.bytesWritten ?? 0) > 0 ? 'reset' : 'unreachable'

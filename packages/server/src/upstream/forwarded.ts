@@ -1,4 +1,4 @@
-// The fields that tell the upstream who asked, and how: written anew, or continued where a trusted proxy began them.
+// The fields that name the client for the upstream: written anew, or continued where a trusted proxy began them.
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { clientAddress } from 'sluice/http'
@@ -7,10 +7,10 @@ import type { Fields } from './fields.ts'
 /** Says whether the other end of a connection is one of the trusted proxies. */
 export type IsTrusted = (socket: Socket) => boolean
 
-/** An address that no client has: whose word makes it the client's address is believed. */
+/** An address that no client has: a peer is trusted if its X-Forwarded-For makes this the client's address. */
 const NOBODY = '0.0.0.1'
 
-/** Makes the question; the answer is kept for as long as the connection is. */
+/** Makes the test; its result is kept for as long as the connection is. */
 export function trustIn(trustedProxies: readonly string[]): IsTrusted {
   if (trustedProxies.length === 0) return () => false
   const address = clientAddress({ trustedProxies }, () => {})
@@ -26,7 +26,7 @@ export function trustIn(trustedProxies: readonly string[]): IsTrusted {
 }
 
 /**
- * Whether a field, by its lower-case name, speaks for the client. Programs behind CGI do not tell `_` from `-`, so
+ * Whether a field, by its lower-case name, names the client. Programs behind CGI do not tell `_` from `-`, so
  * neither does this.
  */
 export function isForwarding(name: string): boolean {
@@ -34,7 +34,7 @@ export function isForwarding(name: string): boolean {
   return plain.startsWith('x-forwarded-') || plain === 'forwarded' || plain === 'x-real-ip'
 }
 
-/** Adds what this hop knows. `fields` has the forwarding fields of a trusted peer, and none of anybody else's. */
+/** Adds what this hop knows. `fields` has forwarding fields only from a trusted peer. */
 export function addForwarding(
   fields: Fields,
   { socket }: IncomingMessage,

@@ -1,4 +1,4 @@
-// The reverse proxy's path: a request is read, counted, refused or held, and handed on to the upstream.
+// The reverse proxy's path: a request is read, counted, refused or held, and forwarded to the upstream.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Millis } from 'sluice'
@@ -15,7 +15,7 @@ import type { ServiceContext } from '../limiters/service-context.ts'
 import { RepeatedLog } from '../log/repeated-log.ts'
 import { fieldOf } from '../net/counted-fields.ts'
 import { answer, answerProblem } from './answer.ts'
-import { readAsked, type Asked } from './asked.ts'
+import { readRequestHead, type RequestHead } from './request-head.ts'
 import { Exchange } from './exchange.ts'
 import { Fields } from './fields.ts'
 import { trustIn } from './forwarded.ts'
@@ -40,15 +40,15 @@ export interface GatewayOptions extends GuardOptions {
 /** What the listener hands requests to. */
 export interface Gateway {
   handle(request: IncomingMessage, response: ServerResponse): void
-  /** The beginning of a WebSocket, on a connection that is nobody else's. */
+  /** Handles the beginning of a WebSocket, on a connection that Node's server has released. */
   handleSwitch(request: IncomingMessage, socket: Socket, head: Buffer): void
 }
 
 /** One request on its way. */
-interface Visit {
+interface ProxiedRequest {
   readonly request: IncomingMessage
   readonly response: ServerResponse
-  readonly asked: Asked
+  readonly head: RequestHead
   readonly guard: RequestGuard<IncomingMessage, Fields>
   /** What the client of a WebSocket has already sent; undefined for other requests. */
   readonly early: Buffer | undefined
@@ -60,7 +60,7 @@ export function createGateway(
   options: GatewayOptions,
 ): Gateway {
   const { upstream, isClosing, via, policy } = options
-  const head: HeadOptions = { authority: upstream.authority, keepHost: options.keepHost, via }
+  const forwarding: HeadOptions = { authority: upstream.authority, keepHost: options.keepHost, via }
   const counted = new Set(Object.values(options.attributes))
   const isTrusted = trustIn(options.trustedProxies)
   const guardOf = guardsOver(PORT, options, log, 'upstream')
@@ -68,15 +68,15 @@ export function createGateway(
   const warnings = new RepeatedLog(log)
 
   const enter = (request: IncomingMessage, response: ServerResponse, early?: Buffer): void => {
-    let asked: Asked
+    let head: RequestHead
     try {
-      asked = readAsked(request, counted)
+      head = readRequestHead(request, counted)
     } catch (error) {
       count('invalid')
       answerProblem(request, response, problemOfError(error), true)
       return
     }
-    request.url = asked.target
+    request.url = head.target
     const { current } = limiters
     const limiter = current.get(policy ?? current.only ?? '')
     if (limiter === undefined) {
@@ -86,14 +86,14 @@ export function createGateway(
       answerProblem(request, response, problemOf(503, 'unknown-policy', detail), isClosing())
       return
     }
-    const visit: Visit = { request, response, asked, guard: guardOf(limiter), early }
-    const admission = visit.guard.enter(request, null)
-    if (isPromise(admission)) void admission.then((admission) => proceed(visit, admission))
-    else proceed(visit, admission)
+    const proxied: ProxiedRequest = { request, response, head, guard: guardOf(limiter), early }
+    const admission = proxied.guard.enter(request, null)
+    if (isPromise(admission)) void admission.then((admission) => proceed(proxied, admission))
+    else proceed(proxied, admission)
   }
 
-  const proceed = (visit: Visit, admission: Admission): void => {
-    const { request, response, guard } = visit
+  const proceed = (proxied: ProxiedRequest, admission: Admission): void => {
+    const { request, response, guard } = proxied
     const { refusal, delay } = admission
     if (response.destroyed) {
       count('abandoned')
@@ -106,36 +106,37 @@ export function createGateway(
       answer(request, response, refusal.status, fields, refusal.body, isClosing())
       return
     }
-    const go = (): void => exchange(visit, admission)
+    const go = (): void => exchange(proxied, admission)
     if (delay === 0) go()
     else holdUntilClosed(delay, response, go, () => count('abandoned'))
   }
 
-  const exchange = (visit: Visit, admission: Admission): void => {
-    const { request, response, asked, guard, early } = visit
-    const fields = requestFields(request, asked, isTrusted(request.socket), head)
+  const exchange = (proxied: ProxiedRequest, admission: Admission): void => {
+    const { request, response, head, guard, early } = proxied
+    const fields = requestFields(request, head, isTrusted(request.socket), forwarding)
     if (early !== undefined) fields.raw.push('Connection', 'Upgrade', 'Upgrade', 'websocket')
-    else if (asked.takesTrailers) fields.raw.push('Connection', 'TE', 'TE', 'trailers')
+    else if (head.takesTrailers) fields.raw.push('Connection', 'TE', 'TE', 'trailers')
     const start = performance.now()
-    const tell = (fields: Fields): void => guard.write(admission, fields)
+    const writeLimits = (fields: Fields): void => guard.write(admission, fields)
     const observe = (): void => latency.observe(performance.now() - start)
-    const joined = (answer: IncomingMessage, socket: Socket, head: Buffer): void => {
+    const joined = (answer: IncomingMessage, socket: Socket, firstBytes: Buffer): void => {
       observe()
       count('forwarded')
       const fields = responseFields(answer, false, via)
-      tell(fields)
+      writeLimits(fields)
       sendSwitch(response, reasonOf(answer), fields)
       const own = { socket: request.socket, head: early! }
-      joinEnds(own, { socket, head }, options.tunnelTimeout, () => upstream.active--)
+      joinEnds(own, { socket, head: firstBytes }, options.tunnelTimeout, () => upstream.active--)
     }
     new Exchange({
       upstream,
       request,
       response,
-      asked,
+      head,
       fields,
       via,
-      tell,
+      counted,
+      writeLimits,
       closes: isClosing,
       ...(early === undefined ? {} : { onSwitch: joined }),
       onHead: observe,

@@ -1,46 +1,46 @@
-// What of a message's head is handed on: of the request to the upstream, of its response to the client.
+// Which header fields are forwarded: of the request to the upstream, of its response to the client.
 import type { IncomingMessage } from 'node:http'
-import type { Asked } from './asked.ts'
+import type { RequestHead } from './request-head.ts'
 import { Fields } from './fields.ts'
 import { addForwarding, isForwarding } from './forwarded.ts'
 import { isHopByHop, namedByConnection } from './hop-by-hop.ts'
 
-/** How requests are handed on. */
+/** How requests are forwarded. */
 export interface HeadOptions {
   /** The upstream's own name, which stands in `Host` unless the client's is kept. */
   readonly authority: string
   readonly keepHost: boolean
-  /** What this proxy is called in `Via`, or null to say nothing. */
+  /** The name of this proxy in `Via`; null leaves the field out. */
   readonly via: string | null
 }
 
-/** The fields for the upstream; `isTrusted` says whether the peer's word on the client is handed on. */
+/** The fields for the upstream; those that name the client are forwarded only from a trusted peer. */
 export function requestFields(
   request: IncomingMessage,
-  asked: Asked,
+  head: RequestHead,
   isTrusted: boolean,
   { authority, keepHost, via }: HeadOptions,
 ): Fields {
   const { rawHeaders: raw, httpVersion } = request
-  const fields = new Fields(['Host', keepHost ? (asked.host ?? authority) : authority])
+  const fields = new Fields(['Host', keepHost ? (head.host ?? authority) : authority])
   for (let i = 0; i < raw.length; i += 2) {
     const name = raw[i]!.toLowerCase()
-    if (name === 'host' || isHopByHop(name, asked.named)) continue
-    if (name === 'expect' && !asked.expects) continue
-    if (name === 'trailer' && asked.body !== 'chunked') continue
+    if (name === 'host' || isHopByHop(name, head.named)) continue
+    if (name === 'expect' && !head.expects) continue
+    if (name === 'trailer' && head.body !== 'chunked') continue
     if (!isTrusted && isForwarding(name)) continue
     fields.add(raw[i]!, raw[i + 1]!)
   }
-  addForwarding(fields, request, asked.host)
+  addForwarding(fields, request, head.host)
   if (via !== null) addVia(fields, httpVersion, via)
-  if (asked.body === 'chunked') fields.add('Transfer-Encoding', 'chunked')
+  if (head.body === 'chunked') fields.add('Transfer-Encoding', 'chunked')
   // Without it Node would announce a body.
-  else if (asked.body === 'none' && fields.get('Content-Length') === undefined && !isBare(request))
+  else if (head.body === 'none' && fields.get('Content-Length') === undefined && !isBare(request))
     fields.add('Content-Length', '0')
   return fields
 }
 
-/** Whether nobody expects a body of the method. */
+/** Whether requests of the method usually have no body. */
 function isBare({ method = 'GET' }: IncomingMessage): boolean {
   return ['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE'].includes(method)
 }

@@ -1,6 +1,6 @@
-// Which header fields end at this hop (RFC 9110 section 7.6.1) and are not handed on.
-
+// Which header fields end at this hop (RFC 9110 section 7.6.1) and are not forwarded.
 import { plainName } from '../net/counted-fields.ts'
+import { isForwarding } from './forwarded.ts'
 
 /** Fields about one connection, beside those that `Connection` names. */
 const ALWAYS: ReadonlySet<string> = new Set([
@@ -51,7 +51,8 @@ export function wronglyNamed(
   counted: ReadonlySet<string>,
 ): string | undefined {
   if (named === null) return undefined
-  for (const name of named) if (NEVER.has(name) || counted.has(plainName(name))) return name
+  for (const name of named)
+    if (NEVER.has(name) || isForwarding(name) || counted.has(plainName(name))) return name
   return undefined
 }
 
@@ -73,17 +74,29 @@ const NOT_IN_TRAILERS: ReadonlySet<string> = new Set([
   'forwarded',
 ])
 
-/** The trailers that may be handed on, as pairs. */
-export function trailersOf(raw: readonly string[]): [name: string, value: string][] {
+/** Fields by which applications learn who sent a request, or for which path. */
+const IDENTITY: ReadonlySet<string> = new Set([
+  'x-real-ip',
+  'true-client-ip',
+  'x-original-url',
+  'x-rewrite-url',
+])
+
+/** The trailers that may be forwarded, as pairs: none that changes whom a request counts as, in any spelling. */
+export function trailersOf(
+  raw: readonly string[],
+  counted: ReadonlySet<string> = new Set(),
+): [name: string, value: string][] {
   const trailers: [string, string][] = []
   for (let i = 0; i < raw.length; i += 2) {
-    const name = raw[i]!.toLowerCase()
-    if (
+    const name = plainName(raw[i]!)
+    const isKept =
       !NOT_IN_TRAILERS.has(name) &&
+      !IDENTITY.has(name) &&
+      !counted.has(name) &&
       !name.startsWith('proxy-') &&
       !name.startsWith('x-forwarded-')
-    )
-      trailers.push([raw[i]!, raw[i + 1]!])
+    if (isKept) trailers.push([raw[i]!, raw[i + 1]!])
   }
   return trailers
 }

@@ -1,7 +1,7 @@
-// The figures of the reverse proxy, by result alone.
+// The metrics of the reverse proxy, by result alone.
 import type { Histogram } from '../metrics/histogram.ts'
 import type { Counter, MetricRegistry } from '../metrics/registry.ts'
-import type { Ending } from './exchange.ts'
+import type { ExchangeEnd } from './exchange.ts'
 import type { Upstream } from './upstream.ts'
 
 const RESULTS = [
@@ -20,23 +20,23 @@ const RESULTS = [
 ] as const
 
 /** What became of a request. */
-export type Result = (typeof RESULTS)[number]
+export type ProxyResult = (typeof RESULTS)[number]
 
 /** Where the proxy counts. */
 export interface GatewayMetrics {
-  readonly count: (result: Result) => void
+  readonly count: (result: ProxyResult) => void
   /** From the request to the head of the upstream's response. */
   readonly latency: Histogram
 }
 
-/** Registers the figures. */
+/** Registers the metrics. */
 export function gatewayMetrics(metrics: MetricRegistry, upstream: Upstream): GatewayMetrics {
   const requests = metrics.counter(
     'sluice_proxy_requests_total',
     'Requests to the reverse proxy.',
     ['result'],
   )
-  const counters = new Map<Result, Counter>(
+  const counters = new Map<ProxyResult, Counter>(
     RESULTS.map((result) => [result, requests.with(result)]),
   )
   const latency = metrics
@@ -53,7 +53,7 @@ export function gatewayMetrics(metrics: MetricRegistry, upstream: Upstream): Gat
 }
 
 /** The result of an exchange, as it is counted. */
-export const RESULT_OF: Readonly<Record<Ending, Result>> = {
+export const RESULT_OF: Readonly<Record<ExchangeEnd, ProxyResult>> = {
   forwarded: 'forwarded',
   abandoned: 'abandoned',
   cut: 'upstream-cut',

@@ -7,7 +7,7 @@ export class OpenResponses {
   private readonly bySocket = new Map<Socket, Set<ServerResponse>>()
   private readonly onIdle: (socket: Socket) => void
 
-  /** `onIdle` hears when the last response of a connection has ended. */
+  /** `onIdle` is called when the last response of a connection has ended. */
   constructor(onIdle: (socket: Socket) => void) {
     this.onIdle = onIdle
   }
@@ -40,7 +40,7 @@ export class OpenResponses {
     if (responses.size === 0 && !socket.destroyed) this.onIdle(socket)
   }
 
-  /** Node tells the response that was being sent of the connection's end, but not those that wait behind it. */
+  /** Node emits `close` on the response that was being sent, but not on those that wait behind it. */
   private forget(socket: Socket): void {
     const responses = this.bySocket.get(socket)
     this.bySocket.delete(socket)

@@ -1,4 +1,4 @@
-// Opens the port of the reverse proxy: limits for what strangers send, and an end that loses no response.
+// Opens the port of the reverse proxy, within limits for its clients, and closes it without losing a response.
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
@@ -36,7 +36,7 @@ export async function openProxy(
   const gateway = createGateway(context, { ...proxy, ...options })
 
   const open = new OpenResponses((socket) => {
-    // Another request may be on its way on a connection that was not told to end.
+    // Another request may be on its way on a connection whose last answer did not say that it ends.
     if (closing) setTimeout(() => !open.has(socket) && socket.destroy(), GRACE)
   })
   const handle = limitUnanswered((request: IncomingMessage, response: ServerResponse) => {

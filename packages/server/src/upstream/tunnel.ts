@@ -5,13 +5,18 @@ import type { Millis } from 'sluice'
 import type { Fields } from './fields.ts'
 
 /** One end of a tunnel, and what it has already sent. */
-export interface End {
+export interface TunnelEnd {
   readonly socket: Socket
   readonly head: Buffer
 }
 
 /** Joins the ends after the head of the switch has gone to the client; calls back when both are closed. */
-export function joinEnds(client: End, upstream: End, silence: Millis, onClose: () => void): void {
+export function joinEnds(
+  client: TunnelEnd,
+  upstream: TunnelEnd,
+  silence: Millis,
+  onClose: () => void,
+): void {
   const ends = [client.socket, upstream.socket]
   let open = ends.length
   const cut = (): void => ends.forEach((socket) => socket.destroy())

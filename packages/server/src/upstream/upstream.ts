@@ -21,7 +21,7 @@ export interface UpstreamOptions {
 
 /** Unused connections are kept for less than the 5 s after which many servers close them. */
 const KEPT = 4000
-const MOST_KEPT = 256
+const MAX_KEPT = 256
 
 /** One upstream and its connections. */
 export class Upstream {
@@ -48,7 +48,7 @@ export class Upstream {
     const own = { rejectUnauthorized: verify, ...(ca === undefined ? {} : { ca }) }
     this.newAgent = (pool) =>
       this.isSecure ? new SecureAgent({ ...pool, ...own }) : new Agent(pool)
-    this.agent = this.newAgent({ keepAlive: true, maxFreeSockets: MOST_KEPT, timeout: KEPT })
+    this.agent = this.newAgent({ keepAlive: true, maxFreeSockets: MAX_KEPT, timeout: KEPT })
     // Without a name of its own, TLS would take the one in `Host`, which clients choose.
     const servername = isIP(bare) === 0 ? bare : ''
     this.target = { host: bare, port: port || (this.isSecure ? 443 : 80), servername }

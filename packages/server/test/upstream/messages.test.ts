@@ -146,6 +146,33 @@ describe('a request', () => {
     expect(framings).toEqual([framing])
   })
 
+  it('has no trailers that name another caller or another path', async () => {
+    const { port } = await behind(
+      mirror,
+      {},
+      { ...generous, proxy: { attributes: { apiKey: 'X-Api-Key' } } },
+    )
+    const names = [
+      'X-Api-Key',
+      'X_Api_Key',
+      'X-Real-IP',
+      'True-Client-IP',
+      'X-Original-URL',
+      'X_Rewrite_URL',
+    ]
+    const trailers = names.map((name) => `${name}: other\r\n`).join('')
+    const head =
+      'POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n'
+    const text = await raw(port, `${head}1\r\na\r\n0\r\n${trailers}Digest: 1\r\n\r\n`).closed
+    expect(text).toContain('"rawTrailers":["Digest","1"]')
+  })
+
+  it('is refused when Connection names a field that says who the client is', async () => {
+    const { port } = await behind(mirror)
+    const fields = 'Host: x\r\nConnection: x-forwarded-for\r\nX-Forwarded-For: 198.51.100.1\r\n'
+    expect(await raw(port, `GET / HTTP/1.1\r\n${fields}\r\n`).closed).toMatch(/^HTTP\/1\.1 400 /)
+  })
+
   it('has its trailers, but for those that would change it', async () => {
     const { port } = await behind(mirror)
     const got = await mirrored(

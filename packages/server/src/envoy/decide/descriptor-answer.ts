@@ -3,7 +3,7 @@ import type { Millis, Outcome } from 'sluice'
 import { rateInUnits } from '../descriptors/unit.ts'
 import {
   currentLimit,
-  LARGEST_UINT32,
+  MAX_UINT32,
   OK,
   OVER_LIMIT,
   type CurrentLimit,
@@ -30,7 +30,7 @@ export const NO_LIMIT: DescriptorAnswer = {
 }
 
 /** A rule matched that sets no limit. */
-const UNLIMITED: DescriptorAnswer = { ...NO_LIMIT, limitRemaining: LARGEST_UINT32 }
+const UNLIMITED: DescriptorAnswer = { ...NO_LIMIT, limitRemaining: MAX_UINT32 }
 
 /**
  * The answer of a descriptor: its binding limit. The seconds are rounded up; for a limit without room they last until
@@ -49,7 +49,7 @@ export function answerOf(
   return {
     code: allowed || shadow ? OK : OVER_LIMIT,
     currentLimit: checks[index]!.shown ?? shownLimit(rule, limit.quota, limit.window),
-    limitRemaining: Math.min(remainingOf(index), LARGEST_UINT32),
+    limitRemaining: Math.min(remainingOf(index), MAX_UINT32),
     secondsUntilReset: Math.ceil(wait / 1000),
     isOver: !allowed,
     outcome,

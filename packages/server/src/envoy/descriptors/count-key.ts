@@ -1,8 +1,8 @@
 // Where the count of one descriptor lives: texts that are equal only for equal lists of values.
 import { createHash } from 'node:crypto'
 
-/** The longest value that stands in a key as it is; a longer one stands as its hash. */
-const LONGEST_PLAIN = 128
+/** Length up to which a value is part of the key as it is; of a longer one the key has the hash. */
+const MAX_PLAIN = 128
 /** What a hash begins with; a value that begins so is hashed as well, so that none can pose as one. */
 const HASHED = '~'
 
@@ -23,6 +23,6 @@ export function lengthPrefixed(texts: readonly string[]): string {
 }
 
 function part(value: string): string {
-  if (value.length <= LONGEST_PLAIN && !value.startsWith(HASHED)) return value
+  if (value.length <= MAX_PLAIN && !value.startsWith(HASHED)) return value
   return HASHED + createHash('sha256').update(value).digest('base64url')
 }

@@ -22,7 +22,7 @@ export interface DescriptorConfig {
   readonly descriptors?: readonly DescriptorConfig[]
   /** Counted, never enforced. */
   readonly shadowMode?: boolean
-  /** Counted, never enforced; the response's metadata tells who is over. */
+  /** Counted, never enforced; the response's metadata names the descriptors over their quota. */
   readonly quotaMode?: boolean
   /** All values that a `*` matches have one count together. */
   readonly shareThreshold?: boolean

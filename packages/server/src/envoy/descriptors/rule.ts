@@ -16,7 +16,7 @@ export interface PlacedLimit {
 
 /** What a descriptor's path leads to. */
 export interface DescriptorRule {
-  /** The path as people write it, such as `message_type=marketing, to_number`. For logs and figures. */
+  /** The path as people write it, such as `message_type=marketing, to_number`. For logs and metrics. */
   readonly path: string
   /** The keys of the path, in order. */
   readonly keys: readonly string[]

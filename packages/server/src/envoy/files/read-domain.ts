@@ -107,7 +107,7 @@ function readDescriptor(
         'metric-ignored',
         member,
         fields.pathTo(name),
-        `${name} is ignored: figures are by rule, never by the values of requests`,
+        `${name} is ignored: metrics are by rule, never by the values of requests`,
       )
   }
   const here = [...path, value === '' ? { key } : { key, value }]

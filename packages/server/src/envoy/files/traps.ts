@@ -1,4 +1,4 @@
-// Traps in files of descriptors: what is allowed, but rarely what somebody means.
+// Traps in files of descriptors: what is allowed, but rarely meant.
 import type { DescriptorConfig, RateLimitConfig } from '../descriptors/domain-config.ts'
 import { isPrefix } from '../descriptors/tree.ts'
 import type { Place } from './node.ts'
@@ -61,7 +61,7 @@ function reportOne(descriptor: PlacedDescriptor, notes: Notes): void {
   if (descriptor.descriptors.length > 0)
     warn(
       'depth-mismatch',
-      `${path}: this limit speaks for descriptors that end here, not for longer ones`,
+      `${path}: this limit applies to descriptors that end here, not to longer ones`,
     )
   if (rateLimit.unlimited === true && rateLimit.hasRequests)
     warn('unlimited-with-limit', `${path}: requests_per_unit means nothing where unlimited is true`)

@@ -1,4 +1,4 @@
-// grpc.health.v1: whether this server, or one of its services, wants traffic.
+// grpc.health.v1: whether this server, or one of its services, accepts traffic.
 import { constants, type Http2Session, type ServerHttp2Stream } from 'node:http2'
 import type { Health } from '../../health/health.ts'
 import { WireReader } from '../wire/reader.ts'
@@ -14,7 +14,7 @@ const SERVING = 1
 const NOT_SERVING = 2
 const SERVICE_UNKNOWN = 3
 
-const LARGEST_NAME = 1024
+const MAX_NAME = 1024
 /** Watch calls at once, of all connections and of one. */
 const MAX_WATCHERS = 1000
 const MAX_WATCHERS_PER_CONNECTION = 8
@@ -55,14 +55,14 @@ export function healthMethods(
   }
 
   const watch: StreamMethod = (stream, onMessage) => {
-    const frames = new FrameReader(LARGEST_NAME)
+    const frames = new FrameReader(MAX_NAME)
     const onData = (chunk: Buffer): void => {
       try {
         const [message] = frames.push(chunk)
         if (message === undefined) return
         stream.off('data', onData).resume()
         const isKnown = known.has(serviceOf(message))
-        // The session is gone when the stream is destroyed; then there is nobody to answer.
+        // The session is gone when the stream is destroyed; then there is nothing to answer.
         if (stream.session === undefined) return
         add(stream, stream.session)
         onMessage()

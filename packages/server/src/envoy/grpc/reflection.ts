@@ -1,4 +1,4 @@
-// gRPC reflection: tells tools such as grpcurl which services there are and how their messages look.
+// gRPC reflection: tools such as grpcurl learn the services and their messages from it.
 import type { ServerHttp2Stream } from 'node:http2'
 import { WireReader } from '../wire/reader.ts'
 import { WireWriter } from '../wire/writer.ts'
@@ -10,7 +10,7 @@ import { STATUS, statusErrorOf, type StatusError } from './status.ts'
 
 /** The service's own names: the same messages under two versions. */
 const SERVICES = ['grpc.reflection.v1.ServerReflection', 'grpc.reflection.v1alpha.ServerReflection']
-const LARGEST = 4096
+const MAX_REQUEST = 4096
 
 /** The paths of the reflection service. `services` are the names that it lists. */
 export function reflectionMethods(services: readonly string[]): [string, StreamMethod][] {
@@ -24,7 +24,7 @@ function serve(
   reply: (request: Buffer) => Buffer,
   onMessage: (next: 'again') => void,
 ): void {
-  const frames = new FrameReader(LARGEST)
+  const frames = new FrameReader(MAX_REQUEST)
   const waiting: Buffer[] = []
   let failure: StatusError | undefined
   openReply(stream, () => failure)
@@ -59,13 +59,13 @@ const BY_FILE_NAME = 3
 const BY_SYMBOL = 4
 const LIST_SERVICES = 7
 
-function answers(services: readonly string[]): (question: Buffer) => Buffer {
+function answers(services: readonly string[]): (request: Buffer) => Buffer {
   const writer = new WireWriter()
   const files = FILE_DESCRIPTORS.map((text) => readFile(Buffer.from(text, 'base64')))
-  return (question) => {
-    const { field, text } = readQuestion(question)
+  return (request) => {
+    const { field, text } = readRequest(request)
     writer.start(FRAME_HEADER)
-    writer.bytes(2, question)
+    writer.bytes(2, request)
     const found =
       field === BY_FILE_NAME
         ? files.find(({ name }) => name === text)
@@ -92,8 +92,8 @@ function answers(services: readonly string[]): (question: Buffer) => Buffer {
   }
 }
 
-function readQuestion(question: Buffer): { field: number; text: string } {
-  const reader = new WireReader(question)
+function readRequest(request: Buffer): { field: number; text: string } {
+  const reader = new WireReader(request)
   let field = 0
   let text = ''
   for (let tag = reader.tag(); tag !== 0; tag = reader.tag()) {

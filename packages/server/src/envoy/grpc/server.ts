@@ -50,9 +50,9 @@ export interface GrpcServerOptions extends SessionTimeouts {
   readonly requestTimeout?: Millis
   /** Keys and certificates; plain text without them. */
   readonly tls?: ListenerTls
-  /** Hears how each call of one message ended and how long it took, in milliseconds. */
+  /** Called when a call of one message ends, with its status and how long it took in milliseconds. */
   readonly onCall?: (status: StatusName, took: Millis) => void
-  /** Hears of errors that are nobody's but ours. */
+  /** Called with errors that are the service's own fault. */
   readonly onBug?: (error: unknown) => void
 }
 

@@ -1,17 +1,17 @@
 // Reads protobuf: the parts of the wire format that the messages of this service are made of.
 
-/** Bytes that are no message. */
+/** Thrown for bytes that are not a message. */
 export class WireError extends Error {
   override readonly name = 'WireError'
 }
 
-/** A message with more parts than are accepted. */
+/** Thrown for a message with more parts than are accepted. */
 export class MessageTooLarge extends Error {
   override readonly name = 'MessageTooLarge'
 }
 
 /** Unknown groups within groups, at most. */
-const DEEPEST = 16
+const MAX_GROUP_DEPTH = 16
 
 /** What a field is made of, the lowest three bits of its tag. */
 export const VARINT = 0
@@ -95,7 +95,7 @@ export class WireReader {
     this.end = outer
   }
 
-  /** Passes over a field that nobody knows. */
+  /** Skips an unknown field. */
   skip(tag: number, depth = 0): void {
     switch (tag & 7) {
       case VARINT:
@@ -116,7 +116,7 @@ export class WireReader {
   }
 
   private skipGroup(tag: number, depth: number): void {
-    if (depth >= DEEPEST) throw new WireError('groups are nested too deeply')
+    if (depth >= MAX_GROUP_DEPTH) throw new WireError('groups are nested too deeply')
     for (;;) {
       const inner = this.tag()
       if (inner === 0) throw new WireError('a group does not end')

@@ -19,11 +19,11 @@ export interface Descriptor {
   readonly limit: LimitOverride | undefined
   /** Units of this descriptor, 0 for a look; undefined: the request's. Never above 2^53 - 1. */
   readonly hits: number | undefined
-  /** The units are handed back. */
+  /** The units are refunded. */
   readonly negative: boolean
 }
 
-/** The question of a proxy. */
+/** A request of a proxy. */
 export interface RateLimitRequest {
   readonly domain: string
   readonly descriptors: readonly Descriptor[]
@@ -111,7 +111,7 @@ function readEntry(reader: WireReader): Entry {
 const REQUESTS_PER_UNIT = number(1)
 const UNIT = number(2)
 
-/** A message that comes twice is one: what the second says goes before the first. */
+/** A message that occurs twice is merged: the fields of the second take precedence. */
 function readLimit(
   reader: WireReader,
   limit: Writable<LimitOverride> = { requestsPerUnit: 0, unit: 0 },

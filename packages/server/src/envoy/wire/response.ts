@@ -23,7 +23,7 @@ export interface DescriptorStatus {
   readonly currentLimit: CurrentLimit | undefined
   /** 0 to 2^32 - 1. */
   readonly limitRemaining: number
-  /** Whole seconds, rounded up; undefined when no limit spoke. */
+  /** Whole seconds, rounded up; undefined when no limit applied. */
   readonly secondsUntilReset: number | undefined
 }
 
@@ -39,18 +39,18 @@ export interface RateLimitResponse {
   readonly statuses: readonly DescriptorStatus[]
   readonly responseHeaders: readonly HeaderValue[]
   readonly dynamicMetadata: { readonly [name: string]: Json } | undefined
-  /** Descriptors without room whose limit is not enforced; for figures, not sent. */
+  /** Descriptors without room whose limit is not enforced; for metrics, not sent. */
   readonly unenforced: number
 }
 
 /** The largest number of `uint32` fields, and what is left where there is no limit. */
-export const LARGEST_UINT32 = 4_294_967_295
+export const MAX_UINT32 = 4_294_967_295
 
 const writer = new WireWriter()
 
 /** The limit with its bytes. */
 export function currentLimit(name: string, requestsPerUnit: number, unit: number): CurrentLimit {
-  const shown = Math.min(requestsPerUnit, LARGEST_UINT32)
+  const shown = Math.min(requestsPerUnit, MAX_UINT32)
   writer.start()
   const limit = writer.open(2)
   writer.number(1, shown)

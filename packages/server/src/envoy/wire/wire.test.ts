@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { loadSync, type MessageTypeDefinition } from '@grpc/proto-loader'
 import { describe, expect, test } from 'vitest'
 import { decodeRequest } from './request.ts'
-import { currentLimit, encodeResponse, LARGEST_UINT32, OK, OVER_LIMIT } from './response.ts'
+import { currentLimit, encodeResponse, MAX_UINT32, OK, OVER_LIMIT } from './response.ts'
 
 const workspace = fileURLToPath(new URL('../../../../../', import.meta.url))
 const xds = `${workspace}node_modules/@grpc/grpc-js-xds/deps`
@@ -39,7 +39,7 @@ const RESPONSE = {
     {
       code: OK,
       currentLimit: undefined,
-      limitRemaining: LARGEST_UINT32,
+      limitRemaining: MAX_UINT32,
       secondsUntilReset: undefined,
     },
     { code: OK, currentLimit: currentLimit('', 10, 1), limitRemaining: 3, secondsUntilReset: 0 },
@@ -69,10 +69,10 @@ describe.each(Object.entries(DEFINITIONS))('definitions %s', (name, includeDirs)
       statuses: [
         {
           code: 'OVER_LIMIT',
-          current_limit: { name: 'per “user”', requests_per_unit: LARGEST_UINT32, unit: week },
+          current_limit: { name: 'per “user”', requests_per_unit: MAX_UINT32, unit: week },
           duration_until_reset: { seconds: 300 },
         },
-        { code: 'OK', limit_remaining: LARGEST_UINT32 },
+        { code: 'OK', limit_remaining: MAX_UINT32 },
         {
           code: 'OK',
           current_limit: { requests_per_unit: 10, unit: 'SECOND' },

@@ -5,7 +5,7 @@ export class WireWriter {
   private buffer: Buffer = Buffer.allocUnsafe(4096)
   private position = 0
 
-  /** Starts over, leaving room in front for somebody else's header. */
+  /** Starts over, leaving room in front for the header of a frame. */
   start(room = 0): void {
     this.position = room
   }

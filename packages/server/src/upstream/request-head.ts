@@ -1,19 +1,19 @@
-// Reads the head of a request before anything is done with it: what two servers could understand in two ways is refused.
+// Reads the head of a request first, and refuses what two servers could read in two ways.
 import type { IncomingMessage } from 'node:http'
 import { refuseDoubled } from '../net/counted-fields.ts'
 import { RequestError } from '../net/problem.ts'
 import { namedByConnection, wronglyNamed } from './hop-by-hop.ts'
 
-/** What is to be known of a request to hand it on. */
-export interface Asked {
+/** What forwarding needs to know of a request. */
+export interface RequestHead {
   /** Path and query, or `*`. */
   readonly target: string
-  /** What the client calls this server; undefined from clients of HTTP/1.0 that do not say. */
+  /** The client's name for this server; undefined from clients of HTTP/1.0 without `Host`. */
   readonly host: string | undefined
   readonly body: 'none' | 'sized' | 'chunked'
-  /** Whether the body only comes when somebody asks for it. */
+  /** Whether the client waits for `100 Continue` before it sends the body. */
   readonly expects: boolean
-  /** Whether the client takes trailers. */
+  /** Whether the client accepts trailers. */
   readonly takesTrailers: boolean
   /** Fields that `Connection` names beside the usual ones. */
   readonly named: ReadonlySet<string> | null
@@ -23,15 +23,18 @@ export interface Asked {
 const HOST = /^(?:[\w.~!$&'()*+,;=%-]+|\[[\da-f:.]+\])(?::\d{0,5})?$/i
 
 /**
- * Reads a request that Node's parser took. The parser has refused lengths that contradict each other and folded
- * lines; here go what it takes and other servers read otherwise. `counted` are the fields by which requests are
- * counted: a second line of one would let a client be counted as somebody else than it is served as.
+ * Reads a request that Node's parser accepted. The parser has refused contradicting lengths and folded lines. This
+ * refuses what the parser accepts and other servers read differently. `counted` are the fields by which requests are
+ * counted: a second line of one would count the client as one caller and serve it as another.
  * Throws a `RequestError`.
  */
-export function readAsked(request: IncomingMessage, counted: ReadonlySet<string>): Asked {
+export function readRequestHead(
+  request: IncomingMessage,
+  counted: ReadonlySet<string>,
+): RequestHead {
   const { rawHeaders: raw } = request
   let host: string | undefined
-  let body: Asked['body'] = 'none'
+  let body: RequestHead['body'] = 'none'
   let expects = false
   let takesTrailers = false
   for (let i = 0; i < raw.length; i += 2) {
