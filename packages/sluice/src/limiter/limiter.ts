@@ -6,18 +6,18 @@ import type { Millis } from '../time/clock.ts'
 /** Decides requests. `check('user:42')` is `check({ key: 'user:42' })`. */
 export interface Limiter {
   /**
-   * May this request go on? Charges every rules that apply, or none of them. An aborted signal ends the wait,
+   * May this request go on? Charges every rule that applies, or none. An aborted signal ends the wait,
    * not the call: what is charged stays charged.
    */
   check(attributes: Attributes | string, cost?: number, signal?: AbortSignal): Promise<Decision>
   /** What `check` would say of each rule, without charging anything. */
   peek(attributes: Attributes | string, cost?: number): Promise<Decision>
   /**
-   * Hands units back to every rules that apply; never above full. With `takenAt` (the decision's `at`),
+   * Hands units back to every rule that applies; never above full. With `takenAt` (the decision's `at`),
    * nothing comes back that time has already given back.
    */
   refund(attributes: Attributes | string, cost?: number, takenAt?: Millis): Promise<void>
-  /** Forgets the counts of every rules that apply. */
+  /** Forgets the counts of every rule that applies. */
   reset(attributes: Attributes | string): Promise<void>
   /** Ends the limiter, and the store if the limiter made it. */
   close(): Promise<void>
