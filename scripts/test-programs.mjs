@@ -16,6 +16,7 @@ const PROGRAMS = [
   { name: 'nginx', packages: ['nginx'] },
   { name: 'haproxy', packages: ['haproxy'] },
   { name: 'caddy', packages: ['caddy'] },
+  { name: 'chromium', packages: ['chromium'] },
   { name: 'openssl', packages: ['openssl'] },
   { name: 'curl', packages: ['curl'] },
   { name: 'git', packages: ['git'] },

@@ -1,4 +1,4 @@
-// The version of the package, as its manifest says.
+// The version of the package, from its manifest.
 import { createRequire } from 'node:module'
 
 const manifest = createRequire(import.meta.url)('../package.json') as { version: string }

@@ -10,7 +10,7 @@ const good = `policies:
 const risky = good.replace('[user]', '[path]')
 const bad = good.replace('limit', 'limt')
 
-test('says what a good file means', async () => {
+test('explains what a valid file means', async () => {
   const file = fileWith(good)
   const { code, printed, errors } = await sluice(['check', file]).ended
   expect([code, errors]).toEqual([0, ''])
@@ -47,7 +47,7 @@ test('shows every mistake where it was made', async () => {
   ])
 })
 
-test('a file that cannot be read is 2', async () => {
+test('exits with code 2 when the file cannot be read', async () => {
   const { code, errors } = await sluice(['check', '/no/such/file']).ended
   expect(code).toBe(2)
   expect(errors).toContain('error: /no/such/file: cannot be read: ENOENT')
@@ -68,7 +68,7 @@ test.each([
   ])
 })
 
-test('mistyped words are told the right ones', async () => {
+test('suggests the right command for a mistyped one', async () => {
   const { code, errors } = await sluice(['chekc', 'x']).ended
   expect(code).toBe(1)
   expect(errors).toContain('Did you mean check?')

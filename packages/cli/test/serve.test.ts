@@ -128,7 +128,7 @@ test.each([
     { SLUICE_PROXY_UPSTREAM: 'x' },
     'environment: SLUICE_PROXY_UPSTREAM is "x"; accepted: a URL',
   ],
-])('%s %s %o is told where it was said', async (flag, value, env, sentence) => {
+])('a mistake in %s %s %o is reported where it was made', async (flag, value, env, sentence) => {
   const { code, errors } = await sluice(['serve', sample, flag, value], { ...anyPort, ...env })
     .ended
   expect([code, errors.slice(0, sentence.length + 7)]).toEqual([1, `error: ${sentence}`])

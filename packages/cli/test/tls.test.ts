@@ -63,7 +63,7 @@ test.each([[[]], [['--workers', '2']]])(
   },
 )
 
-test('check says which listeners speak it', async () => {
+test('check names the listeners with TLS', async () => {
   const { file } = written('told')
   const { printed } = await sluice(['check', file]).ended
   expect(printed).toContain('http     127.0.0.1:8080, over TLS\n')

@@ -69,14 +69,14 @@ test('goes on when the service goes away and comes back, and ends at once on Ctr
   const top = sluice(['top', url, '--admin', admin, '--json'])
   await until('it shows', 20_000, async () => top.printed().includes('"serving"'))
   service.child.kill('SIGKILL')
-  await until('it tells', 20_000, async () => top.printed().includes('"cannot be reached"'))
+  await until('it is unreachable', 20_000, async () => top.printed().includes('"unreachable"'))
   top.child.kill('SIGINT')
   expect((await top.ended).code).toBe(0)
 })
 
 test.each([
-  ['nobody', 'http://127.0.0.1:9', /cannot be reached: /],
-  ['no URL', 'nonsense', /nonsense is no URL; accepted: http:/],
+  ['no server', 'http://127.0.0.1:9', /is unreachable: /],
+  ['no URL', 'nonsense', /nonsense is not a URL; accepted: http:/],
 ])('%s there is one sentence, and 1', async (_, url, message) => {
   const { code, errors, printed } = await sluice(['top', url, '--once']).ended
   expect([code, printed]).toEqual([1, ''])
@@ -84,12 +84,12 @@ test.each([
   expect(errors.trim().split('\n')).toHaveLength(1)
 })
 
-test('a server that is none of ours is told from one', async () => {
+test('a server that is not a decision service is reported as such', async () => {
   const other = createServer((_, response) => response.end('hello')).listen(0, '127.0.0.1')
   onTestFinished(() => void other.close())
   await until('it listens', 5000, async () => other.listening)
   const { port } = other.address() as AddressInfo
   const { code, errors } = await sluice(['top', `http://127.0.0.1:${port}`, '--once']).ended
   expect(code).toBe(1)
-  expect(errors).toContain('answers, but not as a decision service does (status 200)')
+  expect(errors).toContain('answers, but is not a decision service (status 200)')
 })

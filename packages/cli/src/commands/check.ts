@@ -9,13 +9,13 @@ import {
   type TlsConfig,
 } from '@sluice/server'
 
-/** How the review is shown. */
+/** The options of the command. */
 export interface CheckOptions {
   readonly json?: boolean
   readonly strict?: boolean
 }
 
-/** Reviews the file and gives the exit code: 0 fine, 1 mistakes, 2 cannot be read. */
+/** Reviews the file; returns the exit code: 0 valid, 1 mistakes, 2 unreadable. */
 export async function check(
   file: string,
   { json = false, strict = false }: CheckOptions,

@@ -13,17 +13,17 @@ import {
   type WorkersService,
 } from '@sluice/server'
 
-/** What may be switched off. */
+/** The options of the command. */
 export interface ServeOptions {
   readonly banner: boolean
   readonly watch: boolean
-  /** How many processes share the ports; goes before the environment. */
+  /** The number of processes that share the ports; overrides the environment. */
   readonly workers?: string
-  /** What is behind the reverse proxy; goes before the environment, and switches the proxy on. */
+  /** The server behind the reverse proxy; overrides the environment, and switches the proxy on. */
   readonly upstream?: string
 }
 
-/** Serves until SIGINT or SIGTERM and gives the exit code: 0 after a clean end, 1 when it cannot start. */
+/** Serves until SIGINT or SIGTERM; returns the exit code: 0 after a clean stop, 1 when it cannot start. */
 export async function serve(
   file: string | undefined,
   { banner, watch, workers, upstream }: ServeOptions,
@@ -38,7 +38,7 @@ export async function serve(
   const loaded = read ?? ratelimitConfig(environment)
   if (loaded === undefined) {
     say(
-      "error: there is no file; accepted: sluice serve sluice.yaml, or RUNTIME_ROOT as for Envoy's own rate limit service",
+      "error: no file is given; accepted: sluice serve sluice.yaml, or RUNTIME_ROOT as for Envoy's own rate limit service",
     )
     return 1
   }
@@ -71,8 +71,8 @@ export async function serve(
 const SIGNALS = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const
 
 /**
- * Hears signals from now on; those that come before the service is there are acted on when it is. SIGHUP reads the
- * file again, SIGTERM drains, Ctrl+C ends at once, and a second signal does not wait. Resolves at the end.
+ * Catches signals from now on; those that arrive before the service has started take effect then. SIGHUP reloads the
+ * file, SIGTERM drains, Ctrl+C stops at once, and a second signal does not wait. Resolves when the service has stopped.
  */
 function catchSignals(): (service: Service, delay: Millis) => Promise<void> {
   const early: NodeJS.Signals[] = []
@@ -97,7 +97,7 @@ function catchSignals(): (service: Service, delay: Millis) => Promise<void> {
     })
 }
 
-/** What was said by a flag is not to be looked for in the environment. */
+/** Names the flag instead of the environment variable when the value came from the flag. */
 function inWordsOfFlags(
   text: string,
   { workers, upstream }: Record<'workers' | 'upstream', string | undefined>,

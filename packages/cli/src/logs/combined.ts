@@ -37,6 +37,9 @@ export class CombinedParser implements ByteParser {
   private readonly starts = new Int32Array(FIELD_NAMES.length)
   private readonly ends = new Int32Array(FIELD_NAMES.length)
   private bytes: Uint8Array = new Uint8Array()
+  /** Where the rest of the line begins; -1 once referer and agent are found in it. Few lines are asked for them. */
+  private tail = -1
+  private end = 0
 
   constructor(format: 'combined' | 'common', mapping: Mapping) {
     this.format = format
@@ -77,13 +80,14 @@ export class CombinedParser implements ByteParser {
     this.status = status
     starts[STATUS] = i + 2
     ends[STATUS] = i + 5
-    this.readTail(bytes, i + 5, end)
+    this.tail = i + 5
+    this.end = end
     return undefined
   }
 
   locate(attribute: string): boolean {
     if (this.mapping.has(attribute)) return false
-    const index = indexOf(attribute)
+    const index = this.indexOf(attribute)
     if (index < 0) return false
     this.from = this.starts[index] as number
     this.to = this.ends[index] as number
@@ -95,7 +99,7 @@ export class CombinedParser implements ByteParser {
   }
 
   field(name: string): string | undefined {
-    const index = indexOf(name)
+    const index = this.indexOf(name)
     if (index < 0) return undefined
     const [from, to] = [this.starts[index] as number, this.ends[index] as number]
     return to > from ? textOf(this.bytes, from, to) : undefined
@@ -103,6 +107,16 @@ export class CombinedParser implements ByteParser {
 
   fields(): readonly string[] {
     return this.format === 'common' ? FIELD_NAMES.slice(0, 5) : FIELD_NAMES
+  }
+
+  /** The place of a field that has been found in the line; -1 when there is no such field. */
+  private indexOf(name: string): number {
+    const index = (FIELD_NAMES as readonly string[]).indexOf(name)
+    if (index >= REFERER && this.tail >= 0) {
+      this.readTail(this.bytes, this.tail, this.end)
+      this.tail = -1
+    }
+    return index
   }
 
   /** `GET /path?query HTTP/1.1`; what is no request leaves method and path unknown. */
@@ -146,8 +160,4 @@ function closingQuote(bytes: Uint8Array, start: number, end: number): number {
     if (byte === BACKSLASH) i++
   }
   return end
-}
-
-function indexOf(name: string): number {
-  return (FIELD_NAMES as readonly string[]).indexOf(name)
 }

@@ -4,19 +4,29 @@ import { grown } from './columns.ts'
 
 /** The most that 32 bits can tell. */
 const BITS = 32
+/** Lines of a client that are all looked at. */
+const MAX_LOOKS = 64
 
 /** One bit for each hash of a user agent; the share of bits that are set tells their number. */
 export class AgentSketch {
   private bits = new Uint32Array(1024)
+  private looks = new Uint8Array(1024)
+  private lines = 0
 
+  /** Looks at the first lines of each client, and then at some: the agents of busy clients come again. */
   add(client: number, parser: LogParser, bytes: Uint8Array): void {
+    this.lines++
+    if (client >= this.bits.length) {
+      this.bits = grown(this.bits, client + 1)
+      this.looks = grown(this.looks, client + 1)
+    }
+    if (this.looks[client]! < MAX_LOOKS) this.looks[client]!++
+    else if ((this.lines & 7) !== 0) return
     const hash =
       'locate' in parser
         ? hashOfBytes(parser as ByteParser, bytes)
         : hashOf(parser.value('userAgent'))
-    if (hash === 0) return
-    if (client >= this.bits.length) this.bits = grown(this.bits, client + 1)
-    this.bits[client]! |= 1 << (hash & 31)
+    if (hash !== 0) this.bits[client]! |= 1 << (hash & 31)
   }
 
   /** About how many user agents a client has had, up to a hundred. */

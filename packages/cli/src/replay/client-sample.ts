@@ -2,7 +2,7 @@
 import type { Millis } from 'sluice'
 
 /** Request times that are kept at most, of all clients and of one. */
-const MAX_TIMES = 300_000
+const MAX_TIMES = 200_000
 const MAX_TIMES_OF_CLIENT = 30_000
 
 /** The times of one client. */

@@ -16,13 +16,12 @@ export class Clients {
   private readonly most: number
   private readonly canonical: (key: string) => string
   private readonly keys: string[] = []
-  private slots = new Int32Array(4096)
-  private hashes = new Int32Array(1024)
-  /** The bytes of all raw values, one behind the other; `ends[i]` is where those of the i-th end. */
+  /** Four numbers for each slot, on one cache line: hash, client + 1 (0: free), where the bytes begin, and how many. */
+  private slots = new Int32Array(4 * 2048)
+  /** The bytes of all raw values, one behind the other. */
   private arena = new Uint8Array(16_384)
-  private ends = new Int32Array(1024)
-  /** The client of each raw value: several spellings of an address are one client. */
-  private clientOf = new Int32Array(1024)
+  private arenaEnd = 0
+  /** Raw values that are known: several spellings of an address are one client. */
   private values = 0
   private readonly scratch = new Uint8Array(4096)
 
@@ -50,13 +49,17 @@ export class Clients {
     let hash = 0x811c9dc5
     for (let i = from; i < to; i++) hash = Math.imul(hash ^ (bytes[i] as number), 0x01000193)
     hash ^= hash >>> 15
-    const { slots, hashes } = this
-    const mask = slots.length - 1
-    for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
-      const value = (slots[slot] as number) - 1
-      if (value < 0) return this.add(bytes, from, to, hash, slot)
-      if (hashes[value] === hash && this.isSame(value, bytes, from, to))
-        return this.clientOf[value] as number
+    const { slots, arena } = this
+    const mask = slots.length - 4
+    const length = to - from
+    for (let slot = (hash << 2) & mask; ; slot = (slot + 4) & mask) {
+      const client = (slots[slot + 1] as number) - 1
+      if (client < 0) return this.add(bytes, from, to, hash)
+      if (slots[slot] !== hash || slots[slot + 3] !== length) continue
+      const start = slots[slot + 2] as number
+      let i = 0
+      while (i < length && arena[start + i] === bytes[from + i]) i++
+      if (i === length) return client
     }
   }
 
@@ -65,58 +68,54 @@ export class Clients {
     return this.canonical(value)
   }
 
-  private isSame(value: number, bytes: Uint8Array, from: number, to: number): boolean {
-    const { arena, ends } = this
-    const end = ends[value] as number
-    let i = value === 0 ? 0 : (ends[value - 1] as number)
-    if (end - i !== to - from) return false
-    for (let j = from; j < to; j++, i++) if (arena[i] !== bytes[j]) return false
-    return true
-  }
-
-  private add(bytes: Uint8Array, from: number, to: number, hash: number, slot: number): number {
+  private add(bytes: Uint8Array, from: number, to: number, hash: number): number {
     // Spellings of clients that are known may be twice as many as clients.
     if (this.values >= this.most * 2) return UNTRACKED
     const value = textOf(bytes, from, to)
     const key = this.canonical(value)
     if (key !== value) {
-      // The other spelling may overwrite the bytes and move the slots.
+      // Finding the other spelling may overwrite the bytes.
       const own = bytes.slice(from, to)
       const client = this.idOf(key)
-      return client === UNTRACKED ? UNTRACKED : this.keep(own, hash, this.freeSlot(hash), client)
+      return client === UNTRACKED ? UNTRACKED : this.keep(own, hash, client)
     }
     if (this.size >= this.most) return UNTRACKED
     this.keys.push(key)
-    return this.keep(bytes.subarray(from, to), hash, slot, this.size++)
+    return this.keep(bytes.subarray(from, to), hash, this.size++)
   }
 
-  private keep(bytes: Uint8Array, hash: number, slot: number, client: number): number {
-    const value = this.values++
-    const start = value === 0 ? 0 : (this.ends[value - 1] as number)
-    const end = start + bytes.length
-    this.arena = grown(this.arena, end)
+  private keep(bytes: Uint8Array, hash: number, client: number): number {
+    if (++this.values * 6 > this.slots.length) this.rehash()
+    const start = this.arenaEnd
+    this.arenaEnd += bytes.length
+    this.arena = grown(this.arena, this.arenaEnd)
     this.arena.set(bytes, start)
-    this.ends = grown(this.ends, value + 1)
-    this.ends[value] = end
-    this.hashes = grown(this.hashes, value + 1)
-    this.hashes[value] = hash
-    this.clientOf = grown(this.clientOf, value + 1)
-    this.clientOf[value] = client
-    this.slots[slot] = value + 1
-    if (this.values * 2 > this.slots.length) this.rehash()
+    this.put(this.slots, hash, client + 1, start, bytes.length)
     return client
   }
 
-  private freeSlot(hash: number): number {
-    const mask = this.slots.length - 1
-    let slot = hash & mask
-    while (this.slots[slot] !== 0) slot = (slot + 1) & mask
-    return slot
+  private put(
+    slots: Int32Array,
+    hash: number,
+    client: number,
+    start: number,
+    length: number,
+  ): void {
+    const mask = slots.length - 4
+    let slot = (hash << 2) & mask
+    while (slots[slot + 1] !== 0) slot = (slot + 4) & mask
+    slots[slot] = hash
+    slots[slot + 1] = client
+    slots[slot + 2] = start
+    slots[slot + 3] = length
   }
 
   private rehash(): void {
-    this.slots = new Int32Array(this.slots.length * 2)
-    for (let value = 0; value < this.values; value++)
-      this.slots[this.freeSlot(this.hashes[value] as number)] = value + 1
+    const { slots } = this
+    const larger = new Int32Array(slots.length * 2)
+    for (let i = 0; i < slots.length; i += 4)
+      if (slots[i + 1] !== 0)
+        this.put(larger, slots[i]!, slots[i + 1]!, slots[i + 2]!, slots[i + 3]!)
+    this.slots = larger
   }
 }

@@ -41,7 +41,7 @@ export function curveOf(
   algorithms: readonly AlgorithmName[],
   highestPeak: number,
 ): Curve {
-  const tracks = [...sample.tracks.values()]
+  const tracks = tracksOf(sample, window)
   const quotas = quotasUpTo(highestPeak)
   return {
     window,
@@ -65,7 +65,7 @@ export function smallestQuota(
   highestPeak: number,
   share: number,
 ): CurvePoint {
-  const tracks = [...sample.tracks.values()]
+  const tracks = tracksOf(sample, window)
   const most = algorithm === 'sliding-log' ? MAX_LOG : Infinity
   let [low, high] = [1, Math.min(Math.max(1, highestPeak), most)]
   while (low < high) {
@@ -76,8 +76,24 @@ export function smallestQuota(
   return pointOf(tracks, low, window, algorithm)
 }
 
+interface MeasuredTrack extends Track {
+  /** The most requests within one window. */
+  readonly peak: number
+}
+
+function tracksOf(sample: ClientSample, window: Millis): readonly MeasuredTrack[] {
+  return [...sample.tracks.values()].map(({ times, requests }) => {
+    let [first, peak] = [0, 0]
+    for (const [i, at] of times.entries()) {
+      while (times[first]! <= at - window) first++
+      peak = Math.max(peak, i - first + 1)
+    }
+    return { times, requests, peak }
+  })
+}
+
 function pointOf(
-  tracks: readonly Track[],
+  tracks: readonly MeasuredTrack[],
   quota: number,
   window: Millis,
   algorithm: AlgorithmName,
@@ -86,10 +102,12 @@ function pointOf(
   const store = memoryStore({ clock: () => time.now })
   const limiter = createLimiter({ limit: limitOf({ quota, window, algorithm }), store })
   let [requests, refused, hit] = [0, 0, 0]
+  const isEstimate = algorithm === 'sliding-window'
   for (const [i, track] of tracks.entries()) {
     requests += track.requests
-    // A client that never made more requests than the quota cannot be over it.
-    if (track.times.length <= quota) continue
+    // No algorithm refuses a client that never has more requests than the quota within a window, but the sliding
+    // window, which estimates, may.
+    if ((isEstimate ? track.times.length : track.peak) <= quota) continue
     const key = String(i)
     let refusals = 0
     for (const at of track.times) {

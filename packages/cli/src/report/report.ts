@@ -20,7 +20,10 @@ export function reportOf(result: ReplayResult): string {
     caveats(result),
     data(result),
   ]
-  return page(escaped(`Replay of ${input.files[0] ?? 'a log'}`), parts.join('\n'))
+  return page(
+    escaped(`Replay of ${input.files[0]?.split('/').at(-1) ?? 'a log'}`),
+    parts.join('\n'),
+  )
 }
 
 function body(result: ReplayResult): string[] {

@@ -1,7 +1,7 @@
-// What a service says at one instant: totals since its start, not rates yet.
+// The metrics of a service at one instant: totals since its start, not rates.
 import { readExposition, type Sample } from './exposition.ts'
 
-/** Totals of one rule; the rule is '' where none spoke. */
+/** Totals of one rule; the rule is '' where none applied. */
 export interface RuleTotals {
   readonly policy: string
   readonly rule: string
@@ -32,7 +32,7 @@ export interface Reading {
 
 type Metrics = ReturnType<typeof readExposition>
 
-/** Reads `/metrics`; undefined when it is not a decision service that answers. */
+/** Reads `/metrics`; undefined when the text is not from a decision service. */
 export function readMetrics(text: string, at: number): Reading | undefined {
   const metrics = readExposition(text)
   const version = metrics.get('sluice_build_info')?.[0]?.labels['version']

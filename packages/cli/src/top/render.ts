@@ -18,7 +18,7 @@ interface Line {
 }
 
 const NUMBER = 11
-/** Beyond these nobody is shown, however long the screen is. */
+/** The most offenders that are shown, however long the screen is. */
 const MOST_OFFENDERS = 20
 
 /** The view in at most `rows` lines of at most `columns` columns. */

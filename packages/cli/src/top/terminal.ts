@@ -1,4 +1,4 @@
-// The terminal: one screen that is drawn over, or plain text where there is none; left as it was found.
+// The terminal: one screen that is redrawn, or plain text without one; restored at the end.
 import type { Screen } from './render.ts'
 
 const ENTER = '\u001b[?1049h\u001b[?25l'
@@ -9,7 +9,7 @@ const CLEAR_REST = '\u001b[J'
 
 /** Standard output, as a screen or as a stream. */
 export class Terminal {
-  /** Hears when the window has another size. */
+  /** Called when the size of the window changes. */
   onResize: () => void = () => {}
   private readonly isScreen: boolean
   private isOver = false
@@ -19,7 +19,7 @@ export class Terminal {
     const { stdout, env } = process
     this.isScreen = !isPlain && stdout.isTTY && env['TERM'] !== 'dumb'
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, this.end)
-    // Whoever reads has seen enough, as with `| head`.
+    // The reader closed the pipe, as `| head` does.
     stdout.on('error', this.end)
     if (!this.isScreen) return
     stdout.write(ENTER)

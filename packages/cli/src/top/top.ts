@@ -1,4 +1,4 @@
-// `sluice top`: what a running service does, once a second, until Ctrl+C.
+// `sluice top`: shows what a running service decides, once a second, until Ctrl+C.
 import { readFileSync } from 'node:fs'
 import { Unreachable, readOffenders, readService, Refused, type Offender } from './admin.ts'
 import type { Reading } from './reading.ts'
@@ -6,7 +6,7 @@ import { render, type Screen } from './render.ts'
 import { Terminal } from './terminal.ts'
 import { viewOf, type Operators, type View } from './view.ts'
 
-/** How it is asked and shown. */
+/** The options of the command. */
 export interface TopOptions {
   /** Where the admin API listens. */
   readonly admin: string
@@ -18,10 +18,11 @@ export interface TopOptions {
 const SECOND = 1000
 const NO_TOKEN = 'with SLUICE_ADMIN_TOKEN or --token-file this shows who'
 
-/** Shows until Ctrl+C; gives the exit code: 0, or 1 when the service cannot be reached at first. */
+/** Runs until Ctrl+C; returns the exit code: 0, or 1 when the service is unreachable at the start. */
 export async function top(address: string, options: TopOptions): Promise<number> {
   const url = address.replace(/\/+$/, '')
-  if (!URL.canParse(url)) return complain(`${address} is no URL; accepted: http://127.0.0.1:8080`)
+  if (!URL.canParse(url))
+    return complain(`${address} is not a URL; accepted: http://127.0.0.1:8080`)
   let askOffenders: () => Promise<Operators>
   let before: Reading
   try {
@@ -39,7 +40,7 @@ export async function top(address: string, options: TopOptions): Promise<number>
       last.view = view
       if (options.json === true) terminal.print(JSON.stringify(view))
       else terminal.draw(shown(view, terminal))
-      if (options.once === true) return view.status === 'cannot be reached' ? 1 : 0
+      if (options.once === true) return view.status === 'unreachable' ? 1 : 0
     }
     return 0
   } finally {
@@ -63,13 +64,13 @@ function shown(view: View, { screen }: { readonly screen: Screen }): readonly st
   return render(view, screen)
 }
 
-/** What is left to say of a service that has gone away. */
+/** The view of a service that has become unreachable. */
 function nothingOf(url: string, before: Reading): View {
   const none = { offenders: [], problem: null }
-  return { ...viewOf(url, before, before, none), status: 'cannot be reached' }
+  return { ...viewOf(url, before, before, none), status: 'unreachable' }
 }
 
-/** Asks for offenders; a token that was refused is not tried again, since every attempt counts. */
+/** Reads the offenders. A token that was refused is not tried again, because every attempt counts. */
 function offendersFrom(url: string, token: string | undefined): () => Promise<Operators> {
   let problem: string | null = token === undefined ? NO_TOKEN : null
   return async () => {
@@ -86,12 +87,12 @@ function offendersFrom(url: string, token: string | undefined): () => Promise<Op
   }
 }
 
-/** The token of the file's first line that has one, or of the environment. */
+/** The token in the first line of the file that has one, or in the environment. */
 function tokenFor({ tokenFile }: TopOptions): string | undefined {
   if (tokenFile === undefined) return process.env['SLUICE_ADMIN_TOKEN'] || undefined
   const lines = readFileSync(tokenFile, 'utf8').split('\n')
   const line = lines.map((one) => one.trim()).find((one) => one !== '' && !one.startsWith('#'))
-  if (line === undefined) throw new Unreachable(`${tokenFile} has no token in it`)
+  if (line === undefined) throw new Unreachable(`${tokenFile} contains no token`)
   return line.split(/\s+/).at(-1)
 }
 

@@ -5,7 +5,7 @@ import { viewOf } from './view.ts'
 
 const none = { offenders: [], problem: null }
 
-/** The figures of a service with so many decisions. */
+/** The metrics of a service with so many decisions. */
 function metrics(allowed: number, refused: number, buckets: readonly number[] = [0, 0, 0]): string {
   const edges = ['0.001', '0.01', '+Inf']
   return [
@@ -43,7 +43,7 @@ describe('a reading', () => {
   })
 
   it.each(['', 'hello', '<html>', 'up 1\nprocess_cpu_seconds_total 5'])(
-    'is none when somebody else answers: %j',
+    'is undefined for the text of another server: %j',
     (text) => expect(readMetrics(text, 0)).toBeUndefined(),
   )
 

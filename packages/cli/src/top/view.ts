@@ -23,7 +23,7 @@ export interface Operators {
 export interface View {
   readonly url: string
   readonly version: string
-  readonly status: 'serving' | 'not ready' | 'cannot be reached'
+  readonly status: 'serving' | 'not ready' | 'unreachable'
   readonly decisions: number
   readonly refused: number
   readonly blocked: number
