@@ -74,7 +74,7 @@ describe('a file', () => {
 
 describe('a mistake is shown where it was made', () => {
   it.each([
-    ['', 'sluice.yaml:1:1: the file is null; accepted: an object with policies'],
+    ['', 'sluice.yaml:1:1: the file is empty; accepted: an object with policies'],
     ['hello', 'sluice.yaml:1:1: the file is "hello"; accepted: an object with policies'],
     [
       'store: memory\n',
@@ -202,6 +202,20 @@ listeners: { http: { port: x } }
     expect(mistakes(text)[0]).toMatch(
       /^sluice\.yaml:8:\d+: policies\[0\]\.rules\[0\]\.when\["x-plan"\]/,
     )
+  })
+})
+
+describe('a message says what was meant', () => {
+  it.each([
+    [`${policy}listener: {}\n`, 'listener is not a known field; did you mean listeners?;'],
+    [`${policy}listeners: { http: { prt: 1 } }\n`, 'did you mean port?'],
+    ['', 'the file is empty; accepted: an object with policies'],
+    [
+      'domain: shop\ndescriptors: []\n',
+      "this file has descriptors of Envoy's rate limit service; name it in a configuration",
+    ],
+  ])('%j', (text, part) => {
+    expect(mistakes(text).join()).toContain(part)
   })
 })
 

@@ -4,6 +4,8 @@ import { readDocument, type SourceDocument } from './document.ts'
 import { applyEnvironment, type Environment } from './environment.ts'
 import { readPolicies } from './policies.ts'
 import { pathText, shown, type ConfigProblem, type Step } from './problem.ts'
+import { didYouMean } from './did-you-mean.ts'
+import { withOneRouteSpelling } from './route-spelling.ts'
 import { readOutline, type OutlineIssue } from './schema.ts'
 import { workerCount } from './shape/workers.ts'
 
@@ -28,7 +30,10 @@ export function readConfig(
   const read = readDocument(text, file)
   if ('problems' in read) return failed(read.problems)
   const { document } = read
-  const value = withLongStore(document.value)
+  const envoyFile = problemOfEnvoyFile(document.value)
+  if (envoyFile !== undefined)
+    return failed([{ file, line: 1, column: 1, path: '', message: envoyFile }])
+  const value = withOneRouteSpelling(withLongStore(document.value))
   const place = (steps: readonly Step[], message: string, isKey: boolean): ConfigProblem => {
     const position = document.positionOf(steps, isKey ? 'key' : 'value')
     return { file, ...position, path: pathText(steps), message }
@@ -115,11 +120,25 @@ function failed(problems: readonly ConfigProblem[]): ConfigResult {
 
 function sentence(issue: OutlineIssue, steps: readonly Step[], value: unknown): string {
   const path = pathText(steps) || 'the file'
-  if (issue.unknownField) return `${path} is not a known field; accepted: ${issue.accepted}`
+  if (issue.unknownField) {
+    const name = String(steps.at(-1))
+    const accepted = issue.accepted.split(', ')
+    return `${path} is not a known field${didYouMean(name, accepted)}; accepted: ${issue.accepted}`
+  }
+  if (steps.length === 0 && (value === null || value === undefined))
+    return 'the file is empty; accepted: an object with policies'
   const found = steps.reduce(memberOf, value)
   // A URL may hold a password.
   const is = found === undefined ? 'missing' : path === 'store.url' ? 'not a URL' : shown(found)
   return `${path} is ${is}; accepted: ${issue.accepted}`
+}
+
+/** What to do with a file that is not ours: Envoy's own rate limit service has another format. */
+function problemOfEnvoyFile(value: unknown): string | undefined {
+  const isTheirs =
+    typeof memberOf(value, 'domain') === 'string' && Array.isArray(memberOf(value, 'descriptors'))
+  if (!isTheirs) return undefined
+  return "this file has descriptors of Envoy's rate limit service; name it in a configuration: envoy: { files: [this file] }"
 }
 
 /** `store: memory` and `store: redis://…` are short for objects. */

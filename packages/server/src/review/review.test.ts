@@ -22,7 +22,13 @@ function warnings(rules: readonly object[], more: object = {}) {
 describe('a trap is found', () => {
   const first = 'policies[0].rules[0]'
   it.each<[string, object[], string]>([
-    ['by what must be absent', [rule({ when: { user: 'absent' } })], `never-speaks ${first}.by`],
+    ['by a misspelled attribute', [rule({ by: ['usr'] })], `unset-attribute ${first}.by[0]`],
+    [
+      'a method in lower case',
+      [rule({ when: { method: ['GET', 'post'] } })],
+      `method-case ${first}.when.method`,
+    ],
+    ['by what must be absent', [rule({ when: { user: 'absent' } })], `never-applies ${first}.by`],
     [
       'an override against its rule',
       [rule({ when: { plan: 'free' }, overrides: [{ when: { plan: 'pro' }, limit: '1/s' }] })],
@@ -122,7 +128,7 @@ it('an admin API that others can read along is a trap, and with TLS it is none',
 
 it('a reverse proxy is there to be reached', () => {
   const proxy = { host: '0.0.0.0', upstream: 'http://127.0.0.1:3000' }
-  expect(warnings([rule({})], { listeners: { proxy } })).toEqual([])
+  expect(warnings([rule({ by: ['route'] })], { listeners: { proxy } })).toEqual([])
 })
 
 describe('what is meant is not warned of', () => {
@@ -218,4 +224,36 @@ it('policies are told in words', () => {
     '  all       7/d (fixed window) for all together, when route is /api/* and peer is in 10.0.0.0/8',
     '            a request costs what tokens says; shadow: counted, never enforced; without the store: lets through',
   ])
+})
+
+describe('a rule that never applies', () => {
+  const routes = { proxy: { routes: ['/exports/{id}', '/login'] } }
+  const first = 'policies[0].rules[0]'
+
+  it('since its route is not declared is found, with the one that was meant', () => {
+    const text = fileOf([rule({ when: { route: '/export/{id}' } })], routes)
+    const [warning] = reviewText(text, 'x').warnings
+    expect(warning).toMatchObject({ code: 'undeclared-route', path: `${first}.when.route` })
+    expect(warning!.message).toContain('did you mean /exports/{id}?')
+  })
+
+  it('is not one that writes its route as /exports/:id', () => {
+    expect(warnings([rule({ when: { route: '/exports/:id' } })], routes)).toEqual([])
+    const colons = { proxy: { routes: ['/exports/:id'] } }
+    expect(warnings([rule({ when: { route: '/exports/{id}' } })], colons)).toEqual([])
+  })
+
+  it('since the reverse proxy never sets its attribute is found', () => {
+    const listeners = { proxy: { upstream: 'http://127.0.0.1:3000' } }
+    expect(warnings([rule({ by: ['tenant'] })], { listeners })).toEqual([
+      `unset-attribute ${first}.by[0]`,
+    ])
+    const proxy = { attributes: { tenant: 'x-tenant' } }
+    expect(warnings([rule({ by: ['tenant'] })], { listeners, proxy })).toEqual([])
+  })
+
+  it('is not one whose attribute other rules have too, or that is like no other', () => {
+    expect(warnings([rule({ by: ['usr'] }), rule({ name: 'b', by: ['usr', 'key'] })])).toEqual([])
+    expect(warnings([rule({ by: ['warehouse'] })])).toEqual([])
+  })
 })

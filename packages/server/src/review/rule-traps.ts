@@ -1,4 +1,4 @@
-// Traps within one rule: it can never speak, it counts raw paths, or it guards a login by a fixed window.
+// Traps within one rule: it can never apply, it counts raw paths, or it guards a login by a fixed window.
 import { limit, type LimitOrNone, type Rule } from 'sluice'
 import type { Step } from '../config/problem.ts'
 import { canHoldTogether, requiresAbsence, textsFor } from './patterns.ts'
@@ -7,18 +7,18 @@ import type { Trap } from './warning.ts'
 /** The traps of one rule, which stands at `steps` in the file. */
 export function trapsOfRule(rule: Rule, steps: readonly Step[]): readonly Trap[] {
   return [
-    ...neverSpeaks(rule, steps),
+    ...neverApplies(rule, steps),
     ...neverChosen(rule, steps),
     ...rawPath(rule, steps),
     ...loginWindow(rule, steps),
   ]
 }
 
-function neverSpeaks({ name, when = {}, by }: Rule, steps: readonly Step[]): readonly Trap[] {
+function neverApplies({ name, when = {}, by }: Rule, steps: readonly Step[]): readonly Trap[] {
   const missing = by.find((attribute) => requiresAbsence(when, attribute))
   if (missing === undefined) return []
-  const message = `rule ${name} can never speak: it counts by ${missing}, and only when ${missing} is absent; take ${missing} out of by, or out of when`
-  return [{ code: 'never-speaks', steps: [...steps, 'by'], message }]
+  const message = `rule ${name} can never apply: it counts by ${missing}, and only when ${missing} is absent; take ${missing} out of by, or out of when`
+  return [{ code: 'never-applies', steps: [...steps, 'by'], message }]
 }
 
 function neverChosen(rule: Rule, steps: readonly Step[]): readonly Trap[] {
@@ -41,7 +41,7 @@ function neverChosen(rule: Rule, steps: readonly Step[]): readonly Trap[] {
   const texts = requiresAbsence(when, tiers.attribute) ? [] : textsFor(when, tiers.attribute)
   for (const value of Object.keys(tiers.limits)) {
     if (texts === undefined || texts.includes(value)) continue
-    const message = `tier ${value} of rule ${name} is never chosen: the rule does not speak when ${tiers.attribute} is ${value}`
+    const message = `tier ${value} of rule ${name} is never chosen: the rule does not apply when ${tiers.attribute} is ${value}`
     traps.push({ code: 'never-chosen', steps: [...steps, 'tiers', 'limits', value], message })
   }
   return traps

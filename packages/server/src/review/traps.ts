@@ -4,6 +4,7 @@ import type { Config } from '../config/config.ts'
 import type { Step } from '../config/problem.ts'
 import { trapsOfListeners } from './listener-traps.ts'
 import { trapsOfRule } from './rule-traps.ts'
+import { silentTraps } from './silent-traps.ts'
 import type { Trap } from './warning.ts'
 
 /** Every trap of a configuration, in the order of the file's parts. */
@@ -19,6 +20,7 @@ function trapsOfPolicy(policy: Policy, config: Config, steps: readonly Step[]): 
     const place = [...steps, 'rules', i]
     return [
       ...trapsOfRule(rule, place),
+      ...silentTraps(rule, policy, config, place),
       ...sameKey(rule, policy.rules.slice(0, i), place),
       ...untrustedAddress(rule, config, place),
     ]
@@ -32,7 +34,7 @@ function sameKey(rule: Rule, earlier: readonly Rule[], steps: readonly Step[]): 
   return [{ code: 'same-key', steps, message }]
 }
 
-/** Whether two rules speak for the same requests and count them by the same key. */
+/** Whether two rules apply to the same requests and count them by the same key. */
 function countAlike(a: Rule, b: Rule): boolean {
   if (a.shadow === true || b.shadow === true) return false
   if ([a, b].some(({ tiers, overrides, cost }) => tiers ?? overrides ?? cost)) return false

@@ -3,9 +3,12 @@ import type { Step } from '../config/problem.ts'
 
 /** The traps that are looked for, each with its heading in `docs/reference/service/config.md`. */
 export type WarningCode =
-  | 'never-speaks'
+  | 'never-applies'
   | 'never-chosen'
   | 'raw-path'
+  | 'unset-attribute'
+  | 'method-case'
+  | 'undeclared-route'
   | 'same-key'
   | 'login-window'
   | 'untrusted-address'
