@@ -47,7 +47,7 @@ async function runOnce(
   const place = await scenario.open(seed)
   try {
     const orders = kinds.flatMap((kind) => ordersOf(scenario, place, kind, length))
-    const started = await Promise.all(orders.map((order) => pods.start(order, place.env)))
+    const started = await startAll(orders, pods, place)
     if (scenario.isCold !== true) {
       await Promise.all(started.map((pod) => pod.warm()))
       for (const pod of started) pod.load()
@@ -66,6 +66,15 @@ async function runOnce(
   } finally {
     await place.stop()
   }
+}
+
+/** Starts the pods at once, or one after the other if their load begins with them. */
+async function startAll(orders: readonly Orders[], pods: Pods, { env }: Place): Promise<Pod[]> {
+  const inTurn = orders.filter(({ isImmediate }) => isImmediate === true)
+  if (inTurn.length === 0) return Promise.all(orders.map((order) => pods.start(order, env)))
+  const started: Pod[] = []
+  for (const order of inTurn) started.push(await pods.start(order, env))
+  return started
 }
 
 function ordersOf(

@@ -30,6 +30,8 @@ export interface Orders {
   readonly timeout: number
   /** Connections, each with a limiter of its own. */
   readonly connections: number
+  /** Begins the load as soon as the client is made, before it has connected. */
+  readonly isImmediate?: boolean
   /** Only this long (in ms) a caller waits; then it aborts. */
   readonly patience?: number
 }

@@ -15,7 +15,12 @@ async function main(orders: Orders): Promise<void> {
     Array.from({ length: connections }, () => connectTo(client, target)),
   )
   const limiters = connected.map((one): Limiter =>
-    createLimiter({ limit: { quota, window }, store: redisStore(one.client, { prefix, timeout }) }),
+    createLimiter({
+      limit: { quota, window },
+      store: redisStore(one.client, { prefix, timeout }),
+      // Otherwise every pod would write to the console when the store is lost, and when it is back.
+      resilience: { onEvent: () => {} },
+    }),
   )
   const load = new Load(orders, limiters, () => void say({ is: 'spent' }))
 
@@ -39,6 +44,7 @@ async function main(orders: Orders): Promise<void> {
     if (request.is === 'time') void say({ is: 'time', wallClock: Date.now() })
     if (request.is === 'end') void end()
   })
+  if (orders.isImmediate === true) load.start()
   void say({ is: 'ready' })
 }
 

@@ -4,6 +4,7 @@ import { clocks } from './clocks.ts'
 import { damaged } from './damaged.ts'
 import { gone } from './gone.ts'
 import { processes } from './process.ts'
+import { silent } from './silent.ts'
 import { slow } from './slow.ts'
 import { topology } from './topology.ts'
 import { unable } from './unable.ts'
@@ -11,6 +12,7 @@ import { unable } from './unable.ts'
 export const scenarios = {
   gone,
   slow,
+  silent,
   unable,
   damaged,
   topology,

@@ -31,7 +31,7 @@ export class HeldCalls {
             reject(error as Error)
           }
         },
-        drop: () => reject(new Error('the client was not connected in time')),
+        drop: () => reject(new Error('timed out before the first connection')),
       })
     })
   }

@@ -1,6 +1,6 @@
 // The connection of all stores on one client: that client, or a second one while the first does not answer.
-import { systemClock, type Clock, type Millis } from '../time/clock.ts'
-import { backgroundTimers, type Timers } from '../time/timers.ts'
+import { systemClock, type Millis } from '../time/clock.ts'
+import { backgroundTimers } from '../time/timers.ts'
 import type { ClientAdapter, DuplicateClient, ScriptRunner } from './client-adapter.ts'
 import { HeldCalls } from './held-calls.ts'
 import { reconnectDelay } from './reconnect-delay.ts'
@@ -13,10 +13,8 @@ import { SpareConnections } from './spare-connections.ts'
 const PATIENCE = 3
 /** The most that this grows to, when new connections do not help either. */
 const MAX_PATIENCE = 48
-/** Any attempt but the first, which would come at once. */
-const LATER_ATTEMPT = 2
 /** Milliseconds after which a client that has no connection, and shows no attempt to get one, is helped. */
-const STUCK: Millis = 1000
+const STUCK: Millis = 2000
 /** Milliseconds for which the first calls wait for all nodes of a cluster. */
 const WARM_UP: Millis = 1000
 /** Milliseconds after the last call for which new connections are tried. */
@@ -30,13 +28,6 @@ interface Link {
   readonly spare?: DuplicateClient
 }
 
-/** What a connection may use instead of the runtime's own. */
-export interface ConnectionSurroundings {
-  readonly clock?: Clock
-  readonly timers?: Timers
-  readonly delay?: () => Millis
-}
-
 /** The connection of all stores that use one client. */
 export class SharedConnection implements ScriptRunner {
   /** Run whenever there is a new connection. */
@@ -48,8 +39,6 @@ export class SharedConnection implements ScriptRunner {
   private current: Link
   private readonly held: HeldCalls
   private readonly spares: SpareConnections
-  private readonly clock: Clock
-  private readonly timers: Timers
   /** Deadlines to wait for a shard, where it is more than {@link PATIENCE}. */
   private readonly patience = new Map<number, number>()
   private wasReady = false
@@ -59,23 +48,20 @@ export class SharedConnection implements ScriptRunner {
   private sentAt: Millis = 0
   private eventAt: Millis
 
-  constructor(client: ClientAdapter, surroundings: ConnectionSurroundings = {}) {
-    const { clock = systemClock, timers = backgroundTimers } = surroundings
-    this.clock = clock
-    this.timers = timers
+  constructor(client: ClientAdapter) {
     this.own = { client, silence: new Silence() }
     this.current = this.own
-    this.eventAt = clock()
-    this.held = new HeldCalls(clock)
+    this.eventAt = systemClock()
+    this.held = new HeldCalls(systemClock)
     this.spares = new SpareConnections({
       open: () => client.duplicate(),
-      isWanted: () => this.isLost() && this.clock() - this.sentAt <= WANTED,
+      isWanted: () => this.isLost() && systemClock() - this.sentAt <= WANTED,
       onReady: (spare) => this.adopt(spare),
-      delay: surroundings.delay ?? (() => reconnectDelay(LATER_ATTEMPT)),
-      timers,
+      // Twice in the time in which a client tries once: an attempt that began too early is lost.
+      delay: (attempt) => reconnectDelay(attempt) / 2,
     })
     // Not `error`: a listener of ours would hide that the user has none.
-    client.on(['connecting', 'reconnecting', 'node-reconnecting'], () => (this.eventAt = clock()))
+    client.on(['connecting', 'reconnecting', 'node-reconnecting'], () => this.noteEvent())
     // A cluster of node-redis has only the other two.
     client.on(client.cluster ? ['ready', 'connect', 'node-ready'] : ['ready'], () => this.ready())
     client.on(['end'], () => this.closeSpares())
@@ -114,7 +100,7 @@ export class SharedConnection implements ScriptRunner {
     keys: readonly string[],
     run: (client: ClientAdapter) => Promise<unknown>,
   ): Promise<unknown> {
-    const now = this.clock()
+    const now = systemClock()
     this.sentAt = now
     if (!this.wasReady && this.mustHold()) {
       if (this.isLost()) this.spares.start()
@@ -132,7 +118,7 @@ export class SharedConnection implements ScriptRunner {
       link.silence.ended(shard, 'disconnected')
       throw error
     }
-    const isInTime = (): boolean => this.clock() - now <= this.timeout
+    const isInTime = (): boolean => systemClock() - now <= this.timeout
     answer.then(
       () => this.ended(link, shard, isInTime() ? 'in-time' : 'late'),
       (error: unknown) => this.failed(link, shard, error, isInTime()),
@@ -152,8 +138,8 @@ export class SharedConnection implements ScriptRunner {
   private isWarm(): boolean {
     const { client } = this.own
     if (!client.isReady()) return false
-    this.warmBy ??= this.clock() + WARM_UP
-    return client.isWarm() || this.clock() >= this.warmBy
+    this.warmBy ??= systemClock() + WARM_UP
+    return client.isWarm() || systemClock() >= this.warmBy
   }
 
   private ended(link: Link, shard: number, end: CallEnd): void {
@@ -177,14 +163,14 @@ export class SharedConnection implements ScriptRunner {
       this.isSuspected = false
       if (this.isLost()) this.spares.start()
     }
-    this.timers.start(look, Math.max(after, this.timeout))
+    backgroundTimers.start(look, Math.max(after, this.timeout))
   }
 
   /** Whether a new connection is wanted: nothing was heard, or the client is stuck without a connection. */
   private isLost(): boolean {
     const { client, silence } = this.current
     if (this.stores === 0 || this.own.client.isClosed()) return false
-    const now = this.clock()
+    const now = systemClock()
     if (silence.silent(now, this.patienceWith).length > 0) return true
     return !client.isReady() && now - this.eventAt >= STUCK
   }
@@ -195,7 +181,7 @@ export class SharedConnection implements ScriptRunner {
   /** Uses a new connection, for as long as the user's client does not answer. */
   private adopt(spare: DuplicateClient): void {
     const { current } = this
-    const silent = current.silence.silent(this.clock(), this.patienceWith)
+    const silent = current.silence.silent(systemClock(), this.patienceWith)
     for (const shard of silent) {
       const deadlines = this.patience.get(shard) ?? PATIENCE
       this.patience.set(shard, Math.min(2 * deadlines, MAX_PATIENCE))
@@ -211,14 +197,14 @@ export class SharedConnection implements ScriptRunner {
   /** Goes back to the user's client as soon as it answers in time: it only hung, or its packets were late. */
   private async returnWhenAnswered(spare: Link, key: string): Promise<void> {
     while (this.current === spare) {
-      const sentAt = this.clock()
+      const sentAt = systemClock()
       const isAnswered = await this.own.client.eval('return 1', [key], []).then(
         () => true,
         (error: unknown) => !isUnanswered(error),
       )
       // Without a connection the client will say when it is ready.
       if (!isAnswered) return
-      if (this.clock() - sentAt <= this.timeout && this.current === spare) this.restore()
+      if (systemClock() - sentAt <= this.timeout && this.current === spare) this.restore()
     }
   }
 
@@ -231,18 +217,23 @@ export class SharedConnection implements ScriptRunner {
 
   /** Closes a connection of ours once the calls on it have ended. */
   private retire(spare: DuplicateClient | undefined): void {
-    if (spare !== undefined) this.timers.start(() => spare.close(), 2 * this.timeout)
+    if (spare !== undefined) backgroundTimers.start(() => spare.close(), 2 * this.timeout)
   }
 
   /** The user's client has connected, or a node of its cluster, which may be too early for commands. */
   private ready(): void {
     if (!this.wasReady && this.mustHold()) return
     if (!this.own.client.isReady()) return
-    this.eventAt = this.clock()
+    this.eventAt = systemClock()
     this.spares.stop()
     this.restore()
     this.held.release()
     this.announce()
+  }
+
+  /** The client shows that it tries to connect. */
+  private noteEvent(): void {
+    this.eventAt = systemClock()
   }
 
   private announce(): void {

@@ -1,10 +1,13 @@
 // New connections beside one that does not answer: attempts that overlap, until one of them stands.
 import type { Millis } from '../time/clock.ts'
 import type { DuplicateClient } from './client-adapter.ts'
-import { backgroundTimers, type Timers } from '../time/timers.ts'
+import { backgroundTimers } from '../time/timers.ts'
 
-/** Attempts that are open at once. Each lives for about as many cycles of `reconnectDelay`. */
-const MAX_ATTEMPTS = 3
+/** Attempts that are open at once. Each lives for about as many delays. */
+const MAX_ATTEMPTS = 4
+
+/** The first attempt is made at once, the second after a delay. */
+const FIRST_DELAYED = 2
 
 /** What the attempts need of the connection that they are for. */
 export interface SpareOptions {
@@ -14,9 +17,8 @@ export interface SpareOptions {
   readonly isWanted: () => boolean
   /** Receives the first connection that stands. */
   readonly onReady: (spare: DuplicateClient) => void
-  /** Milliseconds until the next attempt. */
-  readonly delay: () => Millis
-  readonly timers?: Timers
+  /** Milliseconds until the attempt of that number, from 2 on. */
+  readonly delay: (attempt: number) => Millis
 }
 
 /**
@@ -25,23 +27,24 @@ export interface SpareOptions {
  */
 export class SpareConnections {
   private readonly options: SpareOptions
-  private readonly timers: Timers
   private readonly attempts = new Set<DuplicateClient>()
   private timer: unknown
+  private next = FIRST_DELAYED
 
   constructor(options: SpareOptions) {
     this.options = options
-    this.timers = options.timers ?? backgroundTimers
   }
 
   /** Begins, unless it has begun. */
   start(): void {
-    if (this.timer === undefined) this.attempt()
+    if (this.timer !== undefined) return
+    this.next = FIRST_DELAYED
+    this.attempt()
   }
 
   /** Closes all attempts. */
   stop(): void {
-    this.timers.stop(this.timer)
+    backgroundTimers.stop(this.timer)
     this.timer = undefined
     for (const attempt of this.attempts) attempt.close()
     this.attempts.clear()
@@ -58,7 +61,7 @@ export class SpareConnections {
     )
     const [oldest] = this.attempts
     if (this.attempts.size > MAX_ATTEMPTS) this.close(oldest!)
-    this.timer = this.timers.start(this.attempt, this.options.delay())
+    this.timer = backgroundTimers.start(this.attempt, this.options.delay(this.next++))
   }
 
   private finish(spare: DuplicateClient, isReady: boolean): void {

@@ -1,0 +1,43 @@
+// Connections that die without a reset, and packets that stay on their way.
+import { throughProxy } from '../places.ts'
+import type { Scenario } from '../scenario.ts'
+
+/** Milliseconds, each way: what was sent before the end of the fault arrives that much later. */
+const LATENCY = 8000
+
+export const silent: readonly Scenario[] = [
+  {
+    name: 'packets lost 30 s',
+    length: { test: 3000, full: 30_000 },
+    open: throughProxy(async ({ proxy }, { begin, back, last }) => {
+      begin()
+      proxy.losePackets(true)
+      await last()
+      proxy.losePackets(false)
+      back()
+    }),
+    bounds: {},
+  },
+  {
+    name: 'connection dead without a reset, new ones work',
+    length: { test: 0, full: 0 },
+    open: throughProxy(async ({ proxy }, { begin, back }) => {
+      begin()
+      proxy.forsake()
+      back()
+    }),
+    bounds: {},
+  },
+  {
+    name: '+8 s, packets on their way keep it',
+    length: { test: 3000, full: 5000 },
+    open: throughProxy(async ({ proxy }, { begin, back, last }) => {
+      begin()
+      proxy.set({ toServer: { latency: LATENCY }, toClient: { latency: LATENCY } })
+      await last()
+      proxy.set({}, 'asSent')
+      back()
+    }),
+    bounds: {},
+  },
+]
