@@ -1,6 +1,6 @@
 // Compares figures with what was promised.
 import type { Figures } from './figures.ts'
-import { QUOTA, type Scenario, SHARE, TIMEOUT } from './scenario.ts'
+import { QUOTA, type Scenario, SHARE, TIMEOUT, WINDOW } from './scenario.ts'
 
 /**
  * How many times longer than promised things may take. Counts are exact whatever the machine does; times on a machine
@@ -22,18 +22,21 @@ export function broken(scenario: Scenario, figures: Figures, slack: Slack): stri
   const { bounds, pods = 1 } = scenario
   const { again = 0, unheard = ONE_CALL, median = 5, recovery = 1000 } = bounds
   const limiters = pods * (scenario.load?.connections ?? 1)
+  const { quota = QUOTA, window = WINDOW } = scenario.load ?? {}
+  // A window other than a day gives units back while the scenario runs; such a scenario measures them itself.
+  const ofDay = (bound: number): number => (window === WINDOW ? bound : Infinity)
   const longestWait = Math.max(2 * TIMEOUT * slack, 2 * figures.deadline)
   // What was charged, told too late and handed back may be admitted later.
-  const unspent = QUOTA - figures.spentBefore
+  const unspent = ofDay(quota) - figures.spentBefore
   const rows: [what: string, value: number, most: number][] = [
     ['errors', figures.errors, 0],
     ['stale spends', figures.stale, 0],
     ['double charges', figures.double, 0],
     ['charges whose answer was not heard', figures.unheard, unheard],
-    ['hot units admitted by the store before the fault', figures.spentBefore, QUOTA],
+    ['hot units admitted by the store before the fault', figures.spentBefore, ofDay(quota)],
     ['hot units admitted by the store since', figures.byStore, unspent + again],
-    ['hot units admitted by the fallback', figures.byFallback, limiters * SHARE],
-    ['hot units admitted by the fallback against a refusal', figures.againstRefusal, 0],
+    ['hot units admitted by the fallback', figures.byFallback, ofDay(limiters * quota * SHARE)],
+    ['hot units admitted by the fallback against a refusal', figures.againstRefusal, ofDay(0)],
     [`answers of the fallback (${whyOf(figures)})`, figures.fallback, bounds.fallback ?? Infinity],
     ['ms of the longest wait that is our own', figures.ownWait, longestWait],
     ['ms of the median wait', figures.medianWait, median * slack],

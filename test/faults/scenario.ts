@@ -10,8 +10,8 @@ export const WINDOW = 86_400_000
 export const TIMEOUT = 100
 /** A deadline that no pause of the machine reaches, for tests of faults in which the store is there all the time. */
 export const PATIENT = 2000
-/** What the fallback admits of it: the default share, one half. */
-export const SHARE = QUOTA / 2
+/** The share of a quota that the fallback admits, by default. */
+export const SHARE = 1 / 2
 
 /** A fault as it happens. */
 export interface Occasion {

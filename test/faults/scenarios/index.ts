@@ -3,6 +3,7 @@ import type { Scenario } from '../scenario.ts'
 import { clocks } from './clocks.ts'
 import { damaged } from './damaged.ts'
 import { gone } from './gone.ts'
+import { minutes } from './minutes.ts'
 import { processes } from './process.ts'
 import { silent } from './silent.ts'
 import { slow } from './slow.ts'
@@ -13,6 +14,7 @@ export const scenarios = {
   gone,
   slow,
   silent,
+  minutes,
   unable,
   damaged,
   topology,
