@@ -9,20 +9,16 @@ const MINUTE = 60_000
 /** The units of the used-up key that the fallback admits, and what time gives back meanwhile. */
 const measure: NonNullable<Place['measure']> = (
   { at, answer, key }: PodRecord,
-  times: Times,
-  orders: Orders,
+  { begin }: Times,
+  { quota, window }: Orders,
 ): Held[] => {
-  const { quota, window } = orders
-  const isFallback = (bits: number): boolean =>
-    (bits & (ALLOWED | DEGRADED)) === (ALLOWED | DEGRADED)
-  const admitted = key.filter(
-    (number, i) => number < 0 && at[i]! >= times.begin && isFallback(answer[i]!),
-  ).length
-  const lasted = at.at(-1)! - times.begin
+  const degraded = [...at.keys()].filter((i) => key[i]! < 0 && (answer[i]! & DEGRADED) !== 0)
+  const admitted = degraded.filter((i) => at[i]! >= begin && (answer[i]! & ALLOWED) !== 0)
+  // On a busy machine the fallback may have begun before the store had refused the key: it then has its share left.
+  const left = degraded.some((i) => at[i]! < begin) ? SHARE * quota : 0
   // One more for the unit that was nearly due when the fault began.
-  const due = Math.ceil((SHARE * quota * lasted) / window) + 1
-  // On a busy machine the fallback may have begun before the key was known to be used up.
-  return [{ what: 'units of a used-up key', value: admitted, most: due, isTimed: true }]
+  const due = Math.ceil((SHARE * quota * (at.at(-1)! - begin)) / window) + 1
+  return [{ what: 'units of a used-up key', value: admitted.length, most: left + due }]
 }
 
 /** A server that hangs, under a limit of so many a minute. */
