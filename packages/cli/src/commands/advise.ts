@@ -156,11 +156,12 @@ async function measure(
   }
   const { replay } = await readLogs(logs, options, streams)
   const [peaks] = replay.peaks
-  if (peaks === undefined || replay.sample === undefined || replay.requests === 0)
+  const sampled = replay.sampled()
+  if (peaks === undefined || sampled === undefined || replay.requests === 0)
     throw new Mistake('the log has no requests to learn from')
   const { p50, p99, max } = peaksOf(peaks, replay.clients.size)
   const algorithm = algorithmFor(answers, p99)
-  const { quota, clientShare } = smallestQuota(replay.sample, window, algorithm, max, chosenShare)
+  const { quota, clientShare } = smallestQuota(sampled, window, algorithm, max, chosenShare)
   return {
     clients: replay.clients.size,
     requests: replay.requests,

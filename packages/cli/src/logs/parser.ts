@@ -59,16 +59,9 @@ export type Mapping = ReadonlyMap<string, string>
 /** The string in a range of bytes; bytes that are not UTF-8 become the replacement character. */
 export function textOf(bytes: Uint8Array, start: number, end: number): string {
   // Short ASCII strings are most of what is read, and a decoder costs more than they do.
-  if (end - start < 24) {
-    let text = ''
-    for (let i = start; i < end; i++) {
-      const byte = bytes[i] as number
-      if (byte > 127) return decoder.decode(bytes.subarray(start, end))
-      text += String.fromCharCode(byte)
-    }
-    return text
-  }
-  return decoder.decode(bytes.subarray(start, end))
+  const part = bytes.subarray(start, end)
+  if (part.length >= 24 || part.some((byte) => byte > 127)) return decoder.decode(part)
+  return String.fromCharCode(...part)
 }
 
 const decoder = new TextDecoder()

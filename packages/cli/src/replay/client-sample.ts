@@ -1,50 +1,77 @@
 // Keeps the request times of a sample of clients, so that a curve over many limits can be computed at the end.
 import type { Millis } from 'sluice'
+import { grown } from './columns.ts'
 
 /** Request times that are kept at most, of all clients and of one. */
 const MAX_TIMES = 200_000
 const MAX_TIMES_OF_CLIENT = 30_000
 
-/** The times of one client. */
+/** The times of one client, in their order. */
 export interface Track {
-  readonly times: Millis[]
+  readonly times: Float64Array
   /** All its requests, also those beyond the times that are kept. */
-  requests: number
+  readonly requests: number
 }
 
 /** All clients while they fit; then every second, every fourth and so on, chosen by a hash of their number. */
 export class ClientSample {
-  readonly tracks = new Map<number, Track>()
   /** One in so many clients is in the sample. */
   every = 1
-  private kept = 0
+  private length = 0
+  private times = new Float64Array(1024)
+  private clients = new Int32Array(1024)
+  /** Times that are kept of each client. */
+  private kept = new Uint32Array(1024)
   private readonly most: number
 
-  constructor(most = MAX_TIMES) {
+  constructor(most: number = MAX_TIMES) {
     this.most = most
   }
 
   add(at: Millis, client: number): void {
-    if ((spread(client) & (this.every - 1)) !== 0) return
-    let track = this.tracks.get(client)
-    if (track === undefined) this.tracks.set(client, (track = { times: [], requests: 0 }))
-    track.requests++
-    if (track.times.length >= MAX_TIMES_OF_CLIENT) return
-    track.times.push(at)
-    if (++this.kept > this.most) this.halve()
+    if (!this.holds(client)) return
+    this.kept = grown(this.kept, client + 1)
+    if (this.kept[client]! >= MAX_TIMES_OF_CLIENT) return
+    this.kept[client]!++
+    this.times = grown(this.times, this.length + 1)
+    this.clients = grown(this.clients, this.length + 1)
+    this.times[this.length] = at
+    this.clients[this.length++] = client
+    while (this.length > this.most && this.every < MAX_EVERY) this.halve()
+  }
+
+  /** The sampled clients; `requestsOf` gives all requests of a client. */
+  tracks(requestsOf: (client: number) => number): readonly Track[] {
+    const tracks = new Map<number, { times: Float64Array; length: number }>()
+    for (let i = 0; i < this.length; i++) {
+      const client = this.clients[i] as number
+      let track = tracks.get(client)
+      if (track === undefined)
+        tracks.set(client, (track = { times: new Float64Array(this.kept[client]!), length: 0 }))
+      track.times[track.length++] = this.times[i] as number
+    }
+    return [...tracks].map(([client, { times }]) => ({ times, requests: requestsOf(client) }))
+  }
+
+  private holds(client: number): boolean {
+    return (spread(client) & (this.every - 1)) === 0
   }
 
   private halve(): void {
-    while (this.kept > this.most / 2 && this.tracks.size > 1) {
-      this.every *= 2
-      for (const [client, { times }] of this.tracks) {
-        if ((spread(client) & (this.every - 1)) === 0) continue
-        this.kept -= times.length
-        this.tracks.delete(client)
-      }
+    this.every *= 2
+    let length = 0
+    for (let i = 0; i < this.length; i++) {
+      const client = this.clients[i] as number
+      if (!this.holds(client)) continue
+      this.times[length] = this.times[i] as number
+      this.clients[length++] = client
     }
+    this.length = length
   }
 }
+
+/** Enough halvings for any log; one client alone keeps fewer times than fit. */
+const MAX_EVERY = 1 << 20
 
 /** Consecutive numbers, far apart. */
 function spread(client: number): number {

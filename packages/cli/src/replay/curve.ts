@@ -6,7 +6,7 @@ import {
   type AlgorithmName,
   type Millis,
 } from 'sluice'
-import type { ClientSample, Track } from './client-sample.ts'
+import type { Track } from './client-sample.ts'
 
 /** One limit and what it does. */
 export interface CurvePoint {
@@ -31,12 +31,18 @@ export interface Curve {
   }[]
 }
 
+/** The clients that a curve is computed from, and of how many they are one. */
+export interface Sampled {
+  readonly tracks: readonly Track[]
+  readonly oneIn: number
+}
+
 /** A sliding log remembers each request, and has no larger quota. */
 const MAX_LOG = 10_000
 
 /** Decides about the sampled requests again for each limit and algorithm, by the library. */
 export function curveOf(
-  sample: ClientSample,
+  sample: Sampled,
   window: Millis,
   algorithms: readonly AlgorithmName[],
   highestPeak: number,
@@ -46,8 +52,8 @@ export function curveOf(
   return {
     window,
     clients: tracks.length,
-    oneIn: sample.every,
-    isExact: sample.every === 1 && tracks.every(({ times, requests }) => times.length === requests),
+    oneIn: sample.oneIn,
+    isExact: sample.oneIn === 1 && tracks.every(({ times, requests }) => times.length === requests),
     algorithms: algorithms.map((algorithm) => ({
       algorithm,
       points: quotas
@@ -59,7 +65,7 @@ export function curveOf(
 
 /** The smallest quota that refuses fewer clients than `share`, by bisection; a larger quota refuses no more of them. */
 export function smallestQuota(
-  sample: ClientSample,
+  sample: Sampled,
   window: Millis,
   algorithm: AlgorithmName,
   highestPeak: number,
@@ -81,8 +87,8 @@ interface MeasuredTrack extends Track {
   readonly peak: number
 }
 
-function tracksOf(sample: ClientSample, window: Millis): readonly MeasuredTrack[] {
-  return [...sample.tracks.values()].map(({ times, requests }) => {
+function tracksOf({ tracks }: Sampled, window: Millis): readonly MeasuredTrack[] {
+  return tracks.map(({ times, requests }) => {
     let [first, peak] = [0, 0]
     for (const [i, at] of times.entries()) {
       while (times[first]! <= at - window) first++

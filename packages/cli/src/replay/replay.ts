@@ -5,6 +5,7 @@ import { AgentSketch } from './agent-sketch.ts'
 import { Candidate } from './candidate.ts'
 import { Clients, UNTRACKED } from './clients.ts'
 import { grown } from './columns.ts'
+import type { Sampled } from './curve.ts'
 import type { Decider, LogTime } from './decider.ts'
 import { Mistake } from '../terminal/mistake.ts'
 import { Peaks } from './peaks.ts'
@@ -61,7 +62,7 @@ export class Replay<T> {
   readonly sources: Source<T>[] = []
   readonly faults = new Map<Fault, FaultCount>()
   readonly agents = new AgentSketch()
-  readonly sample: ClientSample | undefined
+  private readonly sample: ClientSample | undefined
   readonly by: readonly string[]
   requests = 0
   /** Requests of clients beyond those that are told apart. */
@@ -138,6 +139,13 @@ export class Replay<T> {
   finish(): void {
     this.reorder.flush()
     for (const { decider } of this.candidates) decider.close()
+  }
+
+  /** The sampled clients; undefined without a sample. */
+  sampled(): Sampled | undefined {
+    const { sample } = this
+    if (sample === undefined) return undefined
+    return { tracks: sample.tracks((client) => this.requestsOf(client)), oneIn: sample.every }
   }
 
   /** Requests of a client. */

@@ -31,7 +31,8 @@ export function summaryOf<T>(replay: Replay<T>, options: SummaryOptions = {}): R
     const key = replay.clients.key(client)
     return nameOf?.(key) ?? key
   }
-  const { sample, timeline } = replay
+  const { timeline } = replay
+  const sampled = curve.length === 0 ? undefined : replay.sampled()
   const result: Omit<ReplayResult, 'verdict'> = {
     version: 1,
     input: inputOf(replay, stopped),
@@ -44,10 +45,10 @@ export function summaryOf<T>(replay: Replay<T>, options: SummaryOptions = {}): R
     timeline: { start: timeline.start, width: timeline.width, requests: timeline.of(0) },
     peaks: replay.peaks.map((peaks) => peaksOf(peaks, replay.clients.size)),
     curves:
-      sample === undefined || curve.length === 0
+      sampled === undefined
         ? []
         : replay.peaks.map((peaks) =>
-            curveOf(sample, peaks.window, curve, highest(peaks, replay.clients.size)),
+            curveOf(sampled, peaks.window, curve, highest(peaks, replay.clients.size)),
           ),
     caveats: [...caveatsOf(replay, show, damaged), ...(options.caveats ?? [])],
   }
