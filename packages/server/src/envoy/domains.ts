@@ -19,6 +19,7 @@ export class DomainRegistry implements Domains {
   private readonly options: DomainOptions
   private readonly policies: LimiterSource | undefined
   private ofDescriptors: ReadonlyMap<string, Domain> = new Map()
+  private lines: readonly string[] = []
   private readonly ofPolicies = new WeakMap<Policy, Domain>()
 
   constructor(options: DomainOptions, policies?: LimiterSource) {
@@ -28,13 +29,21 @@ export class DomainRegistry implements Domains {
 
   /** Puts other descriptors in force; counts are kept where keys, unit and algorithm are the same. */
   swap(configs: readonly DomainConfig[]): void {
+    const lines: string[] = []
     this.ofDescriptors = new Map(
       configs.map((config) => {
         const matcher = new FileMatcher(config, this.options)
+        for (const line of matcher.describe()) lines.push(`${config.domain}.${line}`)
         const around = this.options.around(matcher.counted)
         return [config.domain, decidedDomain(matcher, around, this.options)]
       }),
     )
+    this.lines = lines
+  }
+
+  /** One line for each limit of the files, as Envoy's own service prints them. */
+  describe(): readonly string[] {
+    return this.lines
   }
 
   /** The names of the domains of descriptors. */

@@ -40,13 +40,20 @@ export function shouldRateLimit(
   }
   return (message) => {
     const request = decodeRequest(message, maxDescriptors)
-    checkRequest(request)
-    const domain = domains.get(request.domain)
-    const response: MaybePromise<RateLimitResponse> =
-      domain === undefined ? unlimited(request) : domain.decide(request)
-    if (!isPromise(response)) return finish(request, response, domain !== undefined)
+    const response = decideRequest(domains, request)
+    if (!isPromise(response))
+      return finish(request, response, domains.get(request.domain) !== undefined)
     return response.then((response) => finish(request, response, true))
   }
+}
+
+/** Decides a request in its domain. Throws {@link BadRequest} for requests that make no sense. */
+export function decideRequest(
+  domains: Domains,
+  request: RateLimitRequest,
+): MaybePromise<RateLimitResponse> {
+  checkRequest(request)
+  return domains.get(request.domain)?.decide(request) ?? unlimited(request)
 }
 
 function unlimited({ descriptors }: RateLimitRequest): RateLimitResponse {
@@ -68,6 +75,6 @@ function checkRequest({ domain, descriptors }: RateLimitRequest): void {
     if (entries.length === 0)
       throw new BadRequest('a descriptor has no entries; accepted: one or more')
     for (const { key } of entries)
-      if (key === '') throw new BadRequest('an entry has an empty key; accepted: any other text')
+      if (key === '') throw new BadRequest('an entry has an empty key; accepted: any other string')
   }
 }

@@ -41,11 +41,18 @@ export interface EnvoyServices {
 /** The listener, and what reads its files again. */
 export interface StartedEnvoy {
   readonly listener: Listener
+  /** The domains in force. */
+  readonly domains: DomainRegistry
   reload(): ReturnType<DomainFiles['reload']>
   /** What is wrong with its files as they are now. */
   problems(): readonly string[]
   /** Puts other descriptors in force. */
   swap(domains: readonly DomainConfig[]): void
+}
+
+/** Whether a configuration asks for the gRPC listener. */
+export function hasEnvoy({ listeners, envoy }: Config): boolean {
+  return listeners.grpc !== undefined || envoy !== undefined
 }
 
 /** Starts it when the configuration asks for it; throws `InvalidFiles` when its files are wrong. */
@@ -71,6 +78,7 @@ export async function startEnvoy(
   )
   if (watch !== false && own.length > 0) source.watch(watch)
   return {
+    domains,
     reload: () => source.reload(),
     problems: () => source.problems,
     swap: (others) => domains.swap(others),

@@ -122,7 +122,9 @@ export function createHandler(
   }
   // A map, since the paths that are looked up come from requests.
   const routes = new Map(Object.entries(handlers))
-  for (const { path, createHandler } of mounted) {
+  const methods = new Map<string, readonly string[]>(Object.entries(METHODS))
+  for (const { path, methods: own = GET, createHandler } of mounted) {
+    methods.set(path, own)
     const handler = createHandler({
       isClosing: closing,
       onAnswer: (status) => count(path, status),
@@ -143,7 +145,7 @@ export function createHandler(
       fail('other', response, problemOf(404, 'unknown-route', 'there is nothing at this path'))
       return
     }
-    const accepted = METHODS[path as Path] ?? GET
+    const accepted = methods.get(path) ?? GET
     if (accepted.includes(method)) {
       handle(request, response)
       return

@@ -12,8 +12,10 @@ export interface MountedReply {
   readonly isClosing: () => boolean
 }
 
-/** A path that is answered by GET and HEAD. */
+/** A path of the HTTP port that another protocol serves. */
 export interface MountedRoute {
   readonly path: string
+  /** The accepted methods. Default: GET and HEAD. */
+  readonly methods?: readonly string[]
   readonly createHandler: (reply: MountedReply) => Handler
 }

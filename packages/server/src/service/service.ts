@@ -5,7 +5,8 @@ import { authRoutes } from '../auth/auth-routes.ts'
 import type { Config } from '../config/config.ts'
 import type { Environment } from '../config/environment.ts'
 import { openControls } from '../controls/open-controls.ts'
-import { startEnvoy, type StartedEnvoy } from '../envoy/start-envoy.ts'
+import { debugRoutes } from '../envoy/debug-routes.ts'
+import { hasEnvoy, startEnvoy, type StartedEnvoy } from '../envoy/start-envoy.ts'
 import { openHttp } from '../net/http-listener.ts'
 import { createHandler } from '../http/routes.ts'
 import type { DecisionSurroundings } from '../limiters/decide-options.ts'
@@ -132,11 +133,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const metricsText = () => worker?.metricsText() ?? metrics.text()
     const { http } = config.listeners
     const makeHandler = (isClosing: () => boolean) =>
-      createHandler(
-        { ...context, detail, metricsText, isClosing },
-        config,
-        authRoutes(context, config),
-      )
+      createHandler({ ...context, detail, metricsText, isClosing }, config, [
+        ...authRoutes(context, config),
+        ...(hasEnvoy(config) ? debugRoutes(health, () => envoy?.domains) : []),
+      ])
     listeners.push(await openHttp(makeHandler, http, context))
     const startedWith = domains
     envoy = await startEnvoy(config, { context, surroundings, file, watch, domains })

@@ -68,6 +68,17 @@ export class FileMatcher implements DescriptorMatcher {
     })
   }
 
+  /** One line for each limit, such as `path_/login.user: unit=HOUR requests_per_unit=2, shadow_mode: false`. */
+  describe(): readonly string[] {
+    return this.tree.rules.map(({ path, placed, shadow }) => {
+      const name = path.replaceAll(', ', '.').replaceAll('=', '_')
+      if (placed === null) return `${name}: unlimited`
+      const { requestsPerUnit, unit } = placed.shown
+      const unitName = unitNumbered(unit)?.name.toUpperCase() ?? ''
+      return `${name}: unit=${unitName} requests_per_unit=${requestsPerUnit}, shadow_mode: ${shadow}`
+    })
+  }
+
   metadata(
     request: RateLimitRequest,
     answers: readonly DescriptorAnswer[],
