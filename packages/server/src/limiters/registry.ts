@@ -6,19 +6,17 @@ import type { Limiters, LimiterSource, ServiceLimiter } from './limiters.ts'
 /** Makes the limiter of one policy; all of them share one store, so that counts outlive a reload. */
 export type MakeLimiter = (policy: Policy) => ServiceLimiter
 
-/** What is laid over the policies of the file before they are put in force. */
+/** Applies the operators' overrides to the policies of the file before they are put in force. */
 export type Adjust = (policies: readonly Policy[]) => readonly Policy[]
 
 /** The number of the next state, given that of the last; 0 before the first. */
 export type NextGeneration = (last: number) => number
 
-/** How long a limiter that was replaced stays open for requests that have begun with it, in milliseconds. */
-const AFTERLIFE = 10_000
-
 /**
  * The one place where limiters change. `swap` makes every new limiter before any of them is seen: when one cannot
- * be made it throws and nothing has changed. A policy that is the same as before keeps its limiter, and with it
- * what that knows of a store that is away.
+ * be made it throws and nothing has changed. A policy that is the same as before keeps its limiter. A limiter holds
+ * nothing but its compiled policy (counts, breaker and fallback belong to the store), so one that was replaced needs
+ * no end: requests that began with it finish, and then nothing refers to it.
  */
 export class LimiterRegistry implements LimiterSource {
   private readonly make: MakeLimiter
@@ -27,8 +25,6 @@ export class LimiterRegistry implements LimiterSource {
   /** As the file has them. */
   private written: readonly Policy[]
   private limiters: Limiters
-  /** Limiters that were replaced and are not closed yet, each with the timer that will close it. */
-  private readonly replaced = new Map<ServiceLimiter, NodeJS.Timeout>()
 
   constructor(
     policies: readonly Policy[],
@@ -54,7 +50,7 @@ export class LimiterRegistry implements LimiterSource {
     return limiters
   }
 
-  /** Lays anew over the policies of the file what is to be laid over them. */
+  /** Re-applies the operators' overrides. */
   refresh(): void {
     const policies = this.adjust(this.written)
     if (!isDeepStrictEqual(policies, this.limiters.policies)) this.enforce(policies)
@@ -68,32 +64,13 @@ export class LimiterRegistry implements LimiterSource {
       return kept ?? this.make(policy)
     }
     this.limiters = limitersOf(policies, makeOrKeep, this.generation(old.generation))
-    for (const name of old.names()) {
-      const limiter = old.get(name)
-      if (limiter !== undefined && limiter !== this.limiters.get(name)) this.closeLater(limiter)
-    }
     return this.limiters
   }
 
-  /** Closes every limiter, old and new. The store is not theirs and stays open. */
+  /** Closes the limiters in force. The store is not theirs and stays open. */
   async close(): Promise<void> {
-    const open = [...this.replaced.keys()]
-    for (const name of this.limiters.names()) {
-      const limiter = this.limiters.get(name)
-      if (limiter !== undefined) open.push(limiter)
-    }
-    for (const timer of this.replaced.values()) clearTimeout(timer)
-    this.replaced.clear()
-    await Promise.all(open.map(async (limiter) => limiter.close()))
-  }
-
-  private closeLater(limiter: ServiceLimiter): void {
-    const timer = setTimeout(() => {
-      this.replaced.delete(limiter)
-      void limiter.close()
-    }, AFTERLIFE)
-    timer.unref()
-    this.replaced.set(limiter, timer)
+    const { names, get } = this.limiters
+    await Promise.all(names().map(async (name) => get(name)?.close()))
   }
 }
 
