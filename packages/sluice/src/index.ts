@@ -14,6 +14,13 @@ export {
 } from './limit/limit.ts'
 export type { OnStoreFailure, Source, Verdict } from './limit/verdict.ts'
 export { valuesIn } from './key/key.ts'
+export {
+  definePolicy,
+  type AttributesNamed,
+  type ConditionOn,
+  type TypedPolicy,
+  type TypedRule,
+} from './policy/define-policy.ts'
 export { parsePolicy } from './policy/parse.ts'
 export { placesOf, type Place } from './policy/places.ts'
 export type {
@@ -63,3 +70,4 @@ export { matchPolicy, type PolicyMatcher } from './limiter/match-policy.ts'
 export type { ResilienceOptions } from './resilience/options.ts'
 export type { ResilienceEvent } from './resilience/events.ts'
 export type { Limiter, SyncLimiter } from './limiter/limiter.ts'
+export type { TypedLimiter, TypedSyncLimiter } from './limiter/typed-limiter.ts'

@@ -80,7 +80,11 @@ export function remoteLimiter(url: string | URL, options: RemoteLimiterOptions =
     breaker: options.breaker,
     onEvent: reader.callable<OnEvent>('onEvent', options.onEvent, warnOfService),
     clock: timers.clock,
-    timers: { start: timers.set, stop: timers.clear, afterTurn },
+    timers: {
+      start: (run, after) => timers.set(run, after),
+      stop: (timer) => timers.clear(timer),
+      afterTurn,
+    },
     random: Math.random,
   })
   const batcher = new CheckBatcher({ base, headers, fetch, guard })

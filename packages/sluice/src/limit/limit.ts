@@ -3,13 +3,7 @@ import type { LimitNumbers } from '../algorithms/algorithm.ts'
 import { algorithmOf, ALGORITHMS, type AlgorithmName } from '../algorithms/table.ts'
 import { show, SluiceError } from '../errors.ts'
 import type { Millis } from '../time/clock.ts'
-import {
-  DURATION_FORMS,
-  periodText,
-  tryDuration,
-  type Duration,
-  type DurationText,
-} from '../time/duration.ts'
+import { DURATION_FORMS, periodText, tryDuration, type Duration } from '../time/duration.ts'
 
 export { ALGORITHMS, type AlgorithmName }
 
@@ -23,8 +17,20 @@ export interface Limit extends LimitNumbers {
   readonly burst: number
 }
 
-/** A rate as text: `100/min`, `5/10s`, `1000/1h`. */
-export type RateText = `${number}/${DurationText}`
+/**
+ * A rate as a string: `100/min`, `5/10s`, `1000/1h`. Any string compiles, so that a rate may come from a file;
+ * {@link limit} checks it. Editors suggest the literals.
+ */
+export type RateText =
+  | '10/s'
+  | '100/s'
+  | '10/min'
+  | '100/min'
+  | '1000/min'
+  | '1000/h'
+  | '10000/day'
+  // An intersection, because a mere `string` would absorb the literals.
+  | (string & Record<never, never>)
 
 /** What a limit is made from: a rate as text, or its parts. The default algorithm is the token bucket. */
 export type LimitInput = RateText | LimitFields | Limit

@@ -72,8 +72,8 @@ describe('a limiter', () => {
     expectTypeOf(
       createLimiter({ limit: { quota: 1, window: '1h', algorithm: 'sliding-log' } }),
     ).toEqualTypeOf<SyncLimiter>()
-    // @ts-expect-error not a rate
-    createLimiter({ limit: 'often' })
+    // @ts-expect-error not a limit
+    createLimiter({ limit: true })
     // @ts-expect-error a typing mistake
     createLimiter({ limit: '1/s', hashkeys: true })
     // @ts-expect-error a rule needs a limit

@@ -5,6 +5,7 @@ import { limit as limitOf, type LimitInput } from '../limit/limit.ts'
 import { checkOptionNames } from '../options/unknown-option.ts'
 import { compilePolicy } from '../policy/compile.ts'
 import { parsePolicy } from '../policy/parse.ts'
+import type { TypedPolicy } from '../policy/define-policy.ts'
 import type { Policy } from '../policy/policy.ts'
 import {
   checkResilience,
@@ -20,6 +21,7 @@ import { policyLimiter } from './fast-limiter.ts'
 import type { Limiter, SyncLimiter } from './limiter.ts'
 import { rememberPolicy } from './policy-behind.ts'
 import type { PolicyLimiter } from './policy-limiter.ts'
+import type { TypedLimiter, TypedSyncLimiter } from './typed-limiter.ts'
 
 /** What a limiter is made from. */
 export interface LimiterOptions<S extends Store = Store> {
@@ -47,6 +49,12 @@ const OPTIONS = ['limit', 'policy', 'store', 'hashKeys', 'resilience', 'onDecisi
  * Makes a limiter. On the memory store it answers at once, on a remote store by promises; where the types do not
  * say which, `await` works for both.
  */
+export function createLimiter<A extends string>(
+  options: LimiterOptions<SyncStore> & { readonly policy: TypedPolicy<A> },
+): TypedSyncLimiter<A>
+export function createLimiter<A extends string>(
+  options: LimiterOptions<AsyncStore> & { readonly policy: TypedPolicy<A> },
+): TypedLimiter<A>
 export function createLimiter(options: LimiterOptions<SyncStore>): SyncLimiter
 export function createLimiter(options: LimiterOptions<AsyncStore>): Limiter
 export function createLimiter(options: LimiterOptions): Limiter | SyncLimiter

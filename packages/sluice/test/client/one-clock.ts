@@ -14,9 +14,9 @@ export interface OneClock {
   /** Sends requests over real connections; one way takes 5 to 25 ms of the clock. */
   readonly fetch: Fetch
   /** Moves the clock on. */
-  advance(millis: number): Promise<void>
+  readonly advance: (millis: number) => Promise<void>
   /** Moves the clock on until the promise has settled, and returns its value. */
-  settled<T>(promise: Promise<T>): Promise<T>
+  readonly settled: <T>(promise: Promise<T>) => Promise<T>
 }
 
 /** Installs the clock until the end of the test, also for `Date` and intervals, by which express-rate-limit counts. */

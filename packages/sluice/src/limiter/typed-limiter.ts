@@ -1,0 +1,21 @@
+// Limiters that accept only the attributes that their policy names.
+import type { Decision } from '../decision/decision.ts'
+import type { AttributesNamed } from '../policy/define-policy.ts'
+import type { Millis } from '../time/clock.ts'
+import type { Limiter, SyncLimiter } from './limiter.ts'
+
+/** A {@link Limiter} of a policy made by `definePolicy`. */
+export interface TypedLimiter<A extends string> extends Limiter {
+  check(attributes: AttributesNamed<A>, cost?: number, signal?: AbortSignal): Promise<Decision>
+  peek(attributes: AttributesNamed<A>, cost?: number): Promise<Decision>
+  refund(attributes: AttributesNamed<A>, cost?: number, takenAt?: Millis): Promise<void>
+  reset(attributes: AttributesNamed<A>): Promise<void>
+}
+
+/** A {@link SyncLimiter} of a policy made by `definePolicy`. */
+export interface TypedSyncLimiter<A extends string> extends SyncLimiter {
+  check(attributes: AttributesNamed<A>, cost?: number): Decision
+  peek(attributes: AttributesNamed<A>, cost?: number): Decision
+  refund(attributes: AttributesNamed<A>, cost?: number, takenAt?: Millis): void
+  reset(attributes: AttributesNamed<A>): void
+}
