@@ -1,4 +1,4 @@
-// Requests that travel in one script call, and what it answered them.
+// The requests of one script call, and their answers.
 import type { SluiceError } from '../errors.ts'
 import type { Verdict } from '../limit/verdict.ts'
 import type { Millis } from '../time/clock.ts'
@@ -16,7 +16,7 @@ export class Batch {
   readonly names: string[] = []
   /** When we give up, by our own clock. */
   deadline: Millis = 0
-  /** Its place in the line of those that wait. */
+  /** Its place among the calls that wait for an answer. */
   before: Batch | null = null
   after: Batch | null = null
   settled = false
@@ -36,17 +36,17 @@ export class Batch {
     })
   }
 
-  /** Adds a request and says which one it is. */
+  /** Adds a request and returns its number. */
   add(shape: Shape, names: readonly string[]): number {
     let number = this.shapes.lastIndexOf(shape) + 1
     if (number === 0) number = this.shapes.push(shape)
-    // The short script reads every count of a request before it writes one: none may be there twice.
+    // The short script reads every count of a request before it writes one, so no count may be there twice.
     if (shape.plainArgs === undefined || hasTwins(names)) this.isPlain = false
     for (const name of names) this.names.push(name)
     return this.numbers.push(number) - 1
   }
 
-  /** Whether it does no harm when the call acts after we have given it up: all that it does is to hand back. */
+  /** Whether the call may act after we have given it up: it only refunds. */
   get mayActLate(): boolean {
     return this.shapes.every(({ operation }) => operation === 'refund')
   }
@@ -69,14 +69,14 @@ export class Batch {
     return args
   }
 
-  /** Reads what the script said, and at which server time. */
+  /** Reads the answer of the script, decided at this server time. */
   read(values: readonly unknown[], now: Millis): void {
     const reply: Reply = { values, next: 1, now, isPlain: this.isPlain }
     const { shapes, numbers } = this
     this.answers = numbers.map((number) => verdictsOf(shapes[number - 1]!, reply))
   }
 
-  /** Lets everybody have their answers, or all of them the failure. */
+  /** Settles all requests, with their answers or with the failure. */
   settle(failure?: SluiceError): void {
     this.failure = failure
     this.finish()
@@ -90,15 +90,15 @@ export class Batch {
     return answer
   }
 
-  /** Shows every request with its names, and what it was answered. */
+  /** Visits every request with its names and its answer. */
   forEach(
-    see: (shape: Shape, names: readonly string[], answer: readonly Verdict[] | string) => void,
+    visit: (shape: Shape, names: readonly string[], answer: readonly Verdict[] | string) => void,
   ): void {
     let first = 0
     for (const [i, number] of this.numbers.entries()) {
       const shape = this.shapes[number - 1]!
       const end = first + shape.checks.length
-      see(shape, this.names.slice(first, end), this.answers[i]!)
+      visit(shape, this.names.slice(first, end), this.answers[i]!)
       first = end
     }
   }

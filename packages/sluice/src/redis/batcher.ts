@@ -1,11 +1,12 @@
-// Gathers the requests of one event-loop turn into few script calls, and hands each its own answer.
+// Sends the requests of one event-loop turn in few script calls, and settles each with its own answer.
 import { SluiceError } from '../errors.ts'
 import type { Verdict } from '../limit/verdict.ts'
 import type { OnVerdicts } from '../stores/refusal-cache/refusal-cache.ts'
 import type { Check } from '../stores/store.ts'
 import type { Clock, Millis } from '../time/clock.ts'
 import { Timeouts } from '../time/timeouts.ts'
-import { systemTimers, type Timers } from '../time/timers.ts'
+import type { Timers } from '../time/timers.ts'
+import { TurnBatches } from '../time/turn-batches.ts'
 import { Batch } from './batch.ts'
 import type { RedisConnection } from './connection.ts'
 import { chargedOf } from './late.ts'
@@ -14,16 +15,13 @@ import { ANY_TIME, ServerTime } from './server-time.ts'
 import { knownShape, shapeOf, traced, type Operation, type Shape } from './shape.ts'
 import { slotOf } from './slot.ts'
 
-/** Checks in one script call at most: more gains nothing, and the server answers nobody else meanwhile. */
-const LARGEST_BATCH = 64
+/** Checks in one script call at most: more gains nothing, and the server answers no other client meanwhile. */
+const MAX_CHECKS = 64
 
-/** Shapes of takes that are remembered, since nearly all requests have one of few. */
-const SHAPES_KEPT = 16
+/** Shapes of takes that are kept, since nearly all requests have one of few. */
+const MAX_SHAPES = 16
 
-/** Runs a function once this one has ended. Node's queueMicrotask makes an object and a scope for each call. */
-const NOW = Promise.resolve()
-
-/** What a batcher works with. */
+/** How a batcher reaches the server. */
 export interface BatcherOptions {
   readonly connection: RedisConnection
   readonly timeout: Millis
@@ -33,7 +31,7 @@ export interface BatcherOptions {
   readonly serverClock: Clock | undefined
   /** Default: the runtime's own. */
   readonly timers?: Timers
-  /** Hears of each take that was answered after it had been given up, and whether it had charged anything. */
+  /** Called for each take that was answered after it had been given up; `isCharged`: whether it had charged anything. */
   readonly onLate?: (isCharged: boolean) => void
   /** Whether the server may drop counts by itself. */
   readonly mayDropCounts?: () => boolean
@@ -44,20 +42,26 @@ export class Batcher {
   private readonly options: BatcherOptions
   private readonly timeouts: Timeouts<Batch>
   private readonly serverTime = new ServerTime()
-  /** What this turn has gathered, by cluster slot; without a cluster, all under 0. */
-  private readonly open = new Map<number, Batch>()
+  /** By cluster slot; without a cluster, all under 0. */
+  private readonly batches: TurnBatches<number, Batch>
   private readonly shapes: Shape[] = []
   /**
-   * The call that was answered last, with its verdicts. V8 forgets its code for objects of which there is none
-   * left after a garbage collection, and a quiet store would begin again with slow code.
+   * The call that was answered last, with its verdicts. V8 discards its code for objects of which none is left after a
+   * garbage collection, and a quiet store would start again with slow code.
    */
   protected last: Batch | undefined
-  private isScheduled = false
   private inFlight = 0
 
   constructor(options: BatcherOptions) {
     this.options = options
     this.timeouts = new Timeouts(options.clock, (batch) => this.giveUp(batch), options.timers)
+    this.batches = new TurnBatches({
+      make: () => new Batch(),
+      hasRoom: ({ names }, size) => names.length + size <= MAX_CHECKS,
+      send: (batch) => this.begin(batch),
+      isBusy: () => this.inFlight > 0,
+      timers: options.timers,
+    })
   }
 
   /** Runs one request, whose names are all in one cluster slot. `onVerdicts` receives the answer first. Rejects with a {@link SluiceError}. */
@@ -68,39 +72,16 @@ export class Batcher {
     onVerdicts?: OnVerdicts,
   ): Promise<readonly Verdict[]> {
     const slot = this.options.connection.cluster ? slotOf(names[0]!) : 0
-    let batch = this.open.get(slot)
-    if (batch !== undefined && batch.names.length + names.length > LARGEST_BATCH) {
-      this.begin(batch)
-      batch = undefined
-    }
-    if (batch === undefined) {
-      batch = new Batch()
-      this.open.set(slot, batch)
-      if (!this.isScheduled) this.schedule()
-    }
-    const own = batch
+    const own = this.batches.batchFor(slot, names.length)
     const lowers = operation === 'refund' || operation === 'reset'
-    const told = lowers && this.options.mayDropCounts?.() === true ? traced(checks) : checks
-    const request = own.add(this.shapeIn(own, operation, told), names)
+    const sent = lowers && this.options.mayDropCounts?.() === true ? traced(checks) : checks
+    const request = own.add(this.shapeIn(own, operation, sent), names)
     if (onVerdicts === undefined) return own.done.then(() => own.answerTo(request))
     return own.done.then(() => {
       const verdicts = own.answerTo(request)
       onVerdicts(verdicts)
       return verdicts
     })
-  }
-
-  /** While nothing is on its way, nothing waits; under load, all requests of the turn travel together. */
-  private schedule(): void {
-    this.isScheduled = true
-    if (this.inFlight === 0) void NOW.then(this.flush)
-    else (this.options.timers ?? systemTimers).afterTurn(this.flush)
-  }
-
-  private readonly flush = (): void => {
-    this.isScheduled = false
-    for (const batch of this.open.values()) this.begin(batch)
-    this.open.clear()
   }
 
   private begin(batch: Batch): void {
@@ -110,21 +91,21 @@ export class Batcher {
     this.send(batch, true)
   }
 
-  /** The shape of a request: one of the batch when it has it, one that was made before, or a new one. */
+  /** The shape of a request: one of the batch, one that was kept, or a new one. */
   private shapeIn(batch: Batch, operation: Operation, checks: readonly Check[]): Shape {
     const known =
       knownShape(batch.shapes, operation, checks) ?? knownShape(this.shapes, operation, checks)
     if (known !== undefined) return known
     const made = shapeOf(operation, checks)
-    if (operation === 'take' && this.shapes.push(made) > SHAPES_KEPT) this.shapes.shift()
+    if (operation === 'take' && this.shapes.push(made) > MAX_SHAPES) this.shapes.shift()
     return made
   }
 
-  /** Sends by the hash; the text goes out only when the server does not know it. Nothing else is sent twice. */
+  /** Sends the hash of the script, and the script itself only if the server does not know it. Nothing else is sent twice. */
   private send(batch: Batch, mayRepeat: boolean): void {
     const { connection, clock, serverClock } = this.options
     const { script, names } = batch
-    // A call that sat in a hung server's socket until we had given up must do nothing any more.
+    // A call that waited in the socket of a hung server until we gave up must do nothing.
     const args =
       serverClock === undefined
         ? batch.argsFor('', batch.mayActLate ? ANY_TIME : this.serverTime.at(batch.deadline))
@@ -152,8 +133,8 @@ export class Batcher {
     sentAt: Millis,
     mayRepeat: boolean,
   ): void {
-    // Below 0: the call came too late by the server's clock and did nothing. Unless we have given up, it was
-    // not late: we did not know that clock yet, or it was set. It may go again.
+    // Negative: the call came too late by the server's clock and did nothing. Unless we have given up, it was not late:
+    // we did not know that clock yet, or it was set. It may be sent again.
     const isLate = Number(values[0]) < 0
     const now = Math.abs(Number(values[0]))
     this.serverTime.learn(now, sentAt, this.options.clock())
@@ -166,11 +147,11 @@ export class Batcher {
     batch.read(values, now)
     this.last = batch
     if (this.settle(batch)) batch.settle()
-    else batch.forEach((shape, names, answer) => this.giveBack(shape, names, answer))
+    else batch.forEach((shape, names, answer) => this.refundLate(shape, names, answer))
   }
 
-  /** The server acted in time, but we had given up by the time we heard of it: whoever asked was told otherwise. */
-  private giveBack(
+  /** The server acted in time, but its answer came after we had given up: the caller was answered without it. */
+  private refundLate(
     { operation, checks }: Shape,
     names: readonly string[],
     verdicts: readonly Verdict[] | string,
@@ -193,7 +174,7 @@ export class Batcher {
     this.fail(batch, tooLate(this.options.timeout))
   }
 
-  /** True once. */
+  /** False if already settled. */
   private settle(batch: Batch): boolean {
     if (batch.settled) return false
     batch.settled = true

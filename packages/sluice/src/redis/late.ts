@@ -1,8 +1,8 @@
-// What a call that was given up has charged after all.
+// What a call charged that was answered after it had been given up.
 import type { Verdict } from '../limit/verdict.ts'
 import type { Check } from '../stores/store.ts'
 
-/** A check whose units are to be handed back, and its place in the request. */
+/** A check whose units are to be refunded, and its place in the request. */
 interface Charged {
   readonly check: Check
   readonly index: number
@@ -10,7 +10,7 @@ interface Charged {
 
 /**
  * The checks of a take that were charged because the whole was allowed, each with the instant of its charge.
- * What a refusal charged stays: a refusal it was.
+ * Units charged by countRefused stay charged.
  */
 export function chargedOf(
   checks: readonly Check[],

@@ -1,4 +1,4 @@
-// What the scripts' numbers mean.
+// Reads the answers of the scripts.
 import { algorithmOf } from '../algorithms/table.ts'
 import { LazyVerdict } from '../limit/take.ts'
 import type { Verdict } from '../limit/verdict.ts'
@@ -11,17 +11,17 @@ export interface Reply {
   readonly values: readonly unknown[]
   next: number
   readonly now: Millis
-  /** Whether the script of plain takes speaks, which says less. */
+  /** Whether the script of plain takes answered, which returns fewer numbers. */
   readonly isPlain: boolean
 }
 
-/** The verdicts of a take or peek, or the server's error as text. */
+/** The verdicts of a take or peek, or the server's error as a string. */
 export function verdictsOf(
   { operation, checks }: Shape,
   reply: Reply,
 ): readonly Verdict[] | string {
   const { values, next } = reply
-  // Some clients give numbers as text, or texts as bytes, when told so: only an error is no number at all.
+  // Clients can be configured to return numbers as strings, or strings as bytes: only an error is no number at all.
   const first = values[next]
   if (typeof first !== 'number' && next < values.length && Number.isNaN(Number(first))) {
     reply.next += 1
@@ -37,11 +37,11 @@ function numberFrom(reply: Reply): number {
   return Number(reply.values[reply.next++])
 }
 
-/** What the script says of a check. */
+/** The script's answer to a check. */
 const REFUSED = 0
 const LOOKED_AT = 2
 
-/** The server decides and says what the state is; what follows from it is worked out here, when asked. */
+/** The server decides and returns the state; the numbers that follow from it are computed here, when read. */
 function verdictOf(check: Check, reply: Reply): Verdict {
   const { limit, cost } = check
   const { words } = algorithmOf(limit)

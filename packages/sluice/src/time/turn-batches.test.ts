@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest'
+import { TurnBatches } from './turn-batches.ts'
+
+/** Batches of numbers, at most three together; `endTurn` ends the turn. */
+function batches() {
+  const sent: number[][] = []
+  const turns: (() => void)[] = []
+  const state = { isBusy: false }
+  const made = new TurnBatches<string, number[]>({
+    make: () => [],
+    hasRoom: (batch, size) => batch.length + size <= 3,
+    send: (batch) => void sent.push(batch),
+    isBusy: () => state.isBusy,
+    timers: { start: () => undefined, stop: () => {}, afterTurn: (run) => void turns.push(run) },
+  })
+  const add = (key: string, ...numbers: number[]): void => {
+    made.batchFor(key, numbers.length).push(...numbers)
+  }
+  const endTurn = (): void => {
+    for (const run of turns.splice(0)) run()
+  }
+  return { add, sent, state, endTurn }
+}
+
+describe('batches of a turn', () => {
+  it('are sent as soon as the running function has ended, while nothing is in flight', async () => {
+    const { add, sent } = batches()
+    add('a', 1)
+    add('a', 2)
+    expect(sent).toEqual([])
+    await Promise.resolve()
+    expect(sent).toEqual([[1, 2]])
+  })
+
+  it('wait for the end of the turn while a batch is in flight', async () => {
+    const { add, sent, state, endTurn } = batches()
+    state.isBusy = true
+    add('a', 1)
+    await Promise.resolve()
+    add('a', 2)
+    expect(sent).toEqual([])
+    endTurn()
+    expect(sent).toEqual([[1, 2]])
+  })
+
+  it('are sent in order when they are full, each key for itself', async () => {
+    const { add, sent } = batches()
+    add('a', 1, 2)
+    add('b', 3)
+    add('a', 4, 5)
+    expect(sent).toEqual([[1, 2]])
+    await Promise.resolve()
+    expect(sent).toEqual([[1, 2], [4, 5], [3]])
+    add('a', 6)
+    await Promise.resolve()
+    expect(sent.at(-1)).toEqual([6])
+  })
+})

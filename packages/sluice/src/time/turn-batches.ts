@@ -1,0 +1,69 @@
+// Collects the requests of one event-loop turn, so that they are sent to a server in few batches.
+import { systemTimers, type Timers } from './timers.ts'
+
+/** How batches are made and sent. */
+export interface TurnBatchesOptions<B> {
+  readonly make: () => B
+  /** Whether a batch has room for a request of this size. */
+  readonly hasRoom: (batch: B, size: number) => boolean
+  readonly send: (batch: B) => void
+  /** Whether a batch is in flight. */
+  readonly isBusy: () => boolean
+  /** Default: the runtime's own. */
+  readonly timers?: Timers | undefined
+}
+
+/** A resolved promise: `queueMicrotask` of Node makes an object and a scope for each call, `then` does not. */
+const NOW = Promise.resolve()
+
+/**
+ * Batches by key. While nothing is in flight, a batch is sent as soon as the running function has ended, so that a single
+ * request does not wait. Otherwise it is sent at the end of the turn. Batches of one key are sent in order.
+ */
+export class TurnBatches<K, B> {
+  private readonly options: TurnBatchesOptions<B>
+  private readonly hasRoom: (batch: B, size: number) => boolean
+  private readonly open = new Map<K, B>()
+  /** Consecutive requests usually have one key. */
+  private lastKey: K | undefined
+  private last: B | undefined
+  private isScheduled = false
+
+  constructor(options: TurnBatchesOptions<B>) {
+    this.options = options
+    this.hasRoom = options.hasRoom
+  }
+
+  /** The batch of this turn for a key, with room for a request of this size. A full one is sent at once. */
+  batchFor(key: K, size: number): B {
+    const { last } = this
+    if (last !== undefined && key === this.lastKey && this.hasRoom(last, size)) return last
+    this.lastKey = key
+    return (this.last = this.openBatch(key, size))
+  }
+
+  private openBatch(key: K, size: number): B {
+    const open = this.open.get(key)
+    if (open !== undefined) {
+      if (this.hasRoom(open, size)) return open
+      this.options.send(open)
+    }
+    const batch = this.options.make()
+    this.open.set(key, batch)
+    if (!this.isScheduled) this.schedule()
+    return batch
+  }
+
+  private schedule(): void {
+    this.isScheduled = true
+    if (this.options.isBusy()) (this.options.timers ?? systemTimers).afterTurn(this.flush)
+    else void NOW.then(this.flush)
+  }
+
+  private readonly flush = (): void => {
+    this.isScheduled = false
+    this.last = undefined
+    for (const batch of this.open.values()) this.options.send(batch)
+    this.open.clear()
+  }
+}
