@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url'
 import { beforeAll, afterAll, describe, expect, it, vi } from 'vitest'
 import { exampleLog } from './example-log.ts'
 import { replayCommand } from '../src/commands/replay.ts'
-import { streamsWith } from '../src/commands/test-log.ts'
+import { streamsWith } from './test-log.ts'
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 

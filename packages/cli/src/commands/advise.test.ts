@@ -6,8 +6,8 @@ import { reviewFile } from '@sluice/server'
 import { QUESTIONS } from '../advice/answers.ts'
 import { adviseCommand, type AdviseFlags } from './advise.ts'
 import { replayLogs } from './replay.ts'
-import { fileWith, folder } from './test-folder.ts'
-import { lineOf, START, streamsWith, type TestStreams } from './test-log.ts'
+import { fileWith, folder } from '../../test/test-folder.ts'
+import { lineOf, START, streamsWith, type TestStreams } from '../../test/test-log.ts'
 
 const combinations = Object.values(QUESTIONS).reduce<Record<string, string>[]>(
   (all, { name, answers }) =>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { diffCommand, type DiffFlags, type DiffResult } from './diff.ts'
-import { fileWith } from './test-folder.ts'
-import { lineOf, START, streamsWith } from './test-log.ts'
+import { fileWith } from '../../test/test-folder.ts'
+import { lineOf, START, streamsWith } from '../../test/test-log.ts'
 
 const base = `policies:
   - name: api

@@ -7,8 +7,8 @@ import { createLimiter, limit, memoryStore } from 'sluice'
 import { replayCommand, replayLogs, type ReplayFlags } from './replay.ts'
 import { ALGORITHMS } from './log-flags.ts'
 import type { ReplayResult } from '../replay/result.ts'
-import { folder } from './test-folder.ts'
-import { lineOf, START, streamsWith, type TestStreams } from './test-log.ts'
+import { folder } from '../../test/test-folder.ts'
+import { lineOf, START, streamsWith, type TestStreams } from '../../test/test-log.ts'
 
 function resultOf(log: string, flags: ReplayFlags = {}): Promise<ReplayResult> {
   return replayLogs([], { try: '5/min', showKeys: true, ...flags }, streamsWith(log))

@@ -19,7 +19,8 @@ dt{color:var(--soft);font-size:13px}
 dd{margin:0;font-size:19px;font-weight:600;font-variant-numeric:tabular-nums;overflow-wrap:anywhere}
 dd.long{font-size:15px}
 dd small{display:block;font-size:13px;font-weight:400;color:var(--soft)}
-figure{margin:12px 0 0}
+figure{margin:12px 0 0;overflow-x:auto}
+figure svg{min-width:640px}.pair svg{min-width:0}
 svg{display:block;width:100%;height:auto;font-family:inherit}
 .pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,440px),1fr));gap:16px}
 .grid{stroke:var(--rule);stroke-width:1}.axis,.mark{stroke:var(--soft);stroke-width:1}

@@ -1,6 +1,6 @@
 // Logs and streams for tests: lines made from a few numbers, and a terminal that keeps what is written.
 import { Readable } from 'node:stream'
-import type { Streams } from '../terminal/streams.ts'
+import type { Streams } from '../src/terminal/streams.ts'
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
