@@ -1,4 +1,4 @@
-// Limits as plain data, and the one function that makes them from what people write.
+// Limits as plain data, and the function that makes them from what users write.
 import type { LimitNumbers } from '../algorithms/algorithm.ts'
 import { algorithmOf, ALGORITHMS, type AlgorithmName } from '../algorithms/table.ts'
 import { show, SluiceError } from '../errors.ts'
@@ -32,7 +32,7 @@ export type RateText =
   // An intersection, because a mere `string` would absorb the literals.
   | (string & Record<never, never>)
 
-/** What a limit is made from: a rate as text, or its parts. The default algorithm is the token bucket. */
+/** What a limit is made from: a rate as a string, or its parts. The default algorithm is the token bucket. */
 export type LimitInput = RateText | LimitFields | Limit
 
 /** The parts of a limit, each checked by {@link limit}. */
@@ -43,7 +43,7 @@ export interface LimitFields {
   readonly burst?: number
 }
 
-/** What may be said beside a rate as text. */
+/** What a rate as a string may be combined with. */
 export interface LimitOptions {
   readonly algorithm?: AlgorithmName
   readonly burst?: number

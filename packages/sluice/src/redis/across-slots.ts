@@ -1,4 +1,4 @@
-// A request whose counts are in several cluster slots: taken group by group, handed back on a refusal.
+// A request whose counts are in several cluster slots: taken group by group, refunded on a refusal.
 import type { Verdict } from '../limit/verdict.ts'
 import type { Check } from '../stores/store.ts'
 import type { Operation } from './shape.ts'
@@ -13,9 +13,9 @@ type Group = readonly Indexed[]
 type Run = (operation: Operation, checks: readonly Check[]) => Promise<readonly Verdict[]>
 
 /**
- * Takes groups in order, those with a say before those that are all shadow, and stops at the first refusal:
- * then everything taken is handed back, checks that count refusals are charged, and the others are looked at.
- * When a group cannot answer, what the earlier ones took is handed back before the error goes on.
+ * Takes groups in order, those with enforced checks before those with only shadow checks, and stops at the first refusal:
+ * then everything taken is refunded, checks that count refusals are charged, and the others are peeked at. When a group
+ * cannot answer, what the earlier ones took is refunded before the call rejects.
  */
 export async function takeAcross(groups: readonly Group[], run: Run): Promise<readonly Verdict[]> {
   const order = groups.toSorted((a, b) => Number(isShadow(a)) - Number(isShadow(b)))
@@ -38,7 +38,7 @@ export async function takeAcross(groups: readonly Group[], run: Run): Promise<re
   return verdicts
 }
 
-/** Another group refused: hand back what this one took, charge what counts refusals, look at the rest. */
+/** Another group refused: refund what this one took, charge the checks that count refusals, peek at the rest. */
 async function undo(group: Group, wasTaken: boolean, verdicts: Verdict[], run: Run): Promise<void> {
   const counting = group.filter(({ check }) => check.countRefused === true)
   const others = group.filter(({ check }) => check.countRefused !== true)
@@ -51,7 +51,7 @@ function checksOf(group: Group): readonly Check[] {
   return group.map(({ check }) => check)
 }
 
-/** What was charged, to be handed back into the window it was charged in. */
+/** What was charged, to be refunded into the window in which it was charged. */
 function takenIn(group: Group, verdicts: readonly Verdict[]): readonly Check[] {
   const charged = group.filter(
     ({ check, index }) => verdicts[index]!.allowed || check.countRefused === true,

@@ -2,12 +2,12 @@
 import type { RedisConnection } from './connection.ts'
 import type { StoreWarning } from './warnings.ts'
 
-/** A script may ask, and needs nothing of a client but what it has for the others. A key leads it to a node. */
+/** As a script, so that it needs nothing more of a client. In a cluster, the key selects the node. */
 const ASK = "return redis.call('INFO', 'memory')"
 
 /** What is known of the server's `maxmemory-policy`. */
 export class Eviction {
-  /** Whether the server may drop counts. False until it has said so. */
+  /** Whether the server may drop counts. False until its policy is known. */
   isPossible = false
   private readonly connection: RedisConnection
   private readonly name: string
@@ -39,7 +39,7 @@ export class Eviction {
       this.isPossible = policy !== 'noeviction'
       if (this.isPossible) this.tell(policy)
     } catch {
-      // Not allowed to ask, or gone again: nothing is known, as before.
+      // Not permitted, or unreachable again: nothing is known, as before.
     }
   }
 

@@ -31,8 +31,8 @@ export interface RedisStoreOptions {
   /** Whether the client is a cluster client. Default: what the client's shape says. */
   readonly cluster?: boolean
   /**
-   * Milliseconds for which a refusal is answered from memory; what other processes give or reset is seen that much
-   * later at most. 0: the server is asked every time. Default 250.
+   * Milliseconds for which a refusal is answered from the cache; refunds and resets of other processes are seen that much
+   * later at most. 0: every request goes to the server. Default 250.
    */
   readonly holdRefusals?: Millis
   /** For tests: the time that the script sees instead of the server's. */
@@ -46,8 +46,8 @@ export interface RedisStoreOptions {
  * or Cluster. The client stays yours: configure it without an offline queue, and close it yourself.
  *
  * In a cluster, checks whose keys share a slot are decided in one atomic call. Across slots, groups are taken
- * one after the other; when one refuses, what the earlier ones took is handed back. Between the two, others
- * may see the units as taken.
+ * one after the other; when one refuses, what the earlier ones took is refunded. In between, other requests may see
+ * the units as taken.
  */
 export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): RemoteStore {
   const { prefix = 'sl:', timeout = 100, holdRefusals = 250 } = options
@@ -125,7 +125,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
 /** Decides checks of one slot. */
 type Run = Batcher['run']
 
-interface RedisParts {
+interface RedisCountsOptions {
   readonly batcher: Batcher
   readonly nameOf: (space: string, key: string) => string
   readonly cluster: boolean
@@ -142,7 +142,7 @@ class Redis implements ObservedStore {
   private readonly whole: Deadlines
   private readonly release: () => void
 
-  constructor({ batcher, nameOf, cluster, timeout, warn, close }: RedisParts) {
+  constructor({ batcher, nameOf, cluster, timeout, warn, close }: RedisCountsOptions) {
     this.release = close
     this.whole = new Deadlines(timeout, systemClock, systemTimers, tooLate)
     this.batcher = batcher
@@ -166,7 +166,7 @@ class Redis implements ObservedStore {
     })
   }
 
-  /** Group after group, but no longer in all than one call may take. */
+  /** Takes group after group, in no more time than one call may take. */
   private takeAcross(
     checks: readonly Check[],
     groups: readonly (readonly Indexed[])[],

@@ -1,19 +1,19 @@
-// What is allowed but may cost more than one expects, told once.
+// Warnings about what is allowed but may cost more than expected, each once.
 import { limitText, type Limit } from '../limit/limit.ts'
 import type { ClientRisk } from './client-adapter.ts'
 
-/** Something worth knowing that is no error. */
+/** A risk that is no error. */
 export interface StoreWarning {
   /** Stable, documented under `docs/reference/redis.md`. */
   readonly code: 'large-sliding-log' | 'server-evicts' | ClientRisk
   readonly message: string
 }
 
-/** The largest quota of a sliding log that nobody need hear of: 16 kB in each key. */
+/** The largest quota of a sliding log without a warning: 16 kB in each key. */
 const UNREMARKABLE_LOG = 1000
 const BYTES_PER_ENTRY = 16
 
-/** Looks at every limit that is used, and warns of each once. */
+/** Checks every limit that is used, and warns of each once. */
 export function warnings(warn: (warning: StoreWarning) => void): (limit: Limit) => void {
   const told = new Set<string>()
   return (limit) => {
@@ -29,7 +29,7 @@ export function warnings(warn: (warning: StoreWarning) => void): (limit: Limit) 
   }
 }
 
-/** Where warnings go when nobody asked for them. */
+/** Where warnings go by default. */
 export function warnOnConsole({ code, message }: StoreWarning): void {
   // oxlint-disable-next-line no-console -- the one place for it: somebody should hear of it once
   console.warn(`sluice: ${message} (${code})`)

@@ -10,7 +10,7 @@ const CHUNK = 1 << CHUNK_BITS
 const INDEX = CHUNK - 1
 const SMALLEST = 64
 
-/** Who is in a chunk's slots. */
+/** The keys in a chunk's slots. */
 interface Chunk {
   /** The key in each slot; undefined where the slot is free. */
   readonly keys: (string | undefined)[]
@@ -35,9 +35,9 @@ export abstract class Slots {
   abstract save(slot: number, state: State): void
   /** Makes sure that a chunk has room for the state at this index. */
   protected abstract reserve(chunk: number, index: number): void
-  /** Lets go of a chunk's states. */
+  /** Releases a chunk's states. */
   protected abstract release(chunk: number): void
-  /** Lets go of one state. */
+  /** Releases one state. */
   protected abstract clear(slot: number): void
 
   keyAt(slot: number): string | undefined {
