@@ -2,7 +2,7 @@
 import type { Scenario } from '../scenario.ts'
 import { clocks } from './clocks.ts'
 import { damaged } from './damaged.ts'
-import { gone } from './gone.ts'
+import { unreachable } from './unreachable.ts'
 import { minutes } from './minutes.ts'
 import { processes } from './process.ts'
 import { silent } from './silent.ts'
@@ -11,7 +11,7 @@ import { topology } from './topology.ts'
 import { unable } from './unable.ts'
 
 export const scenarios = {
-  gone,
+  unreachable,
   slow,
   silent,
   minutes,

@@ -1,4 +1,4 @@
-// Stores that are not there: refused, killed, stopped.
+// Stores that cannot be reached: refused, killed, stopped.
 import { onServer, throughProxy } from '../places.ts'
 import { QUOTA, type Scenario } from '../scenario.ts'
 
@@ -14,7 +14,7 @@ const refuse = throughProxy(
   (proxy) => proxy.refuse(),
 )
 
-export const gone: readonly Scenario[] = [
+export const unreachable: readonly Scenario[] = [
   {
     name: 'refused at start, 5 s',
     length: { test: 2000, full: 5000 },
