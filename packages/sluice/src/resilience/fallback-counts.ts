@@ -71,8 +71,8 @@ export class FallbackCounts {
   }
 
   /**
-   * The store's refusal of this check where it still holds. Where time has passed it, a fresh local count is charged
-   * with what the store had counted, at the same share: the fallback hands out no units a second time.
+   * The store's refusal of this check where it still holds. Where time has passed it, the local count is charged
+   * down to what the store had left, at the same share: the fallback hands out no units a second time.
    */
   private startFromKnown(check: Check): Verdict | undefined {
     if (modeOf(check) !== 'local') return undefined
@@ -86,8 +86,7 @@ export class FallbackCounts {
     const level = this.options.scale(Math.max(0, limit.burst - used))
     const look = { ...check, limit: scaled, cost: 0, shadow: false, countRefused: false }
     const { remaining } = this.counts.peek([look])[0]!
-    const isFresh = remaining === scaled.burst
-    if (isFresh && level < remaining) this.counts.take([{ ...look, cost: remaining - level }])
+    if (level < remaining) this.counts.take([{ ...look, cost: remaining - level }])
     return undefined
   }
 
