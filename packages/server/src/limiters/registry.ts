@@ -69,8 +69,8 @@ export class LimiterRegistry implements LimiterSource {
 
   /** Closes the limiters in force. The store is not theirs and stays open. */
   async close(): Promise<void> {
-    const { names, get } = this.limiters
-    await Promise.all(names().map(async (name) => get(name)?.close()))
+    const { limiters } = this
+    await Promise.all(limiters.names().map(async (name) => limiters.get(name)?.close()))
   }
 }
 

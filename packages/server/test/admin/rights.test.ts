@@ -14,7 +14,7 @@ const page = readFileSync(
 )
 const rule = /^ACL (SETUSER sluice .*)$/m.exec(page)![1]!
 
-test('the documented user can count, block, override, list keys and reset', async () => {
+test('the documented user can count, block, unblock, list keys and reset', async () => {
   const redis = await startRedis()
   onTestFinished(() => redis.stop())
   const root = new Redis(redis.url)

@@ -20,6 +20,7 @@ describe('definePolicy', () => {
 
   it('accepts only the named attributes in rules', () => {
     const rule = { name: 'a', by: ['user'], limit: '1/s' } as const
+    expectTypeOf(definePolicy(names, { name: 'api', rules: [rule] })).toExtend<Policy>()
     // @ts-expect-error no such attribute
     definePolicy(names, { name: 'api', rules: [{ ...rule, by: ['usr'] }] })
     // @ts-expect-error no such attribute

@@ -21,7 +21,7 @@ export interface TypedRule<A extends string> extends Omit<
 }
 
 /** Carries attribute names in a type; has no value. */
-export declare const NAMED_ATTRIBUTES: unique symbol
+declare const NAMED_ATTRIBUTES: unique symbol
 
 /** A {@link Policy} whose attribute names the compiler knows. */
 export interface TypedPolicy<A extends string = string> extends Policy {

@@ -127,7 +127,7 @@ class DecidedDomain implements Domain {
     const isTentative = !decision.allowed && !this.chargesEach && descriptors.length > 1
     const first = isTentative ? firstOutcomes(descriptors) : undefined
     let start = 0
-    return outcomesOf(descriptors, decision).map((own, i) => {
+    return outcomesOf(descriptors, outcomes).map((own, i) => {
       const offset = start
       start += own.length
       return answerOf(descriptors[i]!, own, (index) => {
@@ -150,7 +150,7 @@ class DecidedDomain implements Domain {
 const LOOK_COSTS: Readonly<Partial<Record<string, number>>> = { look: 1, refund: 0 }
 
 function isLookRefused(descriptors: readonly DescriptorChecks[], decision: Decision): boolean {
-  return outcomesOf(descriptors, decision).some(
+  return outcomesOf(descriptors, decision.outcomes).some(
     (own, i) =>
       descriptors[i]!.use === 'look' && own.some(({ allowed, shadow }) => !allowed && !shadow),
   )

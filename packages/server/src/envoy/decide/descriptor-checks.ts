@@ -32,9 +32,13 @@ export function hitsOf(
   return { cost, use: cost === 0 ? 'look' : negative ? 'refund' : 'take' }
 }
 
+/** Objects without a prototype of their own that V8 keeps fast, which it does not with `Object.create(null)`. */
+const Bare = function () {} as unknown as new () => object
+Bare.prototype = Object.create(null) as object
+
 /** The entries as attributes; of entries with the same key, the last. */
 export function attributesOf({ entries }: Descriptor): Attributes {
-  const attributes = Object.create(null) as Record<string, string>
+  const attributes = new Bare() as Record<string, string>
   for (const { key, value } of entries) attributes[key] = value
   return attributes
 }
@@ -59,8 +63,9 @@ export function requestOf(
 /** The outcomes of each descriptor. */
 export function outcomesOf(
   descriptors: readonly DescriptorChecks[],
-  { outcomes }: Decision,
+  outcomes: Decision['outcomes'],
 ): readonly Decision['outcomes'][] {
+  if (descriptors.length === 1) return [outcomes]
   let next = 0
   return descriptors.map(({ checks }) => outcomes.slice(next, (next += checks.length)))
 }
