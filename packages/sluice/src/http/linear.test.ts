@@ -32,6 +32,8 @@ const SHAPES: readonly (readonly [before: string, unit: string, after: string])[
   ['', ':', ''],
   ['/', '/', 'login'],
   ['/', './', 'login'],
+  ['/login', '.', 'x'],
+  ['/login', '.', ''],
   ['/', '../', 'login'],
   ['/', 'a/../', 'login'],
   ['/', '%2f', 'login'],

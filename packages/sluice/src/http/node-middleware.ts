@@ -48,6 +48,7 @@ function proceed<Q extends object, S>(
     else finish(flow, action, response, next)
     return
   }
+  if (admission.delay === 0 && !guard.hasAfter) return next()
   const raw = flow.raw(response)
   if (guard.hasAfter)
     onAnswered(raw, () => guard.answered(admission, raw.statusCode, request, response))

@@ -6,8 +6,8 @@ export type Segments = readonly string[]
 /** `http://host` of a target in absolute form, which proxies send and every server accepts. */
 const ORIGIN = /^[a-z][a-z\d+.-]*:\/\/[^/\\?#]*/i
 
-/** What servers read in different ways: `//`, dot segments, `\`, `;params`, and encoded forms of these. */
-const AMBIGUOUS = /\/\/|[\\;]|%(?:2[ef]|5c|3b|25)|\/\.\.?(?:\/|$)/i
+/** What servers read in different ways: `//`, dot segments, `\`, `;params`, dots and spaces at the end, and encoded forms of these. */
+const AMBIGUOUS = /\/\/|[\\;]|%(?:2[ef]|5c|3b|25)|\/\.\.?(?:\/|$)|(?:\.|%20)$/i
 
 /**
  * The readings of a request target, the one as it was sent first; nearly always it is the only one. Servers differ
@@ -22,7 +22,7 @@ export function pathReadings(target: string): readonly Segments[] {
   const once = decoded(path)
   const spellings = new Set([path, once, decoded(once)])
   for (const spelling of spellings) {
-    for (const cut of [spelling, spelling.replaceAll(/;[^/]*/g, '')]) {
+    for (const cut of [spelling, spelling.replaceAll(/;[^/]*/g, ''), trimmed(spelling)]) {
       const slashed = cut.replaceAll('\\', '/')
       // Some servers merge double slashes before they resolve dots, some do not.
       for (const parts of [slashed.split('/'), slashed.split(/\/+/)]) {
@@ -65,6 +65,13 @@ function resolved(parts: readonly string[]): Segments {
     else if (segment !== '.') left.push(segment)
   }
   return left.filter((segment) => segment !== '')
+}
+
+/** The path without dots and spaces at its end, which Caddy ignores. */
+function trimmed(path: string): string {
+  let end = path.length
+  while (path[end - 1] === '.' || path[end - 1] === ' ') end--
+  return path.slice(0, end)
 }
 
 /** The whole path decoded once; what is no encoding stays. */

@@ -1,5 +1,6 @@
 // The one path of every adapter: whether a request counts, by what, the decision, the header fields, the reply.
 import type { Decision, Outcome } from '../decision/decision.ts'
+import { LazyDecision } from '../decision/lazy-decision.ts'
 import { show, SluiceError } from '../errors.ts'
 import { policyBehind } from '../limiter/policy-behind.ts'
 import type { Attributes } from '../policy/policy.ts'
@@ -38,6 +39,10 @@ export class RequestGuard<Q extends object, S> implements Settler {
   private readonly attributesOf: (request: Q) => MaybePromise<CountedBy>
   private readonly writeFields: FieldWriter<S>
   private readonly replyTo: ReplyMaker<Q>
+  private readonly skip: HttpOptions<Q, S>['skip']
+  private readonly onDecision: HttpOptions<Q, S>['onDecision']
+  private readonly cost: number | ((request: Q) => number)
+  private readonly skipsPreflights: boolean
   private readonly mayDelay: boolean
   private readonly maxDelay: Millis
   private readonly isClosed: boolean
@@ -55,6 +60,10 @@ export class RequestGuard<Q extends object, S> implements Settler {
     this.fieldNames = dialects.flatMap(({ fields }) => fields)
     this.writeFields = fieldWriter(adapter, options, policy, dialects)
     this.replyTo = replyMaker(options, (error) => this.failed('problem', error))
+    this.skip = options.skip
+    this.onDecision = options.onDecision
+    this.cost = options.cost ?? 1
+    this.skipsPreflights = options.countPreflights === false
     this.mayDelay = policy === undefined || mayDelay(policy)
     this.maxDelay = maxDelayOf(options.maxDelay)
     const closed = policy?.rules.some(({ onStoreFailure }) => onStoreFailure === 'closed') ?? false
@@ -71,7 +80,7 @@ export class RequestGuard<Q extends object, S> implements Settler {
     const earlier = admissionOf(request)
     for (let one = earlier; one !== undefined; one = one.earlier)
       if (one.guard === this) return this.uncounted
-    const { skip } = this.options
+    const { skip } = this
     if (skip === undefined) return this.count(request, response, earlier)
     try {
       const skipped = skip(request)
@@ -180,6 +189,9 @@ export class RequestGuard<Q extends object, S> implements Settler {
         (error: unknown) => this.unreadable(request, error),
       )
     }
+    // The short way for a bare limit.
+    if (typeof attributes === 'string' && !this.skipsPreflights)
+      return this.check(request, response, attributes, cost, earlier)
     return this.checkAll(request, response, attributes, cost, earlier)
   }
 
@@ -193,7 +205,7 @@ export class RequestGuard<Q extends object, S> implements Settler {
   ): MaybePromise<Admission> {
     if (attributes === null) return this.uncounted
     if (attributes === undefined) return this.refused('uncountable', request, null)
-    if (this.options.countPreflights === false && this.isPreflight(request))
+    if (this.skipsPreflights && this.isPreflight(request))
       return this.checkBlocks(request, attributes)
     const others = typeof attributes === 'object' ? otherReadings(attributes) : undefined
     if (others === undefined) return this.check(request, response, attributes, cost, earlier)
@@ -237,9 +249,10 @@ export class RequestGuard<Q extends object, S> implements Settler {
     cost: number,
     earlier: Admission | undefined,
   ): Admission {
-    if (!isWhole(decision)) return this.halfDecided(request, decision)
+    if (!(decision instanceof LazyDecision) && !isWhole(decision))
+      return this.halfDecided(request, decision)
     const admission = new Admission(this, decision, attributes, cost, earlier)
-    const { onDecision } = this.options
+    const { onDecision } = this
     if (onDecision !== undefined) this.report(onDecision, decision, request)
     try {
       keepAdmission(request, admission)
@@ -339,7 +352,7 @@ export class RequestGuard<Q extends object, S> implements Settler {
   }
 
   private costOf(request: Q): number {
-    const { cost = 1 } = this.options
+    const { cost } = this
     if (typeof cost === 'number') return cost
     const units: unknown = cost(request)
     if (typeof units !== 'number')
@@ -393,8 +406,6 @@ function isFaultOfRequest(error: unknown): boolean {
 function isWhole(decision: unknown): decision is Decision {
   if (typeof decision !== 'object' || decision === null) return false
   if (typeof (decision as Decision).allowed !== 'boolean') return false
-  // Decisions of this library compute their outcomes when they are read; they need no check.
-  if (!Object.hasOwn(decision, 'outcomes')) return 'outcomes' in decision
   const { outcomes } = decision as { outcomes: unknown }
   return Array.isArray(outcomes) && outcomes.every(isWholeOutcome)
 }

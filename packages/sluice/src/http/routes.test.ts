@@ -72,6 +72,8 @@ describe('declared routes', () => {
     '/a;b/..;c/login',
     '/a/..%3b/login',
     '/login//..',
+    '/login.',
+    '/login%20',
     '/a//../../login',
     '/users/ann/orders/..%2f..%2f..%2flogin',
     '/files/..%2flogin',
