@@ -2,21 +2,22 @@
 import { existsSync } from 'node:fs'
 
 export default [
-  { name: 'sluice', path: 'packages/sluice/dist/index.js', limit: '20 kB' },
-  { name: 'sluice/client', path: 'packages/sluice/dist/client/index.js', limit: '19 kB' },
+  { name: 'sluice', path: 'packages/sluice/dist/index.js', limit: '21 kB' },
+  { name: 'sluice/client', path: 'packages/sluice/dist/client/index.js', limit: '24 kB' },
   {
     name: 'sluice/client, polite alone',
     path: 'packages/sluice/dist/client/index.js',
     import: '{ polite }',
-    limit: '8 kB',
+    limit: '9 kB',
   },
-  { name: 'sluice/redis', path: 'packages/sluice/dist/redis/index.js', limit: '16 kB' },
-  { name: 'sluice/resilience', path: 'packages/sluice/dist/resilience/index.js', limit: '5 kB' },
+  { name: 'sluice/redis', path: 'packages/sluice/dist/redis/index.js', limit: '19 kB' },
+  // With the memory store, which the fallback counts in.
+  { name: 'sluice/resilience', path: 'packages/sluice/dist/resilience/index.js', limit: '11 kB' },
   { name: 'sluice/testing', path: 'packages/sluice/dist/testing/index.js', limit: '16 kB' },
-  { name: 'sluice/http', path: 'packages/sluice/dist/http/index.js', limit: '27 kB' },
+  { name: 'sluice/http', path: 'packages/sluice/dist/http/index.js', limit: '30 kB' },
   ...['node', 'express', 'fastify', 'koa', 'hono', 'fetch', 'grpc'].map((name) => ({
     name: `sluice/http/${name}`,
     path: `packages/sluice/dist/http/${name}.js`,
-    limit: '27 kB',
+    limit: '30 kB',
   })),
 ].filter(({ path }) => existsSync(path))

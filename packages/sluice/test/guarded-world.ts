@@ -8,7 +8,7 @@ import type { ResilienceEvent } from '../src/resilience/events.ts'
 import type { Environment, ResilienceOptions } from '../src/resilience/options.ts'
 import { ResilientStore } from '../src/resilience/resilient-store.ts'
 import { memoryStore } from '../src/stores/memory/memory-store.ts'
-import type { Check, MaybePromise, RemoteStore } from '../src/stores/store.ts'
+import type { MaybePromise, RemoteStore } from '../src/stores/store.ts'
 import type { Millis } from '../src/time/clock.ts'
 import { VirtualTime } from './simulation/virtual-time.ts'
 
@@ -111,10 +111,4 @@ export class World {
   types(): string[] {
     return this.events.map(({ type }) => type)
   }
-}
-
-/** The check of a bare limit, for calls to the store itself. */
-export function bareCheck(check: Partial<Check>): Check {
-  const limit = { ...LIMIT, window: 3_600_000, burst: 10 }
-  return { space: 's', key: 'a', limit, cost: 1, ...check }
 }

@@ -1,7 +1,6 @@
 // Law: a clock that goes back never grants more, never throws, and never shuts a key for long.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Limit } from '../src/limit/limit.ts'
 import type { Millis } from '../src/time/clock.ts'
 import { Count } from './count.ts'
 import { definitions } from './definitions.ts'

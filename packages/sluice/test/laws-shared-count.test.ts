@@ -144,6 +144,7 @@ describe.each(ALGORITHMS)('%s in a store', (algorithm) => {
           const store = memoryStore({ clock })
           const walk = new Walk(large, start)
           const slowestQuota = Math.max(1, small.quota)
+          const pairs: [got: unknown, expected: object][] = []
           let state: State | undefined
           for (const [i, drawn] of path.entries()) {
             const { do: done, cost, at, takenAt } = walk.next(drawn)
@@ -157,12 +158,12 @@ describe.each(ALGORITHMS)('%s in a store', (algorithm) => {
               store.refund([check])
               if (state !== undefined) count.state = refunded(own, state, cost, at, takenAt)
             } else {
-              const expected = count[done](cost, at).toJSON()
-              expect(store[done]([check])[0]).toMatchObject(expected)
+              pairs.push([store[done]([check])[0], count[done](cost, at).toJSON()])
               walk.told(count.peek(1, at), { do: done, cost, at, takenAt })
             }
             state = count.state
           }
+          for (const [got, expected] of pairs) expect(got).toMatchObject(expected)
           store.close()
         },
       ),

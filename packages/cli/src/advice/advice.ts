@@ -19,7 +19,7 @@ export interface Traffic {
 }
 
 /** One part of the advice. */
-export interface Choice {
+interface Choice {
   readonly part: 'algorithm' | 'limit' | 'burst' | 'key' | 'coordination' | 'failure'
   readonly value: string
   readonly reason: string
@@ -162,7 +162,7 @@ function quotaFor({ avoid, callers }: Answers, traffic: Traffic | undefined): nu
 }
 
 /** The next number with two digits that matter. */
-export function roundUp(value: number): number {
+function roundUp(value: number): number {
   const scale = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(1, value))) - 1)
   return Math.max(1, Math.ceil(value / scale) * scale)
 }

@@ -127,7 +127,7 @@ export interface Served {
 }
 
 /** Reads a policy from its file. Rejects with {@link Mistake} that lists every mistake. */
-export async function servedPolicy(file: string, use?: string): Promise<Served> {
+async function servedPolicy(file: string, use?: string): Promise<Served> {
   const { config, problems } = await loadConfig(file)
   if (config === undefined) throw new Mistake(problems.map(problemText).join('\n'))
   const names = config.policies.map(({ name }) => name)

@@ -4,7 +4,7 @@ import { describePolicy, type Config } from '@sluice/server'
 import { algorithmName, rateOf } from '../terminal/words.ts'
 
 /** Whether more is refused after a change, less, or that cannot be said. */
-export type Direction = 'stricter' | 'looser' | 'other'
+type Direction = 'stricter' | 'looser' | 'other'
 
 /** One change. */
 export interface Change {

@@ -5,7 +5,7 @@ import type { Source } from './source.ts'
 import { count, countOf, instant, percent, span } from '../terminal/words.ts'
 
 /** What a caveat is about. */
-export type CaveatCode =
+type CaveatCode =
   | 'whole-seconds'
   | 'stamped-at-end'
   | 'refused-before'
@@ -163,11 +163,7 @@ function busiest<T>(
 }
 
 /** The day (or hour, in shorter logs) with several times the requests of the median one. */
-export function surgeIn(
-  counts: readonly number[],
-  start: Millis,
-  width: Millis,
-): Surge | undefined {
+function surgeIn(counts: readonly number[], start: Millis, width: Millis): Surge | undefined {
   const length = counts.length * width
   const period = length >= 3 * DAY ? DAY : length >= 12 * HOUR ? HOUR : undefined
   if (period === undefined || width > period) return undefined

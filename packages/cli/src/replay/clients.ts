@@ -3,7 +3,7 @@ import { textOf } from '../logs/parser.ts'
 import { grown } from './columns.ts'
 
 /** The most clients that are told apart; decisions about others are exact, their statistics are summed up. */
-export const MAX_CLIENTS = 1_000_000
+const MAX_CLIENTS = 1_000_000
 
 /** The number of a client beyond {@link MAX_CLIENTS}. */
 export const UNTRACKED = -1

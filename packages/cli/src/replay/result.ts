@@ -5,7 +5,7 @@ import type { Curve } from './curve.ts'
 import type { Caveat } from './caveats.ts'
 
 /** Lines that could not be read, by the reason. */
-export interface BadLines {
+interface BadLines {
   readonly fault: Fault
   readonly count: number
   /** Where the first of them is: the file and the number of the line, from 1. */
@@ -14,7 +14,7 @@ export interface BadLines {
 }
 
 /** What was read. */
-export interface InputSummary {
+interface InputSummary {
   readonly files: readonly string[]
   readonly formats: readonly FormatName[]
   readonly lines: number
@@ -44,7 +44,7 @@ export interface Victim {
 }
 
 /** The longest time during which all requests of one client were refused. */
-export interface Stretch {
+interface Stretch {
   readonly client: string
   readonly from: Millis
   readonly duration: Millis

@@ -34,7 +34,7 @@ export type ServedConfig = Pick<Config, 'proxy' | 'trustedProxies'>
 const FOUND: ReadonlySet<string> = new Set(['ip', 'network', 'method', 'route', 'apiKey'])
 
 /** The names of all attributes that some rule of the policy reads. */
-export function attributesOf({ rules }: Policy): ReadonlySet<string> {
+function attributesOf({ rules }: Policy): ReadonlySet<string> {
   return new Set(
     rules.flatMap(({ by, when = {}, tiers, overrides = [], cost }) => [
       ...by,

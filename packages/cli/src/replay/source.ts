@@ -13,7 +13,7 @@ import {
 import { Mistake } from '../terminal/mistake.ts'
 
 /** Lines that are read before it is clear whether format and mapping fit. */
-export const TRIAL_LINES = 100
+const TRIAL_LINES = 100
 
 /** A time that jumps ahead by more than this must be confirmed by the line that follows. */
 const PLAUSIBLE_JUMP: Millis = 86_400_000

@@ -42,7 +42,7 @@ export class ProgressBar {
 }
 
 /** Such as `████░░░░ 42.0%  1,200,000 lines  310,000 lines/s  5 s left`. */
-export function progressText({ lines, taken, size }: Progress, elapsed: number): string {
+function progressText({ lines, taken, size }: Progress, elapsed: number): string {
   const rate = elapsed === 0 ? 0 : (lines / elapsed) * 1000
   const speed = `${count(lines)} lines  ${count(rate)} lines/s`
   if (size === undefined || size === 0) return speed

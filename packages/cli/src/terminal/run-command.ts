@@ -25,7 +25,7 @@ export async function runCommand(command: (streams: Streams) => Promise<number>)
 }
 
 /** 1 for a mistake of the caller, 2 for a file that cannot be read or written; everything else is thrown again. */
-export function exitCodeOf(error: unknown): number {
+function exitCodeOf(error: unknown): number {
   if (error instanceof Mistake) return 1
   if (typeof (error as NodeJS.ErrnoException).syscall === 'string') return 2
   throw error

@@ -10,7 +10,7 @@ import { readOutline, type OutlineIssue } from './schema.ts'
 import { workerCount } from './shape/workers.ts'
 
 /** How many mistakes of one kind are reported at most. */
-export const MAX_PROBLEMS = 100
+const MAX_PROBLEMS = 100
 
 /** A configuration, or what is wrong with it: everything at once. */
 export interface ConfigResult {

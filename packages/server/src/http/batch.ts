@@ -4,7 +4,7 @@ import { isPromise, type Limiters } from '../limiters/limiters.ts'
 import { RequestError } from '../net/problem.ts'
 
 /** Rules that a batch may have checked in all: its entries times the rules of their policies. */
-export const MAX_RULE_CHECKS = 20_000
+const MAX_RULE_CHECKS = 20_000
 /** Rules that are checked in one turn of the event loop: about three milliseconds on the memory store. */
 const SLICE_RULE_CHECKS = 256
 

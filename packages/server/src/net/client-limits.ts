@@ -7,7 +7,7 @@ import type { Millis } from 'sluice'
 type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
 /** Requests of one connection that may wait for an answer. */
-export const MAX_UNANSWERED = 32
+const MAX_UNANSWERED = 32
 /** Requests behind the last answer that are ignored before the connection is cut: about what one read brings. */
 const MAX_IGNORED = 4096
 

@@ -3,7 +3,7 @@ import cluster from 'node:cluster'
 import type { Server, Socket } from 'node:net'
 
 /** Half of what a listener accepts by default: one address alone cannot shut the others out. */
-export const MAX_PER_ADDRESS = 10_000
+const MAX_PER_ADDRESS = 10_000
 
 /** What a port accepts. */
 export interface ConnectionLimits {

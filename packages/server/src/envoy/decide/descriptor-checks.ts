@@ -5,7 +5,7 @@ import type { Descriptor } from '../wire/request.ts'
 import type { CurrentLimit } from '../wire/response.ts'
 
 /** A check with the limit as the caller sees it; without one, it follows from the limit that was applied. */
-export interface LimitCheck extends DescribedCheck {
+interface LimitCheck extends DescribedCheck {
   readonly shown?: CurrentLimit
 }
 
