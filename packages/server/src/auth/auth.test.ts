@@ -55,6 +55,33 @@ describe.each(names)('the fields that name a caller, for %s', (name) => {
   })
 })
 
+describe.each(names)('preflights, for %s', (name) => {
+  const policies = [{ name: 'api', rules: [{ name: 'all', by: [], limit: '1/h' }] }]
+  const preflight = [
+    PROXIES[name].method,
+    'OPTIONS',
+    'Origin',
+    'http://a.example',
+    'Access-Control-Request-Method',
+    'POST',
+  ]
+  const statuses = async (url: string, fields: readonly string[]) => {
+    const all = []
+    for (let i = 0; i < 3; i++) all.push((await ask(url, name, fields)).headers['sluice-status'])
+    return all
+  }
+
+  it('count by default', async () => {
+    const { url } = await running({ policies })
+    expect(await statuses(url, preflight)).toEqual(['204', '429', '429'])
+  })
+
+  it('go on uncounted with countPreflights: false', async () => {
+    const { url } = await running({ policies, proxy: { countPreflights: false } })
+    expect(await statuses(url, preflight)).toEqual(['204', '204', '204'])
+  })
+})
+
 describe('every answer carries Sluice-Status', () => {
   const file = { policies: [{ name: 'api', rules: [{ name: 'all', by: [], limit: '1/h' }] }] }
 

@@ -138,7 +138,7 @@ export interface EnvoyConfig {
   readonly reflection: boolean
 }
 
-/** The questions of proxies such as nginx at `/v1/auth/…`. */
+/** How requests are read at `/v1/auth/…` and by the reverse proxy. */
 export interface ProxyConfig {
   /** Patterns such as `/orders/{id}`; what matches none of them counts as one route. */
   readonly routes: readonly string[]
@@ -148,6 +148,10 @@ export interface ProxyConfig {
   readonly headers: readonly DialectName[]
   /** How long an auth request is held for a leaky bucket; longer delays are refused. Below the proxy's own timeout. */
   readonly maxDelay: Millis
+  /** Whether CORS preflights are counted; blocks refuse them in any case. */
+  readonly countPreflights: boolean
+  /** Whether paths that servers read in different ways are counted as all of them, or refused with 400. */
+  readonly ambiguousPaths: 'count' | 'refuse'
 }
 
 /** What happens while a remote store cannot answer; each rule's `onStoreFailure` says whether it is used. */

@@ -1,19 +1,19 @@
-// The guard of every limiter in force: the same attributes, routes and header fields for whoever asks about requests.
+// The guard of every limiter in force: the same attributes, routes and header fields for every protocol that reads requests.
 import type { Attributes } from 'sluice'
 import { createRequestGuard, type RequestGuard, type FrameworkAdapter } from 'sluice/http'
 import type { ProxyConfig } from '../config/config.ts'
 import type { ServiceLimiter } from './limiters.ts'
 import type { Log } from '../log/log.ts'
 
-/** What guards depend on beside the limiter. */
+/** What guards depend on besides the limiter. */
 export interface GuardOptions extends ProxyConfig {
   readonly trustedProxies: readonly string[]
 }
 
-/** Gives a limiter's guard; it lives as long as the limiter is in force. `proxy` is a name for the log. */
+/** Returns a limiter's guard; it lives as long as the limiter is in force. `proxy` is a name for the log. */
 export function guardsOver<Q extends object, S>(
   port: FrameworkAdapter<Q, S>,
-  { attributes, routes, headers, trustedProxies }: GuardOptions,
+  { attributes, routes, headers, trustedProxies, countPreflights, ambiguousPaths }: GuardOptions,
   log: Log,
   proxy: string,
 ): (limiter: ServiceLimiter) => RequestGuard<Q, S> {
@@ -29,6 +29,8 @@ export function guardsOver<Q extends object, S>(
         address: trustedProxies.length > 0 ? { trustedProxies } : {},
         routes,
         headers,
+        countPreflights,
+        ambiguousPaths,
         // A secret, of which only the hash goes on.
         ...(apiKey === undefined ? {} : { apiKey: (request) => port.header(request, apiKey) }),
         ...(names.length === 0 ? {} : { attributes: others }),

@@ -4,7 +4,7 @@ import type { ProxyConfig } from '../config.ts'
 import { dialects } from './dialects.ts'
 import { listOf, matching, millis, text } from './values.ts'
 
-/** What stands in the file: without `headers`, those of the whole service are spoken. */
+/** What stands in the file: without `headers`, those of the whole service are used. */
 export type ProxyInFile = Omit<ProxyConfig, 'headers'> & Partial<Pick<ProxyConfig, 'headers'>>
 
 const attributes: z.ZodType<Readonly<Record<string, string>>> = z
@@ -29,6 +29,19 @@ export const proxy: z.ZodType<ProxyInFile> = z.strictObject(
       .refine((delay) => delay <= 60_000, { error: 'at most 1min' })
       .describe('How long an auth request is held for a leaky bucket; longer delays are refused.')
       .default(50),
+    countPreflights: z
+      .boolean({ error: 'true or false' })
+      .describe('Whether CORS preflights are counted; blocks refuse them in any case.')
+      .default(true),
+    ambiguousPaths: z
+      .enum(['count', 'refuse'], { error: 'count or refuse' })
+      .describe(
+        'Whether paths that servers read in different ways are counted as all of them, or refused.',
+      )
+      .default('count'),
   },
-  { error: 'an object with routes, attributes, headers and maxDelay' },
+  {
+    error:
+      'an object with routes, attributes, headers, maxDelay, countPreflights and ambiguousPaths',
+  },
 )
