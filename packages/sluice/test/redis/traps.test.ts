@@ -21,6 +21,10 @@ const ttlOf = ({ space, key }: Check): Promise<number> =>
 /** What a key lives longer under a clock that a test sets. */
 const TEST_SPARE = 3_600_000
 
+/** The numbers of verdicts; where they came from differs. */
+const numbersOf = (verdicts: readonly object[]): string =>
+  JSON.stringify(verdicts, (name, value: unknown) => (name === 'source' ? undefined : value))
+
 describe('trap: a counter and its expiry as two commands leave an immortal key when one is lost', () => {
   it.each(ALGORITHMS)('%s: the first write carries its end', async (algorithm) => {
     const store = patientStore(redis.client)
@@ -128,7 +132,7 @@ describe('trap: numbers that Lua prints with 14 digits, or returns cut to whole 
     for (const cost of [quota - 7, 1, 3, 4, quota, 1]) {
       const expected = memory.take([{ ...check, cost }])
       const got = await store.take([{ ...check, cost }])
-      expect(JSON.stringify(got)).toBe(JSON.stringify(expected))
+      expect(numbersOf(got)).toBe(numbersOf(expected))
       clock.advance(1237)
     }
     memory.close()
@@ -273,7 +277,7 @@ describe('trap: a clock set back, and a state read before another check of the r
       clock.set(START)
       await store.take([{ ...check, cost: 2 }])
       clock.set(START - 5 * MINUTE)
-      const verdicts = JSON.stringify(await store.take(twins))
+      const verdicts = numbersOf(await store.take(twins))
       seen.push([verdicts, await left(store, check)])
     }
     expect(seen[1]).toEqual(seen[0])
