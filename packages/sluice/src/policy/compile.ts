@@ -2,6 +2,7 @@
 import { joined } from '../key/key.ts'
 import { limit, type Limit, type LimitInput } from '../limit/limit.ts'
 import type { OnStoreFailure } from '../limit/verdict.ts'
+import { compileOverrides } from './override-index.ts'
 import { attributeText, compileCondition, type Predicate } from './pattern.ts'
 import type { Attributes, LimitOrNone, Policy, Rule } from './policy.ts'
 
@@ -103,17 +104,16 @@ function compileChoice(
   place: (input: LimitOrNone) => PlacedLimit | null,
 ): CompiledRule['choose'] {
   if (overrides.length === 0 && tiers === undefined) return null
-  const exceptions = overrides.map(({ when, limit }) => ({
-    applies: compileCondition(when),
-    placed: place(limit),
-  }))
+  const findOverride = compileOverrides(overrides)
+  const overridden = overrides.map(({ limit }) => place(limit))
   const tierAttribute = tiers?.attribute
   // A map, since the values that are looked up come from requests.
   const byTier = new Map(
     Object.entries(tiers?.limits ?? {}).map(([tier, limit]) => [tier, place(limit)]),
   )
   return (attributes) => {
-    for (const exception of exceptions) if (exception.applies(attributes)) return exception.placed
+    const override = findOverride(attributes)
+    if (override >= 0) return overridden[override]!
     if (tierAttribute === undefined) return base
     const tier = attributeText(attributes, tierAttribute)
     const placed = tier === undefined ? undefined : byTier.get(tier)
