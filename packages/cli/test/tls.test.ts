@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { startRedis } from '../../../test/servers/redis-server.ts'
 import { until } from '../../../test/servers/until.ts'
 import { authority, replaceFile, type Authority } from '../../../test/tls/authority.ts'
 import { ask } from '../../../test/tls/secure-client.ts'
@@ -10,15 +11,20 @@ import { sluice, type Command } from './sluice.ts'
 vi.setConfig({ testTimeout: 60_000 })
 
 let ours: Authority
-beforeAll(() => {
+let redis: Awaited<ReturnType<typeof startRedis>>
+beforeAll(async () => {
   ours = authority()
+  redis = await startRedis()
 })
-afterAll(() => ours.close())
+afterAll(async () => {
+  ours.close()
+  await redis.stop()
+})
 
 const env = { SLUICE_HTTP_PORT: '0', SLUICE_SHUTDOWN_DELAY: '1ms' }
 
 /** A configuration beside its pair; gives both. */
-function written(name: string) {
+function written(name: string, more = '') {
   const pair = ours.issue('localhost')
   const beside = (path: string) => path.slice(ours.folder.length + 1)
   const file = join(ours.folder, `${name}.yaml`)
@@ -30,7 +36,7 @@ listeners:
     tls:
       cert: ${beside(pair.cert)}
       key: ${beside(pair.key)}
-`,
+${more}`,
   )
   return { file, pair }
 }
@@ -44,7 +50,9 @@ const serialAt = async (url: string) =>
 test.each([[[]], [['--workers', '2']]])(
   'serves over TLS, and takes a renewed certificate on SIGHUP: %o',
   async (more) => {
-    const { file, pair } = written(`good-${more.length}`)
+    // Several workers share their counts in Redis.
+    const store = more.length === 0 ? '' : `store: redis://127.0.0.1:${redis.port}\n`
+    const { file, pair } = written(`good-${more.length}`, store)
     const service = sluice(['serve', '--no-banner', '--no-watch', ...more, file], env)
     const url = await listening(service)
     const before = await serialAt(url)

@@ -80,7 +80,7 @@ test('work that does not finish is cut off when patience ends', async () => {
   const slow = connect(Number(port), '127.0.0.1')
   slow.on('error', () => {})
   slow.write(
-    'POST /v1/check HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{',
+    'POST /v1/check HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{',
   )
   const closed = new Promise((resolve) => slow.once('close', () => resolve('closed')))
   await until('the request has begun', 10_000, async () => slow.bytesWritten > 0)
