@@ -78,8 +78,9 @@ export interface RemoteStore extends AsyncStore {
   /** Milliseconds after which the store ends a call by itself, if it does. */
   readonly timeout?: Millis
   /**
-   * The last refusal of a count by this store, aged to now as if only time had passed since. The limit of the
-   * check is not compared. Sends nothing. The fallback starts from it while the store is unreachable.
+   * The last answer about a count that this store has refused lately, aged to now as if only time had passed since: the
+   * verdict may allow by now. The limit of the check is not compared. Sends nothing. The fallback starts from it while
+   * the store is unreachable.
    */
   knownRefusal?(check: Check): KnownRefusal | undefined
   /** The number, from 0, of the shard that keeps a count, for stores whose shards fail independently. */
@@ -88,7 +89,7 @@ export interface RemoteStore extends AsyncStore {
   watch?(listener: (event: StoreEvent) => void): () => void
 }
 
-/** A refusal that is still known: the limit that refused, and its verdict on the check's cost now. */
+/** What is known of a count that was refused: the limit of the last answer, and its verdict on the check's cost now. */
 export interface KnownRefusal {
   readonly limit: Limit
   readonly verdict: Verdict

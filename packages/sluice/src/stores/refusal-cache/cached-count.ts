@@ -72,9 +72,8 @@ export class CachedCount {
     return this.verdictAt(cost, this.earliest(now))
   }
 
-  /** The last refusal of this count, aged to now; undefined if its last answer was none. */
+  /** What is known of this count, which was refused before, aged to now; undefined when too little is known. */
   refusalOf(cost: number, now: Millis): KnownRefusal | undefined {
-    if (!this.isRefusing) return undefined
     const at = this.refuses(cost, now) ? this.earliest(now) : this.latest(now)
     const verdict = this.verdictAt(cost, at)
     return verdict && { limit: this.limit, verdict }
