@@ -11,34 +11,8 @@ const allowed = {
   sluice: [
     // One function for each framework, at an entry of its own: `sluice/http/express`, `sluice/http/koa` and so on.
     'rateLimit',
-    // To be renamed; this list only shrinks.
-    'Gate',
-    'Guard',
-    'Journey',
-    'Operation',
-    'Passage',
-    'Place',
-    'Refusal',
-    'Timers',
-    'fresh',
-    'quotaOf',
-    'readLimit',
-    'systemTimers',
+    // The functions of the bucket algorithms, under the names of the `Algorithm` interface.
     'take',
-    'checkCost',
-    'isPromise',
-    'warnOnConsole',
-    'tooLate',
-  ],
-  server: [
-    // To be renamed; this list only shrinks.
-    'Fields',
-    'GuardOptions',
-    'Trap',
-    'answer',
-    'attributesOf',
-    'isPromise',
-    'pathText',
   ],
 }
 

@@ -1,7 +1,7 @@
 // Replies of the proxy itself, also to clients that are still sending.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Problem } from '../net/problem.ts'
-import { Fields } from './fields.ts'
+import { RawFields } from './fields.ts'
 
 /** How much of an unwanted body is read, and for how long, before the connection is cut. */
 const MAX_UNREAD_BYTES = 1_048_576
@@ -10,11 +10,11 @@ const MAX_UNREAD_MS = 2000
 const SMALL_BODY = 65_536
 
 /** Sends a text with the fields; on a connection that `closes`, or with a body on its way, it is the last answer. */
-export function answer(
+export function relayAnswer(
   request: IncomingMessage,
   response: ServerResponse,
   status: number,
-  fields: Fields,
+  fields: RawFields,
   text: string,
   closes: boolean,
 ): void {
@@ -48,12 +48,12 @@ export function answerProblem(
   response: ServerResponse,
   problem: Problem,
   closes: boolean,
-  fields: Fields = new Fields(),
+  fields: RawFields = new RawFields(),
 ): void {
   fields.set('Content-Type', 'application/problem+json')
   fields.set('Cache-Control', 'no-store')
   if (problem.status === 503) fields.set('Retry-After', '1')
-  answer(request, response, problem.status, fields, JSON.stringify(problem), closes)
+  relayAnswer(request, response, problem.status, fields, JSON.stringify(problem), closes)
 }
 
 function isLarge({ headers }: IncomingMessage): boolean {

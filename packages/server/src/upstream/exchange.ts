@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import { answerProblem } from './answer.ts'
 import type { RequestHead } from './request-head.ts'
 import { FAILURES, failureOf, limitConnecting, type UpstreamFailure } from './failure.ts'
-import { Fields } from './fields.ts'
+import { RawFields } from './fields.ts'
 import { reasonOf, responseFields } from './heads.ts'
 import { trailersOf } from './hop-by-hop.ts'
 import type { Upstream } from './upstream.ts'
@@ -19,12 +19,12 @@ export interface ExchangeOptions {
   readonly response: ServerResponse
   readonly head: RequestHead
   /** The fields of the request to the upstream. */
-  readonly fields: Fields
+  readonly fields: RawFields
   readonly via: string | null
   /** The fields by which requests are counted. */
   readonly counted: ReadonlySet<string>
   /** Adds the fields about limits to those of a response. */
-  readonly writeLimits: (fields: Fields) => void
+  readonly writeLimits: (fields: RawFields) => void
   readonly closes: () => boolean
   /** Takes the two connections over when the upstream switches protocols; without it that is a failure. */
   readonly onSwitch?: (answer: IncomingMessage, socket: Socket, firstBytes: Buffer) => void
@@ -225,7 +225,7 @@ export class Exchange {
     if (this.hasEnded) return
     this.end(failure, error)
     if (this.sent !== undefined) request.unpipe(this.sent)
-    const fields = new Fields()
+    const fields = new RawFields()
     writeLimits(fields)
     try {
       answerProblem(request, response, FAILURES[failure], closes(), fields)

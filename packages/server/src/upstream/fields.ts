@@ -1,7 +1,7 @@
 // Header fields as they were sent: in their order and spelling, several lines of one name apart.
 
 /** A list of fields, names and values by turns, as Node takes and gives them. */
-export class Fields {
+export class RawFields {
   readonly raw: string[]
 
   constructor(raw: string[] = []) {

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { clientAddress } from 'sluice/http'
-import type { Fields } from './fields.ts'
+import type { RawFields } from './fields.ts'
 
 /** Says whether the other end of a connection is one of the trusted proxies. */
 export type IsTrusted = (socket: Socket) => boolean
@@ -36,7 +36,7 @@ export function isForwarding(name: string): boolean {
 
 /** Adds what this hop knows. `fields` has forwarding fields only from a trusted peer. */
 export function addForwarding(
-  fields: Fields,
+  fields: RawFields,
   { socket }: IncomingMessage,
   host: string | undefined,
 ): void {

@@ -14,10 +14,10 @@ import { guardsOver, type GuardOptions } from '../limiters/request-guards.ts'
 import type { ServiceContext } from '../limiters/service-context.ts'
 import { RepeatedLog } from '../log/repeated-log.ts'
 import { fieldOf } from '../net/counted-fields.ts'
-import { answer, answerProblem } from './answer.ts'
+import { relayAnswer, answerProblem } from './answer.ts'
 import { readRequestHead, type RequestHead } from './request-head.ts'
 import { Exchange } from './exchange.ts'
-import { Fields } from './fields.ts'
+import { RawFields } from './fields.ts'
 import { trustIn } from './forwarded.ts'
 import { reasonOf, requestFields, responseFields, type HeadOptions } from './heads.ts'
 import { gatewayMetrics, RESULT_OF } from './metrics.ts'
@@ -49,7 +49,7 @@ interface ProxiedRequest {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly head: RequestHead
-  readonly guard: RequestGuard<IncomingMessage, Fields>
+  readonly guard: RequestGuard<IncomingMessage, RawFields>
   /** What the client of a WebSocket has already sent; undefined for other requests. */
   readonly early: Buffer | undefined
 }
@@ -101,9 +101,9 @@ export function createGateway(
     }
     if (refusal !== null) {
       count(refusal.status === 429 ? 'refused' : refusal.status === 400 ? 'invalid' : 'unavailable')
-      const fields = new Fields(refusal.fields.flat())
+      const fields = new RawFields(refusal.fields.flat())
       guard.write(admission, fields)
-      answer(request, response, refusal.status, fields, refusal.body, isClosing())
+      relayAnswer(request, response, refusal.status, fields, refusal.body, isClosing())
       return
     }
     const go = (): void => exchange(proxied, admission)
@@ -117,7 +117,7 @@ export function createGateway(
     if (early !== undefined) fields.raw.push('Connection', 'Upgrade', 'Upgrade', 'websocket')
     else if (head.takesTrailers) fields.raw.push('Connection', 'TE', 'TE', 'trailers')
     const start = performance.now()
-    const writeLimits = (fields: Fields): void => guard.write(admission, fields)
+    const writeLimits = (fields: RawFields): void => guard.write(admission, fields)
     const observe = (): void => latency.observe(performance.now() - start)
     const joined = (answer: IncomingMessage, socket: Socket, firstBytes: Buffer): void => {
       observe()
@@ -155,7 +155,7 @@ export function createGateway(
 }
 
 /** Reads requests; the fields of a response are only sent with the upstream's own. */
-const PORT: FrameworkAdapter<IncomingMessage, Fields> = {
+const PORT: FrameworkAdapter<IncomingMessage, RawFields> = {
   peerAddress: (request) => request.socket.remoteAddress,
   header: fieldOf,
   method: (request) => request.method ?? 'GET',

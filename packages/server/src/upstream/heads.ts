@@ -1,7 +1,7 @@
 // Which header fields are forwarded: of the request to the upstream, of its response to the client.
 import type { IncomingMessage } from 'node:http'
 import type { RequestHead } from './request-head.ts'
-import { Fields } from './fields.ts'
+import { RawFields } from './fields.ts'
 import { addForwarding, isForwarding } from './forwarded.ts'
 import { isHopByHop, namedByConnection } from './hop-by-hop.ts'
 
@@ -20,9 +20,9 @@ export function requestFields(
   head: RequestHead,
   isTrusted: boolean,
   { authority, keepHost, via }: HeadOptions,
-): Fields {
+): RawFields {
   const { rawHeaders: raw, httpVersion } = request
-  const fields = new Fields(['Host', keepHost ? (head.host ?? authority) : authority])
+  const fields = new RawFields(['Host', keepHost ? (head.host ?? authority) : authority])
   for (let i = 0; i < raw.length; i += 2) {
     const name = raw[i]!.toLowerCase()
     if (name === 'host' || isHopByHop(name, head.named)) continue
@@ -50,9 +50,9 @@ export function responseFields(
   { rawHeaders: raw, httpVersion }: IncomingMessage,
   keepsTrailer: boolean,
   via: string | null,
-): Fields {
+): RawFields {
   const named = namedByConnection(raw)
-  const fields = new Fields()
+  const fields = new RawFields()
   for (let i = 0; i < raw.length; i += 2) {
     const name = raw[i]!.toLowerCase()
     if (isHopByHop(name, named) || (name === 'trailer' && !keepsTrailer)) continue
@@ -70,7 +70,7 @@ export function reasonOf({ statusMessage = '' }: IncomingMessage): string {
   return /^[\t\x20-\x7e\x80-\xff]*$/.test(statusMessage) ? statusMessage : ''
 }
 
-function addVia(fields: Fields, httpVersion: string, name: string): void {
+function addVia(fields: RawFields, httpVersion: string, name: string): void {
   const earlier = fields.get('Via')
   const own = `${httpVersion} ${name}`
   fields.set('Via', earlier === undefined ? own : `${earlier}, ${own}`)

@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Millis } from 'sluice'
-import type { Fields } from './fields.ts'
+import type { RawFields } from './fields.ts'
 
 /** One end of a tunnel, and what it has already sent. */
 export interface TunnelEnd {
@@ -39,7 +39,7 @@ export function joinEnds(
 }
 
 /** Sends the head of a switch of protocols, which Node's response cannot, and lets go of the connection. */
-export function sendSwitch(response: ServerResponse, message: string, { raw }: Fields): void {
+export function sendSwitch(response: ServerResponse, message: string, { raw }: RawFields): void {
   const { socket } = response
   if (socket === null) return
   response.detachSocket(socket)

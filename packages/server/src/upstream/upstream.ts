@@ -3,7 +3,7 @@ import { Agent, request, type AgentOptions, type ClientRequest } from 'node:http
 import { Agent as SecureAgent, request as secureRequest } from 'node:https'
 import { isIP } from 'node:net'
 import type { Millis } from 'sluice'
-import type { Fields } from './fields.ts'
+import type { RawFields } from './fields.ts'
 
 /** How the upstream is reached. */
 export interface UpstreamOptions {
@@ -59,7 +59,7 @@ export class Upstream {
   }
 
   /** Begins a request; `isFresh` asks for a connection that was not used before. */
-  request(method: string, path: string, { raw }: Fields, isFresh: boolean): ClientRequest {
+  request(method: string, path: string, { raw }: RawFields, isFresh: boolean): ClientRequest {
     const send = this.isSecure ? secureRequest : request
     const { host, port, servername } = this.target
     return send({

@@ -11,7 +11,7 @@ import {
 import type { OnStoreFailure } from '../limit/verdict.ts'
 import type { Override, Policy, Rule, Tiers } from './policy.ts'
 import { readCondition } from './read-condition.ts'
-import { readLimit, readLimitOrNone } from './read-limit.ts'
+import { readPolicyLimit, readLimitOrNone } from './read-limit.ts'
 import { readAttribute, readBy, readName } from './read-name.ts'
 import { at, note, readFields, readList, readTable, refuse, type Problems } from './reading.ts'
 
@@ -84,7 +84,7 @@ function readRule(
   }
   const when = optional('when', readCondition)
   const by = readBy(problems, at(path, 'by'), fields.get('by'))
-  const limit = readLimit(problems, at(path, 'limit'), fields.get('limit'))
+  const limit = readPolicyLimit(problems, at(path, 'limit'), fields.get('limit'))
   const rest = {
     ...optional('tiers', readTiers),
     ...optional('overrides', readOverrides),

@@ -12,7 +12,7 @@ import type { LimitOrNone } from './policy.ts'
 import { note, readFields, refuse, type Problems } from './reading.ts'
 
 /** The limit in full; undefined, with every mistake noted, when it is not one. */
-export function readLimit(
+export function readPolicyLimit(
   problems: Problems,
   path: string,
   value: unknown,
@@ -34,13 +34,13 @@ export function readLimit(
   return limit && Object.freeze(limit)
 }
 
-/** Like {@link readLimit}, where a rule may also be lifted. */
+/** Like {@link readPolicyLimit}, where a rule may also be lifted. */
 export function readLimitOrNone(
   problems: Problems,
   path: string,
   value: unknown,
 ): LimitOrNone | undefined {
-  return value === 'unlimited' ? value : readLimit(problems, path, value, ", 'unlimited'")
+  return value === 'unlimited' ? value : readPolicyLimit(problems, path, value, ", 'unlimited'")
 }
 
 function readRate(

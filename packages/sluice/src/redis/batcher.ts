@@ -140,7 +140,7 @@ export class Batcher {
     this.serverTime.learn(now, sentAt, this.options.clock())
     if (!isLate) this.answer(batch, values, now)
     else if (mayRepeat && !batch.settled) this.send(batch, false)
-    else this.fail(batch, tooLate())
+    else this.fail(batch, callExpired())
   }
 
   private answer(batch: Batch, values: readonly unknown[], now: Millis): void {
@@ -171,7 +171,7 @@ export class Batcher {
   }
 
   private giveUp(batch: Batch): void {
-    this.fail(batch, tooLate(this.options.timeout))
+    this.fail(batch, callExpired(this.options.timeout))
   }
 
   /** False if already settled. */
@@ -185,7 +185,7 @@ export class Batcher {
 }
 
 /** The error of a call that was given up, or that the server found too late. */
-export function tooLate(timeout?: Millis): SluiceError {
+export function callExpired(timeout?: Millis): SluiceError {
   const when = timeout === undefined ? 'in time' : `within ${timeout} ms`
   return new SluiceError('store-timeout', `Redis did not answer ${when}`, { transient: true })
 }

@@ -12,7 +12,7 @@ import { preciseClock, systemClock, type Clock, type Millis } from '../time/cloc
 import { Deadlines } from '../time/deadlines.ts'
 import { systemTimers } from '../time/timers.ts'
 import { takeAcross, type Indexed } from './across-slots.ts'
-import { Batcher, tooLate } from './batcher.ts'
+import { Batcher, callExpired } from './batcher.ts'
 import { adapterOf, isRestClient, type RedisClient } from './client.ts'
 import { warnOfClient } from './client-warnings.ts'
 import { connectionOf } from './connection.ts'
@@ -144,7 +144,7 @@ class Redis implements ObservedStore {
 
   constructor({ batcher, nameOf, cluster, timeout, warn, close }: RedisCountsOptions) {
     this.release = close
-    this.whole = new Deadlines(timeout, systemClock, systemTimers, tooLate)
+    this.whole = new Deadlines(timeout, systemClock, systemTimers, callExpired)
     this.batcher = batcher
     this.nameOf = nameOf
     this.cluster = cluster

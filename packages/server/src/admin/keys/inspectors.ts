@@ -45,7 +45,7 @@ export class Inspectors {
   async look(policy: Policy, found: FoundKey): Promise<Holding | undefined> {
     const { place, key } = found
     if (key === undefined) return undefined
-    const attributes = attributesOf(found)
+    const attributes = attributesOfKey(found)
     if (attributes !== null) {
       const { outcomes } = await this.of(policy, place.rule).peek(attributes)
       const [outcome] = outcomes
@@ -70,7 +70,7 @@ export class Inspectors {
 }
 
 /** The attributes of a key; null when it holds no more than their hashes. */
-export function attributesOf({ place, key }: FoundKey): Attributes | null {
+export function attributesOfKey({ place, key }: FoundKey): Attributes | null {
   const { by } = place.rule
   const values = key === undefined ? undefined : by.length === 0 ? [] : valuesIn(key)
   if (values === undefined || values.length !== by.length) return null

@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises'
 import { placesOf, type Attributes, type Limit, type Policy } from 'sluice'
 import { RequestError } from '../../net/problem.ts'
 import type { Limiters } from '../../limiters/limiters.ts'
-import { attributesOf, type Inspectors } from './inspectors.ts'
+import { attributesOfKey, type Inspectors } from './inspectors.ts'
 import type { FoundKey, KeySource, PolicyPlace } from '../../store/key-source.ts'
 
 /** Keys that one page looks at, at most; a look may go a little beyond. */
@@ -93,7 +93,7 @@ async function entryOf(
     policy: place.policy,
     rule: place.rule.name,
     key: name,
-    attributes: attributesOf(found),
+    attributes: attributesOfKey(found),
     limit: holding?.limit ?? null,
     allowed: holding?.allowed ?? null,
     remaining: holding?.remaining ?? null,

@@ -140,9 +140,9 @@ function ruleOf(
   const keys = path.map(({ key }) => key)
   const place = placer(placing, keys, name)
   return {
-    path: pathText(path),
+    path: rulePathText(path),
     keys,
-    counted: { name: pathText(path) },
+    counted: { name: rulePathText(path) },
     name,
     replaces,
     shadow: config.shadowMode === true || config.quotaMode === true,
@@ -153,7 +153,7 @@ function ruleOf(
 }
 
 /** A path as people write it. */
-export function pathText(
+export function rulePathText(
   path: readonly { readonly key: string; readonly value?: string }[],
 ): string {
   return path.map(({ key, value = '' }) => (value === '' ? key : `${key}=${value}`)).join(', ')

@@ -19,11 +19,11 @@ export const TRAPS = [
 ] as const
 
 /** The name of a trap. */
-export type Trap = (typeof TRAPS)[number]
+export type FileTrap = (typeof TRAPS)[number]
 
 /** A trap at a place in a file. */
 export interface FileWarning extends ConfigProblem {
-  readonly code: Trap
+  readonly code: FileTrap
 }
 
 /** Collects what there is to say about one file. */
@@ -40,7 +40,7 @@ export class Notes {
     this.problems.push({ file: this.file, line, column, path, message })
   }
 
-  warn(code: Trap, { line, column }: Place, path: string, message: string): void {
+  warn(code: FileTrap, { line, column }: Place, path: string, message: string): void {
     this.warnings.push({ code, file: this.file, line, column, path, message })
   }
 }

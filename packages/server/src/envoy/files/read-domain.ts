@@ -2,7 +2,7 @@
 import { SluiceError, type AlgorithmName } from 'sluice'
 import type { ConfigProblem } from '../../config/problem.ts'
 import { limitOf } from '../descriptors/rule.ts'
-import { pathText } from '../descriptors/tree.ts'
+import { rulePathText } from '../descriptors/tree.ts'
 import { UNITS, unitNamed } from '../descriptors/unit.ts'
 import { Fields } from './fields.ts'
 import { readNode, type SourceNode } from './node.ts'
@@ -73,7 +73,7 @@ function readDescriptors(
     const descriptor = readDescriptor(inner, path, reading)
     const id = JSON.stringify([descriptor.key, descriptor.value ?? ''])
     if (seen.has(id)) {
-      const name = pathText([...path, descriptor])
+      const name = rulePathText([...path, descriptor])
       reading.notes.wrong(
         node,
         inner.pathTo('key'),
@@ -114,7 +114,7 @@ function readDescriptor(
   const rateLimit = readRateLimit(fields, reading)
   return {
     place: { line: node.line, column: node.column },
-    path: pathText(here),
+    path: rulePathText(here),
     key,
     ...(value !== '' && { value }),
     ...(rateLimit !== undefined && { rateLimit }),

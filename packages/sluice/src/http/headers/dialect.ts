@@ -42,7 +42,7 @@ export interface Dialect {
 }
 
 /** The most units at once: what header fields call the quota. */
-export function quotaOf(limit: Limit): number {
+export function reportedQuota(limit: Limit): number {
   return limit.burst
 }
 

@@ -2,7 +2,7 @@
 import type { Millis } from '../../time/clock.ts'
 import {
   integerItem,
-  quotaOf,
+  reportedQuota,
   secondsItem,
   windowOf,
   type Dialect,
@@ -18,7 +18,7 @@ export function draft7(): Dialect {
       const before = access.get(response, 'RateLimit')
       if (before !== undefined && saysLess(/(?:^|[ ,])remaining=(\d+)/.exec(before)?.[1], tight))
         return
-      const limit = `limit=${integerItem(quotaOf(tight.limit))}`
+      const limit = `limit=${integerItem(reportedQuota(tight.limit))}`
       const rest = `remaining=${integerItem(tight.remaining)}, reset=${secondsItem(resetOf(tight))}`
       access.set(response, 'RateLimit-Policy', policyList(reported))
       access.set(response, 'RateLimit', `${limit}, ${rest}`)
@@ -56,7 +56,7 @@ export function triple({ prefix, reset, policies }: TripleOptions): Dialect {
     write(access, response, reported) {
       const tight = tightest(reported)
       if (saysLess(access.get(response, remainingField), tight)) return
-      const quota = stringOfQuota(integerItem(quotaOf(tight.limit)))
+      const quota = stringOfQuota(integerItem(reportedQuota(tight.limit)))
       access.set(
         response,
         limitField,
@@ -103,7 +103,7 @@ function saysLess(existing: string | undefined, { remaining }: ReportedLimit): b
 function policyList(reported: readonly ReportedLimit[]): string {
   const byQuota = new Map<number, string>()
   for (const { limit } of reported) {
-    const quota = integerItem(quotaOf(limit))
+    const quota = integerItem(reportedQuota(limit))
     if (!byQuota.has(quota)) byQuota.set(quota, `${quota};w=${windowOf(limit)}`)
   }
   return [...byQuota.values()].join(', ')

@@ -2,7 +2,7 @@
 import type { Limit } from '../../limit/limit.ts'
 import {
   integerItem,
-  quotaOf,
+  reportedQuota,
   secondsItem,
   stringItem,
   windowOf,
@@ -43,7 +43,7 @@ export function structured(): Dialect {
     const before = known.get(limit)
     if (before !== undefined && before.rule === rule) return (last = before)
     const name = stringItem(rule)
-    const policy = flat([name, ';q=', integerItem(quotaOf(limit)), ';w=', windowOf(limit)])
+    const policy = flat([name, ';q=', integerItem(reportedQuota(limit)), ';w=', windowOf(limit)])
     last = { limit, rule, policy, name: `${name};r=`, items: Array.from({ length: ITEMS }) }
     known.set(limit, last)
     return last
