@@ -3,7 +3,7 @@
 /** Receives one line: `bytes` from `start` up to `end`, without its line break. */
 export type OnLine = (bytes: Uint8Array, start: number, end: number) => void
 
-/** The longest line that is read, in bytes; nobody's log line is longer, and memory stays bounded. */
+/** The longest line that is read, in bytes; longer lines are counted as malformed, so that memory stays bounded. */
 export const MAX_LINE = 1 << 20
 
 const NEWLINE = 10

@@ -41,7 +41,7 @@ export function changes(parts: ChangeParts): Readonly<Record<ChangeName, Change>
       block: block === undefined ? null : blockShown(block),
     }
   }
-  /** By the store itself, so that a block hides no count; by the stand-in when the store cannot answer. */
+  /** By the store itself, so that a block hides no count; by the fallback when the store cannot answer. */
   const peek = async (
     policy: Policy,
     current: Limiters,

@@ -1,4 +1,4 @@
-// The routes of the admin API: nobody without a token learns more than that one is needed.
+// The routes of the admin API: without a token, a caller learns only that one is needed.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { readJson } from '../net/body.ts'
 import type { Handler } from '../net/http-listener.ts'
@@ -75,7 +75,7 @@ export function adminHandler(parts: AdminParts): Handler {
     refuse(response, problemOf(401, 'unauthorized', 'accepted: Authorization: Bearer and a token'))
     return undefined
   }
-  /** The connection ends, since nobody reads what may follow. */
+  /** The connection ends, because the rest of the request is not read. */
   const refuse = (response: ServerResponse, problem: Problem): void => {
     requests.with('', String(problem.status)).add()
     sendProblem(response, problem, true)

@@ -35,7 +35,7 @@ export interface TlsConfig {
   readonly key: string
   /** A PEM file with the certificates that may have signed a client's. */
   readonly ca?: string
-  /** Whether a client must show a certificate. Default `required` when `ca` is there; without it nobody is asked. */
+  /** Whether a client must show a certificate. Default `required` when `ca` is there; without it none is requested. */
   readonly clients?: 'required' | 'optional'
   readonly minVersion: 'TLSv1.2' | 'TLSv1.3'
 }
@@ -115,7 +115,7 @@ export interface GrpcListenerConfig extends ListenerConfig {
   readonly maxConnectionsPerAddress?: number
 }
 
-/** Which protocols are spoken, and where; one that is not there is off. */
+/** The listeners and their addresses; a protocol without one is off. */
 export interface ListenersConfig {
   readonly http: HttpListenerConfig
   readonly grpc?: GrpcListenerConfig

@@ -38,7 +38,7 @@ function repeated(i: number, name: string, earlier: number): PolicyProblem {
   return { steps, message, unknownField: false }
 }
 
-/** The library speaks of the policy alone: its path, and its sentence, begin inside the policy. */
+/** The library's paths and messages begin inside the policy; this places them in the file. */
 function placed(i: number, { path, message }: SluiceError['problems'][number]): PolicyProblem {
   const says = message.slice((path === '' ? 'policy' : path).length)
   const whole = `policies[${i}]${path === '' || path.startsWith('[') ? '' : '.'}${path}`

@@ -30,7 +30,7 @@ export const PROXY_VARIABLES: readonly Variable[] = [
   },
 ]
 
-/** The shape fills in what nobody said, and says whether the rest is accepted. */
+/** The shape fills in defaults and checks the rest. */
 function withProxy<C extends Unread>(config: C, said: Partial<ProxyListenerConfig>): C | undefined {
   const { listeners } = config
   const { success, data } = proxyListener.safeParse({ ...listeners.proxy, ...said })

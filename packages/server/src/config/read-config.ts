@@ -17,7 +17,7 @@ export interface ConfigResult {
   /** Undefined when there are problems. */
   readonly config: Config | undefined
   readonly problems: readonly ConfigProblem[]
-  /** Where a part of the configuration is written, for whoever has more to say about it. */
+  /** Where a part of the configuration is written, for later checks that report a place. */
   readonly positionOf: SourceDocument['positionOf']
 }
 

@@ -13,7 +13,7 @@ const DEADLINE = 500
 /** How long a start waits for the first look at most. */
 const START_PATIENCE = 500
 
-/** What is known, for whoever decides: one field to read. */
+/** The blocks in force, as one field that decisions read. */
 export interface KnownBlocks {
   /** Null when nothing is blocked. */
   readonly blocks: BlockIndex | null
@@ -49,7 +49,7 @@ export class LiveControls implements KnownBlocks {
     this.warnings = new RepeatedLog(options.log)
   }
 
-  /** Looks for the first time, and goes on looking. Resolves after half a second even if nobody answers. */
+  /** Reads the controls, and goes on polling. Resolves after half a second even without an answer. */
   async start(): Promise<void> {
     const end = performance.now() + START_PATIENCE
     for (;;) {

@@ -114,7 +114,7 @@ function readControl(id: string, text: string, offset: Millis): Control | undefi
   }
 }
 
-/** Whether it can be used without a fear of what somebody else has written. */
+/** Whether a stored value has the expected shape. */
 function isControl(control: Control): boolean {
   const { kind, note, by, policy } = control
   if (typeof note !== 'string' || typeof by !== 'string') return false

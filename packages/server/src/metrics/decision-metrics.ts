@@ -33,7 +33,7 @@ export class DecisionMetrics {
   constructor(metrics: MetricRegistry) {
     this.decisions = metrics.counter(
       'sluice_decisions_total',
-      'Decisions by the binding rule; no rule spoke when it is empty.',
+      'Decisions by the binding rule; the rule is empty when none applied.',
       ['policy', 'rule', 'result'],
     )
     this.shadowRefusals = metrics.counter(
@@ -43,7 +43,7 @@ export class DecisionMetrics {
     )
     this.degraded = metrics.counter(
       'sluice_degraded_decisions_total',
-      'Decisions that a stand-in made because the store could not.',
+      'Decisions that the fallback made because the store could not answer.',
       ['policy'],
     )
     this.duration = metrics.histogram(

@@ -89,7 +89,7 @@ interface Followed {
   now: Sketch
   before: Sketch | undefined
   span: number
-  /** Forgotten; whoever holds it must ask for another. */
+  /** Dropped from the list; its holder must look up a new one. */
   isGone: boolean
 }
 

@@ -10,7 +10,7 @@ export class Counter implements Series {
     this.value += units
   }
 
-  /** Counted elsewhere: read when somebody asks. */
+  /** Counted elsewhere: read at each scrape. */
   readFrom(value: () => number): void {
     Object.defineProperty(this, 'value', { get: value })
   }
@@ -20,7 +20,7 @@ export class Counter implements Series {
   }
 }
 
-/** Something that goes up and down: set, or read when somebody asks. */
+/** A value that goes up and down: set, or read at each scrape. */
 export class Gauge implements Series {
   private value: () => number = () => 0
 
@@ -66,7 +66,7 @@ export class MetricRegistry {
     return this.families.map((family) => family.text()).join('')
   }
 
-  /** All figures as plain data, for whoever adds up those of several processes. */
+  /** All metrics as plain data, to be added up over several processes. */
   snapshot(): readonly FamilySnapshot[] {
     return this.families.map((family) => family.snapshot())
   }

@@ -1,4 +1,4 @@
-// Makes the server of a listener that speaks HTTP/1.1, with or without TLS.
+// Makes the server of an HTTP/1.1 listener, with or without TLS.
 import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import type { ListenerTls } from '../tls/listener-tls.ts'

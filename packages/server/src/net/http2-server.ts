@@ -1,4 +1,4 @@
-// Makes the server of a listener that speaks HTTP/2, with or without TLS.
+// Makes the server of an HTTP/2 listener, with or without TLS.
 import { createSecureServer, createServer, type Http2Server, type ServerOptions } from 'node:http2'
 import type { ListenerTls } from '../tls/listener-tls.ts'
 

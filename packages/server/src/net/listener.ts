@@ -3,7 +3,7 @@ import type { Millis } from 'sluice'
 
 /** An open port. */
 export interface Listener {
-  /** Which protocol it speaks, such as `http`. */
+  /** Its protocol, such as `http`. */
   readonly name: string
   /** Where it is reached, such as `http://127.0.0.1:8080`. */
   readonly url: string

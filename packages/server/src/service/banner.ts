@@ -58,7 +58,7 @@ function commandsFor(policies: readonly Policy[], url: string): readonly string[
   ]
 }
 
-/** Attributes for which the rule speaks, as far as its condition is a matter of texts. */
+/** Attributes to which the rule applies, as far as its condition compares strings. */
 function attributesFor({ by, when = {} }: Rule): Attributes {
   const attributes: Record<string, string> = {}
   for (const name of [...Object.keys(when), ...by]) {

@@ -36,7 +36,7 @@ export class ListenerTls {
   }
 
   /**
-   * Hands newer certificates to a server until it closes, counts its handshakes, and keeps out whoever shows a wrong
+   * Hands newer certificates to a server until it closes, counts its handshakes, and rejects clients that show a wrong
    * certificate. To be called right after the server is made.
    */
   attach(server: Server): void {
@@ -69,7 +69,7 @@ export class ListenerTls {
     return { requestCert: ca !== undefined, rejectUnauthorized: clients === 'required' }
   }
 
-  /** Without a certificate a client comes in when that is optional; with a wrong one nobody does. */
+  /** A client without a certificate is accepted where it is optional; a wrong certificate never is. */
   private admits(socket: TLSSocket): boolean {
     const { verified, anonymous, failed } = this.metrics
     const isWrong =

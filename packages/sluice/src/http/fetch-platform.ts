@@ -64,7 +64,7 @@ export function writableResponse(
   return Object.assign(own, { [WRITTEN]: request })
 }
 
-/** The response for a client that closed the connection while its request was held; nobody receives it. */
+/** The response for a client that closed the connection while its request was held; it is never received. */
 export function clientClosedResponse(): Response {
   return new Response(null, { status: 499 })
 }

@@ -19,7 +19,7 @@ export interface LoginLimits {
   readonly perAccountProven?: LimitInput
   /** For each address that has: many people may share it. Default: `100/15min`. */
   readonly perAddressProven?: LimitInput
-  /** How long a success speaks for its address, at most; at least half as long. Default: `30d`. */
+  /** How long a successful login vouches for its address, at most; at least half as long. Default: `30d`. */
   readonly proof?: Duration
 }
 
@@ -69,14 +69,14 @@ export function loginPolicy(limits: LoginLimits = {}): Policy {
 type Checks = Pick<Limiter, 'check' | 'peek'> | Pick<SyncLimiter, 'check' | 'peek'>
 
 /**
- * Remembers that somebody has logged in from an address, in the store of a limiter on {@link loginPolicy}. Where the
- * address is not known there is nothing to remember: a proof for nobody would speak for everybody.
+ * Remembers a successful login from an address, in the store of a limiter on {@link loginPolicy}. Where the
+ * address is not known nothing is remembered: it would vouch for every unknown address.
  */
 export function prove(limiter: Checks, ip: string | undefined): MaybePromise<unknown> {
   return ip === undefined ? undefined : limiter.check({ stage: 'proof', ip })
 }
 
-/** Whether somebody has lately logged in from an address: true or undefined, for the attribute `proven`. */
+/** Whether a login from an address succeeded lately: true or undefined, for the attribute `proven`. */
 export function isProven(limiter: Checks, ip: string | undefined): MaybePromise<true | undefined> {
   if (ip === undefined) return undefined
   const decision = limiter.peek({ stage: 'proof', ip })

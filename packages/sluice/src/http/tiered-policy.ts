@@ -10,9 +10,9 @@ export interface TieredLimits {
   readonly perUser: LimitInput
   /** Other limits per user, by the attribute `plan`. */
   readonly plans?: Readonly<Record<string, LimitOrNone>>
-  /** For each address that nobody is known at: tight. */
+  /** For each address without a known user: tight. */
   readonly perAnonymousAddress: LimitInput
-  /** For each address, whoever is there: a wide net. Default: ten times `perUser`. */
+  /** For each address, whatever its users: a wide net. Default: ten times `perUser`. */
   readonly perAddress?: LimitInput
   /** For attempts to log in, by the attribute `account` and by address. */
   readonly login?: { readonly perAccount: LimitInput; readonly perAddress: LimitInput }

@@ -53,7 +53,7 @@ function networkOf(text: string): Network {
   return network
 }
 
-/** The widest network that anybody's proxies can need; what is wider trusts strangers. */
+/** The widest network of trusted proxies that is accepted; a wider one would trust unknown clients. */
 export function isTooWide({ bytes, bits }: Network): boolean {
   return bits < (bytes.length === 4 ? 8 : 7)
 }

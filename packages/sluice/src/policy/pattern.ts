@@ -19,7 +19,7 @@ export type Meaning =
 export function attributeText(attributes: Attributes, name: string): string | undefined {
   const value: unknown = attributes[name]
   if (value === undefined || value === null || value === '') return undefined
-  // Every object inherits `constructor`; a polluted prototype must not become anybody's plan.
+  // Every object inherits `constructor`; a polluted prototype must not set an attribute.
   if (!Object.hasOwn(attributes, name)) return undefined
   if (typeof value === 'string') return value
   if (isLiteral(value)) return String(value)

@@ -35,7 +35,7 @@ const REPLIES: readonly (readonly [RegExp, ErrorCode, boolean, string])[] = [
 /** What clients say of themselves: they gave up before us. */
 const TIMEOUT = /timed out|TimeoutError|timeout waiting/i
 
-/** What clients say when there is nobody to talk to. */
+/** Messages of clients without a connection. */
 const CONNECTION =
   /connect|closed|closing|ECONN|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|socket|stream|offline|not ready|isn't ready|max retries|max number of clients|ended|unavailable|unreachable|failed to refresh slots|None of the (sentinels|nodes)/i
 

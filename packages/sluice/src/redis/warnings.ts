@@ -31,6 +31,6 @@ export function warnings(warn: (warning: StoreWarning) => void): (limit: Limit) 
 
 /** Where warnings go by default. */
 export function warnOnConsole({ code, message }: StoreWarning): void {
-  // oxlint-disable-next-line no-console -- the one place for it: somebody should hear of it once
+  // oxlint-disable-next-line no-console -- the default of `onWarning`
   console.warn(`sluice: ${message} (${code})`)
 }

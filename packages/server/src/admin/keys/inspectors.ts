@@ -15,7 +15,7 @@ import type { FoundKey } from '../../store/key-source.ts'
 /** What a key holds. */
 export type Holding = Verdict & Pick<Outcome, 'limit'>
 
-/** Asks the store itself: no stand-in, no block and no metrics come between. */
+/** Reads the store itself, without fallback, blocks or metrics. */
 export class Inspectors {
   private readonly store: Store
   private readonly made = new WeakMap<Policy, Map<string, ServiceLimiter>>()

@@ -15,7 +15,7 @@ export const tls: z.ZodType<TlsConfig> = z
         .describe('Whether a client must show a certificate; required when ca is given.')
         .exactOptional(),
       minVersion: oneOf(['TLSv1.2', 'TLSv1.3'])
-        .describe('The oldest version that is spoken.')
+        .describe('The oldest TLS version that is accepted.')
         .default('TLSv1.2'),
     },
     { error: 'an object with cert and key' },
