@@ -1,5 +1,6 @@
 // The flags of all commands that read logs, checked and turned into data before anything is read.
 import {
+  ALGORITHMS,
   duration,
   limit,
   type AlgorithmName,
@@ -11,16 +12,6 @@ import {
 import { FORMATS, type FormatName, type Mapping } from '../logs/parser.ts'
 import { instantOf } from '../logs/stamp.ts'
 import { Mistake } from '../terminal/mistake.ts'
-
-/** The algorithms, in the order of the documentation. */
-export const ALGORITHMS: readonly AlgorithmName[] = [
-  'token-bucket',
-  'gcra',
-  'leaky-bucket',
-  'fixed-window',
-  'sliding-window',
-  'sliding-log',
-]
 
 /** The flags that say which lines are read and how. */
 export interface LogFlags {

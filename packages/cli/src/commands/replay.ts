@@ -1,4 +1,5 @@
 // `sluice replay`: reads logs, decides about every request again, and prints or writes what candidates would have done.
+import { ALGORITHMS } from 'sluice'
 import { createHmac, randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import type { Policy } from 'sluice'
@@ -10,14 +11,7 @@ import { ProgressBar } from '../terminal/progress.ts'
 import { columnsOf, print, type Streams } from '../terminal/streams.ts'
 import { LimitDecider, type Decider, type LogTime } from '../replay/decider.ts'
 import { Mistake } from '../terminal/mistake.ts'
-import {
-  algorithmsOf,
-  ALGORITHMS,
-  limitsOf,
-  listOf,
-  logOptions,
-  type LogFlags,
-} from './log-flags.ts'
+import { algorithmsOf, limitsOf, listOf, logOptions, type LogFlags } from './log-flags.ts'
 import { printed } from '../replay/print.ts'
 import { Replay, type ReplayOptions } from '../replay/replay.ts'
 import type { ReplayResult } from '../replay/result.ts'

@@ -1,19 +1,10 @@
 import fc from 'fast-check'
-import { createLimiter, limit, memoryStore, type AlgorithmName, type Policy } from 'sluice'
+import { ALGORITHMS, createLimiter, limit, memoryStore, type Policy } from 'sluice'
 import { fakeClock } from 'sluice/testing'
 import { expect, it } from 'vitest'
 import { decisionJson } from './decision-json.ts'
 
-const algorithms: readonly AlgorithmName[] = [
-  'token-bucket',
-  'gcra',
-  'leaky-bucket',
-  'fixed-window',
-  'sliding-window',
-  'sliding-log',
-]
-
-it.each(algorithms)('is the text that JSON.stringify gives: %s', (algorithm) => {
+it.each(ALGORITHMS)('is the text that JSON.stringify gives: %s', (algorithm) => {
   const step = fc.record({
     wait: fc.integer({ min: 0, max: 5000 }),
     attributes: fc.record(

@@ -1,25 +1,17 @@
 // The shape of `envoy`.
+import { ALGORITHMS } from 'sluice'
 import { z } from 'zod'
 import type { EnvoyConfig } from '../config.ts'
 import { ENVOY_HEADERS } from '../envoy-options.ts'
 import { flag, listOf, oneOf, text } from './values.ts'
-
-const algorithms = [
-  'token-bucket',
-  'gcra',
-  'leaky-bucket',
-  'fixed-window',
-  'sliding-window',
-  'sliding-log',
-] as const
 
 export const envoy: z.ZodType<EnvoyConfig> = z.strictObject(
   {
     files: listOf(text('a file or a folder'), 'a list of files and folders')
       .describe("Files and folders in the format of Envoy's own rate limit service.")
       .default([]),
-    mergeDomains: flag.describe('Whether several files may speak of one domain.').default(false),
-    algorithm: oneOf(algorithms)
+    mergeDomains: flag.describe('Whether several files may hold one domain.').default(false),
+    algorithm: oneOf(ALGORITHMS)
       .describe('How the limits of those files are kept.')
       .default('fixed-window'),
     charging: oneOf(['all-or-none', 'each'])
