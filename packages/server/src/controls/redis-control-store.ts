@@ -1,4 +1,5 @@
 // Blocks and overrides in Redis, where every instance of a fleet finds them: one hash, whose version tells of changes.
+import { setTimeout as pause } from 'node:timers/promises'
 import { systemClock, type Clock, type Millis } from 'sluice'
 import { MOST_CONTROLS, type Control, type ControlStore, type NewControl } from './control.ts'
 import { PUT, READ, REMOVE } from './control-scripts.ts'
@@ -14,6 +15,10 @@ const KEPT_FOR: Millis = 30 * 86_400_000
 const SAME_CLOCK: Millis = 250
 /** Ended ones that one change clears away at most. */
 const MOST_CLEARED = 100
+
+/** Attempts to run a script while the client has no connection to the node, and the time between two. */
+const MAX_ATTEMPTS = 20
+const ATTEMPT_INTERVAL: Millis = 25
 
 /** Keeps them in one hash. Instants in it are the server's; they are translated when they are read. */
 export class RedisControlStore implements ControlStore {
@@ -35,7 +40,7 @@ export class RedisControlStore implements ControlStore {
 
   async read(): Promise<readonly Control[] | undefined> {
     const keep = this.isKept ? String(KEPT_FOR) : '0'
-    const reply = (await this.client.eval(READ, 1, this.key, this.version, keep)) as ReadReply
+    const reply = (await this.run(READ, this.version, keep)) as ReadReply
     const [serverNow, version, fields] = reply
     if (fields === undefined) return undefined
     const controls = this.readAll(fields, this.offsetFrom(serverNow))
@@ -49,11 +54,23 @@ export class RedisControlStore implements ControlStore {
     const lasts = duration === null ? '' : String(duration)
     const most = String(MOST_CONTROLS)
     const args = [control.id, text, lasts, most, String(KEPT_FOR), ...this.over()]
-    return (await this.client.eval(PUT, 1, this.key, ...args)) === 1
+    return (await this.run(PUT, ...args)) === 1
   }
 
   async remove(id: string): Promise<boolean> {
-    return (await this.client.eval(REMOVE, 1, this.key, id, ...this.over())) === 1
+    return (await this.run(REMOVE, id, ...this.over())) === 1
+  }
+
+  /** Runs a script. A client without a connection refuses at once, with nothing sent: it is tried again for a moment. */
+  private async run(script: string, ...args: string[]): Promise<unknown> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.client.eval(script, 1, this.key, ...args)
+      } catch (error) {
+        if (attempt === MAX_ATTEMPTS || !isNotSent(error)) throw error
+        await pause(ATTEMPT_INTERVAL)
+      }
+    }
   }
 
   /** Those whose text is known already stay the same objects: a change is one of thousands. */
@@ -92,6 +109,11 @@ export class RedisControlStore implements ControlStore {
     }
     return ended
   }
+}
+
+/** Whether ioredis refused a command that it has not sent, because the node has no connection yet. */
+function isNotSent(error: unknown): boolean {
+  return error instanceof Error && error.message.includes('enableOfflineQueue')
 }
 
 type ReadReply = [now: number, version: string, fields?: readonly string[]]
