@@ -9,7 +9,7 @@ import type { Block, Control, ControlStore, LiveOverride, NewControl } from './c
 /** Between two looks, on average; a fleet does not look in step. */
 const LOOK_EVERY = 1000
 /** How long a look may take before it counts as failed, and a change before its caller is told so. */
-const DEADLINE = 500
+const DEADLINE: Millis = 500
 /** How long a start waits for the first look at most. */
 const START_PATIENCE = 500
 
@@ -26,6 +26,8 @@ export interface LiveControlsOptions {
   /** Hears of every change of the overrides. */
   readonly onOverrides: (overrides: readonly LiveOverride[]) => void
   readonly clock?: Clock
+  /** Milliseconds that a call may take; default 500, which is also the least. */
+  readonly timeout?: Millis
 }
 
 /**
@@ -80,14 +82,14 @@ export class LiveControls implements KnownBlocks {
 
   /** Sets a block or an override, in force here when it resolves; false when there is no room. */
   async put(control: NewControl, duration: Millis | null): Promise<boolean> {
-    const isSet = await inTime(this.options.store.put(control, duration))
+    const isSet = await this.inTime(this.options.store.put(control, duration))
     if (isSet) await this.look()
     return isSet
   }
 
   /** Removes one; gives whether it was there. */
   async remove(id: string): Promise<boolean> {
-    const isRemoved = await inTime(this.options.store.remove(id))
+    const isRemoved = await this.inTime(this.options.store.remove(id))
     await this.look()
     return isRemoved
   }
@@ -105,7 +107,15 @@ export class LiveControls implements KnownBlocks {
       this.asking = this.ask()
       await this.asking
     })()
-    return inTime(this.waiting)
+    return this.inTime(this.waiting)
+  }
+
+  private inTime<T>(answer: Promise<T>): Promise<T> {
+    const timeout = Math.max(DEADLINE, this.options.timeout ?? 0)
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => reject(new ControlsTooLate(timeout)), timeout)
+      answer.then(resolve, reject).finally(() => clearTimeout(timer))
+    })
   }
 
   private async ask(): Promise<void> {
@@ -164,17 +174,11 @@ function holdingAt(controls: readonly Control[], now: Millis): readonly Control[
 }
 
 /** The answer, or an error when it takes too long; what was asked may then still happen. */
-function inTime<T>(answer: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new ControlsTooLate()), DEADLINE)
-    answer.then(resolve, reject).finally(() => clearTimeout(timer))
-  })
-}
 
 /** Where blocks and overrides are kept did not answer in time. */
 export class ControlsTooLate extends Error {
-  constructor() {
-    super(`no answer within ${DEADLINE} ms`)
+  constructor(timeout: Millis) {
+    super(`no answer within ${timeout} ms`)
   }
 }
 

@@ -1,5 +1,5 @@
 // Opens the place of blocks and overrides that goes with a store, and lays overrides over the policies.
-import type { Policy } from 'sluice'
+import type { Millis, Policy } from 'sluice'
 import type { MetricRegistry } from '../metrics/registry.ts'
 import type { Log } from '../log/log.ts'
 import type { OpenStore } from '../store/open-store.ts'
@@ -17,12 +17,17 @@ export class ServiceControls {
   /** Hears when the policies must be laid over anew. */
   onChange: () => void = () => {}
 
-  constructor(store: ControlStore, metrics: MetricRegistry, log: Log) {
+  constructor(store: ControlStore, metrics: MetricRegistry, log: Log, timeout?: Millis) {
     const onOverrides = (overrides: readonly LiveOverride[]): void => {
       this.overrides = overrides
       this.onChange()
     }
-    this.live = new LiveControls({ store, log, onOverrides })
+    this.live = new LiveControls({
+      store,
+      log,
+      onOverrides,
+      ...(timeout !== undefined && { timeout }),
+    })
     metrics
       .gauge('sluice_blocks', 'Blocks in force.', [], 'max')
       .with()
@@ -60,7 +65,9 @@ export function openControls(
   metrics: MetricRegistry,
   log: Log,
 ): ServiceControls | undefined {
-  if (redis !== undefined)
-    return new ServiceControls(new RedisControlStore(redis.client, redis.prefix), metrics, log)
+  if (redis !== undefined) {
+    const { client, prefix, timeout } = redis
+    return new ServiceControls(new RedisControlStore(client, prefix), metrics, log, timeout)
+  }
   return hasAdmin ? new ServiceControls(new LocalControlStore(), metrics, log) : undefined
 }

@@ -15,7 +15,12 @@ export interface OpenStore {
   /** The same store when it is in this process. */
   readonly memory: MemoryStore | undefined
   /** The client and the prefix of all keys when it is Redis. */
-  readonly redis?: { readonly client: Redis | Cluster; readonly prefix: string }
+  readonly redis?: {
+    readonly client: Redis | Cluster
+    readonly prefix: string
+    /** Milliseconds that the configuration allows one call. */
+    readonly timeout: Millis
+  }
   /** Looks through its keys. */
   readonly keys: KeySource
   /** Resolves to true as soon as the store can be used, or to false after so many milliseconds. */
@@ -59,7 +64,7 @@ function openRedis(config: RedisStoreConfig, log: Log): OpenStore {
   return {
     store,
     memory: undefined,
-    redis: { client, prefix: config.prefix },
+    redis: { client, prefix: config.prefix, timeout: config.timeout },
     keys: redisKeySource(client, config.prefix),
     ready: (within) => readyWithin(client, within),
     close: async () => {

@@ -21,7 +21,8 @@ it('keys of all nodes are listed, and blocks and overrides are kept on one of th
   }
   expect(seen).toEqual(new Set(users))
   const ann = { attributes: { user: 'ann' } }
-  expect(await admin.ask('block', { ...ann, for: '1min' })).toMatchObject({ status: 200 })
+  const blocked = await admin.ask('block', { ...ann, for: '1min' })
+  expect([blocked.status, blocked.body]).toMatchObject([200, {}])
   expect((await admin.post('/v1/check', ann)).body).toMatchObject({ reason: 'blocked' })
   expect((await admin.ask('unblock', ann)).status).toBe(200)
   expect((await admin.post('/v1/check', ann)).body.allowed).toBe(true)

@@ -178,7 +178,10 @@ describe('the audit log', () => {
     const file = join(folder(), 'audit', 'admin.log')
     const { ask } = await administered({}, { auditFile: file })
     await ask('reset', { attributes: { user: 'ann' } })
-    const text = await until('the line is written', 5000, async () => readFileSync(file, 'utf8'))
+    const text = await until('the line is written', 5000, async () => {
+      const written = readFileSync(file, 'utf8')
+      return written.endsWith('\n') && written
+    })
     const line = JSON.parse(text.trim()) as object
     expect(line).toMatchObject({ audit: { operation: 'reset', result: 'done' } })
     expect(statSync(file).mode & 0o777).toBe(0o600)
