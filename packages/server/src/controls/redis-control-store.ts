@@ -17,7 +17,7 @@ const SAME_CLOCK: Millis = 250
 const MOST_CLEARED = 100
 
 /** Attempts to run a script while the client has no connection to the node, and the time between two. */
-const MAX_ATTEMPTS = 20
+const MAX_ATTEMPTS = 8
 const ATTEMPT_INTERVAL: Millis = 25
 
 /** Keeps them in one hash. Instants in it are the server's; they are translated when they are read. */
