@@ -1,10 +1,12 @@
 // The report in a real browser: it opens from the disk, asks no network, and shows the numbers of the JSON.
-import { spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import type { Browser } from 'playwright-core'
 import { beforeAll, afterAll, describe, expect, it, vi } from 'vitest'
+import { accessibilityProblems, openBrowser, openPage } from '../../../test/browser/browser.ts'
+import type { WatchedPage } from '../../../test/browser/browser.ts'
 import { exampleLog } from './example-log.ts'
 import { replayCommand } from '../src/commands/replay.ts'
 import { streamsWith } from './test-log.ts'
@@ -12,7 +14,7 @@ import { streamsWith } from './test-log.ts'
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-report-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const file = join(folder, 'r.html')
 
 /** The parts of `--json` that the page shows. */
 interface Shown {
@@ -26,64 +28,52 @@ interface Shown {
   readonly curves: readonly object[]
 }
 
+let browser: Browser
 let result: Shown
-let page: { readonly dom: string; readonly log: string }
-let sorted: string
-
-/** The document after its scripts have run, and what the browser logged. */
-async function opened(file: string): Promise<{ readonly dom: string; readonly log: string }> {
-  const child = spawn('chromium', [
-    '--headless',
-    '--no-sandbox',
-    '--disable-gpu',
-    '--no-first-run',
-    '--disable-background-networking',
-    '--enable-logging=stderr',
-    `--user-data-dir=${mkdtempSync(join(folder, 'profile-'))}`,
-    '--dump-dom',
-    pathToFileURL(file).href,
-  ])
-  let [dom, log] = ['', '']
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (dom += text))
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (log += text))
-  await new Promise((resolve, reject) => child.on('error', reject).on('close', resolve))
-  return { dom, log }
-}
+let opened: WatchedPage
 
 /** The rows of the n-th table, as the values that they sort by. */
-function rowsOf(dom: string, table: number): string[][] {
-  const body = [...dom.matchAll(/<tbody>([\s\S]*?)<\/tbody>/g)][table]![1]!
-  return [...body.matchAll(/<tr>([\s\S]*?)<\/tr>/g)].map(([, row]) =>
-    [...row!.matchAll(/data-value="([^"]*)"/g)].map(([, value]) => value!),
-  )
+function rowsOf(table: number): Promise<string[][]> {
+  return opened.page
+    .locator('table')
+    .nth(table)
+    .locator('tbody tr')
+    .evaluateAll((rows) =>
+      rows.map((row) =>
+        [...row.querySelectorAll('[data-value]')].map((cell) => cell.getAttribute('data-value')!),
+      ),
+    )
 }
 
 beforeAll(async () => {
   writeFileSync(join(folder, 'access.log'), exampleLog())
   const streams = streamsWith()
-  const flags = { try: '10/min,30/min', algorithm: 'all', json: true, html: join(folder, 'r.html') }
+  const flags = { try: '10/min,30/min', algorithm: 'all', json: true, html: file }
   await replayCommand([join(folder, 'access.log')], flags, streams)
   result = JSON.parse(streams.out()) as Shown
-  page = await opened(join(folder, 'r.html'))
-  const click = '<script>document.querySelectorAll(".sorts th button")[2].click()</script></body>'
-  const html = readFileSync(join(folder, 'r.html'), 'utf8').replace('</body>', click)
-  writeFileSync(join(folder, 'clicked.html'), html)
-  sorted = (await opened(join(folder, 'clicked.html'))).dom
+  browser = await openBrowser()
+  opened = await openPage(browser, pathToFileURL(file).href)
+})
+afterAll(async () => {
+  await browser.close()
+  rmSync(folder, { recursive: true, force: true })
 })
 
 describe('the report in a browser', () => {
   it('opens from the disk without an error, and loads nothing', () => {
-    expect(page.dom).toContain('<h1>')
-    expect(page.log).not.toMatch(/CONSOLE|Refused to|net::ERR/)
-    expect(page.dom).not.toMatch(/(?:src|href)="(?!data:)/)
+    expect(opened.problems).toEqual([])
+    expect([...opened.origins]).toEqual(['null'])
   })
 
-  it('shows the sentence and the numbers of the JSON', () => {
-    expect(page.dom).toContain(`<h1>${result.verdict}</h1>`)
-    expect(page.dom).toContain(`<dd>${result.input.requests.toLocaleString('en')}<small>`)
-    const rows = rowsOf(page.dom, 0).map((row) => [Number(row[2]), Number(row[4])])
+  it('shows the sentence and the numbers of the JSON', async () => {
+    const { page } = opened
+    expect(await page.locator('h1').textContent()).toBe(result.verdict)
+    expect(await page.locator('dd').allTextContents()).toContainEqual(
+      expect.stringContaining(result.input.requests.toLocaleString('en')),
+    )
+    const rows = (await rowsOf(0)).map((row) => [Number(row[2]), Number(row[4])])
     expect(rows).toEqual(result.candidates.map(({ refused, clientsHit }) => [refused, clientsHit]))
-    const victims = rowsOf(page.dom, 1).map((row) => [row[0], Number(row[2])])
+    const victims = (await rowsOf(1)).map((row) => [row[0], Number(row[2])])
     expect(victims).toEqual(
       result.candidates.flatMap(({ victims }) =>
         victims.map(({ client, refused }) => [client, refused]),
@@ -91,16 +81,35 @@ describe('the report in a browser', () => {
     )
   })
 
-  it('draws demand, peaks and two curves', () => {
-    expect(page.dom.match(/<svg /g)).toHaveLength(2 + 2 * result.curves.length)
-    for (const [picture] of page.dom.matchAll(/<svg [\s\S]*?<\/svg>/g))
-      expect(picture).not.toContain('NaN')
+  it('draws demand, peaks and two curves', async () => {
+    const pictures = await opened.page
+      .locator('svg')
+      .evaluateAll((all) => all.map((picture) => picture.outerHTML))
+    expect(pictures).toHaveLength(2 + 2 * result.curves.length)
+    expect(pictures.join()).not.toContain('NaN')
   })
 
-  it('sorts a table by a click on its head', () => {
-    const refused = rowsOf(sorted, 0).map((row) => Number(row[2]))
+  it('sorts a table by a click on its head', async () => {
+    const head = opened.page.locator('table').first().locator('th button').nth(2)
+    await head.click()
+    const refused = (await rowsOf(0)).map((row) => Number(row[2]))
     expect(refused).toEqual(refused.toSorted((a, b) => b - a))
     expect(refused).not.toEqual(result.candidates.map((one) => one.refused))
-    expect(sorted).toContain('aria-sort="descending"')
+    expect(await opened.page.locator('th[aria-sort="descending"]').count()).toBe(1)
+  })
+
+  it.each(['light', 'dark'] as const)('is accessible in %s colours', async (colorScheme) => {
+    await opened.page.emulateMedia({ colorScheme })
+    expect(await accessibilityProblems(opened.page)).toEqual([])
+  })
+
+  it('fits a screen of 390 px', async () => {
+    const phone = await openPage(browser, pathToFileURL(file).href, {
+      viewport: { width: 390, height: 844 },
+    })
+    const width = await phone.page.evaluate('document.documentElement.scrollWidth')
+    expect(width).toBeLessThanOrEqual(390)
+    expect(await accessibilityProblems(phone.page)).toEqual([])
+    await phone.close()
   })
 })

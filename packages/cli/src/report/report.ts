@@ -33,10 +33,10 @@ function body(result: ReplayResult): string[] {
     candidateTable(result),
     '<h2>Demand and refusals</h2>',
     '<p class="note">Grey: all requests. Lines: those that each candidate would have refused.</p>',
-    `<figure>${timelineChart(result, shown)}${legend(shown, result.candidates.length)}</figure>`,
+    `<figure tabindex="0">${timelineChart(result, shown)}${legend(shown, result.candidates.length)}</figure>`,
     ...result.peaks.map(
       (peaks) =>
-        `<h2>Every client’s peak within ${span(peaks.window)}</h2><p class="note">Half of the clients never made more than ${countOf(peaks.p50, 'request')} within ${span(peaks.window)}, 99% never more than ${count(peaks.p99)}; the highest peak is ${count(peaks.max)}. Clients above a dashed line are over that limit at their peak.</p><figure>${peaksChart(peaks, shown)}</figure>`,
+        `<h2>Every client’s peak within ${span(peaks.window)}</h2><p class="note">Half of the clients never made more than ${countOf(peaks.p50, 'request')} within ${span(peaks.window)}, 99% never more than ${count(peaks.p99)}; the highest peak is ${count(peaks.max)}. Clients above a dashed line are over that limit at their peak.</p><figure tabindex="0">${peaksChart(peaks, shown)}</figure>`,
     ),
     ...curves(result),
     '<h2>Clients refused most</h2>',
