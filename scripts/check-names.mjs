@@ -1,5 +1,5 @@
 // Holds one meaning per exported name: no two files of a package export different things under one name.
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import { root } from './run.mjs'
 
@@ -65,6 +65,7 @@ export function problemsOf(name, files, known) {
 export function checkNames() {
   return readdirSync(`${root}packages`).flatMap((name) => {
     const folder = `packages/${name}/src/`
+    if (!existsSync(root + folder)) return []
     const files = readdirSync(root + folder, { recursive: true, encoding: 'utf8' })
       .filter((path) => /\.tsx?$/.test(path) && !/\.test(-d)?\.tsx?$/.test(path))
       .map((path) => /** @type {const} */ ([path, readFileSync(root + folder + path, 'utf8')]))
