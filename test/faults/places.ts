@@ -5,7 +5,7 @@ import { type RedisOptions, type RedisServer, startRedis } from '../servers/redi
 import { type FaultProxy, startProxy } from './fault-proxy.ts'
 import type { Target } from './orders.ts'
 import { randomFrom } from './random.ts'
-import type { Occasion, Place, Scenario } from './scenario.ts'
+import type { Occasion, Scenario } from './scenario.ts'
 
 type Open = Scenario['open']
 type FaultOn<Servers> = (servers: Servers, occasion: Occasion) => Promise<void>
@@ -47,11 +47,7 @@ export function throughProxy(
 }
 
 /** A cluster. */
-export function onCluster(
-  options: ClusterOptions,
-  fault: FaultOn<RedisCluster>,
-  measure?: Place['measure'],
-): Open {
+export function onCluster(options: ClusterOptions, fault: FaultOn<RedisCluster>): Open {
   return async () => {
     const cluster = await startCluster(options)
     const nodes = cluster.nodes.map(({ host, port }) => ({ host, port }))
@@ -59,7 +55,6 @@ export function onCluster(
       target: { kind: 'cluster', nodes },
       truth: async () => ({ kind: 'cluster', nodes }),
       fault: (occasion) => fault(cluster, occasion),
-      ...(measure && { measure }),
       stop: cluster.stop,
     }
   }

@@ -23,11 +23,16 @@ export interface RedisSentinel {
    * its `restart()` brings it back as a replica.
    */
   readonly failover: () => Promise<number>
+  /** Ends the replication to all replicas for good; a failover still takes one of them. */
+  readonly cutOff: () => Promise<void>
   readonly stop: () => Promise<void>
 }
 
 const name = 'sluice'
 const timeout = 20_000
+/** Milliseconds of silence after which sentinels call a server down. */
+const CALM = 60_000
+const QUICK = 500
 
 /** Starts all of them and resolves when every sentinel knows the others and the replicas, so that a failover can work. */
 export async function startSentinel(options: SentinelOptions = {}): Promise<RedisSentinel> {
@@ -57,13 +62,19 @@ export async function startSentinel(options: SentinelOptions = {}): Promise<Redi
       primary,
       async failover() {
         const old = await primary()
+        await Promise.all(sentinels.map((sentinel) => setPatience(sentinel, QUICK)))
         const start = performance.now()
         old.kill('SIGKILL')
         await agreedPrimary(
           sentinels,
           servers.filter((server) => server !== old),
         )
-        return performance.now() - start
+        const took = performance.now() - start
+        await Promise.all(sentinels.map((sentinel) => setPatience(sentinel, CALM)))
+        return took
+      },
+      async cutOff() {
+        await Promise.all(servers.slice(1).map((replica) => detach(replica, first)))
       },
       stop,
     }
@@ -78,15 +89,36 @@ const repeat = <T>(count: number, value: T): T[] => Array.from({ length: count }
 function sentinelConfig({ host, port }: Address, quorum: number): string {
   return `
 sentinel monitor ${name} ${host} ${port} ${quorum}
-sentinel down-after-milliseconds ${name} 500
+sentinel down-after-milliseconds ${name} ${CALM}
 sentinel failover-timeout ${name} 2000
 `
+}
+
+/** Only while a failover is wanted are sentinels quick: on a busy machine a healthy primary may be silent for a while. */
+async function setPatience(sentinel: RedisServer, millis: number) {
+  await until('the sentinel has its patience', timeout, () =>
+    sentinel.cli('SENTINEL', 'SET', name, 'down-after-milliseconds', `${millis}`),
+  )
 }
 
 async function isAttached(replica: RedisServer) {
   await until('the replica has its data', timeout, async () =>
     (await replica.cli('INFO', 'replication')).includes('master_link_status:up'),
   )
+}
+
+/**
+ * Makes a replica of it whose link never comes up. A link that was up and then lost would not do: sentinels do not
+ * promote a replica whose link has been down for longer than ten times `down-after-milliseconds`, and how long a test
+ * needs until the failover depends on the machine.
+ */
+async function detach(replica: RedisServer, { host, port }: Address) {
+  await until('the replica is cut off', 5000, async () => {
+    await replica.cli('CONFIG', 'SET', 'masteruser', 'nobody', 'masterauth', 'nothing')
+    await replica.cli('REPLICAOF', 'NO', 'ONE')
+    await replica.cli('REPLICAOF', host, `${port}`)
+    return (await replica.cli('INFO', 'replication')).includes('master_link_status:down')
+  })
 }
 
 async function knowsAll(sentinel: RedisServer, replicas: number, sentinels: number) {
