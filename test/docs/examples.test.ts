@@ -11,13 +11,13 @@ const guides = readdirSync(join(root, 'docs/guide')).map((name) => `docs/guide/$
 const http = readdirSync(join(root, 'docs/reference/http')).map(
   (name) => `docs/reference/http/${name}`,
 )
-const client = 'docs/reference/client.md'
+const references = ['docs/reference/client.md', 'docs/reference/policy.md']
 // What is on running the service has commands and YAML alone; the tests of the service read those.
 const operate = readdirSync(join(root, 'docs/operate'))
   .filter((name) => !['deploy.md', 'workers.md'].includes(name))
   .map((name) => `docs/operate/${name}`)
 const readmes = ['README.md', 'packages/sluice/README.md', 'packages/nest/README.md']
-const pages = [...readmes, client, ...http, ...guides, ...operate]
+const pages = [...readmes, ...references, ...http, ...guides, ...operate]
 
 interface Block {
   readonly name: string

@@ -124,5 +124,22 @@ const { createLimiter, limit, parsePolicy } = require('sluice')\n${threeChecks}`
   )
 })
 
+describe('a mistake in the options of createLimiter', () => {
+  test.each([
+    ['{ limit: true }', "Type 'true' is not assignable to type 'LimitInput"],
+    ["{ limit: '1/s', hashkeys: true }", "Did you mean to write 'hashKeys'?"],
+    ["{ limit: '1/s', store: {} }", "missing the following properties from type 'Store'"],
+    ["{ policy: { name: 'a', rules: [{ name: 'b', by: [] }] } }", "Property 'limit' is missing"],
+  ])('is one line of the compiler: %s', { timeout: MINUTE }, (options, message) => {
+    const folder = scratch.project(`mistake-${options.length}`, 'module', {
+      'main.ts': `import { createLimiter } from 'sluice'\nexport const limiter = createLimiter(${options})\n`,
+    })
+    const flags = ['--noEmit', '--strict', '--pretty', 'false', '--skipLibCheck']
+    const compile = (): string => run(TSC, [...flags, '--module', 'nodenext', 'main.ts'], folder)
+    expect(compile).toThrow(message)
+    expect(compile).toThrow(/^.*\nmain\.ts\(2,\d+\): error [^\n]*\n$/)
+  })
+})
+
 // Installs about 200 MB of tools, so only in `npm run test:long`.
 if (isLong) testOtherTools(scratch)

@@ -29,7 +29,7 @@ afterEach(async () => {
   for (const application of applications.splice(0)) await application.close()
 })
 
-const limiterOf = (options: Omit<LimiterOptions, 'store'>) =>
+const limiterOf = (options: LimiterOptions) =>
   createLimiter({ ...options, store: memoryStore({ clock }) })
 
 /** Each test has its own classes, since limits are made once per decorator. */

@@ -65,7 +65,15 @@ export {
   type SyncStore,
   type TakeOutput,
 } from './stores/store.ts'
-export { createLimiter, type LimiterOptions } from './limiter/create-limiter.ts'
+export {
+  createLimiter,
+  type LimiterFor,
+  type LimiterOptions,
+  type LimiterSettings,
+  type LimitOption,
+  type PolicyOption,
+} from './limiter/create-limiter.ts'
+export type { RuleDescription } from './limiter/describe-rules.ts'
 export { matchPolicy, type PolicyMatcher } from './limiter/match-policy.ts'
 export type { ResilienceOptions } from './resilience/options.ts'
 export type { ResilienceEvent } from './resilience/events.ts'

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { SluiceError } from '../src/errors.ts'
 import { limit } from '../src/limit/limit.ts'
-import { createLimiter } from '../src/limiter/create-limiter.ts'
+import { createLimiter, type LimiterOptions } from '../src/limiter/create-limiter.ts'
 import { memoryStore } from '../src/stores/memory/memory-store.ts'
 import type { Check } from '../src/stores/store.ts'
 import { fakeClock } from '../src/testing/fake-clock.ts'
@@ -12,10 +12,8 @@ import { ALGORITHMS } from './walks.ts'
 const NOW = 1_800_000_000_000
 
 /** A limiter whose clock stands still. */
-const limiterOf = (
-  options: Omit<Parameters<typeof createLimiter>[0], 'store'>,
-  clock = fakeClock(NOW),
-) => createLimiter({ ...options, store: memoryStore({ clock }) })
+const limiterOf = (options: LimiterOptions, clock = fakeClock(NOW)) =>
+  createLimiter({ ...options, store: memoryStore({ clock }) })
 
 describe('many at once', () => {
   it.each(ALGORITHMS)(

@@ -15,7 +15,7 @@ export type {
 } from './polite-options.ts'
 export { paced, type Paced, type PacedOptions, type WrapOptions } from './paced.ts'
 export { polite, type Fetch } from './polite.ts'
-export { remoteLimiter, type RemoteLimiterOptions } from './remote-limiter.ts'
+export { remoteLimiter, type RemoteLimiter, type RemoteLimiterOptions } from './remote-limiter.ts'
 export type { RequestTarget, KeyChoice } from './request-key.ts'
 export { retryBudget, type RetryBudget, type RetryBudgetOptions } from './retry-budget.ts'
 export type { ClientTimers } from './timers.ts'

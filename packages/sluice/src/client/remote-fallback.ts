@@ -7,12 +7,15 @@ import type { OnEvent } from '../resilience/events.ts'
 import { causeOf, isMisuse } from '../resilience/failures.ts'
 import type { Millis } from '../time/clock.ts'
 
+/** What may answer for the service: its verbs, by promises or at once. */
+export type LocalLimiter = Omit<Limiter, 'describe'> | Omit<SyncLimiter, 'describe'>
+
 /** Answers with a limiter of this process, and remembers when, so that units are refunded to where they were taken. */
 export class RemoteFallback {
-  private readonly limiter: Limiter | SyncLimiter
+  private readonly limiter: LocalLimiter
   private readonly shard: Shard
 
-  constructor(limiter: Limiter | SyncLimiter, shard: Shard) {
+  constructor(limiter: LocalLimiter, shard: Shard) {
     this.limiter = limiter
     this.shard = shard
   }

@@ -1,7 +1,7 @@
 // A limiter whose decisions the decision service makes, over HTTP.
 import type { Decision } from '../decision/decision.ts'
 import { show, SluiceError } from '../errors.ts'
-import type { Limiter, SyncLimiter } from '../limiter/limiter.ts'
+import type { Limiter } from '../limiter/limiter.ts'
 import { OptionReader } from '../options/option-reader.ts'
 import type { Attributes } from '../policy/policy.ts'
 import type { BreakerOptions } from '../resilience/circuit-breaker.ts'
@@ -14,8 +14,11 @@ import { afterTurn } from '../time/turn.ts'
 import { CheckBatcher, type RemoteOperation } from './check-batcher.ts'
 import type { Fetch } from './polite.ts'
 import { readDecision } from './remote-decision.ts'
-import { RemoteFallback, warnOfService } from './remote-fallback.ts'
+import { RemoteFallback, warnOfService, type LocalLimiter } from './remote-fallback.ts'
 import { readTimers, type ClientTimers } from './timers.ts'
+
+/** A {@link Limiter} whose policy only the service knows, so that it cannot describe it. */
+export type RemoteLimiter = Omit<Limiter, 'describe'>
 
 /** Options of {@link remoteLimiter}. */
 export interface RemoteLimiterOptions {
@@ -29,7 +32,7 @@ export interface RemoteLimiterOptions {
    * A limiter of this process that answers while the service is unreachable, slow or wrong. Its decisions are
    * `degraded`. Default: the call rejects.
    */
-  readonly fallback?: Limiter | SyncLimiter
+  readonly fallback?: LocalLimiter
   /** When to stop sending to a failing service, and when to try again. */
   readonly breaker?: BreakerOptions
   /** Receives the transitions of the breaker. Default: one console warning when it opens, one when it closes. */
@@ -63,7 +66,10 @@ const OPTIONS = [
  * const { allowed } = await limiter.check({ user: '42' })
  * ```
  */
-export function remoteLimiter(url: string | URL, options: RemoteLimiterOptions = {}): Limiter {
+export function remoteLimiter(
+  url: string | URL,
+  options: RemoteLimiterOptions = {},
+): RemoteLimiter {
   const reader = new OptionReader('remoteLimiter', options, OPTIONS)
   const base = baseOf(reader, String(url))
   checkHeaders(reader, options.headers)
@@ -89,7 +95,7 @@ export function remoteLimiter(url: string | URL, options: RemoteLimiterOptions =
   })
   const batcher = new CheckBatcher({ base, headers, fetch, guard })
   const fallback = options.fallback && new RemoteFallback(options.fallback, guard.shard())
-  return new RemoteLimiter(batcher, policy, fallback)
+  return new HttpLimiter(batcher, policy, fallback)
 }
 
 /** The address without a slash at its end. */
@@ -118,7 +124,7 @@ function checkHeaders(reader: OptionReader, headers: RemoteLimiterOptions['heade
   }
 }
 
-class RemoteLimiter implements Limiter {
+class HttpLimiter implements RemoteLimiter {
   private readonly batcher: CheckBatcher
   private readonly policy: string | undefined
   private readonly fallback: RemoteFallback | undefined

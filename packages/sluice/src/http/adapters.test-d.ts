@@ -20,6 +20,13 @@ import { rateLimit as forNode } from './node.ts'
 
 const limiter = createLimiter({ limit: '100/min' })
 
+test('a limit beside a policy does not compile', () => {
+  const policy = { name: 'api', rules: [{ name: 'a', by: ['user'], limit: '1/s' }] }
+  // @ts-expect-error a policy has its own limits
+  forNode({ limit: '5/s', policy })
+  forNode({ policy })
+})
+
 test('node:http', () => {
   const limit = forNode<IncomingMessage, ServerResponse>(limiter, {
     user: (request) => request.headers.authorization,

@@ -1,6 +1,12 @@
 // Creates guards from the arguments of `rateLimit`: a limiter and options, or options of both in one object.
 import { show } from '../errors.ts'
-import { createLimiter, type LimiterOptions } from '../limiter/create-limiter.ts'
+import {
+  createLimiter,
+  type LimiterOptions,
+  type LimiterSettings,
+  type LimitOption,
+  type PolicyOption,
+} from '../limiter/create-limiter.ts'
 import type { FrameworkAdapter } from './framework-adapter.ts'
 import {
   checkHttpOptions,
@@ -12,7 +18,8 @@ import {
 import { RequestGuard } from './request-guard.ts'
 
 /** A limit or a policy, where to count, and everything else, in one object. */
-export type RateLimitOptions<Q, S = unknown> = Omit<LimiterOptions, 'onDecision'> &
+export type RateLimitOptions<Q, S = unknown> = Omit<LimiterSettings, 'onDecision'> &
+  (LimitOption | PolicyOption) &
   HttpOptions<Q, S>
 
 /** Creates the guard of a framework. Throws `invalid-option` and the errors of `createLimiter`. */

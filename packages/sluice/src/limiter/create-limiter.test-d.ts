@@ -80,6 +80,10 @@ describe('a limiter', () => {
     createLimiter({ policy: { name: 'api', rules: [{ name: 'a', by: [] }] } })
     // @ts-expect-error not a store
     createLimiter({ limit: '1/s', store: {} })
+    // @ts-expect-error a policy has its own limits
+    createLimiter({ limit: '1/s', policy })
+    // @ts-expect-error neither a limit nor a policy
+    createLimiter({ hashKeys: true })
   })
 })
 

@@ -23,12 +23,8 @@ import { rememberPolicy } from './policy-behind.ts'
 import type { PolicyLimiter } from './policy-limiter.ts'
 import type { TypedLimiter, TypedSyncLimiter } from './typed-limiter.ts'
 
-/** What a limiter is made from. */
-export interface LimiterOptions<S extends Store = Store> {
-  /** One limit for the attribute `key`, or for the string given to `check`. */
-  readonly limit?: LimitInput
-  /** Or a policy of several rules. */
-  readonly policy?: Policy
+/** Options of {@link createLimiter} beside the limit or the policy. */
+export interface LimiterSettings<S extends Store = Store> {
   /** Where the counts live. Default: this process's memory. */
   readonly store?: S
   /** Keys hold hashes instead of the attributes' values. */
@@ -41,6 +37,37 @@ export interface LimiterOptions<S extends Store = Store> {
   readonly blocked?: DecideOptions['blocked']
 }
 
+/** One limit for the attribute `key`, or for the string given to `check`. A policy is given instead, not beside it. */
+export interface LimitOption {
+  readonly limit: LimitInput
+  readonly policy?: never
+}
+
+/** A policy of several rules, each with its own limit. */
+export interface PolicyOption<P extends Policy = Policy> {
+  readonly policy: P
+  readonly limit?: never
+}
+
+/** What a limiter is made from: a limit or a policy, and where its counts live. */
+export type LimiterOptions<
+  S extends Store = Store,
+  P extends Policy = Policy,
+> = LimiterSettings<S> & (LimitOption | PolicyOption<P>)
+
+/** The limiter of a store and a policy: on a {@link SyncStore} it answers at once, with {@link TypedPolicy} by known attributes. */
+export type LimiterFor<S extends Store, P extends Policy> = [P] extends [TypedPolicy<infer A>]
+  ? S extends SyncStore
+    ? TypedSyncLimiter<A>
+    : S extends AsyncStore
+      ? TypedLimiter<A>
+      : TypedLimiter<A> | TypedSyncLimiter<A>
+  : S extends SyncStore
+    ? SyncLimiter
+    : S extends AsyncStore
+      ? Limiter
+      : Limiter | SyncLimiter
+
 const WRITE =
   "write createLimiter({ limit: '100/min' }) or createLimiter({ policy: { name, rules } })"
 const OPTIONS = ['limit', 'policy', 'store', 'hashKeys', 'resilience', 'onDecision', 'blocked']
@@ -48,17 +75,16 @@ const OPTIONS = ['limit', 'policy', 'store', 'hashKeys', 'resilience', 'onDecisi
 /**
  * Makes a limiter. On the memory store it answers at once, on a remote store by promises; where the types do not
  * say which, `await` works for both.
+ *
+ * @example
+ * ```ts
+ * const limiter = createLimiter({ limit: '100/min' })
+ * const { allowed, retryAfter } = limiter.check('user:42')
+ * ```
  */
-export function createLimiter<A extends string>(
-  options: LimiterOptions<SyncStore> & { readonly policy: TypedPolicy<A> },
-): TypedSyncLimiter<A>
-export function createLimiter<A extends string>(
-  options: LimiterOptions<AsyncStore> & { readonly policy: TypedPolicy<A> },
-): TypedLimiter<A>
-export function createLimiter(options: LimiterOptions<SyncStore>): SyncLimiter
-export function createLimiter(options: LimiterOptions<AsyncStore>): Limiter
-export function createLimiter(options: LimiterOptions): Limiter | SyncLimiter
-export function createLimiter(options: LimiterOptions): Limiter | SyncLimiter {
+export function createLimiter<S extends Store = SyncStore, P extends Policy = Policy>(
+  options: LimiterOptions<S, P>,
+): LimiterFor<S, P> {
   checkOptions(options)
   const policy = parsePolicy(
     options.policy === undefined ? policyOf(options.limit as LimitInput) : options.policy,
@@ -74,11 +100,11 @@ export function createLimiter(options: LimiterOptions): Limiter | SyncLimiter {
   })
   const made = store.sync === true ? (limiter as unknown as SyncLimiter) : promising(limiter)
   rememberPolicy(made, policy)
-  return made
+  return made as LimiterFor<S, P>
 }
 
 /** The store that a limiter decides by, and what it releases when it is closed. */
-function storeFor({ store, resilience = {} }: LimiterOptions): {
+function storeFor({ store, resilience = {} }: LimiterSettings): {
   readonly store: Store
   readonly release: () => MaybePromise<void>
 } {
@@ -112,6 +138,7 @@ function promising(limiter: PolicyLimiter): Limiter {
     peek: async (attributes, cost) => limiter.peek(attributes, cost),
     refund: async (attributes, cost, takenAt) => limiter.refund(attributes, cost, takenAt),
     reset: async (attributes) => limiter.reset(attributes),
+    describe: (attributes, cost) => limiter.describe(attributes, cost),
     close: async () => limiter.close(),
   }
 }

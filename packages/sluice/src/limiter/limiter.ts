@@ -2,6 +2,7 @@
 import type { Decision } from '../decision/decision.ts'
 import type { Attributes } from '../policy/policy.ts'
 import type { Millis } from '../time/clock.ts'
+import type { RuleDescription } from './describe-rules.ts'
 
 /** Decides requests. `check('user:42')` is `check({ key: 'user:42' })`. */
 export interface Limiter {
@@ -19,6 +20,11 @@ export interface Limiter {
   refund(attributes: Attributes | string, cost?: number, takenAt?: Millis): Promise<void>
   /** Forgets the counts of every rule that applies. */
   reset(attributes: Attributes | string): Promise<void>
+  /**
+   * What each rule does with such a request: enforced, with which limit, or not, and why. Answers at once, from the
+   * policy alone.
+   */
+  describe(attributes: Attributes | string, cost?: number): readonly RuleDescription[]
   /** Ends the limiter, and the store if the limiter made it. */
   close(): Promise<void>
 }
@@ -29,5 +35,6 @@ export interface SyncLimiter {
   peek(attributes: Attributes | string, cost?: number): Decision
   refund(attributes: Attributes | string, cost?: number, takenAt?: Millis): void
   reset(attributes: Attributes | string): void
+  describe(attributes: Attributes | string, cost?: number): readonly RuleDescription[]
   close(): void
 }

@@ -87,7 +87,8 @@ function skippedOf({ rule, by }: CompiledRule, attributes: Attributes): Skipped 
   return missing === undefined ? { rule: rule.name } : { rule: rule.name, missing }
 }
 
-function costFor(rule: CompiledRule, attributes: Attributes, cost: number): number {
+/** The units that a rule takes for a request: its own cost, that of an attribute, or the caller's. */
+export function costFor(rule: CompiledRule, attributes: Attributes, cost: number): number {
   if (typeof rule.cost === 'number') return rule.cost
   if (rule.cost === undefined || !Object.hasOwn(attributes, rule.cost)) return cost
   const own = attributes[rule.cost]

@@ -13,6 +13,7 @@ import { attributeText } from '../policy/pattern.ts'
 import type { Attributes } from '../policy/policy.ts'
 import type { MaybePromise } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
+import { describeRules, type RuleDescription } from './describe-rules.ts'
 import { isBareRule, matchRules, requireCost, toCheck } from './match-rules.ts'
 
 const NONE: readonly never[] = []
@@ -73,6 +74,11 @@ export class PolicyLimiter {
 
   reset(attributes: Attributes | string): MaybePromise<void> {
     return this.deciding.store.reset(this.match(attributes, 0).checks)
+  }
+
+  describe(attributes: Attributes | string, cost = 1): readonly RuleDescription[] {
+    requireCost('cost', cost)
+    return describeRules(this.rules, parseAttributes(attributes, this.accepted), cost)
   }
 
   close(): MaybePromise<void> {

@@ -2,6 +2,7 @@
 import type { Decision } from '../decision/decision.ts'
 import type { AttributesNamed } from '../policy/define-policy.ts'
 import type { Millis } from '../time/clock.ts'
+import type { RuleDescription } from './describe-rules.ts'
 import type { Limiter, SyncLimiter } from './limiter.ts'
 
 /** A {@link Limiter} of a policy made by `definePolicy`. */
@@ -10,6 +11,7 @@ export interface TypedLimiter<A extends string> extends Limiter {
   peek(attributes: AttributesNamed<A>, cost?: number): Promise<Decision>
   refund(attributes: AttributesNamed<A>, cost?: number, takenAt?: Millis): Promise<void>
   reset(attributes: AttributesNamed<A>): Promise<void>
+  describe(attributes: AttributesNamed<A>, cost?: number): readonly RuleDescription[]
 }
 
 /** A {@link SyncLimiter} of a policy made by `definePolicy`. */
@@ -18,4 +20,5 @@ export interface TypedSyncLimiter<A extends string> extends SyncLimiter {
   peek(attributes: AttributesNamed<A>, cost?: number): Decision
   refund(attributes: AttributesNamed<A>, cost?: number, takenAt?: Millis): void
   reset(attributes: AttributesNamed<A>): void
+  describe(attributes: AttributesNamed<A>, cost?: number): readonly RuleDescription[]
 }

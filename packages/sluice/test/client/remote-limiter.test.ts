@@ -1,10 +1,13 @@
 // The remote limiter, against a scripted server and against the decision service itself. No deadline runs in real time.
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { running, sample } from '../../../server/test/running.ts'
-import { remoteLimiter, type RemoteLimiterOptions } from '../../src/client/remote-limiter.ts'
+import {
+  remoteLimiter,
+  type RemoteLimiter,
+  type RemoteLimiterOptions,
+} from '../../src/client/remote-limiter.ts'
 import type { SluiceError } from '../../src/errors.ts'
 import { createLimiter } from '../../src/limiter/create-limiter.ts'
-import type { Limiter } from '../../src/limiter/limiter.ts'
 import { memoryStore } from '../../src/stores/memory/memory-store.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
 import { fakeTimers, type FakeTimers } from '../../src/testing/fake-timers.ts'
@@ -44,7 +47,7 @@ async function scripted(
     })
   })
   started.push(server)
-  const limiter = (options: RemoteLimiterOptions = {}): Limiter =>
+  const limiter = (options: RemoteLimiterOptions = {}): RemoteLimiter =>
     remoteLimiter(server.url, { timers, ...options })
   return { received, limiter, timers, url: server.url }
 }

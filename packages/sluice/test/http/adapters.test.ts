@@ -18,11 +18,11 @@ afterEach(async () => {
 })
 
 const clock = fakeClock(NOW)
-const limiterOf = (options: Omit<LimiterOptions, 'store'>) =>
+const limiterOf = (options: LimiterOptions) =>
   createLimiter({ ...options, store: memoryStore({ clock }) })
 
 /** The limiter as a remote one would answer. */
-const remote = (options: Omit<LimiterOptions, 'store'>): AnyLimiter => {
+const remote = (options: LimiterOptions): AnyLimiter => {
   const limiter = limiterOf(options)
   return {
     check: async (attributes: Attributes | string, cost?: number) =>

@@ -11,7 +11,7 @@ import { detailsIn, startGrpc, type GrpcService } from './grpc-service.ts'
 
 const [OK, NOT_FOUND, RESOURCE_EXHAUSTED] = [0, 5, 8]
 const clock = fakeClock(1_800_000_000_000)
-const limiterOf = (options: Omit<LimiterOptions, 'store'>) =>
+const limiterOf = (options: LimiterOptions) =>
   createLimiter({ ...options, store: memoryStore({ clock }) })
 const services: GrpcService[] = []
 

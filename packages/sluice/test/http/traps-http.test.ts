@@ -12,7 +12,7 @@ import { fakeClock } from '../../src/testing/fake-clock.ts'
 import { listening, serving } from './serving.ts'
 
 const clock = fakeClock(1_800_000_000_000)
-const limiterOf = (options: Omit<LimiterOptions, 'store'>) =>
+const limiterOf = (options: LimiterOptions) =>
   createLimiter({ ...options, store: memoryStore({ clock }) })
 
 /** Remembers what a limiter is asked. */
