@@ -24,7 +24,7 @@ test('a limit beside a policy does not compile', () => {
   const policy = { name: 'api', rules: [{ name: 'a', by: ['user'], limit: '1/s' }] }
   // @ts-expect-error a policy has its own limits
   forNode({ limit: '5/s', policy })
-  forNode({ policy })
+  expectTypeOf(forNode({ policy })).toBeFunction()
 })
 
 test('node:http', () => {

@@ -16,7 +16,7 @@ const policy: Policy = {
 }
 const limiter = createLimiter({ policy })
 
-describe('describe', () => {
+describe('the description of a request', () => {
   it('says which rules are enforced, with which limit and cost', () => {
     expect(limiter.describe({ user: 'ann', plan: 'pro', method: 'POST' })).toEqual([
       {
