@@ -34,7 +34,7 @@ export type {
   Rule,
   Tiers,
 } from './policy/policy.ts'
-export type { Decision, Outcome, Reason, Skipped } from './decision/decision.ts'
+export type { Decision, Outcome, Reason, RuleDescription, Skipped } from './decision/decision.ts'
 export {
   decide,
   peekDecision,
@@ -73,7 +73,6 @@ export {
   type LimitOption,
   type PolicyOption,
 } from './limiter/create-limiter.ts'
-export type { RuleDescription } from './limiter/describe-rules.ts'
 export { matchPolicy, type PolicyMatcher } from './limiter/match-policy.ts'
 export type { ResilienceOptions } from './resilience/options.ts'
 export type { ResilienceEvent } from './resilience/events.ts'

@@ -28,6 +28,25 @@ export interface Skipped {
   readonly missing?: string
 }
 
+/** What one rule does with a request. Plain data. */
+export interface RuleDescription {
+  readonly rule: string
+  /**
+   * `enforced`: the rule may refuse the request. `shadow`: it counts the request and never refuses it. `unlimited`: a
+   * tier or an override lifts the limit. `unmet`: a condition does not hold. `missing`: an attribute of `by` is not
+   * known.
+   */
+  readonly effect: 'enforced' | 'shadow' | 'unlimited' | 'unmet' | 'missing'
+  /** For `enforced` and `shadow`: the limit after tiers and overrides; else null. */
+  readonly limit: Limit | null
+  /** For `enforced` and `shadow`: units that the request takes; else 0. */
+  readonly cost: number
+  /** For `unmet` and `missing`: the attribute that decided. */
+  readonly attribute?: string
+  /** The same in one sentence. */
+  readonly text: string
+}
+
 /** The answer to one request. Durations are whole milliseconds from now, rounded up. */
 export interface Decision {
   readonly allowed: boolean

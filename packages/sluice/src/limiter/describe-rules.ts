@@ -1,29 +1,11 @@
 // What a limiter enforces for some attributes, rule by rule, without asking its store.
+import type { RuleDescription } from '../decision/decision.ts'
 import { show } from '../errors.ts'
-import { limitText, type Limit } from '../limit/limit.ts'
+import { limitText } from '../limit/limit.ts'
 import type { CompiledRule } from '../policy/compile.ts'
 import { attributeText, compileCondition } from '../policy/pattern.ts'
 import type { Attributes } from '../policy/policy.ts'
 import { costFor } from './match-rules.ts'
-
-/** What one rule does with a request. Plain data. */
-export interface RuleDescription {
-  readonly rule: string
-  /**
-   * `enforced`: the rule may refuse the request. `shadow`: it counts the request and never refuses it. `unlimited`: a
-   * tier or an override lifts the limit. `unmet`: a condition does not hold. `missing`: an attribute of `by` is not
-   * known.
-   */
-  readonly effect: 'enforced' | 'shadow' | 'unlimited' | 'unmet' | 'missing'
-  /** For `enforced` and `shadow`: the limit after tiers and overrides; else null. */
-  readonly limit: Limit | null
-  /** For `enforced` and `shadow`: units that the request takes; else 0. */
-  readonly cost: number
-  /** For `unmet` and `missing`: the attribute that decided. */
-  readonly attribute?: string
-  /** The same in one sentence. */
-  readonly text: string
-}
 
 /** One description for each rule, in the policy's order. */
 export function describeRules(

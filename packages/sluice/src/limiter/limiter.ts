@@ -1,8 +1,7 @@
 // What applications hold: checks requests against a policy.
-import type { Decision } from '../decision/decision.ts'
+import type { Decision, RuleDescription } from '../decision/decision.ts'
 import type { Attributes } from '../policy/policy.ts'
 import type { Millis } from '../time/clock.ts'
-import type { RuleDescription } from './describe-rules.ts'
 
 /** Decides requests. `check('user:42')` is `check({ key: 'user:42' })`. */
 export interface Limiter {

@@ -5,7 +5,7 @@ import {
   type DecideOptions,
   type DecisionRequest,
 } from '../decision/decide.ts'
-import type { Decision } from '../decision/decision.ts'
+import type { Decision, RuleDescription } from '../decision/decision.ts'
 import { show, SluiceError } from '../errors.ts'
 import { isPlain } from '../key/key.ts'
 import type { CompiledRule } from '../policy/compile.ts'
@@ -13,7 +13,7 @@ import { attributeText } from '../policy/pattern.ts'
 import type { Attributes } from '../policy/policy.ts'
 import type { MaybePromise } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
-import { describeRules, type RuleDescription } from './describe-rules.ts'
+import { describeRules } from './describe-rules.ts'
 import { isBareRule, matchRules, requireCost, toCheck } from './match-rules.ts'
 
 const NONE: readonly never[] = []

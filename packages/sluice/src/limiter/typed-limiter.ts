@@ -1,8 +1,7 @@
 // Limiters that accept only the attributes that their policy names.
-import type { Decision } from '../decision/decision.ts'
+import type { Decision, RuleDescription } from '../decision/decision.ts'
 import type { AttributesNamed } from '../policy/define-policy.ts'
 import type { Millis } from '../time/clock.ts'
-import type { RuleDescription } from './describe-rules.ts'
 import type { Limiter, SyncLimiter } from './limiter.ts'
 
 /** A {@link Limiter} of a policy made by `definePolicy`. */
