@@ -41,6 +41,22 @@ export interface Check {
   readonly slowestQuota?: number | undefined
   /** For `refund`: when the units were taken, by the store's clock. Default: now. */
   readonly takenAt?: Millis
+  /** Units of this count may be out: it is kept with its holds, in a space of its own. Only a `HoldStore` counts it. */
+  readonly holds?: boolean | undefined
+  /** The cost goes out to this holder instead of being spent; only with `holds` and a cost above 0. */
+  readonly hold?: Hold | undefined
+}
+
+/** Units that go out for a while: a reservation, a slot or a lease. */
+export interface Hold {
+  /** Names the hold within its count. Not empty. A take for an id that is out adds to it. */
+  readonly id: string
+  /** Milliseconds until its end. */
+  readonly life: Millis
+  /** What its units are at the end, unless they were settled before: free again, or spent at that instant. */
+  readonly onEnd: 'free' | 'spent'
+  /** Milliseconds after its end for which a settlement still finds it, and charges what was spent. Default 0. */
+  readonly late?: Millis
 }
 
 /**

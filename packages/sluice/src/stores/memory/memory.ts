@@ -54,6 +54,16 @@ export class Memory implements MemoryStore, FastStore {
       : this.takeTogether(checks, now)
   }
 
+  /** The instant of a decision made now. */
+  now(): Millis {
+    return this.clock()
+  }
+
+  /** `take` at this instant; `isRefused`: something else has refused the request. */
+  takeAll(checks: readonly Check[], now: Millis, isRefused: boolean): readonly Verdict[] {
+    return checks.length === 0 ? [] : this.takeTogether(checks, now, isRefused)
+  }
+
   fastPath(space: string, limit: Limit): FastPath | undefined {
     return this.tables.make(space, limit).counts(limit, this.clock)
   }
@@ -133,13 +143,17 @@ export class Memory implements MemoryStore, FastStore {
     return taken
   }
 
-  private takeTogether(checks: readonly Check[], now: Millis): readonly Verdict[] {
+  private takeTogether(
+    checks: readonly Check[],
+    now: Millis,
+    isRefused = false,
+  ): readonly Verdict[] {
     const tables = checks.map((check) => this.tables.of(check))
     // Of the right length from the start: V8 makes room for seventeen on a first push.
     const takens = new Array<LazyVerdict>(checks.length)
     const slots = new Array<number>(checks.length)
     let added = 0
-    let allowed = true
+    let allowed = !isRefused
     for (let i = 0; i < checks.length; i++) {
       const check = checks[i]!
       const table = tables[i]!

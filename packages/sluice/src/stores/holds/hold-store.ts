@@ -1,0 +1,68 @@
+// The seam of stores that record units that are out: reservations, slots and leases.
+import type { Limit } from '../../limit/limit.ts'
+import type { Verdict } from '../../limit/verdict.ts'
+import type { Millis } from '../../time/clock.ts'
+import type { Check, MaybePromise, Store, SyncStore } from '../store.ts'
+
+/** What became of the units of one hold. What is neither spent nor kept is handed back. */
+export interface Settlement {
+  readonly space: string
+  readonly key: string
+  readonly limit: Limit
+  readonly slowestQuota?: number | undefined
+  /** The hold. */
+  readonly id: string
+  /** Units that were spent, also beyond what was out: those are charged as far as there is room. */
+  readonly spent: number
+  /** Units that stay out; more than are left means all of them. */
+  readonly keep: number
+  /** Milliseconds from now to the new end of what stays out. Default: the end stays. */
+  readonly life?: Millis | undefined
+  /** Units by which the charge may exceed the limit. Default 0. */
+  readonly debt?: number | undefined
+}
+
+/**
+ * `settled`: the hold was out. `late`: it had ended, and what was spent is charged like a plain cost. `repeated`: it
+ * was settled before, and nothing is charged again. `unknown`: the store has no such hold, and nothing is charged.
+ */
+export type SettledStatus = 'settled' | 'late' | 'repeated' | 'unknown'
+
+/** The answer to a settlement. */
+export interface Settled {
+  readonly status: SettledStatus
+  /** Units that were charged; of a repeated one, by the first. */
+  readonly charged: number
+  /** Spent units for which there was no room, and which are charged to nothing. */
+  readonly uncharged: number
+  /** Units that are still out. */
+  readonly kept: number
+  /** When what is still out ends, by the store's clock; 0 when nothing is. */
+  readonly endsAt: Millis
+  /** The largest cost that would be allowed at the same instant. */
+  readonly remaining: number
+  /** Units by which the count is beyond its limit; time pays them back before anything is allowed. */
+  readonly debt: number
+  /** The instant of the settlement, by the store's clock. */
+  readonly at: Millis
+}
+
+/** The answers of one exchange, each list in the order of its questions. */
+export interface Exchanged {
+  readonly settled: readonly Settled[]
+  readonly verdicts: readonly Verdict[]
+}
+
+/** A store that counts checks with `holds`. Its `peek` and `reset` accept them too; `take` does not. */
+export interface HoldStore extends Store {
+  /**
+   * Books the settlements, then takes the checks, all or none as `take` does, in one round trip. Checks with and
+   * without `holds` may be mixed.
+   */
+  exchange(settlements: readonly Settlement[], checks: readonly Check[]): MaybePromise<Exchanged>
+}
+
+/** A {@link HoldStore} that answers at once. */
+export interface SyncHoldStore extends SyncStore {
+  exchange(settlements: readonly Settlement[], checks: readonly Check[]): Exchanged
+}
