@@ -54,6 +54,16 @@ const mayImport = {
   ],
   http: outer,
   client: [...outer, 'resilience', 'stores'],
+  simulator: [
+    'resilience',
+    'stores',
+    'stores/store',
+    'algorithms',
+    'limit',
+    'options',
+    'time',
+    'errors',
+  ],
   testing: 'any',
 }
 const mayImportNode = ['http']

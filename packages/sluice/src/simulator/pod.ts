@@ -1,0 +1,164 @@
+// One process of the fleet: the real stores of its mode on virtual time, at the end of a link to the shared store.
+import { SluiceError } from '../errors.ts'
+import type { Verdict } from '../limit/verdict.ts'
+import { isPromise, type Check, type RemoteStore, type Store } from '../stores/store.ts'
+import type { Timers } from '../time/timers.ts'
+import type { Mode, PodContext } from './modes.ts'
+import type { Random } from './random.ts'
+import type { ReadScenario } from './read-scenario.ts'
+import type { StoreOperation, SharedStore } from './shared-store.ts'
+import type { VirtualTime } from './virtual-time.ts'
+
+/** Receives the verdict on one request. */
+export type OnVerdict = (verdict: Verdict) => void
+
+/** A process. It may crash, and lose what it knew; stand still, and go on; or be restarted. */
+export class Pod {
+  isUp = true
+  /** Times that it began again with nothing. */
+  restarts = 0
+  private readonly scenario: ReadScenario
+  private readonly mode: Mode
+  private readonly world: VirtualTime
+  private readonly shared: SharedStore
+  private readonly random: Random
+  private store: Store
+  /** Changes when the process ends: what belongs to an earlier life does nothing. */
+  private life = 0
+  private isSuspended = false
+  private readonly waiting: (() => void)[] = []
+  private lastThere = 0
+  private lastBack = 0
+
+  constructor(
+    scenario: ReadScenario,
+    mode: Mode,
+    world: VirtualTime,
+    shared: SharedStore,
+    random: Random,
+  ) {
+    this.scenario = scenario
+    this.mode = mode
+    this.world = world
+    this.shared = shared
+    this.random = random
+    this.store = this.start()
+  }
+
+  /** Decides a request. The answer may come later, or never if the process ends before. */
+  take(checks: readonly Check[], onVerdict: OnVerdict): void {
+    if (this.isSuspended) return void this.waiting.push(() => this.take(checks, onVerdict))
+    const answer = this.store.take(checks)
+    if (!isPromise(answer)) return onVerdict(answer[0]!)
+    const { life } = this
+    this.world.settle()
+    void answer.then((verdicts) => {
+      if (this.life === life) onVerdict(verdicts[0]!)
+    })
+  }
+
+  /** Ends without a word. */
+  crash(): void {
+    this.life += 1
+    this.isUp = false
+    this.waiting.length = 0
+  }
+
+  /** Ends as a service does: what it holds goes back. */
+  close(): void {
+    void this.store.close()
+    this.world.settle()
+    this.crash()
+  }
+
+  restart(): void {
+    this.isUp = true
+    this.isSuspended = false
+    this.restarts += 1
+    this.store = this.start()
+  }
+
+  suspend(): void {
+    this.isSuspended = true
+  }
+
+  resume(): void {
+    this.isSuspended = false
+    for (const run of this.waiting.splice(0)) run()
+    this.world.settle()
+  }
+
+  private start(): Store {
+    const { life } = this
+    const timers: Timers = {
+      start: (run, after) => this.world.timers.start(() => this.inLife(life, run), after),
+      stop: (timer) => this.world.timers.stop(timer),
+      afterTurn: (run) => this.world.timers.afterTurn(() => this.inLife(life, run)),
+    }
+    const context: PodContext = {
+      scenario: this.scenario,
+      remote: this.remoteStore(life),
+      clock: this.world.clock,
+      timers,
+      random: () => this.random.next(),
+    }
+    return this.mode.store(context)
+  }
+
+  /** Runs something of a life while it lasts: now, or when the process goes on. */
+  private inLife(life: number, run: () => void): void {
+    if (this.life !== life) return
+    if (this.isSuspended) return void this.waiting.push(() => this.inLife(life, run))
+    run()
+    this.world.settle()
+  }
+
+  private remoteStore(life: number): RemoteStore {
+    const call = (operation: StoreOperation) => (checks: readonly Check[]) =>
+      this.send(life, operation, checks)
+    return {
+      take: call('take'),
+      peek: call('peek'),
+      refund: async (checks) => void (await this.send(life, 'refund', checks)),
+      reset: async (checks) => void (await this.send(life, 'reset', checks)),
+      close: () => {},
+    }
+  }
+
+  /** One call: there and back in order, each way half of the latency. */
+  private send(
+    life: number,
+    operation: StoreOperation,
+    checks: readonly Check[],
+  ): Promise<readonly Verdict[]> {
+    const { shared, world } = this
+    // The wrappers reuse their lists; the network carries a copy.
+    const call = {
+      operation,
+      checks: [...checks],
+      latest: operation === 'refund' ? Infinity : world.clock() + this.scenario.timeout,
+    }
+    return new Promise((resolve, reject) => {
+      const settle = (run: () => void, at: number): void =>
+        void world.at(at, () => this.inLife(life, run))
+      const refused = (): void =>
+        reject(
+          new SluiceError('store-unreachable', 'the simulated store is down', { transient: true }),
+        )
+      if (!shared.isUp) return settle(refused, world.now + this.halfTrip())
+      this.lastThere = Math.max(this.lastThere, world.now + this.halfTrip())
+      world.at(this.lastThere, () => {
+        if (!shared.isUp) return settle(refused, world.now + this.halfTrip())
+        shared.receive(call, (verdicts) => {
+          this.lastBack = Math.max(this.lastBack, world.now + this.halfTrip())
+          if (verdicts !== undefined) settle(() => resolve(verdicts), this.lastBack)
+        })
+      })
+    })
+  }
+
+  private halfTrip(): number {
+    const [least, most] = this.scenario.latency
+    return (least + this.random.next() * (most - least)) / 2
+  }
+}

@@ -1,0 +1,214 @@
+// Writes down what the pods decided, and judges it when all is over.
+import type { Source, Verdict } from '../limit/verdict.ts'
+import { memoryStore, type MemoryStore } from '../stores/memory/memory-store.ts'
+import type { Check } from '../stores/store.ts'
+import { excessOf, type Admitted } from './excess.ts'
+import type { Mode } from './modes.ts'
+import type { ReadScenario } from './read-scenario.ts'
+import type { Bound, KeyCount, Latency, SimulationResult, Timeline } from './result.ts'
+import type { VirtualTime } from './virtual-time.ts'
+
+/** Steps of the timeline. */
+const STEPS = 240
+const WORST_KEYS = 10
+/** Latencies are counted in steps of 1/20 ms, up to a minute. */
+const LATENCY_STEPS_PER_MS = 20
+const MAX_LATENCY_MS = 60_000
+
+/** What is known of one key. */
+interface KeyRecord {
+  requests: number
+  refused: number
+  refusedSince: number | undefined
+  longestRefused: number
+  /** Admitted by the shared store, by units leased from it, or by a refusal cache. */
+  readonly shared: Admitted[]
+  /** Admitted by a pod's own counts. */
+  readonly own: Admitted[]
+}
+
+/** What the faults of a run cost, in times. */
+export interface Losses {
+  /** Times that the store lost writes. */
+  readonly store: number
+  /** Times that a pod began again with nothing. */
+  readonly pods: number
+}
+
+/** The record of a run. */
+export class SimulationRecord {
+  retries = 0
+  asked = 0
+  private readonly scenario: ReadScenario
+  private readonly world: VirtualTime
+  private readonly start: number
+  private readonly keys = new Map<string, KeyRecord>()
+  private readonly ideals: MemoryStore
+  private readonly timeline: Record<Exclude<keyof Timeline, 'step'>, number[]>
+  private readonly step: number
+  private readonly bySource: Partial<Record<Source, number>> = {}
+  private readonly latencies = new Map<number, number>()
+  private latencySum = 0
+  private maxLatency = 0
+  private decisions = 0
+  private allowed = 0
+  private idealUnits = 0
+  private allowedUnits = 0
+
+  constructor(scenario: ReadScenario, world: VirtualTime) {
+    this.scenario = scenario
+    this.world = world
+    this.start = world.now
+    this.ideals = memoryStore({ clock: world.clock })
+    this.step = Math.max(1, Math.ceil(scenario.lasts / STEPS))
+    const steps = Math.ceil(scenario.lasts / this.step)
+    const zeros = (): number[] => new Array<number>(steps).fill(0)
+    this.timeline = { demand: zeros(), allowed: zeros(), refused: zeros(), ideal: zeros() }
+  }
+
+  /** A request arrives. */
+  asks(checks: readonly Check[]): void {
+    this.asked += 1
+    this.count('demand')
+    if (!this.ideals.take(checks)[0]!.allowed) return
+    this.idealUnits += checks[0]!.cost
+    this.count('ideal')
+  }
+
+  /** A request that arrived at an instant is decided. */
+  decides({ key, cost }: Check, verdict: Verdict, arrivedAt: number): void {
+    const now = this.world.now
+    const record = this.recordOf(key)
+    const { allowed, source } = verdict
+    this.decisions += 1
+    this.bySource[source] = (this.bySource[source] ?? 0) + 1
+    this.addLatency(now - arrivedAt)
+    record.requests += 1
+    this.count(allowed ? 'allowed' : 'refused')
+    if (!allowed) {
+      record.refused += 1
+      record.refusedSince ??= now
+      record.longestRefused = Math.max(record.longestRefused, now - record.refusedSince)
+      return
+    }
+    this.allowed += 1
+    this.allowedUnits += cost
+    record.refusedSince = undefined
+    const isShared = source === 'store' || source === 'lease' || source === 'cache'
+    const list = isShared ? record.shared : record.own
+    list.push({ at: verdict.at, cost })
+  }
+
+  result(mode: Mode, storeCalls: number, losses: Losses): SimulationResult {
+    const { scenario, decisions, idealUnits, allowedUnits, timeline, step } = this
+    const { name, seed, limit, pods, lasts } = scenario
+    this.ideals.close()
+    const share = (units: number): number =>
+      idealUnits === 0 ? 0 : Math.max(0, units / idealUnits)
+    return {
+      name,
+      seed,
+      mode: scenario.mode,
+      limit,
+      pods,
+      lasts,
+      decisions,
+      retries: this.retries,
+      allowed: this.allowed,
+      refused: decisions - this.allowed,
+      lost: this.asked - decisions,
+      ideal: idealUnits,
+      over: share(allowedUnits - idealUnits),
+      under: share(idealUnits - allowedUnits),
+      excess: this.worst(({ shared, own }) => excessOf(limit, sorted([...shared, ...own]))),
+      bounds: mode.isBounded && scenario.onFailure !== 'open' ? this.bounds(mode, losses) : [],
+      storeCalls,
+      storeCallsPerDecision: decisions === 0 ? 0 : storeCalls / decisions,
+      latency: this.latency(),
+      bySource: this.bySource,
+      timeline: { step, ...timeline },
+      keys: this.keyCounts(),
+    }
+  }
+
+  /** Lost writes hand out a burst once more, and so does a pod that begins again with what it counts itself. */
+  private bounds(mode: Mode, losses: Losses): Bound[] {
+    const { limit, pods } = this.scenario
+    const bounds = [
+      bound(
+        'the shared store',
+        losses.store * limit.burst,
+        this.worst(({ shared }) => excessOf(limit, sorted(shared))),
+      ),
+    ]
+    const own = mode.ownLimit(this.scenario)
+    if (own !== undefined) {
+      const together = { ...own, quota: own.quota * pods, burst: own.burst * pods }
+      const measured = this.worst((record) => excessOf(together, sorted(record.own)))
+      bounds.push(bound('the pods by themselves', losses.pods * own.burst, measured))
+    }
+    return bounds
+  }
+
+  private worst(excess: (record: KeyRecord) => number): number {
+    let worst = 0
+    for (const record of this.keys.values()) worst = Math.max(worst, excess(record))
+    return worst
+  }
+
+  private recordOf(key: string): KeyRecord {
+    let record = this.keys.get(key)
+    if (record === undefined) {
+      const counts = { requests: 0, refused: 0, refusedSince: undefined, longestRefused: 0 }
+      record = { ...counts, shared: [], own: [] }
+      this.keys.set(key, record)
+    }
+    return record
+  }
+
+  private count(what: keyof typeof this.timeline): void {
+    const list = this.timeline[what]
+    const step = Math.floor((this.world.now - this.start) / this.step)
+    list[Math.min(step, list.length - 1)]! += 1
+  }
+
+  private addLatency(millis: number): void {
+    const slot = Math.round(Math.min(millis, MAX_LATENCY_MS) * LATENCY_STEPS_PER_MS)
+    this.latencies.set(slot, (this.latencies.get(slot) ?? 0) + 1)
+    this.latencySum += millis
+    this.maxLatency = Math.max(this.maxLatency, millis)
+  }
+
+  private latency(): Latency {
+    const slots = [...this.latencies].sort(([a], [b]) => a - b)
+    const quantile = (share: number): number => {
+      let left = share * this.decisions
+      for (const [slot, count] of slots)
+        if ((left -= count) <= 0) return slot / LATENCY_STEPS_PER_MS
+      return 0
+    }
+    const mean = this.decisions === 0 ? 0 : this.latencySum / this.decisions
+    return { mean, p50: quantile(0.5), p99: quantile(0.99), max: this.maxLatency }
+  }
+
+  private keyCounts(): SimulationResult['keys'] {
+    const all: KeyCount[] = [...this.keys].map(([key, { requests, refused, longestRefused }]) => ({
+      key,
+      requests,
+      refused,
+      longestRefused: Math.round(longestRefused),
+    }))
+    const hit = all.filter(({ refused }) => refused > 0)
+    const worst = hit.sort((a, b) => b.refused - a.refused).slice(0, WORST_KEYS)
+    return { count: all.length, hit: hit.length, worst }
+  }
+}
+
+function bound(about: string, units: number, measured: number): Bound {
+  return { about, units, measured, holds: measured <= units }
+}
+
+/** In order of time: answers of the store may overtake each other on their way. */
+function sorted(admitted: readonly Admitted[]): readonly Admitted[] {
+  return admitted.toSorted((a, b) => a.at - b.at)
+}

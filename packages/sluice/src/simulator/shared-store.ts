@@ -1,0 +1,107 @@
+// The store that all pods share: the real counts, behind outages, stalls and failovers.
+import { LazyVerdict } from '../limit/take.ts'
+import type { Verdict } from '../limit/verdict.ts'
+import { memoryStore, type MemoryStore } from '../stores/memory/memory-store.ts'
+import type { Check } from '../stores/store.ts'
+import type { Millis } from '../time/clock.ts'
+import type { VirtualTime } from './virtual-time.ts'
+
+/** What a pod asks of the store. */
+export type StoreOperation = 'take' | 'peek' | 'refund' | 'reset'
+
+/** One call as it arrives. */
+export interface StoreCall {
+  readonly operation: StoreOperation
+  readonly checks: readonly Check[]
+  /** The last instant at which it may act: a later one does nothing, as the script for Redis does. */
+  readonly latest: Millis
+}
+
+interface LoggedCall {
+  readonly at: Millis
+  readonly call: StoreCall
+}
+
+/** One store for all pods. It answers at once; the way to it takes the time. */
+export class SharedStore {
+  isUp = true
+  /** Calls that arrived. */
+  calls = 0
+  /** Times that writes were lost. */
+  losses = 0
+  private readonly world: VirtualTime
+  private readonly log: LoggedCall[] | undefined
+  private counts: MemoryStore
+  private isStalled = false
+  private readonly held: (() => void)[] = []
+  /** Overrides the clock while a log is replayed. */
+  private replayedAt: Millis | undefined
+
+  /** A store that will lose some, but not all writes must remember them. */
+  constructor(world: VirtualTime, remembersWrites: boolean) {
+    this.world = world
+    this.log = remembersWrites ? [] : undefined
+    this.counts = this.fresh()
+  }
+
+  /** Executes a call now, or when the stall is over. The answer is undefined when the call came too late. */
+  receive(call: StoreCall, answer: (verdicts: readonly Verdict[] | undefined) => void): void {
+    this.calls += 1
+    const run = (): void => {
+      const now = this.world.clock()
+      if (now > call.latest) return answer(undefined)
+      if (call.operation !== 'peek') this.log?.push({ at: now, call })
+      answer(this.execute(call))
+    }
+    if (this.isStalled) this.held.push(run)
+    else run()
+  }
+
+  stall(): void {
+    this.isStalled = true
+  }
+
+  resume(): void {
+    this.isStalled = false
+    for (const run of this.held.splice(0)) run()
+  }
+
+  /** A replica takes over that has not seen the writes since an instant. */
+  failOver(knownUntil: Millis): void {
+    this.losses += 1
+    this.counts.close()
+    this.counts = this.fresh()
+    const kept = (this.log ?? []).filter(({ at }) => at <= knownUntil)
+    for (const { at, call } of kept) {
+      this.replayedAt = at
+      this.execute(call)
+    }
+    this.replayedAt = undefined
+    this.log?.splice(0, this.log.length, ...kept)
+  }
+
+  close(): void {
+    this.counts.close()
+  }
+
+  private fresh(): MemoryStore {
+    return memoryStore({ clock: () => this.replayedAt ?? this.world.clock() })
+  }
+
+  private execute({ operation, checks }: StoreCall): readonly Verdict[] {
+    if (operation === 'take' || operation === 'peek')
+      return this.counts[operation](checks).map(fromStore)
+    this.counts[operation](checks)
+    return []
+  }
+}
+
+/** A verdict as it comes over the network: a copy, which later calls do not change. */
+function fromStore(verdict: Verdict): Verdict {
+  const source = 'store'
+  if (!(verdict instanceof LazyVerdict)) return { ...verdict, source }
+  // The state of a log is not sent; other states are a few numbers, which the refusal cache reads.
+  if (verdict.constructor !== LazyVerdict) return { ...verdict.toJSON(), source }
+  const copy = Object.create(LazyVerdict.prototype) as object
+  return Object.assign(copy, verdict, { source }) as LazyVerdict
+}
