@@ -26,12 +26,15 @@ export { placesOf, type Place } from './policy/places.ts'
 export type {
   Attributes,
   Condition,
+  LimitFunction,
   LimitOrNone,
   Override,
   Pattern,
   PatternObject,
   Policy,
+  PolicyInCode,
   Rule,
+  RuleInCode,
   Tiers,
 } from './policy/policy.ts'
 export type { Decision, Outcome, Reason, RuleDescription, Skipped } from './decision/decision.ts'
@@ -73,6 +76,7 @@ export {
   type LimitOption,
   type PolicyOption,
 } from './limiter/create-limiter.ts'
+export type { LimiterControls, LiveControl } from './limiter/controls.ts'
 export { matchPolicy, type PolicyMatcher } from './limiter/match-policy.ts'
 export type { ResilienceOptions } from './resilience/options.ts'
 export type { ResilienceEvent } from './resilience/events.ts'

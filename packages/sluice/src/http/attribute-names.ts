@@ -1,9 +1,8 @@
 // Which attributes a policy reads, so that adapters compute no others.
-import type { LimitInput } from '../limit/limit.ts'
-import type { Policy } from '../policy/policy.ts'
+import type { PolicyInCode } from '../policy/policy.ts'
 
-/** The names of all attributes that some rule reads. */
-export function attributeNames({ rules }: Pick<Policy, 'rules'>): ReadonlySet<string> {
+/** The names of all attributes that some rule reads, except what a limit function reads. */
+export function attributeNames({ rules }: Pick<PolicyInCode, 'rules'>): ReadonlySet<string> {
   const names = new Set<string>()
   for (const { by, when = {}, tiers, overrides = [], cost } of rules) {
     const conditions = [when, ...overrides.map((override) => override.when)]
@@ -14,16 +13,22 @@ export function attributeNames({ rules }: Pick<Policy, 'rules'>): ReadonlySet<st
   return names
 }
 
+/** Whether a function chooses a limit, which may read any attribute. */
+export function hasLimitFunction({ rules }: PolicyInCode): boolean {
+  return rules.some(({ limit }) => typeof limit === 'function')
+}
+
 /** Whether a rule may delay a request that it allows. */
-export function mayDelay({ rules }: Policy): boolean {
+export function mayDelay({ rules }: PolicyInCode): boolean {
   return rules.some(({ limit, tiers, overrides = [] }) =>
     [
       limit,
       ...Object.values(tiers?.limits ?? {}),
       ...overrides.map((override) => override.limit),
     ].some(
-      (input: LimitInput | 'unlimited') =>
-        typeof input === 'object' && input.algorithm === 'leaky-bucket',
+      (input) =>
+        typeof input === 'function' ||
+        (typeof input === 'object' && input.algorithm === 'leaky-bucket'),
     ),
   )
 }

@@ -1,9 +1,9 @@
 // What a request counts by: a key for a bare limit, attributes for a policy.
 import { SluiceError } from '../errors.ts'
 import { attributeText } from '../policy/pattern.ts'
-import type { Attributes, Policy } from '../policy/policy.ts'
+import type { Attributes, PolicyInCode } from '../policy/policy.ts'
 import { isPromise, type MaybePromise } from '../stores/store.ts'
-import { attributeNames } from './attribute-names.ts'
+import { attributeNames, hasLimitFunction } from './attribute-names.ts'
 import { requestAddresses } from './request-address.ts'
 import type { Address } from './client-address.ts'
 import type { FrameworkAdapter } from './framework-adapter.ts'
@@ -33,7 +33,7 @@ export function otherReadings(attributes: Attributes): readonly Attributes[] | u
 export function attributesReader<Q, S>(
   adapter: FrameworkAdapter<Q, S>,
   options: HttpOptions<Q, S>,
-  policy: Policy | undefined,
+  policy: PolicyInCode | undefined,
   warn: Warn,
 ): (request: Q) => MaybePromise<CountedBy> {
   const read = unguardedReader(adapter, options, policy, warn)
@@ -48,12 +48,12 @@ export function attributesReader<Q, S>(
 function unguardedReader<Q, S>(
   adapter: FrameworkAdapter<Q, S>,
   options: HttpOptions<Q, S>,
-  policy: Policy | undefined,
+  policy: PolicyInCode | undefined,
   warn: Warn,
 ): (request: Q) => MaybePromise<CountedBy> {
   const isBare = policy !== undefined && isBareLimit(policy)
   const { unknownAddress = isBare ? 'share' : 'skip' } = options
-  const wanted = policy === undefined ? null : attributeNames(policy)
+  const wanted = policy === undefined || hasLimitFunction(policy) ? null : attributeNames(policy)
   const wants = (name: string): boolean => wanted === null || wanted.has(name)
   const addressOf = requestAddresses(adapter, options, warn)
   const hashed = memoizeRecent(apiKeyHash)
@@ -197,7 +197,7 @@ function keyReaders<Q, S>(
 }
 
 /** Whether the policy is one limit for a key and nothing else, as `createLimiter({ limit })` makes it. */
-function isBareLimit({ rules }: Policy): boolean {
+function isBareLimit({ rules }: PolicyInCode): boolean {
   const [rule] = rules
   return (
     rules.length === 1 &&

@@ -4,7 +4,7 @@ import type { Decision } from '../decision/decision.ts'
 import { joined } from '../key/key.ts'
 import { sha256 } from '../key/sha256.ts'
 import { attributeText } from '../policy/pattern.ts'
-import type { Attributes, Policy } from '../policy/policy.ts'
+import type { Attributes, PolicyInCode } from '../policy/policy.ts'
 import type { Dialect, PartitionKey, ReportedLimit } from './headers/dialect.ts'
 import { dialectsOf, unknownDialect, type DialectName } from './headers/dialects.ts'
 import { wrong, type HttpOptions } from './options.ts'
@@ -21,7 +21,7 @@ export type FieldWriter<S> = (
 export function fieldWriter<Q, S>(
   adapter: FrameworkAdapter<Q, S>,
   options: HttpOptions<Q, S>,
-  policy: Policy | undefined,
+  policy: PolicyInCode | undefined,
   dialects: readonly Dialect[],
 ): FieldWriter<S> {
   if (dialects.length === 0 && options.exposeHeaders !== true) return () => undefined
@@ -75,7 +75,7 @@ const KEY_LENGTH = 12
 /** The partition of an outcome as base64: a hash of what the rule counts by, keyed so that it cannot be reversed by guessing. */
 function partitionKeys(
   option: HttpOptions<unknown>['partitionKeys'],
-  policy: Policy | undefined,
+  policy: PolicyInCode | undefined,
 ): ((reported: ReportedLimit, attributes: Attributes | string) => string | undefined) | null {
   if (option === undefined) return null
   const { secret } = { ...option }

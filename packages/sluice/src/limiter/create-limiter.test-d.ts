@@ -3,6 +3,7 @@ import type { Decision } from '../decision/decision.ts'
 import { memoryStore } from '../stores/memory/memory-store.ts'
 import { redisStore, type RedisClient } from '../redis/index.ts'
 import type { AsyncStore, MaybePromise, Store, SyncStore } from '../stores/store.ts'
+import type { LimiterControls } from './controls.ts'
 import { createLimiter } from './create-limiter.ts'
 import type { Limiter, SyncLimiter } from './limiter.ts'
 
@@ -18,35 +19,41 @@ class Elsewhere {
 
 describe('a limiter', () => {
   it('without a store, or on one that answers at once, returns no promises', () => {
-    expectTypeOf(createLimiter({ limit: '1/s' })).toEqualTypeOf<SyncLimiter>()
-    expectTypeOf(createLimiter({ limit: '1/s', store: memoryStore() })).toEqualTypeOf<SyncLimiter>()
-    expectTypeOf(
-      createLimiter({ limit: '1/s', store: {} as SyncStore }),
-    ).toEqualTypeOf<SyncLimiter>()
+    expectTypeOf(createLimiter({ limit: '1/s' })).toEqualTypeOf<SyncLimiter & LimiterControls>()
+    expectTypeOf(createLimiter({ limit: '1/s', store: memoryStore() })).toEqualTypeOf<
+      SyncLimiter & LimiterControls
+    >()
+    expectTypeOf(createLimiter({ limit: '1/s', store: {} as SyncStore })).toEqualTypeOf<
+      SyncLimiter & LimiterControls
+    >()
     expectTypeOf(createLimiter({ limit: '1/s' }).check('a')).toEqualTypeOf<Decision>()
     expectTypeOf(createLimiter({ limit: '1/s' }).close()).toEqualTypeOf<void>()
   })
 
   it('on another store returns promises', () => {
     const limiter = createLimiter({ limit: '1/s', store: remote })
-    expectTypeOf(limiter).toEqualTypeOf<Limiter>()
+    expectTypeOf(limiter).toEqualTypeOf<Limiter & LimiterControls>()
     expectTypeOf(limiter.check('a')).toEqualTypeOf<Promise<Decision>>()
     expectTypeOf(limiter.close()).toEqualTypeOf<Promise<void>>()
   })
 
   it('on Redis, or on a store that says nothing of being synchronous, returns promises', () => {
     const redis = redisStore({} as RedisClient)
-    expectTypeOf(createLimiter({ limit: '1/s', store: redis })).toEqualTypeOf<Limiter>()
+    expectTypeOf(createLimiter({ limit: '1/s', store: redis })).toEqualTypeOf<
+      Limiter & LimiterControls
+    >()
     const elsewhere = new Elsewhere()
-    expectTypeOf(createLimiter({ limit: '1/s', store: elsewhere })).toEqualTypeOf<Limiter>()
+    expectTypeOf(createLimiter({ limit: '1/s', store: elsewhere })).toEqualTypeOf<
+      Limiter & LimiterControls
+    >()
   })
 
   it('on a store of which nothing is known may return either', () => {
     const limiter = createLimiter({ limit: '1/s', store: {} as Store })
-    expectTypeOf(limiter).toEqualTypeOf<Limiter | SyncLimiter>()
+    expectTypeOf(limiter).toEqualTypeOf<(Limiter | SyncLimiter) & LimiterControls>()
     expectTypeOf(limiter.check('a')).toEqualTypeOf<MaybePromise<Decision>>()
     const either = createLimiter({ limit: '1/s', store: {} as AsyncStore | SyncStore })
-    expectTypeOf(either).toEqualTypeOf<Limiter | SyncLimiter>()
+    expectTypeOf(either).toEqualTypeOf<(Limiter | SyncLimiter) & LimiterControls>()
     // @ts-expect-error there may be no promise
     void limiter.check('a').then
   })
@@ -68,10 +75,10 @@ describe('a limiter', () => {
 
   it('is made from a limit or a policy, and nothing that is not known', () => {
     const policy = { name: 'api', rules: [{ name: 'a', by: [], limit: '1/s' }] } as const
-    expectTypeOf(createLimiter({ policy })).toEqualTypeOf<SyncLimiter>()
+    expectTypeOf(createLimiter({ policy })).toEqualTypeOf<SyncLimiter & LimiterControls>()
     expectTypeOf(
       createLimiter({ limit: { quota: 1, window: '1h', algorithm: 'sliding-log' } }),
-    ).toEqualTypeOf<SyncLimiter>()
+    ).toEqualTypeOf<SyncLimiter & LimiterControls>()
     // @ts-expect-error not a limit
     createLimiter({ limit: true })
     // @ts-expect-error a typing mistake

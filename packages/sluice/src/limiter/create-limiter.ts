@@ -4,9 +4,9 @@ import { show, SluiceError } from '../errors.ts'
 import { limit as limitOf, type LimitInput } from '../limit/limit.ts'
 import { checkOptionNames } from '../options/unknown-option.ts'
 import { compilePolicy } from '../policy/compile.ts'
-import { parsePolicy } from '../policy/parse.ts'
+import { parsePolicyInCode } from '../policy/parse.ts'
 import type { TypedPolicy } from '../policy/define-policy.ts'
-import type { Policy } from '../policy/policy.ts'
+import type { LimitFunction, PolicyInCode } from '../policy/policy.ts'
 import {
   checkResilience,
   RESILIENCE_OPTIONS,
@@ -17,6 +17,7 @@ import { acquireResilient } from '../resilience/shared-resilience.ts'
 import { memoryStore } from '../stores/memory/memory-store.ts'
 import type { AsyncStore, MaybePromise, RemoteStore, Store, SyncStore } from '../stores/store.ts'
 import { abortable } from '../time/abortable.ts'
+import type { LimiterControls } from './controls.ts'
 import { policyLimiter } from './fast-limiter.ts'
 import type { Limiter, SyncLimiter } from './limiter.ts'
 import { rememberPolicy } from './policy-behind.ts'
@@ -37,14 +38,17 @@ export interface LimiterSettings<S extends Store = Store> {
   readonly blocked?: DecideOptions['blocked']
 }
 
-/** One limit for the attribute `key`, or for the string given to `check`. A policy is given instead, not beside it. */
+/**
+ * One limit for the attribute `key`, or for the string given to `check`; a function of the attributes chooses one per
+ * request. A policy is given instead, not beside it.
+ */
 export interface LimitOption {
-  readonly limit: LimitInput
+  readonly limit: LimitInput | LimitFunction
   readonly policy?: never
 }
 
 /** A policy of several rules, each with its own limit. */
-export interface PolicyOption<P extends Policy = Policy> {
+export interface PolicyOption<P extends PolicyInCode = PolicyInCode> {
   readonly policy: P
   readonly limit?: never
 }
@@ -52,11 +56,14 @@ export interface PolicyOption<P extends Policy = Policy> {
 /** What a limiter is made from: a limit or a policy, and where its counts live. */
 export type LimiterOptions<
   S extends Store = Store,
-  P extends Policy = Policy,
+  P extends PolicyInCode = PolicyInCode,
 > = LimiterSettings<S> & (LimitOption | PolicyOption<P>)
 
 /** The limiter of a store and a policy: on a {@link SyncStore} it answers at once, with {@link TypedPolicy} by known attributes. */
-export type LimiterFor<S extends Store, P extends Policy> = [P] extends [TypedPolicy<infer A>]
+export type LimiterFor<S extends Store, P extends PolicyInCode> = LimiterControls &
+  PlainLimiterFor<S, P>
+
+type PlainLimiterFor<S extends Store, P extends PolicyInCode> = [P] extends [TypedPolicy<infer A>]
   ? S extends SyncStore
     ? TypedSyncLimiter<A>
     : S extends AsyncStore
@@ -82,23 +89,25 @@ const OPTIONS = ['limit', 'policy', 'store', 'hashKeys', 'resilience', 'onDecisi
  * const { allowed, retryAfter } = limiter.check('user:42')
  * ```
  */
-export function createLimiter<S extends Store = SyncStore, P extends Policy = Policy>(
+export function createLimiter<S extends Store = SyncStore, P extends PolicyInCode = PolicyInCode>(
   options: LimiterOptions<S, P>,
 ): LimiterFor<S, P> {
   checkOptions(options)
-  const policy = parsePolicy(
-    options.policy === undefined ? policyOf(options.limit as LimitInput) : options.policy,
+  const policy = parsePolicyInCode(
+    options.policy === undefined ? policyOf(options.limit!) : options.policy,
   )
   const { hashKeys = false, blocked, onDecision } = options
   const { store, release } = storeFor(options)
   const limiter = policyLimiter({
     rules: compilePolicy(policy),
+    policy,
     hashKeys,
     isBareLimit: options.limit !== undefined,
     deciding: { store, blocked, onDecision },
     release,
   })
-  const made = store.sync === true ? (limiter as unknown as SyncLimiter) : promising(limiter)
+  const made =
+    store.sync === true ? (limiter as unknown as SyncLimiter & LimiterControls) : promising(limiter)
   rememberPolicy(made, policy)
   return made as LimiterFor<S, P>
 }
@@ -118,12 +127,13 @@ function storeFor({ store, resilience = {} }: LimiterSettings): {
 }
 
 /** The policy of a bare limit. */
-function policyOf(input: LimitInput): Policy {
-  return { name: 'default', rules: [{ name: 'default', by: ['key'], limit: limitOf(input) }] }
+function policyOf(input: LimitInput | LimitFunction): PolicyInCode {
+  const limit = typeof input === 'function' ? input : limitOf(input)
+  return { name: 'default', rules: [{ name: 'default', by: ['key'], limit }] }
 }
 
 /** Misuse rejects instead of throwing, as callers of a promise expect. */
-function promising(limiter: PolicyLimiter): Limiter {
+function promising(limiter: PolicyLimiter): Limiter & LimiterControls {
   return {
     check(attributes, cost, signal) {
       // Not an async function: that would add two promises to the one that the store returned.
@@ -140,6 +150,8 @@ function promising(limiter: PolicyLimiter): Limiter {
     reset: async (attributes) => limiter.reset(attributes),
     describe: (attributes, cost) => limiter.describe(attributes, cost),
     close: async () => limiter.close(),
+    block: (who, lasts) => limiter.block(who, lasts),
+    override: (rule, who, limit, lasts) => limiter.override(rule, who, limit, lasts),
   }
 }
 

@@ -15,7 +15,7 @@ export function policyLimiter(options: PolicyLimiterOptions): PolicyLimiter {
   const [only] = rules
   const isOne = rules.length === 1 && only !== undefined && isBareRule(only) && !only.countRefused
   const isPlain = !hashKeys && blocked === undefined && onDecision === undefined
-  if (isOne && isPlain && store.sync === true) {
+  if (isOne && isPlain && store.sync === true && only.base !== null) {
     const { space, limit } = only.base
     const fastPath = (store as Partial<FastStore>).fastPath?.(space, limit)
     if (fastPath !== undefined) return new FastLimiter(toCheck(only, '', 1), fastPath, options)
@@ -27,6 +27,8 @@ export function policyLimiter(options: PolicyLimiterOptions): PolicyLimiter {
 class FastLimiter extends PolicyLimiter {
   private readonly one: RuleCheck
   private fastPath: FastPath | null
+  private readonly openPath: FastPath
+  private isEnded = false
   /** What the last decision left; fractions, so that V8 keeps its numbers in place from the start. */
   private readonly output: TakeOutput = { now: 0.5, at: 0.5, used: 0.5, before: 0.5 }
 
@@ -34,6 +36,7 @@ class FastLimiter extends PolicyLimiter {
     super(options)
     this.one = one
     this.fastPath = fastPath
+    this.openPath = fastPath
     this.output.before = 0
   }
 
@@ -53,7 +56,13 @@ class FastLimiter extends PolicyLimiter {
   }
 
   override close(): MaybePromise<void> {
+    this.isEnded = true
     this.fastPath = null
     return super.close()
+  }
+
+  protected override applyControls(): void {
+    super.applyControls()
+    this.fastPath = this.isUncontrolled && !this.isEnded ? this.openPath : null
   }
 }

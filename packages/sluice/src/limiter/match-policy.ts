@@ -1,8 +1,8 @@
 // The checks of a policy for callers that decide several sets of attributes as one request.
 import type { DecisionRequest } from '../decision/decide.ts'
 import { compilePolicy } from '../policy/compile.ts'
-import { parsePolicy } from '../policy/parse.ts'
-import type { Attributes, Policy } from '../policy/policy.ts'
+import { parsePolicyInCode } from '../policy/parse.ts'
+import type { Attributes, PolicyInCode } from '../policy/policy.ts'
 import { requireCost, matchRules } from './match-rules.ts'
 
 /** Finds the rules of a policy that apply to some attributes, and makes their checks. */
@@ -12,8 +12,8 @@ export type PolicyMatcher = (attributes: Attributes, cost?: number) => DecisionR
  * Makes the matcher of a policy. Its checks live where those of a limiter with the same policy do. Several requests
  * become one by joining their lists; {@link decide} then charges all of their checks, or none.
  */
-export function matchPolicy(policy: Policy): PolicyMatcher {
-  const rules = compilePolicy(parsePolicy(policy))
+export function matchPolicy(policy: PolicyInCode): PolicyMatcher {
+  const rules = compilePolicy(parsePolicyInCode(policy))
   return (attributes, cost = 1) => {
     requireCost('cost', cost)
     return matchRules(rules, attributes, cost, false)

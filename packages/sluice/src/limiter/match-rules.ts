@@ -4,7 +4,8 @@ import type { Skipped } from '../decision/decision.ts'
 import type { RuleCheck } from '../decision/lazy-decision.ts'
 import { show, SluiceError } from '../errors.ts'
 import { keyOf } from '../key/key.ts'
-import type { CompiledRule, PlacedLimit } from '../policy/compile.ts'
+import type { CompiledRule } from '../policy/compile.ts'
+import type { PlacedLimit } from '../policy/placed-limit.ts'
 import { attributeText } from '../policy/pattern.ts'
 import type { Attributes } from '../policy/policy.ts'
 
@@ -38,7 +39,7 @@ export function toCheck(
   rule: CompiledRule,
   key: string,
   cost: number,
-  placed: PlacedLimit = rule.base,
+  placed: PlacedLimit = rule.base!,
 ): RuleCheck {
   const { space, limit, slowestQuota } = placed
   const { shadow, countRefused, onStoreFailure } = rule
@@ -60,6 +61,7 @@ export function isBareRule(rule: CompiledRule): boolean {
   return (
     rule.applies === null &&
     rule.choose === null &&
+    rule.base !== null &&
     rule.cost === undefined &&
     !rule.shadow &&
     rule.by.length === 1 &&

@@ -9,6 +9,9 @@ import type { Decision, RuleDescription } from '../decision/decision.ts'
 import { show, SluiceError } from '../errors.ts'
 import { isPlain } from '../key/key.ts'
 import type { CompiledRule } from '../policy/compile.ts'
+import type { Condition, LimitOrNone, PolicyInCode } from '../policy/policy.ts'
+import type { Duration } from '../time/duration.ts'
+import { Controls, type LimiterControls, type LiveControl } from './controls.ts'
 import { attributeText } from '../policy/pattern.ts'
 import type { Attributes } from '../policy/policy.ts'
 import type { MaybePromise } from '../stores/store.ts'
@@ -21,6 +24,8 @@ const NONE: readonly never[] = []
 /** What a policy limiter is made from. */
 export interface PolicyLimiterOptions {
   readonly rules: readonly CompiledRule[]
+  /** What the rules were compiled from. */
+  readonly policy: PolicyInCode
   readonly hashKeys: boolean
   /** Whether it was made from a limit instead of a policy. */
   readonly isBareLimit: boolean
@@ -30,9 +35,12 @@ export interface PolicyLimiterOptions {
 }
 
 /** Decides by compiled rules. Answers at once on a synchronous store, else by promises. */
-export class PolicyLimiter {
-  protected readonly deciding: DecideOptions
-  private readonly rules: readonly CompiledRule[]
+export class PolicyLimiter implements LimiterControls {
+  protected deciding: DecideOptions
+  private readonly options: PolicyLimiterOptions
+  private rules: readonly CompiledRule[]
+  /** Blocks and overrides; made for the first one. */
+  private controls: Controls | null = null
   private readonly hashKeys: boolean
   private readonly accepted: AcceptedInput
   private readonly release: () => MaybePromise<void>
@@ -40,16 +48,15 @@ export class PolicyLimiter {
   private only: CompiledRule | null
   private isClosed = false
 
-  constructor({ rules, hashKeys, isBareLimit, deciding, release }: PolicyLimiterOptions) {
+  constructor(options: PolicyLimiterOptions) {
+    const { rules, hashKeys, isBareLimit, deciding, release } = options
+    this.options = options
     this.rules = rules
     this.accepted = isBareLimit ? 'key' : rules.some(usesKey) ? 'any' : 'attributes'
     this.deciding = deciding
     this.hashKeys = hashKeys
     this.release = release
-    const { blocked, onDecision } = deciding
-    const isPlainKey = rules.length === 1 && isBareRule(rules[0]!) && !hashKeys
-    const isObserved = blocked !== undefined || onDecision !== undefined
-    this.only = isPlainKey && !isObserved ? rules[0]! : null
+    this.only = onlyRule(options)
   }
 
   check(attributes: Attributes | string, cost = 1): MaybePromise<Decision> {
@@ -87,6 +94,42 @@ export class PolicyLimiter {
     return this.release()
   }
 
+  block(who: Condition | string, lasts: Duration): LiveControl {
+    return this.ownControls().block(who, lasts)
+  }
+
+  override(
+    rule: string,
+    who: Condition | string,
+    limit: LimitOrNone,
+    lasts?: Duration,
+  ): LiveControl {
+    return this.ownControls().override(rule, who, limit, lasts)
+  }
+
+  /** Whether decisions may take the shortest path: no block and no override is set. */
+  protected get isUncontrolled(): boolean {
+    return this.controls === null || this.controls.isEmpty
+  }
+
+  private ownControls(): Controls {
+    return (this.controls ??= new Controls(this.options.policy, () => this.applyControls()))
+  }
+
+  /** Decides by the blocks and overrides that hold now. */
+  protected applyControls(): void {
+    const { controls, options } = this
+    const { blocked } = options.deciding
+    this.rules = controls!.rules
+    this.only = controls!.isEmpty && !this.isClosed ? onlyRule(options) : null
+    this.deciding = controls!.isEmpty
+      ? options.deciding
+      : {
+          ...options.deciding,
+          blocked: (attributes) => longer(blocked?.(attributes), controls!.blockedFor(attributes)),
+        }
+  }
+
   private match(attributes: Attributes | string, cost: number): DecisionRequest {
     if (this.isClosed)
       throw new SluiceError(
@@ -94,9 +137,23 @@ export class PolicyLimiter {
         'the limiter is closed; make a new one, or close it later',
       )
     requireCost('cost', cost)
+    this.controls?.refresh()
     const parsed = parseAttributes(attributes, this.accepted)
     return matchRules(this.rules, parsed, cost, this.hashKeys)
   }
+}
+
+/** The only rule, when a request is nothing but a key; else null. */
+function onlyRule({ rules, hashKeys, deciding }: PolicyLimiterOptions): CompiledRule | null {
+  const { blocked, onDecision } = deciding
+  const isPlainKey = rules.length === 1 && isBareRule(rules[0]!) && !hashKeys
+  const isObserved = blocked !== undefined || onDecision !== undefined
+  return isPlainKey && !isObserved ? rules[0]! : null
+}
+
+/** The longer of two waits that may be absent. */
+function longer(a: Millis | undefined, b: Millis | undefined): Millis | undefined {
+  return a === undefined || (b !== undefined && b > a) ? b : a
 }
 
 /** What a limiter accepts. Anything else would be allowed for lack of a rule, without a warning. */

@@ -1,13 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ALGORITHMS } from '../limit/limit.ts'
-import {
-  compilePolicy,
-  limitsOf,
-  placerFor,
-  type CompiledRule,
-  type PlacedLimit,
-} from './compile.ts'
+import { compilePolicy, limitsOf, placerFor, type CompiledRule } from './compile.ts'
+import type { PlacedLimit } from './placed-limit.ts'
 import { parsePolicy } from './parse.ts'
 import type { Attributes, Policy, Rule } from './policy.ts'
 
@@ -18,7 +13,7 @@ function compiled(fields: Partial<Rule> = {}, policyName = 'api'): CompiledRule 
   return compilePolicy(parsePolicy(policy))[0]!
 }
 const spaceOf = (fields: Partial<Rule>, policyName?: string): string =>
-  compiled(fields, policyName).base.space
+  compiled(fields, policyName).base!.space
 
 describe('compilePolicy', () => {
   it('keeps the order of the rules and the rules themselves', () => {
@@ -87,8 +82,8 @@ describe('choose', () => {
   })
 
   it('keeps one count where only the quota differs, and another where the window does', () => {
-    expect(choose!({ plan: 'free' })!.space).toBe(base.space)
-    expect(choose!({ plan: 'daily' })!.space).not.toBe(base.space)
+    expect(choose!({ plan: 'free' })!.space).toBe(base!.space)
+    expect(choose!({ plan: 'daily' })!.space).not.toBe(base!.space)
   })
 
   it('gives the base itself when no tier is named', () => {

@@ -2,29 +2,24 @@
 import { joined } from '../key/key.ts'
 import { limit, type Limit, type LimitInput } from '../limit/limit.ts'
 import type { OnStoreFailure } from '../limit/verdict.ts'
+import { functionLimits } from './function-limits.ts'
 import { compileOverrides } from './override-index.ts'
 import { attributeText, compileCondition, type Predicate } from './pattern.ts'
-import type { Attributes, LimitOrNone, Policy, Rule } from './policy.ts'
+import type { PlacedLimit } from './placed-limit.ts'
+import type { Attributes, LimitOrNone, PolicyInCode, RuleInCode } from './policy.ts'
 
 /** The number of the state format: it changes when a new version could misread the counts of an old one. */
 const FORMAT = '1'
 
-/** A limit with the space its counts live in. */
-export interface PlacedLimit {
-  readonly limit: Limit
-  readonly space: string
-  /** The smallest quota above 0 of the rule's limits in this space; undefined when it is the limit's own. */
-  readonly slowestQuota: number | undefined
-}
-
 /** A rule, ready to be matched. */
 export interface CompiledRule {
   /** As it was parsed. */
-  readonly rule: Rule
+  readonly rule: RuleInCode
   readonly by: readonly string[]
   /** Whether the rule applies; null: always. */
   readonly applies: Predicate | null
-  readonly base: PlacedLimit
+  /** The rule's own limit; null when a function chooses it. */
+  readonly base: PlacedLimit | null
   /** The limit for a request, null for none at all. Itself null when it is always the base. */
   readonly choose: ((attributes: Attributes) => PlacedLimit | null) | null
   readonly cost: number | string | undefined
@@ -34,7 +29,7 @@ export interface CompiledRule {
 }
 
 /** The rules of a parsed policy, in its order. */
-export function compilePolicy(policy: Policy): readonly CompiledRule[] {
+export function compilePolicy(policy: PolicyInCode): readonly CompiledRule[] {
   return policy.rules.map((rule) => compileRule(policy.name, rule))
 }
 
@@ -42,7 +37,10 @@ export function compilePolicy(policy: Policy): readonly CompiledRule[] {
  * Places the limits of a rule. The algorithm and the window stand in the space, so that a state is never read by another
  * arithmetic; the quota and the burst do not, so that raising them forgets nothing.
  */
-export function placerFor(policyName: string, rule: Rule): (input: LimitInput) => PlacedLimit {
+export function placerFor(
+  policyName: string,
+  rule: RuleInCode,
+): (input: LimitInput) => PlacedLimit {
   const slowest = slowestQuotas(rule)
   return (input) => {
     const made = limit(input)
@@ -56,10 +54,11 @@ export function placerFor(policyName: string, rule: Rule): (input: LimitInput) =
   }
 }
 
-/** All limits of a rule: its own, then those of its tiers and overrides. */
-export function limitsOf({ limit, tiers, overrides = [] }: Rule): readonly LimitInput[] {
+/** All limits of a rule that are data: its own, then those of its tiers and overrides. */
+export function limitsOf({ limit, tiers, overrides = [] }: RuleInCode): readonly LimitInput[] {
   const others = [...Object.values(tiers?.limits ?? {}), ...overrides.map((one) => one.limit)]
-  return [limit, ...others.filter((one) => one !== 'unlimited')]
+  const all = typeof limit === 'function' ? others : [limit, ...others]
+  return all.filter((one) => one !== 'unlimited')
 }
 
 /** What limits of one rule have in common when they share its counts. */
@@ -68,10 +67,10 @@ function sharingOf({ algorithm, window }: Limit): readonly string[] {
 }
 
 /** The smallest quota above 0 of the limits that share counts; empty when the rule has one limit. */
-function slowestQuotas(rule: Rule): ReadonlyMap<string, number> {
+function slowestQuotas(rule: RuleInCode): ReadonlyMap<string, number> {
   const slowest = new Map<string, number>()
   const inputs = limitsOf(rule)
-  if (inputs.length === 1) return slowest
+  if (inputs.length === 1 && typeof rule.limit !== 'function') return slowest
   for (const input of inputs) {
     const made = limit(input)
     const name = sharingOf(made).join(' ')
@@ -80,16 +79,18 @@ function slowestQuotas(rule: Rule): ReadonlyMap<string, number> {
   return slowest
 }
 
-function compileRule(policyName: string, rule: Rule): CompiledRule {
+function compileRule(policyName: string, rule: RuleInCode): CompiledRule {
   const place = placerFor(policyName, rule)
-  const base = place(rule.limit)
+  const { limit: own } = rule
+  const base = typeof own === 'function' ? null : place(own)
+  const ownLimit = typeof own === 'function' ? functionLimits(rule.name, own, place) : () => base
   return {
     rule,
     // A copy: V8 is slow at reading a frozen array.
     by: [...rule.by],
     applies: rule.when && Object.keys(rule.when).length > 0 ? compileCondition(rule.when) : null,
     base,
-    choose: compileChoice(rule, base, (input) => (input === 'unlimited' ? null : place(input))),
+    choose: compileChoice(rule, ownLimit, (input) => (input === 'unlimited' ? null : place(input))),
     cost: rule.cost,
     shadow: rule.shadow ?? false,
     countRefused: rule.countRefused ?? false,
@@ -97,13 +98,14 @@ function compileRule(policyName: string, rule: Rule): CompiledRule {
   }
 }
 
-/** Overrides in their order, then the tier, then the base. */
+/** Overrides in their order, then the tier, then the rule's own limit. */
 function compileChoice(
-  { overrides = [], tiers }: Rule,
-  base: PlacedLimit,
+  { limit: own, overrides = [], tiers }: RuleInCode,
+  ownLimit: (attributes: Attributes) => PlacedLimit | null,
   place: (input: LimitOrNone) => PlacedLimit | null,
 ): CompiledRule['choose'] {
-  if (overrides.length === 0 && tiers === undefined) return null
+  if (overrides.length === 0 && tiers === undefined)
+    return typeof own === 'function' ? ownLimit : null
   const findOverride = compileOverrides(overrides)
   const overridden = overrides.map(({ limit }) => place(limit))
   const tierAttribute = tiers?.attribute
@@ -114,9 +116,9 @@ function compileChoice(
   return (attributes) => {
     const override = findOverride(attributes)
     if (override >= 0) return overridden[override]!
-    if (tierAttribute === undefined) return base
+    if (tierAttribute === undefined) return ownLimit(attributes)
     const tier = attributeText(attributes, tierAttribute)
     const placed = tier === undefined ? undefined : byTier.get(tier)
-    return placed === undefined ? base : placed
+    return placed === undefined ? ownLimit(attributes) : placed
   }
 }

@@ -9,7 +9,15 @@ import {
   TIERS_FIELDS,
 } from './fields.ts'
 import type { OnStoreFailure } from '../limit/verdict.ts'
-import type { Override, Policy, Rule, Tiers } from './policy.ts'
+import type {
+  LimitFunction,
+  Override,
+  Policy,
+  PolicyInCode,
+  Rule,
+  RuleInCode,
+  Tiers,
+} from './policy.ts'
 import { readCondition } from './read-condition.ts'
 import { readPolicyLimit, readLimitOrNone } from './read-limit.ts'
 import { readAttribute, readBy, readName } from './read-name.ts'
@@ -25,8 +33,19 @@ export type ParsedPolicy =
  * one `invalid-policy` error that lists all mistakes, each with its path, its value and what is accepted.
  */
 export function parsePolicy(input: unknown): Policy {
-  const { policy, problems } = tryParsePolicy(input)
-  if (policy !== undefined) return policy
+  const problems: Problem[] = []
+  // Without functions, all limits are data.
+  return valid(readPolicy(problems, input, false) as Policy | undefined, problems)
+}
+
+/** Like {@link parsePolicy}, for policies in code: a function may choose a rule's limit. */
+export function parsePolicyInCode(input: unknown): PolicyInCode {
+  const problems: Problem[] = []
+  return valid(readPolicy(problems, input, true), problems)
+}
+
+function valid<P>(policy: P | undefined, problems: readonly Problem[]): P {
+  if (policy !== undefined && problems.length === 0) return policy
   const count = problems.length === 1 ? '1 mistake' : `${problems.length} mistakes`
   const list = problems.map(({ message }) => `\n- ${message}`).join('')
   throw new SluiceError('invalid-policy', `the policy has ${count}:${list}`, { problems })
@@ -35,13 +54,17 @@ export function parsePolicy(input: unknown): Policy {
 /** Like {@link parsePolicy}, with the mistakes as a value. Never throws. */
 export function tryParsePolicy(input: unknown): ParsedPolicy {
   const problems: Problem[] = []
-  const policy = readPolicy(problems, input)
+  const policy = readPolicy(problems, input, false) as Policy | undefined
   return policy === undefined || problems.length > 0
     ? { policy: undefined, problems }
     : { policy, problems: [] }
 }
 
-function readPolicy(problems: Problems, input: unknown): Policy | undefined {
+function readPolicy(
+  problems: Problems,
+  input: unknown,
+  functions: boolean,
+): PolicyInCode | undefined {
   const fields = readFields(problems, '', input, POLICY_FIELDS, 'an object with name and rules')
   if (fields === undefined) return undefined
   const name = readName(problems, 'name', fields.get('name'))
@@ -49,7 +72,7 @@ function readPolicy(problems: Problems, input: unknown): Policy | undefined {
   const list = readList(problems, 'rules', fields.get('rules'), accepted)
   if (list?.length === 0) refuse(problems, 'rules', list, accepted)
   const names = new Map<string, string>()
-  const rules = list?.map((rule, i) => readRule(problems, at('rules', i), rule, names))
+  const rules = list?.map((rule, i) => readRule(problems, at('rules', i), rule, names, functions))
   if (name === undefined || rules === undefined) return undefined
   return Object.freeze({ name, rules: Object.freeze(rules.filter((rule) => rule !== undefined)) })
 }
@@ -60,7 +83,8 @@ function readRule(
   path: string,
   input: unknown,
   names: Map<string, string>,
-): Rule | undefined {
+  functions: boolean,
+): RuleInCode | undefined {
   const fields = readFields(problems, path, input, RULE_FIELDS, 'a rule with name, by and limit')
   if (fields === undefined) return undefined
   /** A field that may be left out. */
@@ -84,7 +108,12 @@ function readRule(
   }
   const when = optional('when', readCondition)
   const by = readBy(problems, at(path, 'by'), fields.get('by'))
-  const limit = readPolicyLimit(problems, at(path, 'limit'), fields.get('limit'))
+  const own = fields.get('limit')
+  // What a function returns is checked when it is called.
+  const limit =
+    functions && typeof own === 'function'
+      ? (own as LimitFunction)
+      : readPolicyLimit(problems, at(path, 'limit'), own)
   const rest = {
     ...optional('tiers', readTiers),
     ...optional('overrides', readOverrides),

@@ -1,5 +1,6 @@
 // Where the counts of a policy live, for those who look through a store.
-import { limitsOf, placerFor, type PlacedLimit } from './compile.ts'
+import { limitsOf, placerFor } from './compile.ts'
+import type { PlacedLimit } from './placed-limit.ts'
 import type { Policy, Rule } from './policy.ts'
 
 /** One place where a rule counts, with the first of its limits that count there. */

@@ -29,6 +29,12 @@ export type Condition = Readonly<Record<string, Pattern>>
 /** A limit, or none at all. */
 export type LimitOrNone = LimitInput | 'unlimited'
 
+/**
+ * Chooses the limit of a request in code, after overrides and tiers. It must answer at once, and the same for the same
+ * attributes. Each distinct value is checked once; an invalid one makes `check` throw `invalid-limit`.
+ */
+export type LimitFunction = (attributes: Attributes) => LimitOrNone
+
 /** The limit chosen by an attribute, such as `plan`. Values that are not listed get the rule's own limit. */
 export interface Tiers {
   readonly attribute: string
@@ -66,4 +72,15 @@ export interface Rule {
 export interface Policy {
   readonly name: string
   readonly rules: readonly Rule[]
+}
+
+/** A {@link Rule} in code, where a function may choose the limit. */
+export interface RuleInCode extends Omit<Rule, 'limit'> {
+  readonly limit: LimitInput | LimitFunction
+}
+
+/** A {@link Policy} in code, for `createLimiter`. */
+export interface PolicyInCode {
+  readonly name: string
+  readonly rules: readonly RuleInCode[]
 }

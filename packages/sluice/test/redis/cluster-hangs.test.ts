@@ -40,7 +40,7 @@ it.each([
   const limiter = createLimiter({ store, policy })
 
   const nameOf = redisKeys('sl:')
-  const { space } = compilePolicy(policy)[order.indexOf('everyone')]!.base
+  const { space } = compilePolicy(policy)[order.indexOf('everyone')]!.base!
   const shared = await cluster.nodeFor(slotOf(nameOf(space, '')))
   const hanging = cluster.nodes.find(({ port }) => port !== shared.port)!
   const lost: string[] = []

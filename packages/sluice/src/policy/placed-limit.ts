@@ -1,0 +1,10 @@
+// A limit and the place of its counts.
+import type { Limit } from '../limit/limit.ts'
+
+/** A limit with the space its counts live in. */
+export interface PlacedLimit {
+  readonly limit: Limit
+  readonly space: string
+  /** The smallest quota above 0 of the rule's limits in this space; undefined when it is the limit's own. */
+  readonly slowestQuota: number | undefined
+}
