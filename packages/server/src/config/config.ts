@@ -37,6 +37,8 @@ export interface TlsConfig {
   readonly ca?: string
   /** Whether a client must show a certificate. Default `required` when `ca` is there; without it none is requested. */
   readonly clients?: 'required' | 'optional'
+  /** Names of which a client's certificate must have one. Default: any certificate that `ca` has signed will do. */
+  readonly clientNames?: readonly string[]
   readonly minVersion: 'TLSv1.2' | 'TLSv1.3'
 }
 
@@ -63,6 +65,8 @@ export interface HttpListenerConfig extends ListenerConfig {
   readonly sendTimeout: Millis
   readonly maxConnections: number
   readonly maxConnectionsPerAddress: number
+  /** Requests of one address that may be unanswered at once. */
+  readonly maxRequestsPerAddress: number
 }
 
 /** The reverse proxy: where it listens, what is behind it, and how long either side may take. */
@@ -89,6 +93,8 @@ export interface ProxyListenerConfig extends ListenerConfig {
   readonly sendTimeout: Millis
   readonly maxConnections: number
   readonly maxConnectionsPerAddress: number
+  /** Requests of one address that may be unanswered at once. */
+  readonly maxRequestsPerAddress: number
 }
 
 /** The admin API. It is off as long as there is no token. */
@@ -113,6 +119,8 @@ export interface GrpcListenerConfig extends ListenerConfig {
   readonly maxConnections?: number
   /** Default 10,000. */
   readonly maxConnectionsPerAddress?: number
+  /** Calls of one address that may be unanswered at once. Default 10,000. */
+  readonly maxRequestsPerAddress?: number
 }
 
 /** The listeners and their addresses; a protocol without one is off. */

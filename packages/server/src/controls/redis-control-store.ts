@@ -40,7 +40,7 @@ export class RedisControlStore implements ControlStore {
 
   async read(): Promise<readonly Control[] | undefined> {
     const keep = this.isKept ? String(KEPT_FOR) : '0'
-    const reply = (await this.run(READ, this.version, keep)) as ReadReply
+    const reply = (await this.run(READ, [this.version, keep])) as ReadReply
     const [serverNow, version, fields] = reply
     if (fields === undefined) return undefined
     const controls = this.readAll(fields, this.offsetFrom(serverNow))
@@ -54,17 +54,18 @@ export class RedisControlStore implements ControlStore {
     const lasts = duration === null ? '' : String(duration)
     const most = String(MOST_CONTROLS)
     const args = [control.id, text, lasts, most, String(KEPT_FOR), ...this.over()]
-    return (await this.run(PUT, ...args)) === 1
+    return (await this.run(PUT, args)) === 1
   }
 
   async remove(id: string): Promise<boolean> {
-    return (await this.run(REMOVE, id, ...this.over())) === 1
+    return (await this.run(REMOVE, [id, ...this.over()])) === 1
   }
 
   /** Runs a script. A client without a connection refuses at once, with nothing sent: it is tried again for a moment. */
-  private async run(script: string, ...args: string[]): Promise<unknown> {
+  private async run(script: string, args: readonly string[]): Promise<unknown> {
     for (let attempt = 1; ; attempt++) {
       try {
+        // oxlint-disable-next-line sluice/no-spread-arguments -- fewer than ten words
         return await this.client.eval(script, 1, this.key, ...args)
       } catch (error) {
         if (attempt === MAX_ATTEMPTS || !isNotSent(error)) throw error

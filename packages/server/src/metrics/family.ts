@@ -54,6 +54,7 @@ export class Family<S extends Series> {
     const found = this.series.get(labels)
     if (found !== undefined) return found
     if (this.series.size >= MOST_SERIES && values.some((value) => value !== 'other'))
+      // oxlint-disable-next-line sluice/no-spread-arguments -- one for each label name
       return this.with(...values.map(() => 'other'))
     const made = this.make()
     this.series.set(labels, made)
@@ -76,9 +77,7 @@ export class Family<S extends Series> {
   }
 
   private lines(): readonly string[] {
-    const lines: string[] = []
-    for (const [labels, series] of this.series) lines.push(...series.lines(this.name, labels))
-    return lines
+    return [...this.series].flatMap(([labels, series]) => series.lines(this.name, labels))
   }
 
   private labelText(values: readonly string[]): string {

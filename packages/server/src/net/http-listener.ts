@@ -10,6 +10,7 @@ import type { Certificates } from '../tls/certificates.ts'
 import type { Listener } from './listener.ts'
 import { httpServer } from './http-server.ts'
 import { limitConnections } from './limit-connections.ts'
+import { limitRequests } from './limit-requests.ts'
 import { localOnly } from './local-host.ts'
 
 /** How often connections are looked at for being too slow. */
@@ -38,6 +39,12 @@ export async function openHttp(
 ): Promise<Listener> {
   let closing = false
   const tls = await certificates.open(name, config.tls)
+  const refused = metrics
+    .counter(
+      `sluice_${name}_requests_refused_total`,
+      'Requests refused because their address had too many at once.',
+    )
+    .with()
   const server = httpServer(
     {
       maxHeaderSize: config.maxHeaders,
@@ -47,9 +54,16 @@ export async function openHttp(
       connectionsCheckingInterval: LOOK_EVERY,
     },
     limitUnanswered(
-      localOnly(
-        config.host,
-        makeHandler(() => closing),
+      limitRequests(
+        localOnly(
+          config.host,
+          makeHandler(() => closing),
+        ),
+        {
+          max: config.maxRequestsPerAddress,
+          fields: { 'Sluice-Status': 503 },
+          onRefused: () => refused.add(),
+        },
       ),
     ),
     tls,

@@ -57,7 +57,7 @@ export function networkOf(address = ''): string {
   if (tail !== undefined) {
     const behind = tail === '' ? 0 : tail.split(':').length
     while (groups.length < 8 - behind) groups.push('0')
-    if (behind > 0) groups.push(...tail.split(':'))
+    if (behind > 0) for (const group of tail.split(':')) groups.push(group)
   }
   return `${groups.slice(0, 4).join(':')}::/64`
 }

@@ -11,7 +11,7 @@ import {
 
 /** One line for the policy, and for every rule one or more below it. */
 export function describePolicy(policy: Policy): readonly string[] {
-  const width = Math.max(...policy.rules.map(({ name }) => name.length))
+  const width = policy.rules.reduce((most, { name }) => Math.max(most, name.length), 0)
   return [
     `policy ${policy.name}`,
     ...policy.rules.flatMap((rule) => {

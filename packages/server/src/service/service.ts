@@ -7,6 +7,7 @@ import type { Environment } from '../config/environment.ts'
 import { openControls } from '../controls/open-controls.ts'
 import { debugRoutes } from '../envoy/debug-routes.ts'
 import { hasEnvoy, startEnvoy, type StartedEnvoy } from '../envoy/start-envoy.ts'
+import { descriptorLimit, descriptorWarning } from '../net/file-descriptors.ts'
 import { openHttp } from '../net/http-listener.ts'
 import { createHandler } from '../http/routes.ts'
 import type { DecisionSurroundings } from '../limiters/decide-options.ts'
@@ -67,6 +68,8 @@ const STORE_WAIT: Millis = 1000
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { config, source, worker } = options
   const log = options.log ?? createLog(config.log)
+  const fewDescriptors = descriptorWarning(config.listeners, descriptorLimit())
+  if (fewDescriptors !== undefined) log.warn({ code: 'few-descriptors' }, fewDescriptors)
   const metrics = new MetricRegistry()
   const health = new Health()
   addProcessMetrics(metrics, health)

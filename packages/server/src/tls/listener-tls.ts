@@ -2,6 +2,7 @@
 import type { Server, TlsOptions, TLSSocket } from 'node:tls'
 import type { Millis } from 'sluice'
 import type { TlsConfig } from '../config/config.ts'
+import { isListed } from './client-names.ts'
 import type { TlsFiles } from './tls-files.ts'
 import type { TlsMetrics } from './tls-metrics.ts'
 
@@ -69,13 +70,19 @@ export class ListenerTls {
     return { requestCert: ca !== undefined, rejectUnauthorized: clients === 'required' }
   }
 
+  /** Whether the client's certificate has a name that is on the list, if there is one. */
+  private hasName(socket: TLSSocket): boolean {
+    const { clientNames } = this.config
+    return clientNames === undefined || isListed(socket.getPeerCertificate(), clientNames)
+  }
+
   /** A client without a certificate is accepted where it is optional; a wrong certificate never is. */
   private admits(socket: TLSSocket): boolean {
     const { verified, anonymous, failed } = this.metrics
     const isWrong =
       this.config.ca !== undefined &&
-      !socket.authorized &&
-      socket.getPeerX509Certificate() !== undefined
+      socket.getPeerX509Certificate() !== undefined &&
+      !(socket.authorized && this.hasName(socket))
     const counter = isWrong ? failed : socket.authorized ? verified : anonymous
     counter.add()
     return !isWrong

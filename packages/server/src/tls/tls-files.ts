@@ -63,7 +63,10 @@ export async function readTlsFiles(
   return {
     files: {
       ...pem,
-      expires: Math.min(...cert.value.map(({ validTo }) => Date.parse(validTo))),
+      expires: cert.value.reduce(
+        (first, { validTo }) => Math.min(first, Date.parse(validTo)),
+        Infinity,
+      ),
       digest: createHash('sha256').update(JSON.stringify(texts)).digest('hex'),
       exposed: (key.mode & 0o004) !== 0,
     },

@@ -16,6 +16,7 @@ import { OpenResponses } from './open-responses.ts'
 import { wantsWebSocket, withoutSwitch } from './switching.ts'
 import { Upstream } from './upstream.ts'
 import { limitConnections } from '../net/limit-connections.ts'
+import { limitRequests } from '../net/limit-requests.ts'
 
 /** Listens; rejects when the port cannot be had. `file` is the configuration, beside which relative paths are. */
 export async function openProxy(
@@ -39,9 +40,19 @@ export async function openProxy(
     // Another request may be on its way on a connection whose last answer did not say that it ends.
     if (closing) setTimeout(() => !open.has(socket) && socket.destroy(), GRACE)
   })
+  const refused = metrics
+    .counter(
+      'sluice_proxy_requests_refused_total',
+      'Requests refused because their address had too many at once.',
+    )
+    .with()
+  const limited = limitRequests((request, response) => gateway.handle(request, response), {
+    max: config.maxRequestsPerAddress,
+    onRefused: () => refused.add(),
+  })
   const handle = limitUnanswered((request: IncomingMessage, response: ServerResponse) => {
     open.add(request.socket, response)
-    gateway.handle(request, response)
+    limited(request, response)
   })
   const tls = await certificates.open('proxy', config.tls)
   const server = httpServer(

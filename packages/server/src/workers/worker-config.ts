@@ -20,7 +20,7 @@ export function workerConfig(config: Config): Config {
 }
 
 function perWorker(listener: object, workers: number): object {
-  const shared = ['maxConnections', 'maxConnectionsPerAddress'] as const
+  const shared = ['maxConnections', 'maxConnectionsPerAddress', 'maxRequestsPerAddress'] as const
   const parts: Record<string, number> = {}
   for (const name of shared) {
     const value = (listener as Partial<Record<string, number>>)[name]

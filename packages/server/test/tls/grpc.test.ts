@@ -65,6 +65,14 @@ test('mutual TLS: a caller without a known certificate has no connection', async
   expect(await statusBy(service, trusting(ours, ours.issue('proxy')))).toBe(OK)
 })
 
+test('with a list of names, a caller that has none of them has no connection', async () => {
+  const service = await start({ ca: ours.ca, clientNames: ['proxy', 'spiffe://prod/edge'] })
+  expect(await statusBy(service, trusting(ours))).toBe(UNAVAILABLE)
+  expect(await statusBy(service, trusting(ours, ours.issue('other')))).toBe(UNAVAILABLE)
+  expect(await statusBy(service, trusting(ours, stranger.issue('proxy')))).toBe(UNAVAILABLE)
+  expect(await statusBy(service, trusting(ours, ours.issue('proxy')))).toBe(OK)
+})
+
 test('when it is optional, a wrong one is refused still', async () => {
   const service = await start({ ca: ours.ca, clients: 'optional' })
   expect(await statusBy(service, trusting(ours))).toBe(OK)

@@ -1,10 +1,32 @@
-// SHA-256 of a string's UTF-16 code units, synchronous and without a built-in, for keys.
+// SHA-256 of a string's UTF-16 code units, synchronous, for keys: by Node's own where there is one, else without a built-in.
 
 /** Fractional parts of the cube roots of the first 64 primes, and of the square roots of the first 8. */
 const { rounds, start } = constants()
 
+/** As much of Node's `crypto` and `Buffer` as is used. They are looked up, not imported: browsers and edges have none. */
+interface NodeRuntime {
+  readonly process?: {
+    getBuiltinModule?(
+      id: 'node:crypto',
+    ): { hash?: (name: string, data: Uint8Array, encoding: string) => string } | undefined
+  }
+  readonly Buffer?: {
+    from(text: string, encoding: 'utf16le'): Uint8Array & { swap16(): Uint8Array }
+  }
+}
+
+const { process, Buffer } = globalThis as NodeRuntime
+const native = process?.getBuiltinModule?.('node:crypto')?.hash
+
 /** The digest of the text's code units (two bytes each, high byte first), in base64url: 43 characters. */
 export function sha256(text: string): string {
+  return native !== undefined && Buffer !== undefined
+    ? native('sha256', Buffer.from(text, 'utf16le').swap16(), 'base64url')
+    : portableSha256(text)
+}
+
+/** The same without Node: three times slower for short texts, fourteen times for 8,192 characters. */
+export function portableSha256(text: string): string {
   const words = padded(text)
   const state = start.slice()
   const schedule = new Int32Array(64)

@@ -93,7 +93,7 @@ function groupBytes(text: string, atEnd: boolean): number[] | undefined {
     if (atEnd && i === groups.length - 1 && group.includes('.')) {
       const ipv4 = ipv4Bytes(group)
       if (ipv4 === undefined) return undefined
-      bytes.push(...ipv4)
+      for (const byte of ipv4) bytes.push(byte)
     } else {
       if (!/^[\da-f]{1,4}$/i.test(group)) return undefined
       const value = Number.parseInt(group, 16)

@@ -120,7 +120,8 @@ function readRule(
     ...optional('cost', readCost),
     ...optional('onStoreFailure', readOnStoreFailure),
   }
-  const flags = Object.assign({}, ...FLAGS.map((flag) => optional(flag, readFlag)))
+  const flags = {}
+  for (const flag of FLAGS) Object.assign(flags, optional(flag, readFlag))
   if (name === undefined || by === undefined || limit === undefined) return undefined
   return Object.freeze({ name, ...when, by, limit, ...rest, ...flags })
 }

@@ -60,11 +60,11 @@ export class Batch {
     const { shapes, numbers } = this
     if (this.isPlain) {
       const args = [time, String(latest), shapes.length === 1 ? '' : this.numbersText()]
-      for (const { plainArgs } of shapes) args.push(...plainArgs!)
+      for (const { plainArgs } of shapes) for (const arg of plainArgs!) args.push(arg)
       return args
     }
     const args = [time, String(latest), String(shapes.length)]
-    for (const shape of shapes) args.push(...shape.args)
+    for (const shape of shapes) for (const arg of shape.args) args.push(arg)
     for (const number of numbers) args.push(String(number))
     return args
   }
@@ -104,7 +104,9 @@ export class Batch {
   }
 
   private numbersText(): string {
-    return String.fromCharCode(...this.numbers.map((number) => ZERO + number))
+    let text = ''
+    for (const number of this.numbers) text += String.fromCharCode(ZERO + number)
+    return text
   }
 }
 

@@ -45,8 +45,10 @@ export function ioredisAdapter(client: IoredisLike, cluster: boolean): ClientAda
   const hasStatus = typeof status === 'string'
   return {
     cluster,
+    /* oxlint-disable sluice/no-spread-arguments -- at most 64 checks, or those of one request */
     evalsha: (hash, keys, args) => client.evalsha(hash, keys.length, ...keys, ...args),
     eval: (script, keys, args) => client.eval(script, keys.length, ...keys, ...args),
+    /* oxlint-enable sluice/no-spread-arguments */
     isReady: () => !hasStatus || details.status === 'ready',
     isClosed: () => details.status === 'end' || details.status === 'disconnecting',
     wake(progress) {

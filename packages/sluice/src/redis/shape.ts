@@ -91,7 +91,7 @@ function argsOf(check: TracedCheck): string[] {
   const row = String(ALGORITHMS.indexOf(algorithm) + 1)
   const args = [row, ...numbers, takenAt === undefined ? '' : String(takenAt)]
   if (lastState !== undefined)
-    args.push(...[lastState.at, lastState.used, lastState.before].map(String))
+    args.push(String(lastState.at), String(lastState.used), String(lastState.before))
   return args
 }
 

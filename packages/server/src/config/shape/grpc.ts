@@ -23,4 +23,7 @@ export const grpc: z.ZodType<GrpcListenerConfig> = z.strictObject({
   maxConnectionsPerAddress: whole(1, 2 ** 20)
     .describe('Maximum number of connections from one address; 10,000 by default.')
     .exactOptional(),
+  maxRequestsPerAddress: whole(1, 2 ** 20)
+    .describe('Maximum number of unanswered calls from one address; 10,000 by default.')
+    .exactOptional(),
 })

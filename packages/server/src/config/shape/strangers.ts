@@ -10,6 +10,7 @@ export const strangers: {
   readonly sendTimeout: z.ZodDefault<z.ZodType<number>>
   readonly maxConnections: z.ZodDefault<z.ZodType<number>>
   readonly maxConnectionsPerAddress: z.ZodDefault<z.ZodType<number>>
+  readonly maxRequestsPerAddress: z.ZodDefault<z.ZodType<number>>
 } = {
   maxHeaders: whole(1024, 2 ** 20)
     .describe('Most bytes of a request’s headers.')
@@ -26,5 +27,8 @@ export const strangers: {
     .default(20_000),
   maxConnectionsPerAddress: whole(1, 2 ** 20)
     .describe('Maximum number of connections from one address, or from one /64 of IPv6.')
+    .default(10_000),
+  maxRequestsPerAddress: whole(1, 2 ** 20)
+    .describe('Maximum number of unanswered requests from one address, or from one /64 of IPv6.')
     .default(10_000),
 }

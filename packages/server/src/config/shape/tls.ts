@@ -14,6 +14,11 @@ export const tls: z.ZodType<TlsConfig> = z
       clients: oneOf(['required', 'optional'])
         .describe('Whether a client must show a certificate; required when ca is given.')
         .exactOptional(),
+      clientNames: z
+        .array(text('a name in a certificate'))
+        .min(1, { error: 'a list of at least one name' })
+        .describe('Names of which a client’s certificate must have one, letter for letter.')
+        .exactOptional(),
       minVersion: oneOf(['TLSv1.2', 'TLSv1.3'])
         .describe('The oldest TLS version that is accepted.')
         .default('TLSv1.2'),
@@ -23,4 +28,9 @@ export const tls: z.ZodType<TlsConfig> = z
   .refine(({ ca, clients }) => clients === undefined || ca !== undefined, {
     error: 'clients together with ca, the certificates that theirs are checked against',
     path: ['clients'],
+  })
+  .refine(({ ca, clientNames }) => clientNames === undefined || ca !== undefined, {
+    error:
+      'clientNames together with ca, the certificates that those of clients are checked against',
+    path: ['clientNames'],
   })

@@ -47,8 +47,8 @@ export function loadDomains(paths: readonly string[], options: LoadOptions = {})
     const text = textOf(file, problems)
     if (text === undefined) continue
     const reading = readDomain(text, file, algorithm)
-    problems.push(...reading.problems)
-    warnings.push(...reading.warnings)
+    for (const problem of reading.problems) problems.push(problem)
+    for (const warning of reading.warnings) warnings.push(warning)
     if (reading.domain !== undefined) add(domains, reading.domain, file, mergeDomains, problems)
   }
   if (problems.length > 0) throw new InvalidFiles(problems)

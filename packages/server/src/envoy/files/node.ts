@@ -96,9 +96,10 @@ class Reader {
       const text = name.kind === 'text' ? name.text : ''
       const inner = this.read(value, depth + 1)
       const sources = inner.kind === 'list' ? inner.items : [inner]
-      if (text === '<<')
-        merged.push(...sources.flatMap((one) => (one.kind === 'map' ? one.members : [])))
-      else own.push({ line: name.line, column: name.column, name: text, value: inner })
+      if (text === '<<') {
+        for (const one of sources)
+          if (one.kind === 'map') for (const member of one.members) merged.push(member)
+      } else own.push({ line: name.line, column: name.column, name: text, value: inner })
     }
     const named = new Set(own.map(({ name }) => name))
     return [...own, ...merged.filter(({ name }) => !named.has(name) && named.add(name))]

@@ -18,6 +18,7 @@ import { MessageBuffer } from './message-buffer.ts'
 import { SessionLimits, type SessionState, type SessionTimeouts } from './session-limits.ts'
 import { StreamDeadlines } from './stream-deadlines.ts'
 import { limitConnections } from '../../net/limit-connections.ts'
+import { OpenRequests } from '../../net/limit-requests.ts'
 
 /** A call of one message and one answer: takes the message, gives the answer in its frame. */
 export type UnaryMethod = (message: Buffer) => MaybePromise<Buffer>
@@ -46,6 +47,8 @@ export interface GrpcServerOptions extends SessionTimeouts {
   readonly maxCalls?: number
   readonly maxConnections?: number
   readonly maxConnectionsPerAddress?: number
+  /** Calls of one address that may be unanswered at once. Default 10,000. */
+  readonly maxRequestsPerAddress?: number
   /** How long a caller may take to send its message, and to read the answer. Default 10 s. */
   readonly requestTimeout?: Millis
   /** Keys and certificates; plain text without them. */
@@ -86,6 +89,7 @@ class Running implements GrpcServer {
   private readonly sockets = new Set<Socket>()
   private readonly sessions: SessionLimits
   private readonly deadlines: StreamDeadlines
+  private readonly open: OpenRequests
   private readonly sweeper: NodeJS.Timeout
   private readonly streaming = new Set<ServerHttp2Stream>()
 
@@ -95,6 +99,7 @@ class Running implements GrpcServer {
     this.largest = options.maxMessage ?? 1_048_576
     this.sessions = new SessionLimits(options)
     this.deadlines = new StreamDeadlines(options.requestTimeout ?? 10_000)
+    this.open = new OpenRequests(options.maxRequestsPerAddress)
     this.sweeper = setInterval(() => this.sweep(), SWEEP_INTERVAL).unref()
     const { maxCalls = 1024, maxHeaders = 16_384 } = options
     const settings = { maxConcurrentStreams: maxCalls, maxHeaderListSize: maxHeaders }
@@ -155,6 +160,7 @@ class Running implements GrpcServer {
   private accept(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
     stream.on('error', () => {})
     const state = this.begin(stream)
+    if (state !== undefined && !this.admit(stream, state)) return
     const { ':method': method, ':path': path = '', 'content-type': type } = headers
     if (method !== 'POST') return replyHttp(stream, 405)
     if (type === undefined || !/^application\/grpc(?:\+proto)?(?:;|$)/.test(type))
@@ -183,6 +189,17 @@ class Running implements GrpcServer {
       state.calls -= 1
     })
     return state
+  }
+
+  /** False if the client's address has too many unanswered calls; the call is then refused. */
+  private admit(stream: ServerHttp2Stream, { network }: SessionState): boolean {
+    if (!this.open.enter(network)) {
+      const message = 'the address has too many unanswered calls'
+      replyStatus(stream, new StatusError('RESOURCE_EXHAUSTED', message))
+      return false
+    }
+    stream.on('close', () => this.open.leave(network))
+    return true
   }
 
   private openStream(stream: ServerHttp2Stream, method: StreamMethod): void {

@@ -1,6 +1,7 @@
 // Connections that do nothing: no preface, no answer to a ping, or no call for a long time. Each ends after its time.
 import type { Http2Session } from 'node:http2'
 import type { Millis } from 'sluice'
+import { networkOf } from '../../net/limit-connections.ts'
 
 /** How long sessions may take, in milliseconds. */
 export interface SessionTimeouts {
@@ -18,6 +19,8 @@ export interface SessionTimeouts {
 export interface SessionState {
   /** Bytes of messages that have not fully arrived. */
   buffered: number
+  /** The network of the client's address. */
+  readonly network: string
   /** Calls that have not ended. */
   calls: number
   isReady: boolean
@@ -46,6 +49,7 @@ export class SessionLimits {
   add(session: Http2Session, now: Millis): void {
     const state: SessionState = {
       buffered: 0,
+      network: networkOf(session.socket.remoteAddress),
       calls: 0,
       isReady: false,
       heardAt: now,
