@@ -3,11 +3,24 @@ import { fileSink, type LineSink } from '../log/line-sink.ts'
 import { createLog, type Log } from '../log/log.ts'
 import { RepeatedLog } from '../log/repeated-log.ts'
 import { visible } from '../log/visible.ts'
+import type { Role } from '../config/tokens.ts'
 
 /** Who asked: the peer's address, and the name of the token when it was right. */
 export interface Who {
   readonly address: string
   readonly token?: string
+  readonly role?: Role
+}
+
+/** A line of the audit log as the console shows it. */
+export interface AuditEntry {
+  readonly at: string
+  readonly who: string
+  readonly address: string
+  readonly operation: string
+  readonly target: unknown
+  readonly result: AuditResult
+  readonly why: string | null
 }
 
 /** What came of it: done, refused for want of a right token, or not done and why. */
@@ -15,6 +28,8 @@ export type AuditResult = 'done' | 'refused' | 'failed'
 
 /** How deep a target is written; requests are flat. */
 const MAX_DEPTH = 4
+/** Lines that are kept for the console. */
+const MAX_RECENT = 500
 /** How long the end of the service waits for the file. */
 const FLUSH_TIMEOUT = 1000
 
@@ -24,6 +39,7 @@ export class Audit {
   private readonly sink: LineSink | undefined
   private readonly file: Log | undefined
   private readonly repeated: RepeatedLog
+  private entries: AuditEntry[] = []
 
   /** Throws when the file cannot be opened. */
   constructor(log: Log, file: string | undefined) {
@@ -41,6 +57,16 @@ export class Audit {
       result,
       ...(why !== undefined && { why: visible(why) }),
     }
+    this.entries.push({
+      at: new Date().toISOString(),
+      who: visible(who.token ?? ''),
+      address: who.address,
+      operation: audit.operation,
+      target: audit.target,
+      result,
+      why: audit.why ?? null,
+    })
+    if (this.entries.length > MAX_RECENT) this.entries = this.entries.slice(-MAX_RECENT / 2)
     const level = result === 'done' ? 'info' : 'warn'
     this.log[level]({ audit }, 'admin')
     this.file?.[level]({ audit }, 'admin')
@@ -49,6 +75,11 @@ export class Audit {
   /** An address that fails again and again is written once a minute, with how often it came. */
   tooMany(who: Who): void {
     this.repeated.warn('admin-attempts', { who: shown(who, 0) }, 'too many failed admin attempts')
+  }
+
+  /** The newest lines of this process, the newest first. */
+  get recent(): readonly AuditEntry[] {
+    return this.entries.toReversed()
   }
 
   /** How many lines the file has missed. */

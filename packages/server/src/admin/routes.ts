@@ -8,6 +8,7 @@ import type { MetricRegistry } from '../metrics/registry.ts'
 import type { Attempts } from './attempts.ts'
 import type { Audit, Who } from './audit.ts'
 import type { Change } from './changes.ts'
+import type { Console } from './console/console-routes.ts'
 import type { ChangeName } from './requests.ts'
 import type { TokenRing } from './token-ring.ts'
 import type { View, ViewName } from './views.ts'
@@ -25,6 +26,7 @@ export interface AdminParts {
   readonly changes: Readonly<Record<ChangeName, Change>>
   readonly maxBody: number
   readonly metrics: MetricRegistry
+  readonly console: Console
   readonly isClosing: () => boolean
   /** Hears of errors of ours. */
   readonly onError: (error: unknown) => void
@@ -61,7 +63,10 @@ export function adminHandler(parts: AdminParts): Handler {
     const who = { address: remoteAddress ?? 'unknown' }
     // The token first: failures from the same address, of a web page for example, must not keep its holder out.
     const token = tokens.holderOf(request.headers.authorization)
-    if (token !== undefined) return { ...who, token }
+    if (token !== undefined) return { ...who, token: token.name, role: token.role }
+    const session =
+      request.headers.authorization === undefined ? parts.console.sessionOf(request) : undefined
+    if (session !== undefined) return { ...who, token: session.name, role: session.role }
     const wait = attempts.waitOf(remoteAddress)
     if (wait > 0) {
       audit.tooMany(who)
@@ -115,9 +120,10 @@ export function adminHandler(parts: AdminParts): Handler {
   }
 
   return (request, response) => {
+    const path = pathOf(request)
+    if (parts.console.handle(path, request, response)) return
     const who = admit(request, response)
     if (who === undefined) return
-    const path = pathOf(request)
     const name = path.startsWith(PREFIX) ? path.slice(PREFIX.length) : ''
     const makeChange = changes.get(name)
     const show = views.get(name)
@@ -128,6 +134,9 @@ export function adminHandler(parts: AdminParts): Handler {
       response.setHeader('allow', accepted.join(', '))
       const detail = `accepted: ${accepted.join(', ')}`
       fail(response, name, problemOf(405, 'method-not-allowed', detail))
+    } else if (makeChange !== undefined && who.role === 'read' && !READS.includes(name)) {
+      audit.write(who, name, {}, 'refused', 'the token may only read')
+      refuse(response, problemOf(403, 'read-only', 'this token may look, and change nothing'))
     } else if (makeChange !== undefined) change(name, makeChange, who)(request, response)
     else {
       const { url = '' } = request

@@ -1,9 +1,11 @@
 // Starts the admin API within the service: tokens, audit, views and changes, on a port of their own.
 import { dirname, resolve } from 'node:path'
+import type { Policy } from 'sluice'
 import type { Config } from '../config/config.ts'
 import type { ServiceControls } from '../controls/open-controls.ts'
 import { openHttp } from '../net/http-listener.ts'
 import type { Offenders } from '../metrics/offenders.ts'
+import type { RecentTraffic } from '../metrics/recent-traffic.ts'
 import type { StoreMetrics } from '../metrics/store-metrics.ts'
 import type { WatchOptions } from '../reload/watch-file.ts'
 import type { Listener } from '../net/listener.ts'
@@ -12,6 +14,7 @@ import { RepeatedLog } from '../log/repeated-log.ts'
 import type { OpenStore } from '../store/open-store.ts'
 import { Attempts } from './attempts.ts'
 import { Audit } from './audit.ts'
+import { startConsole, type StartedConsole } from './console/start-console.ts'
 import { changes } from './changes.ts'
 import { Inspectors } from './keys/inspectors.ts'
 import { adminHandler } from './routes.ts'
@@ -25,6 +28,13 @@ export interface StartAdminParts {
   readonly opened: OpenStore
   readonly offenders: Offenders
   readonly storeMetrics: StoreMetrics
+  readonly recent: RecentTraffic
+  /** The metrics of all processes of the service as text. */
+  readonly metricsText: () => string | Promise<string>
+  /** What `/readyz` shows. */
+  readonly detail: () => object
+  /** Policies in words. */
+  readonly describe: (policy: Policy) => readonly string[]
   /** The configuration's file, beside which relative files are looked for. */
   readonly file?: string | undefined
   readonly watch?: WatchOptions | false | undefined
@@ -54,7 +64,9 @@ export async function startAdmin(
   const tokens = new TokenRing(admin, beside(admin.tokenFile), log)
   const attempts = new Attempts()
   let audit: Audit | undefined
+  let started: StartedConsole | undefined
   const close = async (): Promise<void> => {
+    started?.close()
     tokens.close()
     attempts.close()
     await audit?.close()
@@ -72,6 +84,21 @@ export async function startAdmin(
       )
       .with()
       .readFrom(() => written.dropped)
+    const onError = (error: unknown): void =>
+      warnings.warn('admin-failed', { error: String(error) }, 'an admin request failed')
+    const { console } = (started = startConsole({
+      tokens,
+      attempts,
+      audit,
+      limiters: context.limiters,
+      offenders,
+      recent: parts.recent,
+      metricsText: parts.metricsText,
+      detail: parts.detail,
+      describe: parts.describe,
+      file: parts.file,
+      onError,
+    }))
     const shared = {
       tokens,
       attempts,
@@ -94,14 +121,16 @@ export async function startAdmin(
       }),
       maxBody: admin.maxBody,
       metrics,
-      onError: (error: unknown) =>
-        warnings.warn('admin-failed', { error: String(error) }, 'an admin request failed'),
+      onError,
     }
-    const makeHandler = (isClosing: () => boolean) => adminHandler({ ...shared, isClosing })
+    const makeHandler = (isClosing: () => boolean) =>
+      adminHandler({ ...shared, console: console(isClosing), isClosing })
     const listener = await openHttp(makeHandler, admin, context, 'admin')
     return {
       ...listener,
       close: async (patience) => {
+        // The streams of viewers have no end of their own.
+        started?.close()
         await listener.close(patience)
         await close()
       },

@@ -15,10 +15,7 @@ export class TokenRing {
 
   constructor(config: AdminListenerConfig, file: string | undefined, log: Log) {
     const { tokenDigest } = config
-    this.own =
-      tokenDigest === undefined
-        ? []
-        : [{ name: 'environment', digest: Buffer.from(tokenDigest, 'hex') }]
+    this.own = tokenDigest === undefined ? [] : [environmentToken(tokenDigest)]
     this.file = file
     this.log = log
   }
@@ -35,9 +32,26 @@ export class TokenRing {
     if (watch !== false) this.watcher = watchFile(this.file, () => void this.reload(), watch)
   }
 
-  /** The name behind an Authorization field. */
-  holderOf(authorization: string | undefined): string | undefined {
-    return holderOf(authorization, [...this.own, ...this.fromFile])
+  /** All tokens in force. */
+  get all(): readonly Token[] {
+    return [...this.own, ...this.fromFile]
+  }
+
+  /** The token in an Authorization field. */
+  holderOf(authorization: string | undefined): Token | undefined {
+    const presented = /^Bearer +([\x21-\x7e]{1,512})$/i.exec(authorization ?? '')?.[1]
+    return presented === undefined ? undefined : this.find(presented)
+  }
+
+  /**
+   * The token of that text. Every token is compared, each in the same time, so that nothing about them follows from how
+   * long the answer takes.
+   */
+  find(presented: string): Token | undefined {
+    const digest = digestOf(presented)
+    let found: Token | undefined
+    for (const token of this.all) if (timingSafeEqual(digest, token.digest)) found = token
+    return found
   }
 
   close(): void {
@@ -60,14 +74,7 @@ export class TokenRing {
   }
 }
 
-/**
- * The name behind an Authorization field, or undefined. Every token is compared, each in the same time, so that
- * nothing about them follows from how long the answer takes.
- */
-function holderOf(authorization: string | undefined, tokens: readonly Token[]): string | undefined {
-  const presented = /^Bearer +([\x21-\x7e]{1,512})$/i.exec(authorization ?? '')?.[1] ?? ''
-  const digest = digestOf(presented)
-  let holder: string | undefined
-  for (const token of tokens) if (timingSafeEqual(digest, token.digest)) holder = token.name
-  return presented === '' ? undefined : holder
+/** The token that the environment gives, of which only the hash is known. */
+export function environmentToken(tokenDigest: string): Token {
+  return { name: 'environment', role: 'operate', digest: Buffer.from(tokenDigest, 'hex') }
 }

@@ -6,9 +6,15 @@ import { readFile, stat } from 'node:fs/promises'
 const SHORTEST_TOKEN = 24
 const LONGEST_TOKEN = 512
 
-/** A token's hash, and the name under which its holder appears in the audit log. */
+/** What the holder of a token may do: look, or change things too. */
+export type Role = 'read' | 'operate'
+
+const ROLES: readonly string[] = ['read', 'operate'] satisfies readonly Role[]
+
+/** A token's hash, the name under which its holder appears in the audit log, and what the holder may do. */
 export interface Token {
   readonly name: string
+  readonly role: Role
   readonly digest: Buffer
 }
 
@@ -34,8 +40,9 @@ export async function isReadByOthers(file: string): Promise<boolean> {
 }
 
 /**
- * The tokens in a file: one a line, either alone or behind a name and a space; lines that begin with # and empty ones
- * do not count. Throws when a line is wrong, without repeating it.
+ * The tokens in a file: one a line, alone, behind a name, or behind a name and a role. The role is `operate` unless
+ * the line says `read`. Lines that begin with # and empty ones do not count. Throws when a line is wrong, without
+ * repeating it.
  */
 export async function readTokens(file: string): Promise<readonly Token[]> {
   const lines = (await readFile(file, 'utf8')).split(/\r?\n/)
@@ -43,14 +50,19 @@ export async function readTokens(file: string): Promise<readonly Token[]> {
   for (const [i, line] of lines.entries()) {
     const text = line.trim()
     if (text === '' || text.startsWith('#')) continue
-    const [first = '', second, ...more] = text.split(/\s+/)
-    const [name, token] =
-      second === undefined ? [`token ${tokens.length + 1}`, first] : [first, second]
-    if (more.length > 0 || !isToken(token) || name.length > 60)
+    const words = text.split(/\s+/)
+    const token = words.at(-1)!
+    const name = words.length === 1 ? `token ${tokens.length + 1}` : words[0]!
+    const role = words.length === 3 ? words[1]! : 'operate'
+    if (words.length > 3 || !isToken(token) || name.length > 60 || !ROLES.includes(role))
       throw new Error(
-        `${file}:${i + 1}: accepted: a token, or a name and a token; a token has ${TOKEN}`,
+        `${file}:${i + 1}: accepted: a token, a name and a token, or a name, a role (${ROLES.join(' or ')}) and a token; a token has ${TOKEN}`,
       )
-    tokens.push({ name, digest: digestOf(token) })
+    if (tokens.some((other) => other.name === name))
+      throw new Error(
+        `${file}:${i + 1}: the name ${name} stands above already; accepted: a name of its own`,
+      )
+    tokens.push({ name, role: role as Role, digest: digestOf(token) })
   }
   if (tokens.length === 0) throw new Error(`${file}: there is no token in it; accepted: one a line`)
   return tokens

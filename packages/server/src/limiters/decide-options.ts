@@ -12,6 +12,7 @@ import {
 import type { KnownBlocks } from '../controls/live-controls.ts'
 import type { CountedRules, DecisionMetrics } from '../metrics/decision-metrics.ts'
 import type { Offenders } from '../metrics/offenders.ts'
+import type { RecentTraffic } from '../metrics/recent-traffic.ts'
 
 /** What all decisions of the service share. */
 export interface DecisionSurroundings {
@@ -19,6 +20,8 @@ export interface DecisionSurroundings {
   readonly store: Store
   readonly decisions: DecisionMetrics
   readonly offenders: Offenders
+  /** Keeps the last requests; undefined when nothing shows them. */
+  readonly recent?: RecentTraffic | undefined
   /** What operators have blocked; undefined when they cannot. */
   readonly blocks?: KnownBlocks | undefined
   /** Called with the name of every policy and domain that decides by a remote store. */
@@ -33,7 +36,7 @@ export interface DescribedCheck extends RuleCheck {
 /** The options of {@link decide} for some rules, by the name of their policy or domain. */
 export function decideOptions(
   counted: CountedRules,
-  { store, decisions, offenders, blocks, onRules }: DecisionSurroundings,
+  { store, decisions, offenders, recent, blocks, onRules }: DecisionSurroundings,
 ): DecideOptions {
   if (store.sync !== true) onRules?.(counted.name)
   const metrics = decisions.of(counted)
@@ -43,6 +46,7 @@ export function decideOptions(
     blocked: blocks && ((attributes) => blockedFor(blocks, counted.name, attributes)),
     onDecision: (decision, request, elapsed) => {
       metrics.note(decision, elapsed)
+      recent?.note(counted.name, decision, request)
       if (!decision.allowed) noteRefusal(decision, refusedAttributes(decision, request))
     },
   }

@@ -16,6 +16,7 @@ import { DecisionMetrics } from '../metrics/decision-metrics.ts'
 import { guardedStore } from '../store/guarded-store.ts'
 import { LimiterRegistry } from '../limiters/registry.ts'
 import { Offenders } from '../metrics/offenders.ts'
+import { RecentTraffic } from '../metrics/recent-traffic.ts'
 import { addProcessMetrics } from '../metrics/process-metrics.ts'
 import { MetricRegistry } from '../metrics/registry.ts'
 import { addMemoryMetrics, StoreMetrics } from '../metrics/store-metrics.ts'
@@ -26,6 +27,7 @@ import { Certificates } from '../tls/certificates.ts'
 import type { WorkerContext } from './worker-context.ts'
 import { Health } from '../health/health.ts'
 import type { Listener } from '../net/listener.ts'
+import { describePolicy } from '../review/describe.ts'
 import type { ServiceContext } from '../limiters/service-context.ts'
 import { createLog, flushLogs, type Log } from '../log/log.ts'
 import { openStore } from '../store/open-store.ts'
@@ -80,11 +82,13 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const storeMetrics = new StoreMetrics(metrics, log, isConnected)
   const store = guardedStore(opened.store, config.failure, storeMetrics.onEvent)
   const offenders = new Offenders()
+  const recent = new RecentTraffic()
   const controls = openControls(opened, hasAdmin(config), metrics, log)
   const surroundings: DecisionSurroundings = {
     store,
     decisions: new DecisionMetrics(metrics),
     offenders,
+    recent: hasAdmin(config) ? recent : undefined,
     blocks: controls?.live,
     onRules: (name) => storeMetrics.addPolicy(name),
   }
@@ -147,8 +151,19 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     if (domains !== undefined && domains !== startedWith) envoy?.swap(domains)
     const { proxy } = config.listeners
     if (proxy !== undefined) listeners.push(await openProxy(proxy, config, context, file))
-    const shared = { context, controls, opened, offenders, storeMetrics, file, watch }
-    const admin = await startAdmin(config, shared)
+    const admin = await startAdmin(config, {
+      context,
+      controls,
+      opened,
+      offenders,
+      storeMetrics,
+      recent,
+      metricsText,
+      detail,
+      describe: describePolicy,
+      file,
+      watch,
+    })
     if (admin !== undefined) listeners.push(admin)
   } catch (error) {
     await closeAll(0)

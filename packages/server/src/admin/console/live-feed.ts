@@ -1,0 +1,76 @@
+// Sends the same second to every viewer as server-sent events: it is written once, whatever their number.
+import type { ServerResponse } from 'node:http'
+import type { Millis } from 'sluice'
+import type { Sampler } from './history.ts'
+
+const EVERY: Millis = 1000
+/** Viewers at once. */
+const MAX_VIEWERS = 200
+/** Bytes that may wait for a viewer that does not read; beyond them its stream ends, and the page connects again. */
+const MAX_WAITING = 1_000_000
+
+/** What goes to the viewers beside the numbers of a second. */
+export type MoreOfTick = () => object
+
+/** The streams of all viewers. */
+export class LiveFeed {
+  private readonly sampler: Sampler
+  private readonly more: MoreOfTick
+  private readonly viewers = new Map<ServerResponse, Millis>()
+  private readonly timer: NodeJS.Timeout
+  private isSampling = false
+
+  constructor(sampler: Sampler, more: MoreOfTick) {
+    this.sampler = sampler
+    this.more = more
+    this.timer = setInterval(() => void this.tick(), EVERY).unref()
+  }
+
+  /** Begins a stream that ends with the session; false when there are too many. */
+  add(response: ServerResponse, end: Millis): boolean {
+    if (this.viewers.size >= MAX_VIEWERS) return false
+    response.writeHead(200, {
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-store',
+      'x-accel-buffering': 'no',
+    })
+    response.write(eventText('history', { ...this.sampler.history, ...this.more() }))
+    this.viewers.set(response, end)
+    response.once('close', () => this.viewers.delete(response))
+    return true
+  }
+
+  /** Samples once and sends it; a sample that takes longer than a second skips the next. */
+  async tick(now: Millis = Date.now()): Promise<void> {
+    if (this.isSampling) return
+    this.isSampling = true
+    try {
+      const names = this.sampler.history.names.length
+      const tick = await this.sampler.sample(now)
+      if (tick === undefined || this.viewers.size === 0) return
+      const { history } = this.sampler
+      const text = eventText('tick', {
+        tick,
+        ...(history.names.length === names ? {} : { names: history.names }),
+        ...this.more(),
+      })
+      for (const [viewer, end] of this.viewers) {
+        if (end <= now) viewer.end(eventText('ended', {}))
+        else if (viewer.writableLength > MAX_WAITING) viewer.destroy()
+        else viewer.write(text)
+      }
+    } finally {
+      this.isSampling = false
+    }
+  }
+
+  close(): void {
+    clearInterval(this.timer)
+    for (const viewer of this.viewers.keys()) viewer.end()
+    this.viewers.clear()
+  }
+}
+
+function eventText(event: string, data: object): string {
+  return `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`
+}

@@ -1,0 +1,99 @@
+// Puts the console together: sessions, pages, the live feed, and what its pages read beside the admin API.
+import { readFile } from 'node:fs/promises'
+import type { Policy } from 'sluice'
+import type { LimiterSource } from '../../limiters/limiters.ts'
+import type { Offenders } from '../../metrics/offenders.ts'
+import type { RecentTraffic } from '../../metrics/recent-traffic.ts'
+import { RequestError } from '../../net/problem.ts'
+import type { Attempts } from '../attempts.ts'
+import type { Audit } from '../audit.ts'
+import type { TokenRing } from '../token-ring.ts'
+import { createConsole, type Console } from './console-routes.ts'
+import { Sampler } from './history.ts'
+import { LiveFeed } from './live-feed.ts'
+import { Sessions } from './session.ts'
+import { StaticFiles } from './static-files.ts'
+import { tryPolicy } from './try-policy.ts'
+import { version } from '../../version.ts'
+
+/** Keys that every viewer is sent once a second. */
+const TOP = 12
+/** Bytes of a file that the console shows and tries. */
+const MAX_FILE = 1_000_000
+
+/** What the console stands on. */
+export interface StartConsoleOptions {
+  readonly tokens: TokenRing
+  readonly attempts: Attempts
+  readonly audit: Audit
+  readonly limiters: LimiterSource
+  readonly offenders: Offenders
+  readonly recent: RecentTraffic
+  readonly metricsText: () => string | Promise<string>
+  readonly detail: () => object
+  /** Policies in words. */
+  readonly describe: (policy: Policy) => readonly string[]
+  /** The configuration's file. */
+  readonly file: string | undefined
+  readonly onError: (error: unknown) => void
+}
+
+/** The console and what ends it. */
+export interface StartedConsole {
+  readonly console: (isClosing: () => boolean) => Console
+  readonly close: () => void
+}
+
+/** Starts sampling; the pages are read once. */
+export function startConsole(options: StartConsoleOptions): StartedConsole {
+  const { tokens, attempts, audit, limiters, offenders, recent, file } = options
+  const sampler = new Sampler(options.metricsText)
+  const feed = new LiveFeed(sampler, () => ({
+    top: offenders.top(TOP).offenders,
+    detail: options.detail(),
+  }))
+  const shared = {
+    tokens,
+    attempts,
+    audit,
+    sessions: new Sessions(() => tokens.all),
+    files: new StaticFiles(),
+    feed,
+    maxBody: MAX_FILE,
+    onError: options.onError,
+    views: {
+      policy: async () => ({
+        version,
+        generation: limiters.current.generation,
+        policies: limiters.current.policies,
+        words: limiters.current.policies.map((policy) => options.describe(policy).join('\n')),
+        file: file === undefined ? null : { name: file, text: await textOf(file) },
+        recent: recent.list().length,
+        ...options.detail(),
+      }),
+      audit: () => ({ entries: audit.recent }),
+    },
+    questions: {
+      try: (body: unknown) => tryPolicy(textIn(body), limiters.current.policies, recent.list()),
+    },
+  }
+  return {
+    console: (isClosing) => createConsole({ ...shared, isClosing }),
+    close: () => feed.close(),
+  }
+}
+
+async function textOf(file: string): Promise<string | null> {
+  try {
+    const text = await readFile(file, 'utf8')
+    return text.length > MAX_FILE ? null : text
+  } catch {
+    return null
+  }
+}
+
+function textIn(body: unknown): string {
+  const text = (body as { readonly text?: unknown } | null)?.text
+  if (typeof text === 'string') return text
+  throw new RequestError(400, 'invalid-body', 'text is missing; accepted: a configuration file')
+}

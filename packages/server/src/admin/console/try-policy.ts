@@ -1,0 +1,123 @@
+// Tries a changed file on the last requests: both policies decide all of them anew, in memory, at the recorded times.
+import { setImmediate } from 'node:timers/promises'
+import { createLimiter, memoryStore, type Decision, type Millis, type Policy } from 'sluice'
+import { readConfig } from '../../config/read-config.ts'
+import type { RecentRequest } from '../../metrics/recent-traffic.ts'
+
+/** Requests that are decided before others get their turn. */
+const SLICE = 250
+/** Keys that are named. */
+const MAX_KEYS = 10
+const MAX_PROBLEMS = 50
+
+/** What a change would do, or what is wrong with it. */
+export interface Trial {
+  readonly problems: readonly {
+    readonly line: number | null
+    readonly column: number | null
+    readonly message: string
+  }[]
+  /** Null when there are problems. */
+  readonly result: TrialResult | null
+}
+
+/** Both policies on the same requests, from empty counts. */
+export interface TrialResult {
+  readonly requests: number
+  /** Milliseconds between the first and the last request. */
+  readonly span: Millis
+  readonly refusedBefore: number
+  readonly refusedAfter: number
+  readonly newlyRefused: number
+  readonly newlyAllowed: number
+  /** Whom the change would refuse most, by the rule that refuses. */
+  readonly keys: readonly {
+    readonly policy: string
+    readonly rule: string
+    readonly attributes: Readonly<Record<string, string>>
+    readonly newlyRefused: number
+  }[]
+}
+
+/** Reads the text as a configuration and, when it is valid, decides the requests by it. */
+export async function tryPolicy(
+  text: string,
+  current: readonly Policy[],
+  requests: readonly RecentRequest[],
+): Promise<Trial> {
+  const { config, problems } = readConfig(text, 'sluice.yaml')
+  if (config === undefined) {
+    return {
+      problems: problems.slice(0, MAX_PROBLEMS).map(({ line, column, message }) => ({
+        line: line ?? null,
+        column: column ?? null,
+        message,
+      })),
+      result: null,
+    }
+  }
+  return { problems: [], result: await compare(current, config.policies, requests) }
+}
+
+async function compare(
+  before: readonly Policy[],
+  after: readonly Policy[],
+  requests: readonly RecentRequest[],
+): Promise<TrialResult> {
+  let now = 0
+  const clock = (): Millis => now
+  const old = decider(before, clock)
+  const changed = decider(after, clock)
+  const counts = { refusedBefore: 0, refusedAfter: 0, newlyRefused: 0, newlyAllowed: 0 }
+  const keys = new Map<string, TrialResult['keys'][number] & { newlyRefused: number }>()
+  for (const [i, request] of requests.entries()) {
+    if (i % SLICE === SLICE - 1) await setImmediate()
+    now = request.at
+    const was = old.decide(request)
+    const is = changed.decide(request)
+    if (!was.allowed) counts.refusedBefore++
+    if (!is.allowed) counts.refusedAfter++
+    if (!was.allowed && is.allowed) counts.newlyAllowed++
+    if (was.allowed && !is.allowed) {
+      counts.newlyRefused++
+      const key = keyOf(request, is, after)
+      const id = JSON.stringify(key)
+      const known = keys.get(id) ?? { ...key, newlyRefused: 0 }
+      known.newlyRefused++
+      keys.set(id, known)
+    }
+  }
+  old.close()
+  changed.close()
+  return {
+    requests: requests.length,
+    span: requests.length === 0 ? 0 : requests.at(-1)!.at - requests[0]!.at,
+    ...counts,
+    keys: [...keys.values()].toSorted((a, b) => b.newlyRefused - a.newlyRefused).slice(0, MAX_KEYS),
+  }
+}
+
+function decider(policies: readonly Policy[], clock: () => Millis) {
+  const store = memoryStore({ clock })
+  const limiters = new Map(
+    policies.map((policy) => [policy.name, createLimiter({ policy, store })]),
+  )
+  return {
+    decide: ({ policy, attributes, cost }: RecentRequest): Pick<Decision, 'allowed' | 'rule'> =>
+      limiters.get(policy)?.check(attributes, cost) ?? { allowed: true, rule: null },
+    close: () => store.close(),
+  }
+}
+
+/** The rule that refuses, and the attributes that it counts by. */
+function keyOf(
+  { policy, attributes }: RecentRequest,
+  { rule }: Pick<Decision, 'rule'>,
+  policies: readonly Policy[],
+): Omit<TrialResult['keys'][number], 'newlyRefused'> {
+  const found = policies
+    .find(({ name }) => name === policy)
+    ?.rules.find(({ name }) => name === rule)
+  const counted = (found?.by ?? []).map((name) => [name, String(attributes[name] ?? '')])
+  return { policy, rule: rule ?? '', attributes: Object.fromEntries(counted) }
+}

@@ -1,0 +1,62 @@
+// The last requests that policies decided, in a ring of fixed size: a changed policy can be tried on them.
+import type { Attributes, Decision, DecisionRequest, Millis } from 'sluice'
+
+/** Requests that are kept. */
+const MAX_REQUESTS = 10_000
+/** Longer values are kept as their beginning: they make keys of their own either way. */
+const MAX_VALUE = 128
+
+/** A request that was decided. */
+export interface RecentRequest {
+  readonly at: Millis
+  readonly policy: string
+  readonly attributes: Attributes
+  readonly cost: number
+  readonly allowed: boolean
+}
+
+/** Keeps the newest requests; the oldest makes room. */
+export class RecentTraffic {
+  private readonly ring: RecentRequest[] = []
+  private next = 0
+  private readonly clock: () => Millis
+
+  constructor(clock: () => Millis = Date.now) {
+    this.clock = clock
+  }
+
+  /** Notes a decision of a policy. */
+  note(policy: string, decision: Decision, { attributes: [first], checks }: DecisionRequest): void {
+    if (first === undefined || decision.reason === 'blocked') return
+    let cost = Infinity
+    for (const check of checks) if (check.cost < cost) cost = check.cost
+    const request = {
+      at: this.clock(),
+      policy,
+      attributes: copyOf(first),
+      cost: cost === Infinity ? 1 : cost,
+      allowed: decision.allowed,
+    }
+    if (this.ring.length < MAX_REQUESTS) this.ring.push(request)
+    else this.ring[this.next] = request
+    this.next = (this.next + 1) % MAX_REQUESTS
+  }
+
+  /** All that is kept, the oldest first. */
+  list(): readonly RecentRequest[] {
+    return this.ring.length < MAX_REQUESTS
+      ? [...this.ring]
+      : [...this.ring.slice(this.next), ...this.ring.slice(0, this.next)]
+  }
+}
+
+/** A copy whose strings keep nothing else alive: a part of a header would keep the whole header. */
+function copyOf(attributes: Attributes): Attributes {
+  const copy: Record<string, Attributes[string]> = {}
+  for (const name of Object.keys(attributes)) {
+    const value = attributes[name]
+    copy[name] =
+      typeof value === 'string' ? Buffer.from(value.slice(0, MAX_VALUE)).toString() : value
+  }
+  return copy
+}
