@@ -1,5 +1,5 @@
 // Builds the packages: the sources of each become ESM, declarations and source maps in its dist; where a package has a
-// tsconfig.cjs.json, the same again as CommonJS in dist/cjs.
+// tsconfig.cjs.json, the same again as CommonJS in dist/cjs. The console's pages become static files in the server package.
 import { existsSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -23,7 +23,20 @@ export async function build({ onlyChanged = false } = {}) {
     const code = await compile(folder)
     failure = failure || code
   }
-  return failure
+  const code = await buildPages({ onlyChanged })
+  return failure || code
+}
+
+/**
+ * Builds the pages of the console into the server package.
+ * @param {{ onlyChanged: boolean }} options
+ */
+async function buildPages({ onlyChanged }) {
+  const folder = `${root}packages/console/`
+  const output = `${root}packages/server/console/index.html`
+  if (onlyChanged && isNewer(output, folder, ['index.html', 'vite.config.ts', 'package.json']))
+    return 0
+  return run(tool('vite'), ['build', '--config', `${folder}vite.config.ts`, '--logLevel', 'warn'])
 }
 
 /**
@@ -59,9 +72,16 @@ async function compileCommonJs(folder, dist) {
 
 /** Whether nothing in a package is newer than its build; a folder is as new as its last addition or removal. @param {string} folder */
 function isBuilt(folder) {
-  const builtAt = statSync(`${folder}dist`, { throwIfNoEntry: false })?.mtimeMs ?? 0
+  return isNewer(`${folder}dist`, folder, ['package.json', 'tsconfig.json', 'tsconfig.cjs.json'])
+}
+
+/**
+ * Whether an output is newer than the sources of a package and some of its other files.
+ * @param {string} output @param {string} folder @param {readonly string[]} configs
+ */
+function isNewer(output, folder, configs) {
+  const builtAt = statSync(output, { throwIfNoEntry: false })?.mtimeMs ?? 0
   const sources = readdirSync(`${folder}src`, { recursive: true, encoding: 'utf8' })
-  const configs = ['package.json', 'tsconfig.json', 'tsconfig.cjs.json']
   const inputs = [...configs, 'src', ...sources.map((path) => `src/${path}`)]
   return inputs.every(
     (path) => (statSync(join(folder, path), { throwIfNoEntry: false })?.mtimeMs ?? 0) < builtAt,

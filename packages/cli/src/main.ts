@@ -38,6 +38,11 @@ program
     '--workers <number>',
     "the number of processes that share the ports; 'auto' is one for each core (default: as in the file)",
   )
+  .option(
+    '--console',
+    'serve the console on the admin port, and print a link that signs in to it once',
+  )
+  .option('--demo', 'send made-up traffic to the service for half an hour, to see it work')
   .action(async (file: string | undefined, options: ServeOptions) => {
     process.exitCode = await serve(file, options)
     // Log lines that wait for a reader must not keep the process from ending.

@@ -1,4 +1,5 @@
 // `sluice serve`: runs the service until a signal ends it.
+import { randomBytes } from 'node:crypto'
 import type { Millis } from 'sluice'
 import {
   bannerText,
@@ -12,6 +13,7 @@ import {
   type Service,
   type WorkersService,
 } from '@sluice/server'
+import { sendDemoTraffic } from '../demo/demo-traffic.ts'
 
 /** The options of the command. */
 export interface ServeOptions {
@@ -21,17 +23,24 @@ export interface ServeOptions {
   readonly workers?: string
   /** The server behind the reverse proxy; overrides the environment, and switches the proxy on. */
   readonly upstream?: string
+  /** Switch the console on, with a token of its own when there is none, and print a link that signs in once. */
+  readonly console?: boolean
+  /** Send made-up traffic to the service, for those who want to see it work. */
+  readonly demo?: boolean
 }
 
 /** Serves until SIGINT or SIGTERM; returns the exit code: 0 after a clean stop, 1 when it cannot start. */
 export async function serve(
   file: string | undefined,
-  { banner, watch, workers, upstream }: ServeOptions,
+  { banner, watch, workers, upstream, console: withConsole = false, demo = false }: ServeOptions,
 ): Promise<number> {
   const environment = {
     ...process.env,
     ...(workers === undefined ? {} : { SLUICE_WORKERS: workers }),
     ...(upstream === undefined ? {} : { SLUICE_PROXY_UPSTREAM: upstream }),
+    ...(withConsole && process.env['SLUICE_ADMIN_TOKEN'] === undefined
+      ? { SLUICE_ADMIN_TOKEN: randomBytes(32).toString('base64url') }
+      : {}),
   }
   const untilSignal = catchSignals()
   const read = file === undefined ? undefined : await loadForStart(file, environment)
@@ -61,7 +70,9 @@ export async function serve(
     return 1
   }
   const ended = untilSignal(service, config.shutdown.delay)
-  if (banner) process.stdout.write(bannerText(config, service.listeners))
+  const signInAt = withConsole && config.workers === 1 ? Date.now() : undefined
+  if (banner) process.stdout.write(bannerText(config, service.listeners, signInAt))
+  if (demo) sendDemoTraffic(config.policies, service.listeners)
   const reason = await Promise.race([ended, ...('failed' in service ? [service.failed] : [])])
   if (typeof reason !== 'string') return 0
   say(`error: ${reason}`)

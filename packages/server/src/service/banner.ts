@@ -1,5 +1,7 @@
 // What the service says when it starts: what is limited and how, where it listens, and what to try.
-import type { Attributes, Condition, Pattern, Policy, Rule } from 'sluice'
+import type { Attributes, Condition, Millis, Pattern, Policy, Rule } from 'sluice'
+import { signInCode } from '../admin/console/session.ts'
+import { environmentToken } from '../admin/token-ring.ts'
 import type { Config } from '../config/config.ts'
 import { describePolicy } from '../review/describe.ts'
 import type { Listener } from '../net/listener.ts'
@@ -8,10 +10,14 @@ import { withoutPasswords } from '../log/log.ts'
 /** Beyond this many lines of policies, the rest is only counted. */
 const MOST_LINES = 40
 
-/** The banner as text. Its commands run as they stand. */
+/**
+ * The banner as text. Its commands run as they stand. `signInAt` is the time now, when it is to have a link that signs
+ * in to the console once.
+ */
 export function bannerText(
-  { policies, store, envoy, listeners: { proxy } }: Config,
+  { policies, store, envoy, listeners: { proxy, admin } }: Config,
   listeners: readonly Pick<Listener, 'name' | 'url'>[],
+  signInAt?: Millis,
 ): string {
   const described = policies.flatMap(describePolicy)
   const shown = described.slice(0, MOST_LINES)
@@ -24,6 +30,11 @@ export function bannerText(
       : `in Redis, ${withoutPasswords(store.url)}`
   const behind = proxy === undefined ? '' : `, in front of ${withoutPasswords(proxy.upstream)}`
   const http = listeners.find(({ name }) => name === 'http')
+  const console = listeners.find(({ name }) => name === 'admin')
+  const signIn =
+    signInAt === undefined || admin?.tokenDigest === undefined
+      ? undefined
+      : signInCode(environmentToken(admin.tokenDigest), signInAt)
   return [
     'Sluice limits:',
     '',
@@ -33,6 +44,14 @@ export function bannerText(
     ...listeners.map(
       ({ name, url }) => `Listening for ${name} on ${url}${name === 'proxy' ? behind : ''}`,
     ),
+    ...(console === undefined || signIn === undefined
+      ? []
+      : [
+          '',
+          'Look at it (the link signs in once, within ten minutes):',
+          '',
+          `  ${console.url}/#sign-in=${signIn}`,
+        ]),
     '',
     ...(http === undefined || policies.length === 0
       ? []

@@ -105,7 +105,14 @@ export function createConsole(options: ConsoleOptions): Console {
     maxBody: number,
     done: (body: unknown) => void,
   ): void => {
-    if (isOwn(request)) readJson(request, maxBody, done, (error) => failed(response, error))
+    const answered = (body: unknown): void => {
+      try {
+        done(body)
+      } catch (error) {
+        failed(response, error)
+      }
+    }
+    if (isOwn(request)) readJson(request, maxBody, answered, (error) => failed(response, error))
     else fail(response, crossSite(), true)
   }
 

@@ -11,7 +11,9 @@ export const adminListener: z.ZodType<AdminListenerConfig> = z.strictObject(
     port: port.default(8089),
     tls: tls.describe('Keys and certificates; plain text when it is left out.').exactOptional(),
     tokenFile: text('the path of a file')
-      .describe('Tokens, one a line, each alone or behind a name. SLUICE_ADMIN_TOKEN is another.')
+      .describe(
+        'Tokens, one a line: alone, behind a name, or behind a name and a role (read, operate). SLUICE_ADMIN_TOKEN is another.',
+      )
       .exactOptional(),
     auditFile: text('the path of a file')
       .describe('Where audit lines are written beside the log.')
@@ -25,7 +27,7 @@ export const adminListener: z.ZodType<AdminListenerConfig> = z.strictObject(
     ...strangers,
     maxConnections: whole(1, 2 ** 20)
       .describe('Most connections at once.')
-      .default(100),
+      .default(400),
   },
   { error: 'an object with host, port and tokenFile' },
 )

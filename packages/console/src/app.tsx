@@ -1,0 +1,115 @@
+// The frame around every page: who has signed in, how the connection is, and the way to the other pages.
+import { ask } from './api.ts'
+import { checkSession, link, session } from './live.ts'
+import { Audit } from './pages/audit.tsx'
+import { Controls } from './pages/controls.tsx'
+import { Health } from './pages/health.tsx'
+import { KeyPage } from './pages/key.tsx'
+import { Keys } from './pages/keys.tsx'
+import { Overview } from './pages/overview.tsx'
+import { PolicyPage } from './pages/policy.tsx'
+import { RulePage } from './pages/rule.tsx'
+import { SignIn } from './pages/sign-in.tsx'
+import { Dialog } from './parts/dialog.tsx'
+import { Toasts } from './parts/toast.tsx'
+import { hrefOf, route } from './router.ts'
+
+const PAGES = [
+  ['overview', 'Overview'],
+  ['keys', 'Keys'],
+  ['controls', 'Blocks and overrides'],
+  ['policy', 'Policy'],
+  ['audit', 'Audit'],
+  ['health', 'Health'],
+] as const
+
+const LINKS = { connecting: 'connecting…', live: 'live', lost: 'connection lost' } as const
+
+export function App() {
+  const who = session.value
+  if (who === undefined)
+    return (
+      <main class="narrow">
+        <p class="empty" role="status">
+          {link.value === 'lost' ? 'The service cannot be reached. Trying again…' : 'Loading…'}
+        </p>
+      </main>
+    )
+  if (who.name === null) return <SignIn />
+  const { page } = route.value
+  return (
+    <>
+      <a class="skip" href={hrefOf(page)} onClick={skip}>
+        Skip to the content
+      </a>
+      <header class="top">
+        <a class="logo" href={hrefOf('overview')}>
+          <img src="/favicon.svg" alt="" width="24" height="24" /> Sluice
+        </a>
+        <nav aria-label="Pages">
+          {PAGES.map(([name, label]) => (
+            <a key={name} href={hrefOf(name)} aria-current={page === name ? 'page' : undefined}>
+              {label}
+            </a>
+          ))}
+        </nav>
+        <p class={`link ${link.value}`} role="status">
+          {LINKS[link.value]}
+        </p>
+        <p class="who">
+          {who.name}
+          {who.role === 'read' && ' (read only)'}
+          <button type="button" class="quiet" onClick={() => void signOut()}>
+            Sign out
+          </button>
+        </p>
+      </header>
+      <main id="content" tabIndex={-1} class={link.value === 'lost' ? 'stale' : ''}>
+        <Page name={page} />
+      </main>
+      <Dialog />
+      <Toasts />
+    </>
+  )
+}
+
+function Page({ name }: { readonly name: string }) {
+  switch (name) {
+    case 'overview':
+      return <Overview />
+    case 'keys':
+      return <Keys />
+    case 'key':
+      return <KeyPage />
+    case 'rule':
+      return <RulePage />
+    case 'controls':
+      return <Controls />
+    case 'policy':
+      return <PolicyPage />
+    case 'audit':
+      return <Audit />
+    case 'health':
+      return <Health />
+    default:
+      return (
+        <>
+          <h1 tabIndex={-1}>There is no such page</h1>
+          <p>
+            <a href={hrefOf('overview')}>Go to the overview</a>
+          </p>
+        </>
+      )
+  }
+}
+
+/** Moves the focus behind the frame; the address names a page, so that it cannot name a place in it. */
+function skip(event: Event): void {
+  event.preventDefault()
+  document.querySelector<HTMLElement>('#content')?.focus()
+}
+
+async function signOut(): Promise<void> {
+  await ask('/console/sign-out', {}).catch(() => {})
+  await checkSession()
+}

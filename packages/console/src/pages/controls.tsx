@@ -1,0 +1,143 @@
+// What operators have set: blocks and overrides, each with who set it and when it ends.
+import { admin } from '../api.ts'
+import { askRemoveOverride, askUnblock } from '../changes.ts'
+import { mayChange } from '../live.ts'
+import { Loading, useLoad } from '../parts/load.tsx'
+import { hrefOf } from '../router.ts'
+import type { Block, Override } from '../types.ts'
+import { keyWords, shown, span } from '../words.ts'
+
+export function Controls() {
+  const blocks = useLoad(
+    () => admin<{ readonly blocks: readonly Block[] }>('blocks?limit=1000'),
+    [],
+    5000,
+  )
+  const overrides = useLoad(
+    () => admin<{ readonly overrides: readonly Override[] }>('overrides?limit=1000'),
+    [],
+    5000,
+  )
+  return (
+    <>
+      <h1 tabIndex={-1}>Blocks and overrides</h1>
+      <section class="panel" aria-labelledby="blocks">
+        <h2 id="blocks">Blocks</h2>
+        <Loading of={blocks}>
+          {({ blocks: list }) =>
+            list.length === 0 ? (
+              <p class="empty">Nobody is blocked. Block a key on its page.</p>
+            ) : (
+              <div class="scroll" tabIndex={0} role="region" aria-label="Blocks">
+                <table>
+                  <thead>
+                    <tr>
+                      <th scope="col">Key</th>
+                      <th scope="col">Policy</th>
+                      <th scope="col">By</th>
+                      <th scope="col">Ends in</th>
+                      <th scope="col">Note</th>
+                      {mayChange.value && <th scope="col">Actions</th>}
+                    </tr>
+                  </thead>
+                  <tbody>
+                    {list.map((block) => (
+                      <tr key={JSON.stringify([block.policy, block.attributes])}>
+                        <th scope="row" class="key">
+                          <a
+                            href={hrefOf('key', {
+                              ...(block.policy === null ? {} : { policy: block.policy }),
+                              ...block.attributes,
+                            })}
+                          >
+                            {keyWords(block.attributes)}
+                          </a>
+                        </th>
+                        <td>{block.policy === null ? 'all' : shown(block.policy)}</td>
+                        <td>{shown(block.by)}</td>
+                        <td>{left(block.until)}</td>
+                        <td>{shown(block.note, 200)}</td>
+                        {mayChange.value && (
+                          <td class="actions">
+                            <button type="button" onClick={() => askUnblock(block, blocks.again)}>
+                              Unblock
+                            </button>
+                          </td>
+                        )}
+                      </tr>
+                    ))}
+                  </tbody>
+                </table>
+              </div>
+            )
+          }
+        </Loading>
+      </section>
+      <section class="panel" aria-labelledby="overrides">
+        <h2 id="overrides">Overrides</h2>
+        <Loading of={overrides}>
+          {({ overrides: list }) =>
+            list.length === 0 ? (
+              <p class="empty">No limit is overridden beside the file.</p>
+            ) : (
+              <div class="scroll" tabIndex={0} role="region" aria-label="Overrides">
+                <table>
+                  <thead>
+                    <tr>
+                      <th scope="col">When</th>
+                      <th scope="col">Rule</th>
+                      <th scope="col">Limit</th>
+                      <th scope="col">By</th>
+                      <th scope="col">Ends in</th>
+                      <th scope="col">Note</th>
+                      {mayChange.value && <th scope="col">Actions</th>}
+                    </tr>
+                  </thead>
+                  <tbody>
+                    {list.map((override) => (
+                      <tr key={JSON.stringify([override.policy, override.rule, override.when])}>
+                        <th scope="row" class="key">
+                          {shown(JSON.stringify(override.when), 120)}
+                        </th>
+                        <td>{shown(`${override.policy} / ${override.rule}`)}</td>
+                        <td>
+                          {shown(
+                            typeof override.limit === 'string'
+                              ? override.limit
+                              : JSON.stringify(override.limit),
+                          )}
+                          {override.idle !== null && (
+                            <span class="tag" title={override.idle}>
+                              not in force
+                            </span>
+                          )}
+                        </td>
+                        <td>{shown(override.by)}</td>
+                        <td>{override.until === null ? 'never' : left(override.until)}</td>
+                        <td>{shown(override.note, 200)}</td>
+                        {mayChange.value && (
+                          <td class="actions">
+                            <button
+                              type="button"
+                              onClick={() => askRemoveOverride(override, overrides.again)}
+                            >
+                              Remove
+                            </button>
+                          </td>
+                        )}
+                      </tr>
+                    ))}
+                  </tbody>
+                </table>
+              </div>
+            )
+          }
+        </Loading>
+      </section>
+    </>
+  )
+}
+
+function left(until: string): string {
+  return span(Math.max(0, new Date(until).getTime() - Date.now()))
+}

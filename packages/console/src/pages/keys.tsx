@@ -1,0 +1,118 @@
+// Finds keys: by what they contain, by rule, or those that would be refused now.
+import { useState } from 'preact/hooks'
+import { admin } from '../api.ts'
+import { Loading, useLoad } from '../parts/load.tsx'
+import { hrefOf, route } from '../router.ts'
+import type { FoundKey } from '../types.ts'
+import { count, keyWords, limitWords, shown, span } from '../words.ts'
+
+interface Page {
+  readonly keys: readonly FoundKey[]
+  readonly cursor: string | null
+}
+
+export function Keys() {
+  const { query } = route.value
+  const text = query.get('text') ?? ''
+  const over = query.get('over') === 'true'
+  const [cursor, setCursor] = useState<string>()
+  const loaded = useLoad(() => {
+    const wanted = new URLSearchParams({ limit: '100' })
+    if (text !== '') wanted.set('text', text)
+    if (over) wanted.set('over', 'true')
+    if (cursor !== undefined) wanted.set('cursor', cursor)
+    return admin<Page>(`keys?${wanted.toString()}`)
+  }, [text, over, cursor])
+  const search = (event: Event): void => {
+    event.preventDefault()
+    const data = new FormData(event.target as HTMLFormElement)
+    setCursor(undefined)
+    location.hash = hrefOf('keys', {
+      ...(data.get('text') === '' ? {} : { text: String(data.get('text')) }),
+      ...(data.get('over') === null ? {} : { over: 'true' }),
+    })
+  }
+  return (
+    <>
+      <h1 tabIndex={-1}>Keys</h1>
+      <form class="search" role="search" onSubmit={search}>
+        <label>
+          Contains
+          <input type="search" name="text" defaultValue={text} placeholder="42, 192.0.2.1, …" />
+        </label>
+        <label class="toggle">
+          <input type="checkbox" name="over" defaultChecked={over} /> only those that would be
+          refused
+        </label>
+        <button type="submit" class="primary">
+          Search
+        </button>
+      </form>
+      <Loading of={loaded}>
+        {({ keys, cursor: next }) => (
+          <>
+            {keys.length === 0 ? (
+              <p class="empty">No key was found.</p>
+            ) : (
+              <div class="scroll panel" tabIndex={0} role="region" aria-label="Keys">
+                <table>
+                  <thead>
+                    <tr>
+                      <th scope="col">Key</th>
+                      <th scope="col">Rule</th>
+                      <th scope="col">Limit</th>
+                      <th scope="col" class="number">
+                        Left
+                      </th>
+                      <th scope="col">Free in</th>
+                    </tr>
+                  </thead>
+                  <tbody>
+                    {keys.map((found) => (
+                      <Row key={`${found.policy} ${found.rule} ${found.key}`} found={found} />
+                    ))}
+                  </tbody>
+                </table>
+              </div>
+            )}
+            <p class="buttons">
+              {cursor !== undefined && (
+                <button type="button" onClick={() => setCursor(undefined)}>
+                  First page
+                </button>
+              )}
+              {next !== null && (
+                <button type="button" onClick={() => setCursor(next)}>
+                  Next page
+                </button>
+              )}
+            </p>
+          </>
+        )}
+      </Loading>
+    </>
+  )
+}
+
+function Row({ found }: { readonly found: FoundKey }) {
+  const { policy, rule, key, attributes, limit, remaining, allowed, retryAfter } = found
+  return (
+    <tr>
+      <th scope="row" class="key">
+        {attributes === null ? (
+          shown(key)
+        ) : (
+          <a href={hrefOf('key', { policy, ...attributes })}>{keyWords(attributes)}</a>
+        )}
+      </th>
+      <td>
+        <a href={hrefOf('rule', { policy, rule })}>{shown(rule)}</a>
+      </td>
+      <td>{limitWords(limit)}</td>
+      <td class={`number ${allowed === false ? 'refused' : ''}`}>
+        {remaining === undefined ? '–' : count(remaining)}
+      </td>
+      <td>{retryAfter == null || retryAfter === 0 ? 'now' : span(retryAfter)}</td>
+    </tr>
+  )
+}

@@ -1,0 +1,95 @@
+// One rule: what it means, its traffic, and what its candidate would change.
+import { ask } from '../api.ts'
+import { names, sumsOf, ticks } from '../live.ts'
+import { Chart } from '../parts/chart.tsx'
+import { Loading, useLoad } from '../parts/load.tsx'
+import { hrefOf, route } from '../router.ts'
+import type { PolicyView, RuleData } from '../types.ts'
+import { count, percent, shown } from '../words.ts'
+import { marksOf } from './overview.tsx'
+
+export function RulePage() {
+  const policy = route.value.query.get('policy') ?? ''
+  const rule = route.value.query.get('rule') ?? ''
+  const loaded = useLoad(() => ask<PolicyView>('/console/policy'), [policy, rule])
+  return (
+    <>
+      <p class="crumbs">
+        <a href={hrefOf('policy')}>Policy</a> / {shown(policy)}
+      </p>
+      <h1 tabIndex={-1}>{shown(rule)}</h1>
+      <Loading of={loaded}>
+        {(view) => {
+          const place = view.policies.findIndex(({ name }) => name === policy)
+          const data = view.policies[place]?.rules.find(({ name }) => name === rule)
+          return data === undefined ? (
+            <p class="empty">There is no rule of that name any more.</p>
+          ) : (
+            <Meaning data={data} words={wordsOf(view.words[place] ?? '', rule)} />
+          )
+        }}
+      </Loading>
+      <Traffic policy={policy} rule={rule} />
+    </>
+  )
+}
+
+/** The lines that describe one rule. */
+function wordsOf(text: string, rule: string): readonly string[] {
+  const lines = text.split('\n')
+  const start = lines.findIndex((line) => line.startsWith(`  ${rule} `))
+  if (start < 0) return []
+  const end = lines.findIndex((line, i) => i > start && !line.startsWith('    '))
+  return lines
+    .slice(start, end < 0 ? undefined : end)
+    .map((line) => line.trim())
+    .map((line, i) => (i === 0 ? line.slice(rule.length).trim() : line))
+}
+
+function Meaning({ data, words }: { readonly data: RuleData; readonly words: readonly string[] }) {
+  return (
+    <section class="panel" aria-labelledby="meaning">
+      <h2 id="meaning">What it means</h2>
+      {words.map((line) => (
+        <p key={line}>{line}</p>
+      ))}
+      {data.shadow === true && <p>It is a shadow rule: it counts, and refuses nobody.</p>}
+      <details>
+        <summary>As data</summary>
+        <pre tabIndex={0}>{JSON.stringify(data, null, 2)}</pre>
+      </details>
+    </section>
+  )
+}
+
+function Traffic({ policy, rule }: { readonly policy: string; readonly rule: string }) {
+  const place = names.value.findIndex((name) => name.policy === policy && name.rule === rule)
+  const list = ticks.value
+  const of = (index: 1 | 2 | 4) =>
+    list.map(({ rules }) => rules.find(([at]) => at === place)?.[index] ?? 0)
+  const sums = sumsOf(list, place)
+  const would = of(4)
+  return (
+    <section class="panel" aria-labelledby="rule-traffic">
+      <h2 id="rule-traffic">Decided by this rule, a second</h2>
+      <p>
+        {count(sums.refused)} of {count(sums.allowed + sums.refused)} decisions were refused in the
+        last ten minutes ({percent(sums.refused, sums.allowed + sums.refused)}).
+        {sums.shadow > 0 &&
+          ` As a candidate or shadow it would have refused ${count(sums.shadow)} more.`}
+      </p>
+      <Chart
+        title={`Decisions of ${rule} a second`}
+        times={list.map(({ t }) => t / 1000)}
+        lines={[
+          { label: 'allowed', colour: '--allowed', values: of(1), filled: true },
+          { label: 'refused', colour: '--refused', values: of(2), filled: true },
+          ...(would.some((value) => value > 0)
+            ? [{ label: 'would be refused', colour: '--shadow', values: would }]
+            : []),
+        ]}
+        marks={marksOf(list)}
+      />
+    </section>
+  )
+}

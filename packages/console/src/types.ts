@@ -1,0 +1,187 @@
+// What the service sends, as far as the pages read it.
+
+/** The attributes that make a key. */
+export type Attributes = Readonly<Record<string, string>>
+
+/** Who has signed in. */
+export interface Session {
+  readonly name: string | null
+  readonly role?: 'read' | 'operate'
+  readonly end?: number
+}
+
+export interface RuleName {
+  readonly policy: string
+  readonly rule: string
+}
+
+/** The rule's place in the list of names, then what happened in one second. */
+export type RuleCounts = readonly [
+  rule: number,
+  allowed: number,
+  refused: number,
+  unavailable: number,
+  shadow: number,
+]
+
+/** One second of the service. */
+export interface Tick {
+  readonly t: number
+  readonly rules: readonly RuleCounts[]
+  readonly blocked: number
+  readonly degraded: number
+  readonly p50: number | null
+  readonly p99: number | null
+  readonly store: readonly [p50: number | null, p99: number | null]
+  readonly levels: readonly number[]
+  readonly breaker: 'closed' | 'half-open' | 'open'
+  readonly keys: number | null
+  readonly generation: number
+  readonly valid: boolean
+  readonly out: Readonly<Record<string, number>>
+}
+
+export interface Offender extends RuleName {
+  readonly attributes: Attributes
+  readonly refused: number
+  readonly error: number
+}
+
+/** What `/readyz` shows of the service. */
+export interface Detail {
+  readonly generation?: number
+  readonly reloadProblems?: readonly string[]
+  readonly degraded?: boolean
+  readonly workers?: unknown
+}
+
+export interface Limit {
+  readonly algorithm: string
+  readonly quota: number
+  readonly window: number
+  readonly burst: number
+}
+
+export interface Outcome {
+  readonly rule: string
+  readonly allowed: boolean
+  readonly remaining: number
+  readonly retryAfter: number | null
+  readonly resetAfter: number
+  readonly limit: Limit
+  readonly shadow?: boolean
+  readonly source?: string
+}
+
+export interface Decision {
+  readonly allowed: boolean
+  readonly rule: string | null
+  readonly remaining: number
+  readonly retryAfter: number | null
+  readonly outcomes: readonly Outcome[]
+  readonly skipped: readonly { readonly rule: string; readonly reason?: string }[]
+}
+
+export interface Block {
+  readonly policy: string | null
+  readonly attributes: Attributes
+  readonly since: string
+  readonly until: string
+  readonly note: string
+  readonly by: string
+}
+
+export interface Override {
+  readonly policy: string
+  readonly rule: string
+  readonly when: Readonly<Record<string, unknown>>
+  readonly limit: unknown
+  readonly since: string
+  readonly until: string | null
+  readonly note: string
+  readonly by: string
+  readonly idle: string | null
+}
+
+export interface KeyReading {
+  readonly policy: string
+  readonly decision: Decision
+  readonly explained: readonly string[]
+  readonly block: Block | null
+}
+
+export interface FoundKey extends RuleName {
+  readonly key: string
+  readonly attributes: Attributes | null
+  readonly limit: Limit
+  readonly remaining?: number
+  readonly allowed?: boolean
+  readonly retryAfter?: number | null
+}
+
+export interface ServiceState {
+  readonly version: string
+  readonly status: string
+  readonly generation: number
+  readonly store: Readonly<Record<string, unknown>> & { readonly kind: string }
+  readonly degraded: boolean
+  readonly policies: readonly {
+    readonly name: string
+    readonly rules: readonly string[]
+    readonly breaker: string | null
+  }[]
+  readonly blocks: number
+  readonly overrides: number
+}
+
+export interface PolicyView extends Detail {
+  readonly version: string
+  readonly policies: readonly PolicyData[]
+  readonly words: readonly string[]
+  readonly file: { readonly name: string; readonly text: string | null } | null
+  readonly recent: number
+}
+
+export interface PolicyData {
+  readonly name: string
+  readonly rules: readonly RuleData[]
+}
+
+export interface RuleData {
+  readonly name: string
+  readonly by: readonly string[]
+  readonly when?: Readonly<Record<string, unknown>>
+  readonly limit: unknown
+  readonly shadow?: boolean
+  readonly candidate?: unknown
+}
+
+export interface Trial {
+  readonly problems: readonly {
+    readonly line: number | null
+    readonly column: number | null
+    readonly message: string
+  }[]
+  readonly result: {
+    readonly requests: number
+    readonly span: number
+    readonly refusedBefore: number
+    readonly refusedAfter: number
+    readonly newlyRefused: number
+    readonly newlyAllowed: number
+    readonly keys: readonly (RuleName & {
+      readonly attributes: Attributes
+      readonly newlyRefused: number
+    })[]
+  } | null
+}
+
+export interface AuditEntry {
+  readonly at: string
+  readonly who: string
+  readonly address: string
+  readonly operation: string
+  readonly target: unknown
+  readonly result: 'done' | 'refused' | 'failed'
+  readonly why: string | null
+}
