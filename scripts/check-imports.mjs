@@ -108,7 +108,8 @@ const cliRooms = {
   report: ['replay', 'terminal'],
   diff: ['replay', 'terminal'],
   advice: ['replay', 'terminal'],
-  commands: ['advice', 'diff', 'logs', 'replay', 'report', 'terminal'],
+  demo: [],
+  commands: ['advice', 'demo', 'diff', 'logs', 'replay', 'report', 'terminal'],
 }
 
 /** The packages whose rooms are named. A room is a folder of `src`, or a single file with rules of its own. */

@@ -1,6 +1,7 @@
 // Finds keys: by what they contain, by rule, or those that would be refused now.
 import { useState } from 'preact/hooks'
 import { admin } from '../api.ts'
+import { fieldOf } from '../form.ts'
 import { Loading, useLoad } from '../parts/load.tsx'
 import { hrefOf, route } from '../router.ts'
 import type { FoundKey } from '../types.ts'
@@ -25,11 +26,11 @@ export function Keys() {
   }, [text, over, cursor])
   const search = (event: Event): void => {
     event.preventDefault()
-    const data = new FormData(event.target as HTMLFormElement)
+    const wanted = fieldOf(event.target, 'text')
     setCursor(undefined)
     location.hash = hrefOf('keys', {
-      ...(data.get('text') === '' ? {} : { text: String(data.get('text')) }),
-      ...(data.get('over') === null ? {} : { over: 'true' }),
+      ...(wanted === '' ? {} : { text: wanted }),
+      ...(fieldOf(event.target, 'over') === '' ? {} : { over: 'true' }),
     })
   }
   return (
@@ -112,7 +113,7 @@ function Row({ found }: { readonly found: FoundKey }) {
       <td class={`number ${allowed === false ? 'refused' : ''}`}>
         {remaining === undefined ? '–' : count(remaining)}
       </td>
-      <td>{retryAfter == null || retryAfter === 0 ? 'now' : span(retryAfter)}</td>
+      <td>{typeof retryAfter === 'number' && retryAfter > 0 ? span(retryAfter) : 'now'}</td>
     </tr>
   )
 }

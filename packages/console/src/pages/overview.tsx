@@ -135,13 +135,13 @@ function Tiles() {
       </div>
       <div>
         <dt>Decided within (p99)</dt>
-        <dd>{newest?.p99 == null ? '–' : span(newest.p99)}</dd>
+        <dd>{typeof newest?.p99 === 'number' ? span(newest.p99) : '–'}</dd>
       </div>
       <div>
         <dt>Without the store</dt>
         <dd class={sums.degraded > 0 ? 'refused' : ''}>{count(sums.degraded)}</dd>
       </div>
-      {newest?.keys != null && (
+      {typeof newest?.keys === 'number' && (
         <div>
           <dt>Keys in memory</dt>
           <dd>{count(newest.keys)}</dd>

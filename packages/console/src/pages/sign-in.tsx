@@ -1,6 +1,7 @@
 // Signing in: by a token, or by the link that the service prints when it starts.
 import { useEffect, useState } from 'preact/hooks'
 import { ask } from '../api.ts'
+import { fieldOf } from '../form.ts'
 import { checkSession } from '../live.ts'
 
 export function SignIn() {
@@ -27,8 +28,7 @@ export function SignIn() {
   }, [])
   const submit = (event: Event): void => {
     event.preventDefault()
-    const token = new FormData(event.target as HTMLFormElement).get('token')
-    void signIn({ token: String(token).trim() })
+    void signIn({ token: fieldOf(event.target, 'token').trim() })
   }
   return (
     <main class="narrow">

@@ -1,6 +1,7 @@
 // Asks once before a change: says what will happen, then what came of it.
 import { signal } from '@preact/signals'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { fieldOf } from '../form.ts'
 import { toast } from './toast.tsx'
 
 /** One value that the question needs. */
@@ -64,8 +65,8 @@ function Form({ asked }: { readonly asked: Question }) {
   }
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault()
-    const data = new FormData(event.target as HTMLFormElement)
-    const values = Object.fromEntries([...data].map(([name, value]) => [name, String(value)]))
+    const names = (asked.fields ?? []).map(({ name }) => name)
+    const values = Object.fromEntries(names.map((name) => [name, fieldOf(event.target, name)]))
     setBusy(true)
     try {
       const done = await asked.act(values)

@@ -25,13 +25,22 @@ async function post(
   return {
     status: response.status,
     headers: response.headers,
-    body: (await response.json()) as any,
+    body: (await response.json()) as Body,
   }
 }
 
 async function signedIn(admin: Admin, token = TOKEN): Promise<string> {
   const { headers } = await post(admin, '/console/sign-in', { token })
   return headers.get('set-cookie')!.split(';')[0]!
+}
+
+/** What the answers may hold. */
+interface Body {
+  readonly code: string
+  readonly detail: string
+  readonly block: { readonly by: string }
+  readonly problems: readonly { readonly message: string }[]
+  readonly result: { readonly keys: readonly object[] } | null
 }
 
 const subject = { policy: 'api', attributes: { user: 'ann' } }
@@ -158,8 +167,10 @@ describe('a session', () => {
 
   it('is asked for by everything but the pages', async () => {
     const { adminUrl } = await administered()
+    const statuses: number[] = []
     for (const path of ['events', 'policy', 'audit'])
-      expect((await fetch(`${adminUrl}/console/${path}`)).status, path).toBe(401)
+      statuses.push((await fetch(`${adminUrl}/console/${path}`)).status)
+    expect(statuses).toEqual([401, 401, 401])
     const tried = await fetch(`${adminUrl}/console/try`, {
       method: 'POST',
       headers: OWN,
@@ -210,7 +221,7 @@ describe('trying a change', () => {
       newlyRefused: 3,
       newlyAllowed: 0,
     })
-    expect(body.result.keys).toEqual([
+    expect(body.result!.keys).toEqual([
       { policy: 'api', rule: 'per-user', attributes: { user: 'ann' }, newlyRefused: 3 },
     ])
     const read = await admin.ask('read', subject)
@@ -225,7 +236,7 @@ describe('trying a change', () => {
     const { body } = await post(admin, '/console/try', { text }, { cookie })
     expect(body.result).toBeNull()
     expect(body.problems[0]).toMatchObject({ line: 4 })
-    expect(body.problems[0].message).toContain('5/parsec')
+    expect(body.problems[0]!.message).toContain('5/parsec')
   })
 
   it.each([[{}], [{ text: 5 }], [[]]])('with %j is a clear error', async (bad) => {
@@ -239,7 +250,7 @@ describe('trying a change', () => {
 
 interface FeedEvent {
   readonly event: string
-  readonly data: any
+  readonly data: object
 }
 
 /** The first events of a stream. */
@@ -255,7 +266,7 @@ function events({ adminUrl }: Admin, cookie: string, wanted: number): Promise<Fe
         resolve(
           whole.map((one) => {
             const [event = '', data = ''] = one.split('\n')
-            return { event: event.slice(7), data: JSON.parse(data.slice(6)) }
+            return { event: event.slice(7), data: JSON.parse(data.slice(6)) as object }
           }),
         )
       })
