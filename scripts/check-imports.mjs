@@ -105,10 +105,11 @@ const cliRooms = {
   top: ['terminal'],
   logs: [],
   replay: ['logs', 'terminal'],
-  report: ['replay', 'terminal'],
+  simulate: ['terminal'],
+  report: ['replay', 'simulate', 'terminal'],
   diff: ['replay', 'terminal'],
   advice: ['replay', 'terminal'],
-  commands: ['advice', 'diff', 'logs', 'replay', 'report', 'terminal'],
+  commands: ['advice', 'diff', 'logs', 'replay', 'report', 'simulate', 'terminal'],
 }
 
 /** The packages whose rooms are named. A room is a folder of `src`, or a single file with rules of its own. */
