@@ -68,7 +68,18 @@ const mayImport = {
 }
 const mayImportNode = ['http']
 
-const base = ['version', 'log', 'health', 'metrics', 'config', 'reload', 'tls', 'net', 'store']
+const base = [
+  'version',
+  'log',
+  'health',
+  'metrics',
+  'observe',
+  'config',
+  'reload',
+  'tls',
+  'net',
+  'store',
+]
 const protocols = ['http', 'envoy', 'auth', 'upstream', 'admin']
 const belowProtocols = [...base, 'controls', 'limiters']
 const belowService = [...belowProtocols, ...protocols, 'review']
@@ -84,6 +95,7 @@ const serverRooms = {
   log: [],
   health: [],
   metrics: ['version', 'log', 'health'],
+  observe: ['metrics', 'log'],
   config: ['log'],
   reload: ['config', 'metrics', 'log'],
   tls: ['config', 'reload', 'metrics', 'log'],

@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path'
 import type { Config } from '../config/config.ts'
 import type { ServiceControls } from '../controls/open-controls.ts'
 import { openHttp } from '../net/http-listener.ts'
-import type { Offenders } from '../metrics/offenders.ts'
+import type { Fleet } from '../observe/fleet.ts'
 import type { StoreMetrics } from '../metrics/store-metrics.ts'
 import type { WatchOptions } from '../reload/watch-file.ts'
 import type { Listener } from '../net/listener.ts'
@@ -16,14 +16,14 @@ import { changes } from './changes.ts'
 import { Inspectors } from './keys/inspectors.ts'
 import { adminHandler } from './routes.ts'
 import { TokenRing } from './token-ring.ts'
-import { views } from './views.ts'
+import { views, type ViewParts } from './views.ts'
 
 /** What the service brings along. */
 export interface StartAdminParts {
   readonly context: ServiceContext
   readonly controls: ServiceControls | undefined
   readonly opened: OpenStore
-  readonly offenders: Offenders
+  readonly fleet: Fleet
   readonly storeMetrics: StoreMetrics
   /** The configuration's file, beside which relative files are looked for. */
   readonly file?: string | undefined
@@ -40,7 +40,7 @@ export async function startAdmin(
   config: Config,
   parts: StartAdminParts,
 ): Promise<Listener | undefined> {
-  const { context, controls, opened, offenders, storeMetrics } = parts
+  const { context, controls, opened, fleet, storeMetrics } = parts
   const { log, metrics } = context
   const { admin } = config.listeners
   if (admin === undefined) return undefined
@@ -72,6 +72,13 @@ export async function startAdmin(
       )
       .with()
       .readFrom(() => written.dropped)
+    const operations = changes({
+      limiters: context.limiters,
+      controls: controls.live,
+      inspectors,
+      mayBeDomain: config.envoy !== undefined,
+      idle: () => controls.idle,
+    })
     const shared = {
       tokens,
       attempts,
@@ -81,17 +88,12 @@ export async function startAdmin(
         controls,
         inspectors,
         source: opened.keys,
-        offenders,
+        fleet,
+        read: operations.read as ViewParts['read'],
         storeMetrics,
         opened,
       }),
-      changes: changes({
-        limiters: context.limiters,
-        controls: controls.live,
-        inspectors,
-        mayBeDomain: config.envoy !== undefined,
-        idle: () => controls.idle,
-      }),
+      changes: operations,
       maxBody: admin.maxBody,
       metrics,
       onError: (error: unknown) =>

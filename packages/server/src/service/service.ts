@@ -15,7 +15,8 @@ import { limiterMaker } from '../limiters/make-limiter.ts'
 import { DecisionMetrics } from '../metrics/decision-metrics.ts'
 import { guardedStore } from '../store/guarded-store.ts'
 import { LimiterRegistry } from '../limiters/registry.ts'
-import { Offenders } from '../metrics/offenders.ts'
+import { Fleet } from '../observe/fleet.ts'
+import { Observer } from '../observe/observer.ts'
 import { addProcessMetrics } from '../metrics/process-metrics.ts'
 import { MetricRegistry } from '../metrics/registry.ts'
 import { addMemoryMetrics, StoreMetrics } from '../metrics/store-metrics.ts'
@@ -79,12 +80,13 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const isConnected = () => redis === undefined || redis.client.status === 'ready'
   const storeMetrics = new StoreMetrics(metrics, log, isConnected)
   const store = guardedStore(opened.store, config.failure, storeMetrics.onEvent)
-  const offenders = new Offenders()
+  const observer = new Observer()
+  const fleet = new Fleet(observer, redis, log)
   const controls = openControls(opened, hasAdmin(config), metrics, log)
   const surroundings: DecisionSurroundings = {
     store,
     decisions: new DecisionMetrics(metrics),
-    offenders,
+    observer,
     blocks: controls?.live,
     onRules: (name) => storeMetrics.addPolicy(name),
   }
@@ -117,6 +119,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   })
   const closeAll = async (patience: Millis): Promise<void> => {
     await Promise.all(listeners.map((listener) => listener.close(patience)))
+    observer.close()
+    fleet.close()
     controls?.live.close()
     certificates.close()
     await limiters.close()
@@ -124,6 +128,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     await opened.close()
   }
   try {
+    observer.start()
+    fleet.start()
     await controls?.live.start()
     const detail = () => ({
       ...(worker?.detail() ??
@@ -147,7 +153,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     if (domains !== undefined && domains !== startedWith) envoy?.swap(domains)
     const { proxy } = config.listeners
     if (proxy !== undefined) listeners.push(await openProxy(proxy, config, context, file))
-    const shared = { context, controls, opened, offenders, storeMetrics, file, watch }
+    const shared = { context, controls, opened, fleet, storeMetrics, file, watch }
     const admin = await startAdmin(config, shared)
     if (admin !== undefined) listeners.push(admin)
   } catch (error) {

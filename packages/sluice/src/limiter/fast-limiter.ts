@@ -11,10 +11,11 @@ import { PolicyLimiter, type PolicyLimiterOptions } from './policy-limiter.ts'
 /** The limiter of compiled rules, by the shortest path that they and the store allow. */
 export function policyLimiter(options: PolicyLimiterOptions): PolicyLimiter {
   const { rules, hashKeys, deciding } = options
-  const { store, blocked, onDecision } = deciding
+  const { store, blocked, onDecision, identify } = deciding
   const [only] = rules
   const isOne = rules.length === 1 && only !== undefined && isBareRule(only) && !only.countRefused
-  const isPlain = !hashKeys && blocked === undefined && onDecision === undefined
+  const isObserved = onDecision !== undefined || identify !== undefined
+  const isPlain = !hashKeys && blocked === undefined && !isObserved
   if (isOne && isPlain && store.sync === true && only.base !== null) {
     const { space, limit } = only.base
     const fastPath = (store as Partial<FastStore>).fastPath?.(space, limit)
