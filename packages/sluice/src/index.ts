@@ -44,7 +44,7 @@ export {
   peekDecision,
   type DecideOptions,
   type DecisionRequest,
-  type Identify,
+  type IdentifyRefusal,
   type OnDecision,
 } from './decision/decide.ts'
 export { visibleOutcomes, type RuleCheck, type VisibleOutcome } from './decision/lazy-decision.ts'

@@ -4,7 +4,7 @@
 const BITS = 12
 const REGISTERS = 1 << BITS
 /** The standard error of an estimate, as a share of it. */
-export const DISTINCT_ERROR = 1.04 / Math.sqrt(REGISTERS)
+export const DISTINCT_ERROR: number = 1.04 / Math.sqrt(REGISTERS)
 const ALPHA = 0.7213 / (1 + 1.079 / REGISTERS)
 
 /** HyperLogLog (Flajolet et al., 2007) over 32-bit hashes, with linear counting for few keys. */

@@ -139,7 +139,8 @@ function countSource(entry: KeptEntry, source: Source | null): void {
   if (source !== null) entry.sources[source] = (entry.sources[source] ?? 0) + 1
 }
 
-function plain({ isChanged: _, ...entry }: KeptEntry): JournalEntry {
+function plain(kept: KeptEntry): JournalEntry {
+  const { isChanged: _, ...entry } = kept
   return { ...entry, sources: { ...entry.sources } }
 }
 

@@ -49,18 +49,14 @@ export interface RulesObserver {
   /** The id of a refusal: what it begins with names the key, the rest the instant and the process. */
   readonly identify: (decision: Decision, request: DecisionRequest) => string
   /** Notes a decision; `block` is what refused it, if it was an operator. */
-  readonly note: (
-    decision: Decision,
-    request: DecisionRequest,
-    block?: RefusingBlock | undefined,
-  ) => void
+  readonly note: (decision: Decision, request: DecisionRequest, block?: RefusingBlock) => void
 }
 
 /** All that one process has seen of its keys. */
 export class Observer {
   /** A name of this process that no other has. */
-  readonly process = letters(randomInt(2 ** 47), 8)
-  readonly journal = new Journal()
+  readonly process: string = letters(randomInt(2 ** 47), 8)
+  readonly journal: Journal = new Journal()
   /** Called with the first refusal of a key after a while. */
   onFirstRefusal: (entry: JournalEntry) => void = () => {}
   private readonly clock: Clock

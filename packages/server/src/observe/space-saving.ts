@@ -71,7 +71,7 @@ export class SpaceSaving<T> {
   }
 
   /** The heaviest keys, heaviest first. */
-  top(most = this.places): TopKeys<T> {
+  top(most: number = this.places): TopKeys<T> {
     const sorted = this.entries.toSorted((a, b) => b.count - a.count)
     const isFull = this.entries.length >= this.places
     const floor = sorted[most]?.count ?? (isFull ? (sorted.at(-1)?.count ?? 0) : 0)

@@ -17,7 +17,7 @@ export interface DecisionRequest {
 export type OnDecision = (decision: Decision, request: DecisionRequest, elapsed: Millis) => void
 
 /** Makes the id of a refusal. */
-export type Identify = (decision: Decision, request: DecisionRequest) => string
+export type IdentifyRefusal = (decision: Decision, request: DecisionRequest) => string
 
 /** What stands around a decision. */
 export interface DecideOptions {
@@ -25,7 +25,7 @@ export interface DecideOptions {
   /** How long these attributes are still blocked, in milliseconds; undefined when they are not. Asked before anything is counted. */
   readonly blocked?: ((attributes: Attributes) => Millis | undefined) | undefined
   /** Makes the `id` of a refusal, before it is observed. It must not throw. */
-  readonly identify?: Identify | undefined
+  readonly identify?: IdentifyRefusal | undefined
   /** Observes decisions, not peeks. It must not throw. */
   readonly onDecision?: OnDecision | undefined
 }

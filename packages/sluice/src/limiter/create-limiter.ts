@@ -1,5 +1,5 @@
 // Makes limiters: from one limit or a policy, on any store.
-import type { DecideOptions, Identify, OnDecision } from '../decision/decide.ts'
+import type { DecideOptions, IdentifyRefusal, OnDecision } from '../decision/decide.ts'
 import { show, SluiceError } from '../errors.ts'
 import { limit as limitOf, type LimitInput } from '../limit/limit.ts'
 import { checkOptionNames } from '../options/unknown-option.ts'
@@ -35,7 +35,7 @@ export interface LimiterSettings<S extends Store = Store> {
   /** Called after each decision, with how long it took. Costs nothing when absent. */
   readonly onDecision?: OnDecision
   /** Makes the `id` of each refusal, which problem details and a journal carry. */
-  readonly identify?: Identify
+  readonly identify?: IdentifyRefusal
   /** How long some attributes are still blocked, in milliseconds; undefined when they are not. */
   readonly blocked?: DecideOptions['blocked']
 }
