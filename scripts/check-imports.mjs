@@ -35,7 +35,7 @@ const mayImport = {
   policy: ['limit', 'algorithms', 'key', 'options', 'time', 'errors'],
   decision: ['policy', 'algorithms', 'stores/store', 'limit', 'key', 'time', 'errors'],
   'stores/store': ['algorithms', 'limit', 'time', 'errors'],
-  stores: ['stores/store', 'algorithms', 'limit', 'time', 'errors'],
+  stores: ['stores/store', 'algorithms', 'limit', 'key', 'time', 'errors'],
   redis: ['stores/store', 'stores', 'algorithms', 'limit', 'key', 'options', 'time', 'errors'],
   'limiter/limiter': ['decision', 'policy', 'time'],
   resilience: ['stores/store', 'stores', 'limit', 'options', 'time', 'errors'],
