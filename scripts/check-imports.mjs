@@ -35,7 +35,7 @@ const mayImport = {
   policy: ['limit', 'algorithms', 'key', 'options', 'time', 'errors'],
   decision: ['policy', 'algorithms', 'stores/store', 'limit', 'key', 'time', 'errors'],
   'stores/store': ['algorithms', 'limit', 'time', 'errors'],
-  stores: ['stores/store', 'algorithms', 'limit', 'time', 'errors'],
+  stores: ['stores/store', 'algorithms', 'limit', 'key', 'time', 'errors'],
   redis: ['stores/store', 'stores', 'algorithms', 'limit', 'key', 'options', 'time', 'errors'],
   'limiter/limiter': ['decision', 'policy', 'time'],
   resilience: ['stores/store', 'stores', 'limit', 'options', 'time', 'errors'],
@@ -68,7 +68,18 @@ const mayImport = {
 }
 const mayImportNode = ['http']
 
-const base = ['version', 'log', 'health', 'metrics', 'config', 'reload', 'tls', 'net', 'store']
+const base = [
+  'version',
+  'log',
+  'health',
+  'metrics',
+  'observe',
+  'config',
+  'reload',
+  'tls',
+  'net',
+  'store',
+]
 const protocols = ['http', 'envoy', 'auth', 'upstream', 'admin']
 const belowProtocols = [...base, 'controls', 'limiters']
 const belowService = [...belowProtocols, ...protocols, 'review']
@@ -84,6 +95,7 @@ const serverRooms = {
   log: [],
   health: [],
   metrics: ['version', 'log', 'health'],
+  observe: ['metrics', 'log'],
   config: ['log'],
   reload: ['config', 'metrics', 'log'],
   tls: ['config', 'reload', 'metrics', 'log'],
@@ -105,11 +117,12 @@ const cliRooms = {
   top: ['terminal'],
   logs: [],
   replay: ['logs', 'terminal'],
-  report: ['replay', 'terminal'],
+  simulate: ['terminal'],
+  report: ['replay', 'simulate', 'terminal'],
   diff: ['replay', 'terminal'],
   advice: ['replay', 'terminal'],
   demo: [],
-  commands: ['advice', 'demo', 'diff', 'logs', 'replay', 'report', 'terminal'],
+  commands: ['advice', 'demo', 'diff', 'logs', 'replay', 'report', 'simulate', 'terminal'],
 }
 
 /** The packages whose rooms are named. A room is a folder of `src`, or a single file with rules of its own. */

@@ -6,6 +6,7 @@ import { QUESTIONS } from './advice/answers.ts'
 import { adviseCommand, type AdviseFlags } from './commands/advise.ts'
 import { diffCommand, type DiffFlags } from './commands/diff.ts'
 import { replayCommand, type ReplayFlags } from './commands/replay.ts'
+import { simulateCommand, type SimulateFlags } from './commands/simulate.ts'
 import { serve, type ServeOptions } from './commands/serve.ts'
 import { runCommand } from './terminal/run-command.ts'
 import { top, type TopOptions } from './top/top.ts'
@@ -124,6 +125,24 @@ withLogOptions(
   )
   .action((before: string, after: string, flags: DiffFlags) =>
     runCommand((streams) => diffCommand(before, after, flags, streams)),
+  )
+
+program
+  .command('simulate')
+  .description('run traffic, a fleet and its faults from a scenario file, on virtual time')
+  .argument('<scenario>', 'the scenario, YAML or JSON')
+  .option('--algorithm <names>', "algorithms to compare, or 'all' (default: as in the file)")
+  .option('--mode <names>', "modes to compare, or 'all' (default: as in the file)")
+  .option('--pods <number>', 'how many processes decide (default: as in the file)')
+  .option('--seed <number>', 'repeats every random choice (default: as in the file, or 1)')
+  .option('--json', 'print the result as JSON')
+  .option('--html <file>', 'write a report with charts: one file, no network needed')
+  .addHelpText(
+    'after',
+    '\nExit code 0: done. 1: the scenario is wrong, or a bound was broken. 2: a file cannot be read.',
+  )
+  .action((file: string, flags: SimulateFlags) =>
+    runCommand((streams) => simulateCommand(file, flags, streams)),
   )
 
 withAnswers(

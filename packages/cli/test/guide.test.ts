@@ -1,5 +1,5 @@
 // The commands of the guide are run as they stand, and print what it shows.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it, vi } from 'vitest'
@@ -8,10 +8,10 @@ import { sluice } from './sluice.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 
-const page = readFileSync(
-  new URL('../../../docs/guide/choosing-a-limit.md', import.meta.url),
-  'utf8',
-)
+const root = new URL('../../../', import.meta.url)
+const page = ['choosing-a-limit', 'simulating']
+  .map((name) => readFileSync(new URL(`docs/guide/${name}.md`, root), 'utf8'))
+  .join('\n')
 const folder = mkdtempSync(join(tmpdir(), 'sluice-guide-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
@@ -27,6 +27,7 @@ for (const [, language, code] of page.matchAll(/^```(yaml|sh|text)\n([\s\S]*?)^`
   else writeFileSync(join(folder, /^# (\S+)/.exec(code!)![1]!), code!)
 }
 writeFileSync(join(folder, 'access.log'), exampleLog())
+cpSync(new URL('examples/scenarios/window-edge.yaml', root), join(folder, 'window-edge.yaml'))
 writeFileSync(
   join(folder, 'events.ndjson'),
   '{"when":"2026-05-17T08:05:03.250Z","auth":{"subject":"ann"}}\n'.repeat(7),

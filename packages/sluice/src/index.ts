@@ -5,6 +5,7 @@ export { duration, type Duration, type DurationText } from './time/duration.ts'
 export {
   ALGORITHMS,
   limit,
+  limitText,
   type AlgorithmName,
   type Limit,
   type LimitFields,
@@ -43,10 +44,11 @@ export {
   peekDecision,
   type DecideOptions,
   type DecisionRequest,
+  type IdentifyRefusal,
   type OnDecision,
 } from './decision/decide.ts'
-export type { RuleCheck } from './decision/lazy-decision.ts'
-export { explain } from './decision/explain.ts'
+export { visibleOutcomes, type RuleCheck, type VisibleOutcome } from './decision/lazy-decision.ts'
+export { explain, waitText } from './decision/explain.ts'
 export {
   memoryStore,
   type MemoryStore,

@@ -5,7 +5,7 @@ import { colourOf, MAX_SHOWN } from './shown.ts'
 import { escaped } from './svg.ts'
 
 /** A cell: what is shown, and what it sorts by. */
-type Cell = readonly [text: string, value: number | string]
+export type Cell = readonly [text: string, value: number | string]
 
 /** What each candidate did. */
 export function candidateTable({ candidates }: ReplayResult): string {
@@ -65,7 +65,8 @@ export function victimTable({ candidates }: ReplayResult): string {
     : table('The clients refused most', head, rows, 2)
 }
 
-function table(
+/** A table whose columns sort; numbers stand from a column on. */
+export function table(
   caption: string,
   head: readonly string[],
   rows: readonly Cell[][],

@@ -4,7 +4,7 @@ import type { Policy } from 'sluice'
 import type { Config } from '../config/config.ts'
 import type { ServiceControls } from '../controls/open-controls.ts'
 import { openHttp } from '../net/http-listener.ts'
-import type { Offenders } from '../metrics/offenders.ts'
+import type { Fleet } from '../observe/fleet.ts'
 import type { RecentTraffic } from '../metrics/recent-traffic.ts'
 import type { StoreMetrics } from '../metrics/store-metrics.ts'
 import type { WatchOptions } from '../reload/watch-file.ts'
@@ -17,16 +17,20 @@ import { Audit } from './audit.ts'
 import { startConsole, type StartedConsole } from './console/start-console.ts'
 import { changes } from './changes.ts'
 import { Inspectors } from './keys/inspectors.ts'
+import { offenders } from './seen/top-keys.ts'
 import { adminHandler } from './routes.ts'
 import { TokenRing } from './token-ring.ts'
-import { views } from './views.ts'
+import { views, type ViewParts } from './views.ts'
+
+/** Keys that every viewer of the console is sent. */
+const TOP = 12
 
 /** What the service brings along. */
 export interface StartAdminParts {
   readonly context: ServiceContext
   readonly controls: ServiceControls | undefined
   readonly opened: OpenStore
-  readonly offenders: Offenders
+  readonly fleet: Fleet
   readonly storeMetrics: StoreMetrics
   readonly recent: RecentTraffic
   /** The metrics of all processes of the service as text. */
@@ -50,7 +54,7 @@ export async function startAdmin(
   config: Config,
   parts: StartAdminParts,
 ): Promise<Listener | undefined> {
-  const { context, controls, opened, offenders, storeMetrics } = parts
+  const { context, controls, opened, fleet, storeMetrics } = parts
   const { log, metrics } = context
   const { admin } = config.listeners
   if (admin === undefined) return undefined
@@ -84,6 +88,13 @@ export async function startAdmin(
       )
       .with()
       .readFrom(() => written.dropped)
+    const operations = changes({
+      limiters: context.limiters,
+      controls: controls.live,
+      inspectors,
+      mayBeDomain: config.envoy !== undefined,
+      idle: () => controls.idle,
+    })
     const onError = (error: unknown): void =>
       warnings.warn('admin-failed', { error: String(error) }, 'an admin request failed')
     const { console } = (started = startConsole({
@@ -91,7 +102,7 @@ export async function startAdmin(
       attempts,
       audit,
       limiters: context.limiters,
-      offenders,
+      top: async () => (await offenders(fleet, fleet.since, TOP)).offenders,
       recent: parts.recent,
       metricsText: parts.metricsText,
       detail: parts.detail,
@@ -108,17 +119,12 @@ export async function startAdmin(
         controls,
         inspectors,
         source: opened.keys,
-        offenders,
+        fleet,
+        read: operations.read as ViewParts['read'],
         storeMetrics,
         opened,
       }),
-      changes: changes({
-        limiters: context.limiters,
-        controls: controls.live,
-        inspectors,
-        mayBeDomain: config.envoy !== undefined,
-        idle: () => controls.idle,
-      }),
+      changes: operations,
       maxBody: admin.maxBody,
       metrics,
       onError,

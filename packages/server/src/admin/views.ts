@@ -2,7 +2,7 @@
 import type { ServiceControls } from '../controls/open-controls.ts'
 import { RequestError } from '../net/problem.ts'
 import type { Limiters } from '../limiters/limiters.ts'
-import type { Offenders } from '../metrics/offenders.ts'
+import type { Fleet } from '../observe/fleet.ts'
 import type { StoreMetrics } from '../metrics/store-metrics.ts'
 import type { ServiceContext } from '../limiters/service-context.ts'
 import type { OpenStore } from '../store/open-store.ts'
@@ -10,6 +10,8 @@ import { version } from '../version.ts'
 import type { Inspectors } from './keys/inspectors.ts'
 import type { KeySource } from '../store/key-source.ts'
 import { searchKeys } from './keys/key-search.ts'
+import { offenders, topKeys } from './seen/top-keys.ts'
+import { why } from './seen/why.ts'
 import { blockShown, overrideShown } from './shown.ts'
 
 /** What the views read. */
@@ -19,20 +21,29 @@ export interface ViewParts {
   readonly inspectors: Inspectors
   /** Undefined when the keys cannot be listed from here. */
   readonly source: KeySource
-  readonly offenders: Offenders
+  readonly fleet: Fleet
+  /** Reads the counts of some attributes, as the operation `read` does. */
+  readonly read: (body: unknown) => Promise<NowRead>
   readonly storeMetrics: StoreMetrics
   readonly opened: OpenStore
+}
+
+/** What `read` answers, as far as it is needed here. */
+interface NowRead {
+  readonly policy: string
+  readonly decision: { readonly allowed: boolean }
+  readonly explained: readonly string[]
 }
 
 /** Answers one question by GET. */
 export type View = (query: URLSearchParams) => Promise<object> | object
 
 /** What is asked by GET, by the last part of its path. */
-export type ViewName = 'keys' | 'blocks' | 'overrides' | 'offenders' | 'state'
+export type ViewName = 'keys' | 'keys/top' | 'why' | 'blocks' | 'overrides' | 'offenders' | 'state'
 
 /** Every view. */
 export function views(parts: ViewParts): Readonly<Record<ViewName, View>> {
-  const { context, controls, inspectors, source, offenders } = parts
+  const { context, controls, inspectors, source, fleet, read } = parts
   return {
     keys: (query) => {
       known(query, ['policy', 'rule', 'text', 'over', 'limit', 'cursor'])
@@ -50,6 +61,35 @@ export function views(parts: ViewParts): Readonly<Record<ViewName, View>> {
         inspectors,
       )
     },
+    'keys/top': (query) => {
+      known(query, ['policy', 'rule', 'limit'])
+      return topKeys(fleet, fleet.since, {
+        policy: query.get('policy') ?? undefined,
+        rule: query.get('rule') ?? undefined,
+        most: numberIn(query, 'limit', 10, 50),
+      })
+    },
+    why: (query) => {
+      known(query, ['id', 'attribute', 'policy', 'limit'])
+      return why(
+        {
+          id: query.get('id') ?? undefined,
+          attributes: attributesIn(query),
+          policy: query.get('policy') ?? undefined,
+          most: numberIn(query, 'limit', 5, 50),
+        },
+        {
+          fleet,
+          blocks: () => controls.live.listBlocks(),
+          policies: () => context.limiters.current.names(),
+          explainNow: async (policy, attributes) => {
+            if (context.limiters.current.get(policy) === undefined) return undefined
+            const { decision, explained } = await read({ policy, attributes })
+            return { policy, allowed: decision.allowed, explained }
+          },
+        },
+      )
+    },
     blocks: (query) => {
       const { items, cursor } = pageOf(controls.live.listBlocks(), query)
       return { blocks: items.map(blockShown), cursor }
@@ -60,8 +100,7 @@ export function views(parts: ViewParts): Readonly<Record<ViewName, View>> {
     },
     offenders: (query) => {
       known(query, ['limit'])
-      const { since, ...top } = offenders.top(numberIn(query, 'limit', 20, 100))
-      return { since: new Date(since).toISOString(), ...top }
+      return offenders(fleet, fleet.since, numberIn(query, 'limit', 20, 100))
     },
     state: (query) => {
       known(query, [])
@@ -117,6 +156,21 @@ function known(query: URLSearchParams, names: readonly string[]): void {
     const accepted = names.length === 0 ? 'none' : names.join(', ')
     throw wrong(name.slice(0, 60), `not a known parameter; accepted: ${accepted}`)
   }
+}
+
+/** The attributes of a question, each as `attribute=name=value`. */
+function attributesIn(query: URLSearchParams): Readonly<Record<string, string>> {
+  const pairs = query.getAll('attribute').map((pair) => {
+    const equals = pair.indexOf('=')
+    if (equals < 1 || equals === pair.length - 1)
+      throw wrong('attribute', `not accepted; accepted: a name and a value, such as user=42`)
+    return [pair.slice(0, equals), pair.slice(equals + 1)] as const
+  })
+  if (pairs.length === 0 && !query.has('id'))
+    throw wrong('id', 'missing; accepted: a decision id, or attribute=user=42')
+  if (pairs.length > 0 && query.has('id'))
+    throw wrong('id', 'given beside attribute; accepted: one of the two')
+  return Object.fromEntries(pairs)
 }
 
 function numberIn(query: URLSearchParams, name: string, normal: number, most: number): number {

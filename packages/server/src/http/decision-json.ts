@@ -9,6 +9,13 @@ const heads = new WeakMap<Limit, { readonly rule: string; readonly text: string 
 
 /** The JSON of a decision. */
 export function decisionJson(decision: Decision): string {
+  const json = jsonWithoutId(decision)
+  // An id has no character that JSON escapes. A text of `JSON.stringify` has it already.
+  if (decision.id === undefined || json.startsWith('{"id"')) return json
+  return `{"id":"${decision.id}",${json.slice(1)}`
+}
+
+function jsonWithoutId(decision: Decision): string {
   // Degraded decisions carry more, and are rare.
   if (decision.degraded) return JSON.stringify(decision)
   const { outcomes, skipped } = decision
@@ -24,10 +31,10 @@ export function decisionJson(decision: Decision): string {
 
 /** The JSON of a decision without the outcomes of its rules and the rules that were skipped. */
 export function briefDecisionJson(decision: Decision): string {
-  const { allowed, reason, rule, limit, remaining, retryAfter, resetAfter } = decision
+  const { id, allowed, reason, rule, limit, remaining, retryAfter, resetAfter } = decision
   const { delay, at, degraded, cause } = decision
   const waits = { remaining, retryAfter, resetAfter, delay, at }
-  return JSON.stringify({ allowed, reason, rule, limit, ...waits, degraded, cause })
+  return JSON.stringify({ id, allowed, reason, rule, limit, ...waits, degraded, cause })
 }
 
 /**

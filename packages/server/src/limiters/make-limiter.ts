@@ -6,12 +6,13 @@ import type { MakeLimiter } from './registry.ts'
 /** How limiters are made for as long as the service runs. */
 export function limiterMaker(surroundings: DecisionSurroundings): MakeLimiter {
   return (policy: Policy) => {
-    const { store, blocked, onDecision } = decideOptions(policy, surroundings)
+    const { store, blocked, onDecision, identify } = decideOptions(policy, surroundings)
     return createLimiter({
       policy,
       store,
       ...(blocked && { blocked }),
       ...(onDecision && { onDecision }),
+      ...(identify && { identify }),
     })
   }
 }

@@ -15,7 +15,8 @@ import { limiterMaker } from '../limiters/make-limiter.ts'
 import { DecisionMetrics } from '../metrics/decision-metrics.ts'
 import { guardedStore } from '../store/guarded-store.ts'
 import { LimiterRegistry } from '../limiters/registry.ts'
-import { Offenders } from '../metrics/offenders.ts'
+import { Fleet } from '../observe/fleet.ts'
+import { Observer } from '../observe/observer.ts'
 import { RecentTraffic } from '../metrics/recent-traffic.ts'
 import { addProcessMetrics } from '../metrics/process-metrics.ts'
 import { MetricRegistry } from '../metrics/registry.ts'
@@ -81,13 +82,14 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const isConnected = () => redis === undefined || redis.client.status === 'ready'
   const storeMetrics = new StoreMetrics(metrics, log, isConnected)
   const store = guardedStore(opened.store, config.failure, storeMetrics.onEvent)
-  const offenders = new Offenders()
+  const observer = new Observer()
+  const fleet = new Fleet(observer, redis, log)
   const recent = new RecentTraffic()
   const controls = openControls(opened, hasAdmin(config), metrics, log)
   const surroundings: DecisionSurroundings = {
     store,
     decisions: new DecisionMetrics(metrics),
-    offenders,
+    observer,
     recent: hasAdmin(config) ? recent : undefined,
     blocks: controls?.live,
     onRules: (name) => storeMetrics.addPolicy(name),
@@ -121,6 +123,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   })
   const closeAll = async (patience: Millis): Promise<void> => {
     await Promise.all(listeners.map((listener) => listener.close(patience)))
+    observer.close()
+    fleet.close()
     controls?.live.close()
     certificates.close()
     await limiters.close()
@@ -128,6 +132,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     await opened.close()
   }
   try {
+    observer.start()
+    fleet.start()
     await controls?.live.start()
     const detail = () => ({
       ...(worker?.detail() ??
@@ -155,7 +161,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       context,
       controls,
       opened,
-      offenders,
+      fleet,
       storeMetrics,
       recent,
       metricsText,

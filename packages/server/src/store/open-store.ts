@@ -7,6 +7,7 @@ import type { Log } from '../log/log.ts'
 import { RepeatedLog } from '../log/repeated-log.ts'
 import type { KeySource } from './key-source.ts'
 import { memoryKeys } from './memory-keys.ts'
+import { maxBytesFor } from './memory-room.ts'
 import { redisKeySource } from './redis-keys.ts'
 
 /** A store with what belongs to it. */
@@ -31,7 +32,8 @@ export interface OpenStore {
 /** Opens the store without waiting for it: an unreachable Redis must not keep the service from starting. */
 export function openStore(config: StoreConfig, log: Log): OpenStore {
   if (config.kind === 'memory') {
-    const memory = memoryStore({ maxKeys: config.maxKeys })
+    const { maxKeys } = config
+    const memory = memoryStore({ maxKeys, maxBytes: maxBytesFor(maxKeys) })
     return {
       store: memory,
       memory,

@@ -58,6 +58,8 @@ export interface AlgorithmRow extends Algorithm {
    * its numbers. The Redis scripts store and return as many.
    */
   readonly words: 0 | 2 | 3
+  /** Bytes of a state that is more than its numbers, about; the memory store bounds their sum. */
+  bytesOf?(state: State): number
   /** The file in `redis/lua`, without its ending. Algorithms of one arithmetic share a file. */
   readonly lua: string
   /** Whether a limit may have a burst that differs from its quota. */

@@ -3,7 +3,7 @@ import type { Algorithm, AlgorithmRow, State } from './algorithm.ts'
 import { fixedWindow } from './fixed-window.ts'
 import { gcra } from './gcra.ts'
 import { leakyBucket } from './leaky-bucket.ts'
-import { slidingLog } from './sliding-log.ts'
+import { bytesOfLog, slidingLog } from './sliding-log.ts'
 import { slidingWindow } from './sliding-window.ts'
 import { tokenBucket } from './token-bucket.ts'
 
@@ -25,6 +25,7 @@ const rows = {
   'sliding-window': row(slidingWindow, { words: 3, lua: 'sliding-window' }) as AlgorithmRow,
   'sliding-log': row(slidingLog, {
     words: 0,
+    bytesOf: bytesOfLog,
     lua: 'sliding-log',
     maxQuota: 10_000,
   }) as AlgorithmRow,

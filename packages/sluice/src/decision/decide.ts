@@ -16,11 +16,16 @@ export interface DecisionRequest {
 /** Called after each decision; `elapsed` is how long it took in milliseconds, with fractions. */
 export type OnDecision = (decision: Decision, request: DecisionRequest, elapsed: Millis) => void
 
+/** Makes the id of a refusal. */
+export type IdentifyRefusal = (decision: Decision, request: DecisionRequest) => string
+
 /** What stands around a decision. */
 export interface DecideOptions {
   readonly store: Store
   /** How long these attributes are still blocked, in milliseconds; undefined when they are not. Asked before anything is counted. */
   readonly blocked?: ((attributes: Attributes) => Millis | undefined) | undefined
+  /** Makes the `id` of a refusal, before it is observed. It must not throw. */
+  readonly identify?: IdentifyRefusal | undefined
   /** Observes decisions, not peeks. It must not throw. */
   readonly onDecision?: OnDecision | undefined
 }
@@ -29,11 +34,13 @@ const NONE: readonly never[] = []
 
 /** Decides a request: charges all of its checks, or none. Answers at once on a synchronous store. */
 export function decide(request: DecisionRequest, options: DecideOptions): MaybePromise<Decision> {
-  const { onDecision } = options
-  if (onDecision === undefined) return answer(request, options, 'take')
+  const { onDecision, identify } = options
+  if (onDecision === undefined && identify === undefined) return answer(request, options, 'take')
   const start = preciseClock()
   const observe = (decision: Decision): Decision => {
-    onDecision(decision, request, preciseClock() - start)
+    if (!decision.allowed && identify !== undefined)
+      (decision as { id?: string }).id = identify(decision, request)
+    onDecision?.(decision, request, preciseClock() - start)
     return decision
   }
   const decision = answer(request, options, 'take')

@@ -49,6 +49,8 @@ export interface RuleDescription {
 
 /** The answer to one request. Durations are whole milliseconds from now, rounded up. */
 export interface Decision {
+  /** Names this refusal in a journal, if the limiter was given `identify`. */
+  readonly id?: string | undefined
   readonly allowed: boolean
   readonly reason: Reason
   /** The binding rule: the refusing one with the longest wait, else the one nearest to refusing; null when none applied. */

@@ -63,8 +63,8 @@ const UNITS = [
   [1000, 's'],
 ] as const
 
-/** A wait in at most two units, rounded up. */
-function waitText(millis: Millis): string {
+/** A wait in at most two units, rounded up, such as `1 min 5 s`. */
+export function waitText(millis: Millis): string {
   if (millis < 1000) return `${millis} ms`
   if (millis <= 59_900) return `${Math.ceil(millis / 100) / 10} s`
   const wait = Math.max(millis, 60_000)

@@ -13,6 +13,8 @@ export interface RuleCheck extends Check {
 
 /** Every number of a decision, derived from its checks, their verdicts in the same order, and the binding one among them. */
 export abstract class LazyDecision implements Decision {
+  // Only declared: a field on every decision would slow down those that have none.
+  declare readonly id?: string | undefined
   abstract readonly allowed: boolean
   abstract readonly skipped: readonly Skipped[]
   protected abstract get checks(): readonly RuleCheck[]
@@ -87,7 +89,19 @@ export abstract class LazyDecision implements Decision {
     const { degraded, cause, outcomes, skipped } = this
     const numbers = { remaining, retryAfter, resetAfter, delay, at }
     const why = cause === undefined ? {} : { cause }
-    return { allowed, reason, rule, limit, ...numbers, degraded, ...why, outcomes, skipped }
+    const named = this.id === undefined ? {} : { id: this.id }
+    return {
+      ...named,
+      allowed,
+      reason,
+      rule,
+      limit,
+      ...numbers,
+      degraded,
+      ...why,
+      outcomes,
+      skipped,
+    }
   }
 }
 

@@ -92,6 +92,8 @@ export interface HttpOptions<Q, S = unknown> {
   readonly maxDelay?: Duration
   /** The status when no decision is possible. Default: 503. */
   readonly unavailableStatus?: 429 | 503
+  /** The header field that carries the id of a refusal, such as `Decision-Id`; it needs `identify` of the limiter. Default: none. */
+  readonly decisionIdHeader?: string
   /** What is sent instead of the problem, as JSON. */
   readonly problem?: (problem: ProblemDetails, request: Q) => unknown
   /**
@@ -139,6 +141,7 @@ const ACCEPTED: Readonly<
   spread: 'other',
   maxDelay: 'other',
   unavailableStatus: [429, 503],
+  decisionIdHeader: 'other',
   problem: 'function',
   onRefused: 'function',
   onDecision: 'function',
@@ -154,6 +157,7 @@ const LIMITER_OPTIONS: readonly string[] = [
   'store',
   'hashKeys',
   'resilience',
+  'identify',
   'blocked',
 ]
 
@@ -177,6 +181,7 @@ export function checkHttpOptions(options: object): void {
     const accepted = ACCEPTED[name as keyof HttpOptions<unknown>]
     if (name === 'cost' && value !== undefined && typeof value !== 'function') checkCost(value)
     if (name === 'attributes' && value !== undefined) checkAttributes(value)
+    if (name === 'decisionIdHeader' && value !== undefined) checkFieldName(value)
     if (value === undefined || accepted === 'other') continue
     if (accepted === 'function') {
       if (typeof value !== 'function')
@@ -185,6 +190,13 @@ export function checkHttpOptions(options: object): void {
       throw wrong(`${name} is ${show(value)}; accepted: ${accepted.join(', ')}`)
     }
   }
+}
+
+function checkFieldName(value: unknown): void {
+  if (typeof value === 'string' && /^[\w!#$%&'*+.^`|~-]+$/.test(value)) return
+  throw wrong(
+    `decisionIdHeader is ${show(value)}; accepted: the name of a header field, such as 'Decision-Id'`,
+  )
 }
 
 function checkAttributes(value: unknown): void {

@@ -11,6 +11,8 @@ export interface ProblemDetails {
   readonly detail: string
   /** The rules that refused, except the hidden ones. */
   readonly 'violated-policies'?: readonly string[]
+  /** Names the refusal, if decisions have an id: what a customer quotes to support. */
+  readonly 'decision-id'?: string
 }
 
 const TYPES = 'https://iana.org/assignments/http-problem-types#'
@@ -49,6 +51,7 @@ export function problemOf(
   status: number,
   seconds: number | undefined,
   violated: readonly string[],
+  id?: string,
 ): ProblemDetails {
   const { type, title, detail } = TEXTS[kind]
   const isOver = kind === 'over-limit'
@@ -59,5 +62,6 @@ export function problemOf(
     status,
     detail: canWait && seconds !== undefined ? `Try again in ${seconds} s.` : detail,
     ...(isOver ? { 'violated-policies': violated } : {}),
+    ...(id === undefined ? {} : { 'decision-id': id }),
   }
 }

@@ -27,7 +27,7 @@ export function replyMaker<Q>(
   options: HttpOptions<Q, never>,
   onFailure: (error: unknown) => void,
 ): ReplyMaker<Q> {
-  const { unavailableStatus = 503, problem: change } = options
+  const { unavailableStatus = 503, problem: change, decisionIdHeader } = options
   const spread = options.spread === undefined ? 0 : duration(options.spread)
   const statuses: Readonly<Record<RefusalKind, number>> = {
     'over-limit': 429,
@@ -52,12 +52,14 @@ export function replyMaker<Q>(
   return (kind, request, decision, wait) => {
     const status = statuses[kind]
     const seconds = retryAfterSeconds(wait ?? waitOf(kind, decision), spread)
-    const problem = problemOf(kind, status, seconds, violatedBy(decision))
+    const problem = problemOf(kind, status, seconds, violatedBy(decision), decision?.id)
     const fields: [string, string][] = [
       ['Content-Type', 'application/problem+json'],
       ['Cache-Control', 'no-store'],
     ]
     if (seconds !== undefined) fields.push(['Retry-After', String(seconds)])
+    if (decisionIdHeader !== undefined && decision?.id !== undefined)
+      fields.push([decisionIdHeader, decision.id])
     return { status, fields, body: bodyOf(problem, request) }
   }
 }

@@ -237,7 +237,7 @@ describe('requests', () => {
         expect(error.transient).toBe(false)
       }
     }
-    expect(store.stats()).toEqual({ keys: 0, evicted: 0, overflowed: 0 })
+    expect(store.stats()).toEqual({ keys: 0, bytes: 0, evicted: 0, overflowed: 0 })
   })
 
   it.each(calls)(

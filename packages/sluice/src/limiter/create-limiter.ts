@@ -1,5 +1,5 @@
 // Makes limiters: from one limit or a policy, on any store.
-import type { DecideOptions, OnDecision } from '../decision/decide.ts'
+import type { DecideOptions, IdentifyRefusal, OnDecision } from '../decision/decide.ts'
 import { show, SluiceError } from '../errors.ts'
 import { limit as limitOf, type LimitInput } from '../limit/limit.ts'
 import { checkOptionNames } from '../options/unknown-option.ts'
@@ -34,6 +34,8 @@ export interface LimiterSettings<S extends Store = Store> {
   readonly resilience?: ResilienceOptions | false
   /** Called after each decision, with how long it took. Costs nothing when absent. */
   readonly onDecision?: OnDecision
+  /** Makes the `id` of each refusal, which problem details and a journal carry. */
+  readonly identify?: IdentifyRefusal
   /** How long some attributes are still blocked, in milliseconds; undefined when they are not. */
   readonly blocked?: DecideOptions['blocked']
 }
@@ -77,7 +79,16 @@ type PlainLimiterFor<S extends Store, P extends PolicyInCode> = [P] extends [Typ
 
 const WRITE =
   "write createLimiter({ limit: '100/min' }) or createLimiter({ policy: { name, rules } })"
-const OPTIONS = ['limit', 'policy', 'store', 'hashKeys', 'resilience', 'onDecision', 'blocked']
+const OPTIONS = [
+  'limit',
+  'policy',
+  'store',
+  'hashKeys',
+  'resilience',
+  'onDecision',
+  'identify',
+  'blocked',
+]
 
 /**
  * Makes a limiter. On the memory store it answers at once, on a remote store by promises; where the types do not
@@ -96,14 +107,14 @@ export function createLimiter<S extends Store = SyncStore, P extends PolicyInCod
   const policy = parsePolicyInCode(
     options.policy === undefined ? policyOf(options.limit!) : options.policy,
   )
-  const { hashKeys = false, blocked, onDecision } = options
+  const { hashKeys = false, blocked, onDecision, identify } = options
   const { store, release } = storeFor(options)
   const limiter = policyLimiter({
     rules: compilePolicy(policy),
     policy,
     hashKeys,
     isBareLimit: options.limit !== undefined,
-    deciding: { store, blocked, onDecision },
+    deciding: { store, blocked, onDecision, identify },
     release,
   })
   const made =
@@ -175,7 +186,7 @@ function checkOptions(options: LimiterOptions): void {
   }
   if (hashKeys !== undefined && typeof hashKeys !== 'boolean')
     wrong(`hashKeys is ${show(hashKeys)}; accepted: true or false`)
-  for (const name of ['onDecision', 'blocked'] as const) {
+  for (const name of ['onDecision', 'identify', 'blocked'] as const) {
     const value: unknown = options[name]
     if (value !== undefined && typeof value !== 'function')
       wrong(`${name} is ${show(value)}; accepted: a function`)

@@ -2,7 +2,7 @@
 import type { Decision } from '../decision/decision.ts'
 import { FastDecision } from '../decision/fast-decision.ts'
 import type { RuleCheck } from '../decision/lazy-decision.ts'
-import { beginsAsHash } from '../key/key.ts'
+import { isPlain } from '../key/key.ts'
 import type { Attributes } from '../policy/policy.ts'
 import type { FastPath, FastStore, MaybePromise, TakeOutput } from '../stores/store.ts'
 import { isBareRule, toCheck } from './match-rules.ts'
@@ -11,10 +11,11 @@ import { PolicyLimiter, type PolicyLimiterOptions } from './policy-limiter.ts'
 /** The limiter of compiled rules, by the shortest path that they and the store allow. */
 export function policyLimiter(options: PolicyLimiterOptions): PolicyLimiter {
   const { rules, hashKeys, deciding } = options
-  const { store, blocked, onDecision } = deciding
+  const { store, blocked, onDecision, identify } = deciding
   const [only] = rules
   const isOne = rules.length === 1 && only !== undefined && isBareRule(only) && !only.countRefused
-  const isPlain = !hashKeys && blocked === undefined && onDecision === undefined
+  const isObserved = onDecision !== undefined || identify !== undefined
+  const isPlain = !hashKeys && blocked === undefined && !isObserved
   if (isOne && isPlain && store.sync === true && only.base !== null) {
     const { space, limit } = only.base
     const fastPath = (store as Partial<FastStore>).fastPath?.(space, limit)
@@ -23,7 +24,7 @@ export function policyLimiter(options: PolicyLimiterOptions): PolicyLimiter {
   return new PolicyLimiter(options)
 }
 
-/** Decides by the only rule when the store has the key; {@link PolicyLimiter} decides everything else. */
+/** Decides one unit by the only rule; {@link PolicyLimiter} decides everything else. */
 class FastLimiter extends PolicyLimiter {
   private readonly one: RuleCheck
   private fastPath: FastPath | null
@@ -42,14 +43,8 @@ class FastLimiter extends PolicyLimiter {
 
   override check(attributes: Attributes | string, cost = 1): MaybePromise<Decision> {
     const { fastPath, output } = this
-    // A key that the store has stands for itself, unless it is a hash: then only the hashed value may use it.
-    if (
-      fastPath !== null &&
-      cost === 1 &&
-      typeof attributes === 'string' &&
-      !beginsAsHash(attributes)
-    ) {
-      const allowed = fastPath.takeExisting(attributes, output)
+    if (fastPath !== null && cost === 1 && typeof attributes === 'string' && isPlain(attributes)) {
+      const allowed = fastPath.take(attributes, output)
       if (allowed !== undefined) return new FastDecision(allowed, this.one, output)
     }
     return super.check(attributes, cost)

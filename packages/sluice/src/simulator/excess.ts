@@ -32,13 +32,18 @@ function bucketExcess({ quota, window, burst }: Limit, admitted: readonly Admitt
 }
 
 function logExcess({ quota, window }: Limit, admitted: readonly Admitted[]): number {
+  return Math.max(0, mostWithin(window, admitted) - quota)
+}
+
+/** The most units that were admitted in any span of one length; its end does not belong to it. */
+export function mostWithin(span: Millis, admitted: readonly Admitted[]): number {
   let [sum, highest, first] = [0, 0, 0]
   for (const { at, cost } of admitted) {
     sum += cost
-    for (; admitted[first]!.at <= at - window; first++) sum -= admitted[first]!.cost
+    for (; admitted[first]!.at <= at - span; first++) sum -= admitted[first]!.cost
     highest = Math.max(highest, sum)
   }
-  return Math.max(0, highest - quota)
+  return highest
 }
 
 function windowExcess({ quota, window }: Limit, admitted: readonly Admitted[]): number {

@@ -2,7 +2,7 @@
 import type { Source, Verdict } from '../limit/verdict.ts'
 import { memoryStore, type MemoryStore } from '../stores/memory/memory-store.ts'
 import type { Check } from '../stores/store.ts'
-import { excessOf, type Admitted } from './excess.ts'
+import { excessOf, mostWithin, type Admitted } from './excess.ts'
 import type { Mode } from './modes.ts'
 import type { ReadScenario } from './read-scenario.ts'
 import type { Bound, KeyCount, Latency, SimulationResult, Timeline } from './result.ts'
@@ -121,6 +121,7 @@ export class SimulationRecord {
       over: share(allowedUnits - idealUnits),
       under: share(idealUnits - allowedUnits),
       excess: this.worst(({ shared, own }) => excessOf(limit, sorted([...shared, ...own]))),
+      peak: this.worst(({ shared, own }) => mostWithin(limit.window, sorted([...shared, ...own]))),
       bounds: mode.isBounded && scenario.onFailure !== 'open' ? this.bounds(mode, losses) : [],
       storeCalls,
       storeCallsPerDecision: decisions === 0 ? 0 : storeCalls / decisions,

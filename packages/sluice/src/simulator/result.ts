@@ -28,6 +28,8 @@ export interface SimulationResult {
   readonly under: number
   /** The most units by which any span of any key exceeds the limit. */
   readonly excess: number
+  /** The most units of any key that were allowed within any span of one window. */
+  readonly peak: number
   /** What the mode promises, beside what was measured. */
   readonly bounds: readonly Bound[]
   readonly storeCalls: number

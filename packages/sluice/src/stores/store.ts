@@ -127,10 +127,10 @@ export interface TakeOutput extends State {
 /** The shortest way to the counts of one space under one limit. */
 export interface FastPath {
   /**
-   * `take` of one unit for an existing key, without a list or a verdict: the resulting state is written into
-   * `output`. Undefined, with nothing done, when the store has no such key.
+   * `take` of one unit, without a list or a verdict: the resulting state is written into `output`. Undefined, with
+   * nothing done, when only `take` of the store can decide, such as for a new key of a store without room.
    */
-  takeExisting(key: string, output: TakeOutput): boolean | undefined
+  take(key: string, output: TakeOutput): boolean | undefined
 }
 
 /** A store that answers at once. */

@@ -9,20 +9,21 @@ const MAX_VIEWERS = 200
 /** Bytes that may wait for a viewer that does not read; beyond them its stream ends, and the page connects again. */
 const MAX_WAITING = 1_000_000
 
-/** What goes to the viewers beside the numbers of a second. */
-export type MoreOfTick = () => object
+/** What goes to the viewers beside the numbers of a second. It may take longer than one. */
+export type ReadMore = () => Promise<object>
 
 /** The streams of all viewers. */
 export class LiveFeed {
   private readonly sampler: Sampler
-  private readonly more: MoreOfTick
+  private readonly readMore: ReadMore
+  private more: object = { top: [], detail: {} }
   private readonly viewers = new Map<ServerResponse, Millis>()
   private readonly timer: NodeJS.Timeout
   private isSampling = false
 
-  constructor(sampler: Sampler, more: MoreOfTick) {
+  constructor(sampler: Sampler, readMore: ReadMore) {
     this.sampler = sampler
-    this.more = more
+    this.readMore = readMore
     this.timer = setInterval(() => void this.tick(), EVERY).unref()
   }
 
@@ -34,7 +35,7 @@ export class LiveFeed {
       'cache-control': 'no-store',
       'x-accel-buffering': 'no',
     })
-    response.write(eventText('history', { ...this.sampler.history, ...this.more() }))
+    response.write(eventText('history', { ...this.sampler.history, ...this.more }))
     this.viewers.set(response, end)
     response.once('close', () => this.viewers.delete(response))
     return true
@@ -48,11 +49,12 @@ export class LiveFeed {
       const names = this.sampler.history.names.length
       const tick = await this.sampler.sample(now)
       if (tick === undefined || this.viewers.size === 0) return
+      this.more = await this.readMore()
       const { history } = this.sampler
       const text = eventText('tick', {
         tick,
         ...(history.names.length === names ? {} : { names: history.names }),
-        ...this.more(),
+        ...this.more,
       })
       for (const [viewer, end] of this.viewers) {
         if (end <= now) viewer.end(eventText('ended', {}))

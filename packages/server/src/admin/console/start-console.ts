@@ -2,7 +2,6 @@
 import { readFile } from 'node:fs/promises'
 import type { Policy } from 'sluice'
 import type { LimiterSource } from '../../limiters/limiters.ts'
-import type { Offenders } from '../../metrics/offenders.ts'
 import type { RecentTraffic } from '../../metrics/recent-traffic.ts'
 import { RequestError } from '../../net/problem.ts'
 import type { Attempts } from '../attempts.ts'
@@ -16,8 +15,6 @@ import { StaticFiles } from './static-files.ts'
 import { tryPolicy } from './try-policy.ts'
 import { version } from '../../version.ts'
 
-/** Keys that every viewer is sent once a second. */
-const TOP = 12
 /** Bytes of a file that the console shows and tries. */
 const MAX_FILE = 1_000_000
 
@@ -27,7 +24,8 @@ export interface StartConsoleOptions {
   readonly attempts: Attempts
   readonly audit: Audit
   readonly limiters: LimiterSource
-  readonly offenders: Offenders
+  /** The keys that were refused most. */
+  readonly top: () => Promise<readonly object[]>
   readonly recent: RecentTraffic
   readonly metricsText: () => string | Promise<string>
   readonly detail: () => object
@@ -46,10 +44,10 @@ export interface StartedConsole {
 
 /** Starts sampling; the pages are read once. */
 export function startConsole(options: StartConsoleOptions): StartedConsole {
-  const { tokens, attempts, audit, limiters, offenders, recent, file } = options
+  const { tokens, attempts, audit, limiters, top, recent, file } = options
   const sampler = new Sampler(options.metricsText)
-  const feed = new LiveFeed(sampler, () => ({
-    top: offenders.top(TOP).offenders,
+  const feed = new LiveFeed(sampler, async () => ({
+    top: await top(),
     detail: options.detail(),
   }))
   const shared = {

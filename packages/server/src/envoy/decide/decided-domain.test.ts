@@ -10,7 +10,7 @@ import { fakeClock } from 'sluice/testing'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { decideOptions } from '../../limiters/decide-options.ts'
 import { DecisionMetrics } from '../../metrics/decision-metrics.ts'
-import { Offenders } from '../../metrics/offenders.ts'
+import { Observer } from '../../observe/observer.ts'
 import { MetricRegistry } from '../../metrics/registry.ts'
 import type { Descriptor } from '../wire/request.ts'
 import { OK, OVER_LIMIT, type RateLimitResponse } from '../wire/response.ts'
@@ -137,24 +137,23 @@ describe('what stands around the decisions', () => {
 
   test('counts decisions by rule and knows who is refused most', async () => {
     const metrics = new MetricRegistry()
-    const offenders = new Offenders()
+    const observer = new Observer()
     const matcher = new FileMatcher(config)
     const surroundings = {
       store: memoryStore(),
       decisions: new DecisionMetrics(metrics),
-      offenders,
+      observer,
     }
     const domain = decidedDomain(matcher, decideOptions(matcher.counted, surroundings))
     for (let i = 0; i < 5; i++) await domain.decide(login('amy'))
     expect(metrics.text()).toContain(
       'sluice_decisions_total{policy="shop",rule="path=/login, user",result="refused"} 3',
     )
-    expect(offenders.top(5).offenders).toMatchObject([
+    expect(observer.parts()).toMatchObject([
       {
         policy: 'shop',
         rule: 'path=/login, user',
-        attributes: { path: '/login', user: 'amy' },
-        refused: 3,
+        refused: { entries: [{ about: { path: '/login', user: 'amy' }, count: 3, error: 0 }] },
       },
     ])
   })

@@ -1,6 +1,6 @@
 // What one descriptor of a request asks for. Files and policies differ only in how they make these.
 import type { Attributes, Decision, DecisionRequest, Skipped } from 'sluice'
-import type { DescribedCheck } from '../../limiters/decide-options.ts'
+import type { DescribedCheck } from '../../observe/observer.ts'
 import type { Descriptor } from '../wire/request.ts'
 import type { CurrentLimit } from '../wire/response.ts'
 

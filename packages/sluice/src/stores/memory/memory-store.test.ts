@@ -52,7 +52,7 @@ describe('a full memory store', () => {
     expect(takes(store, check('new2'))).toBe(false)
     expect(takes(store, check('new3'))).toBe(false)
     for (let i = 0; i < 5; i++) expect(takes(store, check(`spent${i}`))).toBe(false)
-    expect(store.stats()).toEqual({ keys: 5, evicted: 0, overflowed: 1 })
+    expect(store.stats()).toMatchObject({ keys: 5, evicted: 0, overflowed: 1 })
     store.close()
   })
 
@@ -104,7 +104,7 @@ describe('several checks of one space in one call', () => {
     const store = memoryStore({ maxKeys: 1, clock: fakeClock(START) })
     store.take([of('a', 1), of('a', 1)])
     expect(takes(store, of('a', 1))).toBe(false)
-    expect(store.stats()).toEqual({ keys: 1, evicted: 0, overflowed: 0 })
+    expect(store.stats()).toMatchObject({ keys: 1, evicted: 0, overflowed: 0 })
     store.close()
   })
 
@@ -218,6 +218,7 @@ it('refuses options that make no sense, by name', () => {
   for (const maxKeys of [0, -1, 1.5, Number.NaN]) {
     expect(() => memoryStore({ maxKeys })).toThrow(/maxKeys is .*; accepted: a whole number/)
   }
+  expect(() => memoryStore({ maxBytes: 100 })).toThrow('maxBytes is 100; accepted: a whole number')
   expect(() => memoryStore({ clock: 5 as never })).toThrow(/clock is 5; accepted/)
 })
 

@@ -1,14 +1,26 @@
 // The embedded store: counts in this process, answered at once.
 import { show, SluiceError } from '../../errors.ts'
 import { sharedClock, type Clock } from '../../time/clock.ts'
+import { MAX_SLOTS } from './key-index.ts'
 import { Memory, type MemoryStore } from './memory.ts'
+import { Room } from './room.ts'
 
 export type { MemoryStore, MemoryStoreKeys, MemoryStoreStats } from './memory.ts'
+
+const MAX_BYTES = 64 * 1024 * 1024
+const BYTES_PER_KEY = 64
+/** Room for one key of any length. */
+const LEAST_BYTES = 1024
 
 /** How the memory store may differ from its defaults. */
 export interface MemoryStoreOptions {
   /** Most keys at once. Beyond it, keys that are not over their limit make room for new ones. Default 1,000,000. */
   readonly maxKeys?: number
+  /**
+   * Most bytes of keys and states at once, beyond which keys make room in the same way. A key of up to 20 characters
+   * takes about 48. Default 64 MiB, or 64 for each of `maxKeys` if that is more.
+   */
+  readonly maxBytes?: number
   /** Default: the system's monotonic clock, read once for many decisions while the event loop is busy. */
   readonly clock?: Clock
 }
@@ -17,22 +29,27 @@ export interface MemoryStoreOptions {
  * Counts in this process's memory. No timer per key: expiry goes along with new keys, and one timer per
  * store gives memory back when there are none.
  *
- * When `maxKeys` are held, a new key takes the place of one that is expired or not over its limit. When
+ * When `maxKeys` or `maxBytes` are held, a new key takes the place of one that is expired or not over its limit. When
  * every key looked at is over its limit, none is freed: new keys of a rule then share one count.
  */
 export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   const { maxKeys = 1_000_000, clock = sharedClock() } = options
-  if (!Number.isSafeInteger(maxKeys) || maxKeys < 1) {
-    throw new SluiceError(
-      'invalid-option',
-      `maxKeys is ${show(maxKeys)}; accepted: a whole number, 1 or more`,
-    )
-  }
+  requireWhole('maxKeys', maxKeys, 1)
+  const { maxBytes = Math.max(MAX_BYTES, BYTES_PER_KEY * maxKeys) } = options
+  requireWhole('maxBytes', maxBytes, LEAST_BYTES)
   if (typeof clock !== 'function') {
     throw new SluiceError(
       'invalid-option',
       `clock is ${show(clock)}; accepted: a function that returns milliseconds`,
     )
   }
-  return new Memory(maxKeys, clock)
+  return new Memory(new Room(Math.min(maxKeys, MAX_SLOTS), maxBytes), clock)
+}
+
+function requireWhole(name: string, value: number, least: number): void {
+  if (Number.isSafeInteger(value) && value >= least) return
+  throw new SluiceError(
+    'invalid-option',
+    `${name} is ${show(value)}; accepted: a whole number, ${least} or more`,
+  )
 }

@@ -5,6 +5,7 @@ import type { Limit } from '../../limit/limit.ts'
 import type { Verdict } from '../../limit/verdict.ts'
 import type { Clock, Millis } from '../../time/clock.ts'
 import type { Check, FastPath, FastStore, SyncStore } from '../store.ts'
+import type { Room } from './room.ts'
 import { startSweeping } from './sweeper.ts'
 import type { Table } from './table.ts'
 import { NEW, OVERFLOW, Tables } from './tables.ts'
@@ -12,6 +13,8 @@ import { NEW, OVERFLOW, Tables } from './tables.ts'
 /** What the store has done so far. */
 export interface MemoryStoreStats {
   readonly keys: number
+  /** Bytes of the keys and their states, about. */
+  readonly bytes: number
   /** Keys forgotten before their time, to make room. */
   readonly evicted: number
   /** Takes that shared their rule's overflow count because every key looked at was over its limit. */
@@ -41,9 +44,9 @@ export class Memory implements MemoryStore, FastStore {
   private readonly tables: Tables
   private readonly stopSweeping: () => void
 
-  constructor(maxKeys: number, clock: Clock) {
+  constructor(room: Room, clock: Clock) {
     this.clock = clock
-    this.tables = new Tables(maxKeys)
+    this.tables = new Tables(room)
     this.stopSweeping = startSweeping(this)
   }
 
@@ -112,8 +115,8 @@ export class Memory implements MemoryStore, FastStore {
   }
 
   stats(): MemoryStoreStats {
-    const { keys, evicted, overflowed } = this.tables
-    return { keys, evicted, overflowed }
+    const { room, evicted, overflowed } = this.tables
+    return { keys: room.keys, bytes: room.bytes, evicted, overflowed }
   }
 
   keysOf(space: string, from: number, looks: number): MemoryStoreKeys {

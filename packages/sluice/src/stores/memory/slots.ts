@@ -1,125 +1,208 @@
-// The memory behind one table: a number for every key, and the key's state under that number.
+// The keys of one table and their states: one record of fixed size each, found by the key's hash.
 //
-// Slots come in chunks, so that growing never copies much at once and an emptied chunk is given back whole.
+// A record is the state's numbers, a word of hash and length, and the text of a short key; the text of a long one is in a
+// block of its own. No string is kept: the memory of a key is known, and a key that is a slice of a header does not keep
+// the header alive.
 import type { Algorithm, AlgorithmRow, State } from '../../algorithms/algorithm.ts'
 import type { Limit } from '../../limit/limit.ts'
 import type { TakeOutput } from '../store.ts'
+import { Blocks, chunkOf, placeOf } from './blocks.ts'
+import { KeyIndex } from './key-index.ts'
+import { KeyText, textOf } from './key-text.ts'
+import type { Room } from './room.ts'
 
-const CHUNK_BITS = 14
-const CHUNK = 1 << CHUNK_BITS
-const INDEX = CHUNK - 1
-const SMALLEST = 64
+/** Words of text in a record, behind the word of hash and length. */
+const TEXT_WORDS = 5
+const MAX_INLINE = 4 * TEXT_WORDS
 
-/** The keys in a chunk's slots. */
-interface Chunk {
-  /** The key in each slot; undefined where the slot is free. */
-  readonly keys: (string | undefined)[]
-  /** Freed slots below `top`, to be used again. */
-  readonly free: number[]
-  /** Slots from here on were never used. */
-  top: number
-}
+/** The lowest bits of the word: 0 for a free record, the length plus 1 of a text in the record, or where else it is. */
+const KIND = 127
+const IN_BLOCK = 126
+const WIDE_IN_BLOCK = 127
 
-/** Keys and states by slot number. */
+/** Bytes of a text in a block: a multiple of this. */
+const BLOCK_STEP = 32
+/** Bytes that the index needs for a key, on average. */
+const INDEX_BYTES = 8
+
+/** Bytes of a state that is more than its numbers, where the algorithm does not say. */
+const BOX_BYTES = 128
+
+/** All tables read keys by this. */
+const text = new KeyText()
+
+/** Keys and states by slot number. A slot's number stays until the key is removed. */
 export abstract class Slots {
-  /** Slots in use. */
-  size = 0
-  /** Slots in use or freed: this many calls of `next` look at each of them. */
-  span = 0
-  private readonly chunks: (Chunk | undefined)[] = []
-  private open = 0
+  private index = new KeyIndex(this)
+  private readonly texts: Blocks[] = []
+  protected readonly records: Blocks
+  protected readonly room: Room
+  /** Words of a record, and those of them that come before the hash. */
+  protected readonly words: number
+  private readonly hashWord: number
   private cursor = 0
+
+  constructor(stateWords: number, room: Room) {
+    this.room = room
+    this.hashWord = stateWords
+    this.words = stateWords + 1 + TEXT_WORDS
+    this.records = new Blocks(this.words)
+  }
+
+  /** Slots in use. */
+  get size(): number {
+    return this.records.size
+  }
+
+  /** Slots in use or freed: this many calls of `next` look at each of them. */
+  get span(): number {
+    return this.records.span
+  }
 
   /** The state in a slot, for the caller to change: its own until the next call of `load`. */
   abstract load(slot: number): State
   abstract save(slot: number, state: State): void
-  /** Makes sure that a chunk has room for the state at this index. */
-  protected abstract reserve(chunk: number, index: number): void
-  /** Releases a chunk's states. */
-  protected abstract release(chunk: number): void
-  /** Releases one state. */
-  protected abstract clear(slot: number): void
+
+  /** The slot of a key, -1 when there is none. */
+  find(key: string): number {
+    text.read(key)
+    return this.index.find(text.hash)
+  }
+
+  /** Bytes that a key takes here, without a state that is more than its numbers. */
+  bytesFor(key: string): number {
+    text.read(key)
+    return this.bytesWith(kindOfRead() < IN_BLOCK ? 0 : text.bytes)
+  }
 
   keyAt(slot: number): string | undefined {
-    return this.chunks[slot >>> CHUNK_BITS]?.keys[slot & INDEX]
+    const kind = this.kindAt(slot)
+    if (kind === 0) return undefined
+    const ints = this.records.ints[chunkOf(slot)]!
+    const at = placeOf(slot) * this.words + this.hashWord + 1
+    if (kind < IN_BLOCK) return textOf(ints, at, kind - 1, false)
+    const bytes = ints[at + 1]!
+    const block = ints[at]!
+    const blocks = this.textsFor(bytes)
+    const offset = placeOf(block) * wordsFor(bytes)
+    return textOf(blocks.ints[chunkOf(block)]!, offset, bytes, kind === WIDE_IN_BLOCK)
   }
 
   /** The next slot in turn, round and round; undefined when it is free. */
   next(): number | undefined {
-    while ((this.cursor & INDEX) >= (this.chunks[this.cursor >>> CHUNK_BITS]?.top ?? 0)) {
-      if (this.span === 0) return undefined
-      const chunk = (this.cursor >>> CHUNK_BITS) + 1
-      this.cursor = chunk < this.chunks.length ? chunk << CHUNK_BITS : 0
-    }
-    const slot = this.cursor++
-    return this.keyAt(slot) === undefined ? undefined : slot
+    let slot = this.records.from(this.cursor)
+    if (slot < 0) slot = this.records.from(0)
+    if (slot < 0) return undefined
+    this.cursor = slot + 1
+    return this.kindAt(slot) === 0 ? undefined : slot
   }
 
   /** The keys in so many slots from this one on, and the slot to go on with; undefined at the end. */
   keysFrom(slot: number, looks: number): { keys: string[]; next: number | undefined } {
     const keys: string[] = []
-    let next = slot
-    for (let left = looks; left > 0;) {
-      const number = next >>> CHUNK_BITS
-      if (number >= this.chunks.length) return { keys, next: undefined }
-      const index = next & INDEX
-      const chunk = this.chunks[number]
-      if (chunk === undefined || index >= chunk.top) {
-        next = (number + 1) << CHUNK_BITS
-        continue
-      }
-      const key = chunk.keys[index]
+    let next = this.records.from(slot)
+    for (let left = looks; left > 0 && next >= 0; left--) {
+      const key = this.keyAt(next)
       if (key !== undefined) keys.push(key)
-      left -= 1
-      // The last slot of a chunk may be the last of all.
-      next = index + 1 < CHUNK ? next + 1 : (number + 1) << CHUNK_BITS
+      next = this.records.from(next + 1)
     }
-    return { keys, next }
+    return { keys, next: next < 0 ? undefined : next }
   }
 
-  /** A slot for a new key. */
+  /** A slot for a key that has none. */
   add(key: string, state: State): number {
-    const number = this.roomyChunk()
-    const chunk = this.chunks[number]!
-    let index = chunk.free.pop()
-    if (index === undefined) {
-      index = chunk.top++
-      this.span += 1
-      this.reserve(number, index)
+    text.read(key)
+    const slot = this.records.add()
+    const ints = this.records.ints[chunkOf(slot)]!
+    const at = placeOf(slot) * this.words + this.hashWord
+    const kind = kindOfRead()
+    // The link between freed records.
+    ints[at - this.hashWord] = 0
+    ints[at] = (text.hash & ~KIND) | kind
+    if (kind < IN_BLOCK) copyRead(ints, at + 1)
+    else {
+      const blocks = this.textsFor(text.bytes)
+      const block = blocks.add()
+      copyRead(blocks.ints[chunkOf(block)]!, placeOf(block) * wordsFor(text.bytes))
+      ints[at + 1] = block
+      ints[at + 2] = text.bytes
     }
-    chunk.keys[index] = key
-    this.size += 1
-    const slot = (number << CHUNK_BITS) | index
+    this.index.add(text.hash, slot)
+    this.room.keys += 1
+    this.room.bytes += this.bytesWith(kind < IN_BLOCK ? 0 : text.bytes)
     this.save(slot, state)
     return slot
   }
 
   remove(slot: number): void {
-    const number = slot >>> CHUNK_BITS
-    const chunk = this.chunks[number]!
-    chunk.keys[slot & INDEX] = undefined
-    chunk.free.push(slot & INDEX)
-    this.size -= 1
-    this.clear(slot)
-    if (chunk.free.length < chunk.top) return
-    this.span -= chunk.top
-    this.chunks[number] = undefined
-    this.release(number)
-    while (this.chunks.length > 0 && this.chunks.at(-1) === undefined) this.chunks.pop()
+    const chunk = this.records.ints[chunkOf(slot)]!
+    const at = placeOf(slot) * this.words + this.hashWord
+    this.index.remove(chunk[at]!, slot)
+    const inBlock = (chunk[at]! & KIND) < IN_BLOCK ? 0 : chunk[at + 2]!
+    if (inBlock > 0) this.textsFor(inBlock).remove(chunk[at + 1]!)
+    this.room.keys -= 1
+    this.room.bytes -= this.bytesWith(inBlock)
+    chunk[at] = 0
+    this.records.remove(slot)
+    if (this.records.size === 0) this.index = new KeyIndex(this)
   }
 
-  private roomyChunk(): number {
-    if (hasRoom(this.chunks[this.open])) return this.open
-    const found = this.chunks.findIndex(hasRoom)
-    const number = found >= 0 ? found : this.chunks.indexOf(undefined)
-    this.open = number >= 0 ? number : this.chunks.length
-    this.chunks[this.open] ??= { keys: [], free: [], top: 0 }
-    return this.open
+  /** Whether the key that was read last is in this slot. */
+  holdsRead(slot: number): boolean {
+    const ints = this.records.ints[chunkOf(slot)]!
+    let at = placeOf(slot) * this.words + this.hashWord
+    const kind = kindOfRead()
+    if (ints[at] !== ((text.hash & ~KIND) | kind)) return false
+    at += 1
+    if (kind < IN_BLOCK) return isRead(ints, at)
+    if (ints[at + 1] !== text.bytes) return false
+    const block = ints[at]!
+    return isRead(
+      this.textsFor(text.bytes).ints[chunkOf(block)]!,
+      placeOf(block) * wordsFor(text.bytes),
+    )
+  }
+
+  hashAt(slot: number): number {
+    return this.records.ints[chunkOf(slot)]![placeOf(slot) * this.words + this.hashWord]!
+  }
+
+  private kindAt(slot: number): number {
+    return this.hashAt(slot) & KIND
+  }
+
+  private bytesWith(inBlock: number): number {
+    return 4 * this.words + INDEX_BYTES + 4 * wordsFor(inBlock)
+  }
+
+  /** The blocks of the size for a text. */
+  private textsFor(bytes: number): Blocks {
+    const words = wordsFor(bytes)
+    const step = words / (BLOCK_STEP / 4)
+    return (this.texts[step] ??= new Blocks(words))
   }
 }
 
-function hasRoom(chunk: Chunk | undefined): boolean {
-  return chunk !== undefined && (chunk.top < CHUNK || chunk.free.length > 0)
+/** Words of the block for a text. */
+function wordsFor(bytes: number): number {
+  return Math.ceil(bytes / BLOCK_STEP) * (BLOCK_STEP / 4)
+}
+
+function kindOfRead(): number {
+  if (text.isWide) return WIDE_IN_BLOCK
+  return text.bytes <= MAX_INLINE ? text.bytes + 1 : IN_BLOCK
+}
+
+/** Whether the words from `at` on are the text that was read last, of which the length is known to be equal. */
+function isRead(ints: Int32Array, at: number): boolean {
+  const { words } = text
+  for (let i = (text.bytes - 1) >> 2; i >= 0; i--) if (ints[at + i] !== words[i]) return false
+  return true
+}
+
+function copyRead(ints: Int32Array, at: number): void {
+  const { words } = text
+  for (let i = (text.bytes - 1) >> 2; i >= 0; i--) ints[at + i] = words[i]!
 }
 
 /**
@@ -127,98 +210,98 @@ function hasRoom(chunk: Chunk | undefined): boolean {
  * and more cache misses than the rest of a decision.
  */
 export class PackedSlots extends Slots {
-  private readonly packed: Float64Array[] = []
-  private readonly words: number
+  private readonly numbers: number
+  /** The chunks of the records as numbers, and how many of them make a record. */
+  private readonly floats: readonly Float64Array[]
+  private readonly stride: number
   /** One object for all loads; fractions, so that V8 keeps its numbers in place from the start. */
   private readonly cell: State = { at: 0.5, used: 0.5, before: 0.5 }
 
-  constructor(words: number) {
-    super()
-    this.words = words
+  constructor(numbers: number, room: Room) {
+    super(2 * numbers, room)
+    this.numbers = numbers
+    this.floats = this.records.floats
+    this.stride = this.words / 2
     this.cell.before = 0
   }
 
   load(slot: number): State {
     const { cell } = this
-    const packed = this.packed[slot >>> CHUNK_BITS]!
-    const i = (slot & INDEX) * this.words
+    const packed = this.floats[chunkOf(slot)]!
+    const i = placeOf(slot) * this.stride
     cell.at = packed[i]!
     cell.used = packed[i + 1]!
-    if (this.words === 3) cell.before = packed[i + 2]!
+    if (this.numbers === 3) cell.before = packed[i + 2]!
     return cell
   }
 
   save(slot: number, state: State): void {
-    const packed = this.packed[slot >>> CHUNK_BITS]!
-    const i = (slot & INDEX) * this.words
+    const packed = this.floats[chunkOf(slot)]!
+    const i = placeOf(slot) * this.stride
     packed[i] = state.at
     packed[i + 1] = state.used
-    if (this.words === 3) packed[i + 2] = state.before
+    if (this.numbers === 3) packed[i + 2] = state.before
   }
 
   /** Loads, takes one unit and saves in one go: the hottest path, where finding the numbers twice would show. */
   takeOne(slot: number, algorithm: Algorithm, limit: Limit, left: TakeOutput): boolean {
-    const packed = this.packed[slot >>> CHUNK_BITS]!
-    const { words } = this
-    const i = (slot & INDEX) * words
+    const packed = this.floats[chunkOf(slot)]!
+    const { numbers } = this
+    const i = placeOf(slot) * this.stride
     const at = packed[i]!
     left.at = at
     left.used = packed[i + 1]!
-    if (words === 3) left.before = packed[i + 2]!
+    if (numbers === 3) left.before = packed[i + 2]!
     const allowed = algorithm.take(limit, left, 1, left.now)
     // A refusal keeps one thing: a state that moved back with the clock, since for it time must go on.
     if (!allowed && left.at >= at) return false
     packed[i] = left.at
     packed[i + 1] = left.used
-    if (words === 3) packed[i + 2] = left.before
+    if (numbers === 3) packed[i + 2] = left.before
     return allowed
   }
-
-  protected reserve(chunk: number, index: number): void {
-    const old = this.packed[chunk]
-    const needed = (index + 1) * this.words
-    if (old !== undefined && needed <= old.length) return
-    // Small tables stay small; once there is a second chunk, the table is large.
-    const slots = chunk > 0 ? CHUNK : Math.max(SMALLEST, 2 * index)
-    const grown = new Float64Array(slots * this.words)
-    if (old !== undefined) grown.set(old)
-    this.packed[chunk] = grown
-  }
-
-  protected release(chunk: number): void {
-    if (chunk === this.packed.length - 1) this.packed.pop()
-    else this.packed[chunk] = new Float64Array(0)
-  }
-
-  protected clear(): void {}
 }
 
 /** States that are more than their numbers. */
 class BoxedSlots extends Slots {
   private readonly boxes: (State | undefined)[][] = []
+  private readonly algorithm: AlgorithmRow
+
+  constructor(algorithm: AlgorithmRow, room: Room) {
+    // A record has one number, the bytes of its state.
+    super(2, room)
+    this.algorithm = algorithm
+  }
 
   load(slot: number): State {
-    return { ...this.boxes[slot >>> CHUNK_BITS]![slot & INDEX]! }
+    return { ...this.boxes[chunkOf(slot)]![placeOf(slot)]! }
   }
 
   save(slot: number, state: State): void {
-    this.boxes[slot >>> CHUNK_BITS]![slot & INDEX] = state
+    const chunk = chunkOf(slot)
+    this.weigh(slot, this.algorithm.bytesOf?.(state) ?? BOX_BYTES)
+    ;(this.boxes[chunk] ??= [])[placeOf(slot)] = state
   }
 
-  protected reserve(chunk: number): void {
-    this.boxes[chunk] ??= []
+  override remove(slot: number): void {
+    this.weigh(slot, 0)
+    super.remove(slot)
+    const chunk = chunkOf(slot)
+    if (this.records.isEmpty(chunk)) this.boxes[chunk] = []
+    else this.boxes[chunk]![placeOf(slot)] = undefined
   }
 
-  protected release(chunk: number): void {
-    this.boxes[chunk] = []
-  }
-
-  protected clear(slot: number): void {
-    this.boxes[slot >>> CHUNK_BITS]![slot & INDEX] = undefined
+  private weigh(slot: number, bytes: number): void {
+    const sizes = this.records.floats[chunkOf(slot)]!
+    const i = (placeOf(slot) * this.words) / 2
+    this.room.bytes += bytes - sizes[i]!
+    sizes[i] = bytes
   }
 }
 
 /** Slots for an algorithm's states. */
-export function slotsFor(algorithm: AlgorithmRow): Slots {
-  return algorithm.words === 0 ? new BoxedSlots() : new PackedSlots(algorithm.words)
+export function slotsFor(algorithm: AlgorithmRow, room: Room): Slots {
+  return algorithm.words === 0
+    ? new BoxedSlots(algorithm, room)
+    : new PackedSlots(algorithm.words, room)
 }

@@ -4,15 +4,16 @@ import { algorithmOf } from '../../algorithms/table.ts'
 import type { Limit } from '../../limit/limit.ts'
 import type { Clock, Millis } from '../../time/clock.ts'
 import type { Check, FastPath, TakeOutput } from '../store.ts'
+import { RecentKeys } from './recent-keys.ts'
+import type { Room } from './room.ts'
 import { slotsFor, type PackedSlots, type Slots } from './slots.ts'
 
+/** Slots looked at for expired keys whenever a key is added. */
+export const LOOKS_PER_ADD = 4
 /** Slots that one search for a victim looks at, at most. */
 const LOOKS = 128
 /** Keys that may go, among which the one soonest forgotten is chosen. */
 const CANDIDATES = 8
-
-/** Keys in the first Map, at most. */
-const LARGEST_MAP = 32_768
 
 /** The counts of one space. All its limits share one algorithm and one window. */
 export class Table {
@@ -29,23 +30,16 @@ export class Table {
   private isHeld = false
   /** The limit that was learned last. */
   private learned: Limit | undefined
+  readonly room: Room
   slots: Slots
-  /**
-   * One Map; many, a power of two, once there are many keys: V8 rehashes a whole Map when it grows or shrinks,
-   * and a huge one takes long. Keys of the first Map stay in it until they are asked for or forgotten.
-   */
-  private first = new Map<string, number>()
-  private only: Map<string, number> | undefined = this.first
-  private maps: readonly Map<string, number>[] = []
-  private mask = 0
-  private readonly shards: number
+  private readonly recent = new RecentKeys()
 
-  constructor(space: string, limit: Limit, shards: number) {
+  constructor(space: string, limit: Limit, room: Room) {
     this.space = space
     this.algorithm = algorithmOf(limit)
     this.strictest = limit
-    this.shards = shards
-    this.slots = slotsFor(this.algorithm)
+    this.room = room
+    this.slots = slotsFor(this.algorithm, room)
   }
 
   get size(): number {
@@ -54,7 +48,12 @@ export class Table {
 
   /** The key's slot, or undefined. */
   find(key: string): number | undefined {
-    return this.only === undefined ? this.findInMaps(key) : this.only.get(key)
+    const known = this.recent.find(key)
+    if (known >= 0) return known
+    const slot = this.slots.find(key)
+    if (slot < 0) return undefined
+    this.recent.add(key, slot)
+    return slot
   }
 
   /** A short way to the counts of this table, unless their states are more than numbers. */
@@ -83,22 +82,18 @@ export class Table {
   }
 
   add(key: string, state: State): void {
-    if (this.only !== undefined && this.slots.size >= LARGEST_MAP) this.split()
-    this.mapOf(key).set(key, this.slots.add(key, state))
+    this.slots.add(key, state)
   }
 
   remove(slot: number): void {
-    const key = this.slots.keyAt(slot)!
-    if (!this.mapOf(key).delete(key)) this.first.delete(key)
+    this.recent.remove(slot)
     this.slots.remove(slot)
   }
 
   /** Forgets everything. */
   clear(): void {
-    this.slots = slotsFor(this.algorithm)
-    this.first = new Map()
-    this.only = this.first
-    this.maps = []
+    this.slots = slotsFor(this.algorithm, this.room)
+    this.recent.clear()
     this.overflow = undefined
   }
 
@@ -126,10 +121,11 @@ export class Table {
     let victim: number | undefined
     let soonest = Infinity
     let candidates = 0
+    const kept = keep.map(({ key }) => this.slots.find(key))
     for (let i = Math.min(LOOKS, this.slots.span); i > 0 && candidates < CANDIDATES; i--) {
       const slot = this.slots.next()
       if (slot === undefined) continue
-      if (keep.some(({ key }) => key === this.slots.keyAt(slot))) continue
+      if (kept.includes(slot)) continue
       const state = this.load(slot)
       const fullAt = this.algorithm.fullAt(this.strictest, state, now)
       if (!this.algorithm.take(this.strictest, state, 1, now)) continue
@@ -170,32 +166,6 @@ export class Table {
       this.strictest = { ...limit, quota: slowest, burst: least }
     }
   }
-
-  private findInMaps(key: string): number | undefined {
-    const map = this.mapOf(key)
-    const slot = map.get(key)
-    return slot === undefined && this.first.size > 0 ? this.moveInto(map, key) : slot
-  }
-
-  /** Takes a key out of the first Map when it is asked for, so that it is found at once from then on. */
-  private moveInto(map: Map<string, number>, key: string): number | undefined {
-    const slot = this.first.get(key)
-    if (slot === undefined) return undefined
-    this.first.delete(key)
-    map.set(key, slot)
-    return slot
-  }
-
-  private mapOf(key: string): Map<string, number> {
-    return this.only ?? this.maps[spread(key) & this.mask]!
-  }
-
-  private split(): void {
-    if (this.shards === 1) return
-    this.only = undefined
-    this.maps = Array.from({ length: this.shards }, () => new Map())
-    this.mask = this.shards - 1
-  }
 }
 
 /** The smaller of two numbers above 0; 0 stands for none. */
@@ -215,18 +185,27 @@ class KnownCounts implements FastPath {
     this.clock = clock
   }
 
-  takeExisting(key: string, left: TakeOutput): boolean | undefined {
+  take(key: string, left: TakeOutput): boolean | undefined {
     const { table } = this
     const slot = table.find(key)
-    if (slot === undefined) return undefined
+    if (slot === undefined) return this.takeNew(key, left)
     left.now = this.clock()
     return (table.slots as PackedSlots).takeOne(slot, table.algorithm, this.limit, left)
   }
-}
 
-/** A number from a few characters: cheap, and an uneven spread costs nothing but longer rehashing. */
-function spread(key: string): number {
-  const end = key.length - 1
-  if (end < 1) return 0
-  return key.charCodeAt(end) + 3 * key.charCodeAt(end >> 1) + 7 * key.charCodeAt(end - 1)
+  /** A key without a state; undefined when there is no room, or nothing to take. */
+  private takeNew(key: string, left: TakeOutput): true | undefined {
+    const { table, limit } = this
+    if (!table.room.fits(table.slots.bytesFor(key), 0)) return undefined
+    const now = this.clock()
+    const state = table.algorithm.fresh(limit, now)
+    if (!table.algorithm.take(limit, state, 1, now)) return undefined
+    table.add(key, state)
+    table.sweep(now, LOOKS_PER_ADD, LOOKS_PER_ADD)
+    left.now = now
+    left.at = state.at
+    left.used = state.used
+    left.before = state.before
+    return true
+  }
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { limit } from '../../limit/limit.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
 import { memoryStore } from './memory-store.ts'
+import { Room } from './room.ts'
 import { Tables } from './tables.ts'
 
 const START = 1_700_000_000_000
@@ -12,16 +13,16 @@ describe('the tables of a memory store', () => {
   const used = { at: START, used: hourly.window, before: 0 }
 
   it('go when their last key has expired', () => {
-    const tables = new Tables(10)
+    const tables = new Tables(new Room(10, 4096))
     tables.save(tables.of(check('old')), check('old'), -1, { ...used }, START)
     expect(tables.sweep(START + 1)).toBe(false)
     expect(tables.get('old')).toBeDefined()
     tables.sweep(START + hourly.window)
-    expect([tables.get('old'), tables.keys]).toEqual([undefined, 0])
+    expect([tables.get('old'), tables.room.keys]).toEqual([undefined, 0])
   })
 
   it('stay while somebody has the short way to them', () => {
-    const tables = new Tables(10)
+    const tables = new Tables(new Room(10, 4096))
     const table = tables.make('held', hourly)
     table.counts(hourly, () => START)
     tables.sweep(START)
@@ -29,7 +30,7 @@ describe('the tables of a memory store', () => {
   })
 
   it('stay while their overflow count is in use', () => {
-    const tables = new Tables(10)
+    const tables = new Tables(new Room(10, 4096))
     const table = tables.make('full', hourly)
     table.overflow = { ...used }
     tables.sweep(START)

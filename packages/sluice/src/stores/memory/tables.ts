@@ -3,12 +3,9 @@ import type { State } from '../../algorithms/algorithm.ts'
 import type { Limit } from '../../limit/limit.ts'
 import type { Millis } from '../../time/clock.ts'
 import type { Check } from '../store.ts'
-import { Table } from './table.ts'
+import type { Room } from './room.ts'
+import { LOOKS_PER_ADD, Table } from './table.ts'
 
-/** Keys per Map at which V8 rehashes it in about a millisecond. */
-const KEYS_PER_SHARD = 65_536
-/** Slots looked at for expired keys whenever a key is added. */
-const LOOKS_PER_ADD = 4
 /** Most slots that one tick of the sweeper looks at, and most keys that it forgets: well under 5 ms. */
 const LOOKS_PER_TICK = 16_384
 const REMOVALS_PER_TICK = 1024
@@ -17,13 +14,14 @@ const REMOVALS_PER_TICK = 1024
 export const NEW = -1
 export const OVERFLOW = -2
 
-/** The counts of every space, at most `maxKeys` of them. */
+/** Keys that may go for one new key, which may be longer than they are. */
+const MAX_EVICTIONS = 8
+
+/** The counts of every space, within the room. */
 export class Tables {
-  keys = 0
+  readonly room: Room
   evicted = 0
   overflowed = 0
-  private readonly maxKeys: number
-  private readonly shards: number
   private readonly bySpace = new Map<string, Table>()
   /** The same tables, for taking turns. */
   private turns: Table[] = []
@@ -31,9 +29,8 @@ export class Tables {
   private lastSpace: string | undefined
   private lastTable: Table | undefined
 
-  constructor(maxKeys: number) {
-    this.maxKeys = maxKeys
-    this.shards = 2 ** Math.ceil(Math.log2(Math.max(1, maxKeys / KEYS_PER_SHARD)))
+  constructor(room: Room) {
+    this.room = room
   }
 
   /** The table of a space, undefined when there is none. */
@@ -53,7 +50,7 @@ export class Tables {
   make(space: string, limit: Limit): Table {
     let table = this.bySpace.get(space)
     if (table === undefined) {
-      table = new Table(space, limit, this.shards)
+      table = new Table(space, limit, this.room)
       this.bySpace.set(space, table)
       this.turns.push(table)
     }
@@ -71,23 +68,25 @@ export class Tables {
     table.learn(check.limit, check.slowestQuota)
     if (slot >= 0) {
       table.save(slot, state)
+      // A state that is more than its numbers may have grown.
+      if (this.room.bytes > this.room.maxBytes) this.evict(table, now, [check])
     } else if (slot === OVERFLOW) {
       this.overflowed += 1
       table.overflow = state
     } else {
       const found = table.find(check.key)
       if (found !== undefined) return table.save(found, state)
-      this.keys += 1
       table.add(check.key, state)
-      this.keys -= table.sweep(now, LOOKS_PER_ADD, LOOKS_PER_ADD)
+      table.sweep(now, LOOKS_PER_ADD, LOOKS_PER_ADD)
     }
   }
 
   /** The state to show for a key, which need not be there. */
   show(table: Table, check: Check, now: Millis): State {
     table.learn(check.limit, check.slowestQuota)
-    const slot = table.find(check.key) ?? (this.keys < this.maxKeys ? NEW : OVERFLOW)
-    return this.load(table, slot, check, now)
+    const slot = table.find(check.key)
+    const place = slot ?? (this.room.fits(table.slots.bytesFor(check.key), 0) ? NEW : OVERFLOW)
+    return this.load(table, place, check, now)
   }
 
   /** Where a key without a slot goes, when `added` others are about to be added and those of `checks` must stay. */
@@ -101,17 +100,15 @@ export class Tables {
     // What will not be stored needs no room.
     if (check.cost === 0 || (check.cost > check.limit.burst && check.countRefused !== true))
       return NEW
-    if (this.keys + added < this.maxKeys) return NEW
-    if (this.evictFrom(table, now, checks)) return NEW
-    for (const other of this.turns) {
-      if (other !== table && this.evictFrom(other, now, checks)) return NEW
+    const bytes = table.slots.bytesFor(check.key)
+    for (let i = 0; !this.room.fits(bytes, added); i++) {
+      if (i === MAX_EVICTIONS || !this.evict(table, now, checks)) return OVERFLOW
     }
-    return OVERFLOW
+    return NEW
   }
 
   remove(table: Table, slot: number): void {
     table.remove(slot)
-    this.keys -= 1
   }
 
   /** Forgets some expired keys, and tables that have none left; true when there is reason to go on at once. */
@@ -124,7 +121,6 @@ export class Tables {
       this.turn = (this.turn + 1) % this.turns.length
       const table = this.turns[this.turn]!
       const removed = table.sweep(now, looks, removals)
-      this.keys -= removed
       looks -= table.size + 1
       removals -= removed
       if (table.isIdle(now)) isEmptied = true
@@ -138,7 +134,8 @@ export class Tables {
     this.bySpace.clear()
     this.turns = []
     this.forgetLast()
-    this.keys = 0
+    this.room.keys = 0
+    this.room.bytes = 0
   }
 
   /** Lets go of tables that hold nothing; those of rules that are gone would stay forever. */
@@ -153,10 +150,12 @@ export class Tables {
     this.lastTable = undefined
   }
 
-  private evictFrom(table: Table, now: Millis, checks: readonly Check[]): boolean {
-    if (!table.evict(now, checks)) return false
-    this.keys -= 1
-    this.evicted += 1
-    return true
+  /** Forgets a key that is not over its limit, of this table if it has one. */
+  private evict(table: Table, now: Millis, checks: readonly Check[]): boolean {
+    const isFreed =
+      table.evict(now, checks) ||
+      this.turns.some((other) => other !== table && other.evict(now, checks))
+    if (isFreed) this.evicted += 1
+    return isFreed
   }
 }

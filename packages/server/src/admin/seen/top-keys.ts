@@ -1,0 +1,75 @@
+// The keys that matter now, rule by rule, as the API shows them.
+import type { Millis } from 'sluice'
+import type { Fleet } from '../../observe/fleet.ts'
+import type { NamedKey } from '../../observe/key-names.ts'
+import { seenKeys, type SeenKeys } from '../../observe/seen-keys.ts'
+import type { TopKeys } from '../../observe/space-saving.ts'
+
+/** A key with a count; at most `error` of it may have been another key's. */
+interface ShownKey {
+  readonly attributes: NamedKey
+  readonly count: number
+  readonly error: number
+}
+
+/** The keys refused most over all rules. */
+export async function offenders(fleet: Fleet, since: Millis, most: number): Promise<object> {
+  const { parts } = await fleet.rules()
+  const all = seenKeys(parts, most).flatMap(({ policy, rule, refused }) =>
+    shownKeys(refused).map(({ attributes, count, error }) => ({
+      policy,
+      rule,
+      attributes,
+      refused: count,
+      error,
+    })),
+  )
+  const sorted = all.toSorted((a, b) => b.refused - a.refused).slice(0, most)
+  return { since: new Date(since).toISOString(), offenders: sorted }
+}
+
+/** What to show of the keys. */
+export interface TopKeysQuery {
+  readonly policy?: string | undefined
+  readonly rule?: string | undefined
+  readonly most: number
+}
+
+/** The keys of each rule: refused most, busiest, at zero, and how many there are. */
+export async function topKeys(fleet: Fleet, since: Millis, query: TopKeysQuery): Promise<object> {
+  const { parts, processes, complete } = await fleet.rules()
+  const wanted = parts.filter(
+    ({ policy, rule }) =>
+      (query.policy === undefined || policy === query.policy) &&
+      (query.rule === undefined || rule === query.rule),
+  )
+  return {
+    since: new Date(since).toISOString(),
+    processes,
+    complete,
+    rules: seenKeys(wanted, query.most).map((seen) => shownRule(seen, Date.now())),
+  }
+}
+
+function shownRule(seen: SeenKeys, now: Millis): object {
+  const { policy, rule, by, distinct, distinctError } = seen
+  return {
+    policy,
+    rule,
+    by,
+    distinct,
+    distinctError,
+    refused: shownKeys(seen.refused),
+    busiest: shownKeys(seen.busiest),
+    atZero: seen.atZero.map(({ about, since }) => ({
+      attributes: about,
+      since: new Date(since).toISOString(),
+      seconds: Math.max(0, Math.round((now - since) / 1000)),
+    })),
+  }
+}
+
+/** Keys as data, heaviest first. */
+export function shownKeys({ entries }: TopKeys<NamedKey>): readonly ShownKey[] {
+  return entries.map(({ about, count, error }) => ({ attributes: about, count, error }))
+}

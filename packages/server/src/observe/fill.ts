@@ -1,0 +1,79 @@
+// What filled a count: which routes, sub-keys and costs took its units, in this window and the one before.
+import type { Attributes, Millis } from 'sluice'
+import { SpaceSaving, mergeTops } from './space-saving.ts'
+
+/** Kinds of requests that are told apart for one key. */
+const KINDS = 6
+/** Attributes that describe a request, and characters of each. */
+const MAX_ATTRIBUTES = 4
+const MAX_CHARACTERS = 60
+
+/** One kind of request, and the units it took. */
+export interface FilledBy {
+  /** Such as `{"route":"/export","method":"POST"}`: attributes beside those of the key. */
+  readonly attributes: Readonly<Record<string, string>>
+  /** Units that one such request costs. */
+  readonly cost: number
+  /** Units taken in the last one to two windows; at most `error` of them were of another kind. */
+  readonly units: number
+  readonly error: number
+}
+
+type Kind = Pick<FilledBy, 'attributes' | 'cost'>
+
+/** The requests that took units of one key. */
+export class Fill {
+  private now = new SpaceSaving<Kind>(KINDS)
+  private before: SpaceSaving<Kind> | undefined
+  private start: Millis
+
+  constructor(start: Millis) {
+    this.start = start
+  }
+
+  /** Adds a request that took units; `weight` requests like it stand behind a sampled one. */
+  note(
+    attributes: Attributes,
+    by: readonly string[],
+    cost: number,
+    weight: number,
+    window: Millis,
+    now: Millis,
+  ): void {
+    if (now - this.start >= window) {
+      this.before = now - this.start < 2 * window ? this.now : undefined
+      this.now = new SpaceSaving(KINDS)
+      this.start = now
+    }
+    const kind = kindOf(attributes, by)
+    this.now.add(`${cost} ${JSON.stringify(kind)}`, cost * weight, () => ({
+      attributes: kind,
+      cost,
+    }))
+  }
+
+  list(): readonly FilledBy[] {
+    const tops = this.before === undefined ? [this.now.top()] : [this.now.top(), this.before.top()]
+    return mergeTops(tops, KINDS).entries.map(({ about, count, error }) => ({
+      ...about,
+      units: count,
+      error,
+    }))
+  }
+}
+
+/** What describes a request beside its key: route and method first. */
+function kindOf(attributes: Attributes, by: readonly string[]): Readonly<Record<string, string>> {
+  const kind: Record<string, string> = {}
+  let count = 0
+  const add = (name: string): void => {
+    const value = attributes[name]
+    if (value === undefined || by.includes(name) || name in kind || count >= MAX_ATTRIBUTES) return
+    kind[name] = String(value).slice(0, MAX_CHARACTERS)
+    count += 1
+  }
+  add('route')
+  add('method')
+  for (const name in attributes) add(name)
+  return kind
+}

@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest'
+import { KeysAtZero } from './keys-at-zero.ts'
+
+const MINUTE = 60_000
+const about = (user: string) => () => ({ user })
+
+describe('a key at zero', () => {
+  it('is listed once it has been there long enough', () => {
+    const zero = new KeysAtZero()
+    for (let at = 0; at <= 6 * MINUTE; at += 10_000) zero.note('ann', at, 15_000, about('ann'))
+    expect(zero.list(4 * MINUTE, 5 * MINUTE)).toEqual([])
+    expect(zero.list(6 * MINUTE, 5 * MINUTE)).toEqual([
+      { key: 'ann', about: { user: 'ann' }, since: 0 },
+    ])
+  })
+
+  it('begins anew when it had units in between', () => {
+    const zero = new KeysAtZero()
+    zero.note('ann', 0, MINUTE, about('ann'))
+    zero.clear('ann')
+    zero.note('ann', MINUTE, MINUTE, about('ann'))
+    expect(zero.list(MINUTE, 0)).toMatchObject([{ since: MINUTE }])
+  })
+
+  it('begins anew when it came free and nobody asked', () => {
+    const zero = new KeysAtZero()
+    zero.note('ann', 0, 1000, about('ann'))
+    zero.note('ann', 10_000, 1000, about('ann'))
+    expect(zero.list(10_000, 0)).toMatchObject([{ since: 10_000 }])
+    expect(zero.list(20_000, 0)).toEqual([])
+  })
+})
+
+describe('many keys at zero', () => {
+  it('are bounded; those that came free make room', () => {
+    const zero = new KeysAtZero()
+    for (let i = 0; i < 1000; i++) zero.note(`k${i}`, 0, 1000, about(`k${i}`))
+    expect(zero.list(0, 0)).toHaveLength(128)
+    zero.note('later', 10_000, 1000, about('later'))
+    expect(zero.list(10_000, 0)).toMatchObject([{ key: 'later' }])
+  })
+})

@@ -1,0 +1,61 @@
+// Keys that have had nothing left for a while: customers that a limit shuts out, or clients in a retry loop.
+import type { Millis } from 'sluice'
+import type { NamedKey } from './key-names.ts'
+
+/** Keys that are followed at once. */
+const MAX_KEYS = 128
+/** A key that was free for no longer than this between two requests counts as never free: waits are rounded up to seconds. */
+const SLACK: Millis = 5000
+
+/** A key without units, and since when. */
+export interface KeyAtZero {
+  readonly key: string
+  readonly about: NamedKey
+  readonly since: Millis
+}
+
+interface Followed {
+  readonly about: NamedKey
+  readonly since: Millis
+  /** When its next unit comes free, by the last answer. */
+  freeAt: Millis
+}
+
+/** Follows the keys of one rule. */
+export class KeysAtZero {
+  private readonly keys = new Map<string, Followed>()
+
+  get isEmpty(): boolean {
+    return this.keys.size === 0
+  }
+
+  /** The key had nothing left at `now`, and gets its next unit after `availableAfter`. */
+  note(key: string, now: Millis, availableAfter: Millis, describe: () => NamedKey): void {
+    const known = this.keys.get(key)
+    if (known !== undefined && now <= known.freeAt + SLACK) {
+      known.freeAt = now + availableAfter
+      return
+    }
+    if (known === undefined && this.keys.size >= MAX_KEYS && !this.forgetFree(now)) return
+    this.keys.set(key, { about: describe(), since: now, freeAt: now + availableAfter })
+  }
+
+  /** The key had units. */
+  clear(key: string): void {
+    this.keys.delete(key)
+  }
+
+  /** Keys at zero for longer than a time, longest first. */
+  list(now: Millis, longerThan: Millis): readonly KeyAtZero[] {
+    const all: KeyAtZero[] = []
+    for (const [key, { about, since, freeAt }] of this.keys)
+      if (now <= freeAt + SLACK && now - since >= longerThan) all.push({ key, about, since })
+    return all.toSorted((a, b) => a.since - b.since)
+  }
+
+  /** Forgets keys that have come free; returns whether there is room. */
+  private forgetFree(now: Millis): boolean {
+    for (const [key, { freeAt }] of this.keys) if (now > freeAt + SLACK) this.keys.delete(key)
+    return this.keys.size < MAX_KEYS
+  }
+}

@@ -1,0 +1,262 @@
+// Observes the decisions of the service: who is refused and busy, and why. It costs a sample of the decisions and no clock reading.
+import { randomInt } from 'node:crypto'
+import {
+  systemClock,
+  visibleOutcomes,
+  type Attributes,
+  type Clock,
+  type Decision,
+  type DecisionRequest,
+  type Millis,
+  type RuleCheck,
+  type VisibleOutcome,
+} from 'sluice'
+import { letters, SHORT_ID_LENGTH, shortId } from './hash.ts'
+import { Journal, type JournalEntry } from './journal.ts'
+import type { NamedKey } from './key-names.ts'
+import { RuleWatch, SPAN, type RuleEvent, type RulePart } from './rule-watch.ts'
+
+/** How often the time is read. Between two readings all decisions count as made at the same instant. */
+const TICK: Millis = 250
+/** Rules that are observed at once; what others do is not noted. */
+const MAX_RULES = 500
+/** Keys at zero for this long are worth an alert. */
+export const ZERO_FOR: Millis = 300_000
+
+/** A named set of rules whose decisions are observed: a policy, or a domain of descriptors. */
+export interface ObservedRules {
+  readonly name: string
+  readonly rules: readonly {
+    readonly name: string
+    /** The attributes that make a key. */
+    readonly by: readonly string[]
+  }[]
+}
+
+/** A check that knows which of several sets of attributes it was made from. */
+export interface DescribedCheck extends RuleCheck {
+  readonly attributes?: Attributes
+}
+
+/** The block that refused a request. */
+export interface RefusingBlock {
+  readonly id: string
+  readonly attributes: NamedKey
+}
+
+/** Observes the decisions about one set of rules. */
+export interface RulesObserver {
+  /** The id of a refusal: what it begins with names the key, the rest the instant and the process. */
+  readonly identify: (decision: Decision, request: DecisionRequest) => string
+  /** Notes a decision; `block` is what refused it, if it was an operator. */
+  readonly note: (decision: Decision, request: DecisionRequest, block?: RefusingBlock) => void
+}
+
+/** All that one process has seen of its keys. */
+export class Observer {
+  /** A name of this process that no other has. */
+  readonly process: string = letters(randomInt(2 ** 47), 8)
+  readonly journal: Journal = new Journal()
+  /** Called with the first refusal of a key after a while. */
+  onFirstRefusal: (entry: JournalEntry) => void = () => {}
+  private readonly clock: Clock
+  private readonly watches = new Map<string, RuleWatch>()
+  private timer: NodeJS.Timeout | undefined
+  private now: Millis
+  private refusals = 0
+
+  constructor(clock: Clock = systemClock) {
+    this.clock = clock
+    this.now = clock()
+  }
+
+  /** Reads the time from now on. */
+  start(): void {
+    this.timer = setInterval(() => this.tick(), TICK)
+    this.timer.unref()
+  }
+
+  close(): void {
+    clearInterval(this.timer)
+  }
+
+  /** Reads the time, and lets old generations go. */
+  tick(): void {
+    this.now = this.clock()
+    for (const [id, watch] of this.watches) {
+      if (watch.turn(this.now)) continue
+      watch.isGone = true
+      this.watches.delete(id)
+    }
+  }
+
+  /** The observer of some rules. */
+  of({ name: policy, rules }: ObservedRules): RulesObserver {
+    const byRule = new Map(rules.map(({ name, by }) => [name, by]))
+    const held = new Map<string, RuleWatch>()
+    const watchOf = (rule: string): RuleWatch | undefined => {
+      const known = held.get(rule)
+      if (known !== undefined && !known.isGone) return known
+      const by = byRule.get(rule)
+      const watch = by && this.watchOf(policy, rule, by)
+      if (watch !== undefined) held.set(rule, watch)
+      return watch
+    }
+    return {
+      identify: (decision, request) => this.identify(policy, decision, request),
+      note: (decision, request, block) => {
+        if (!decision.allowed) this.noteRefusal(policy, watchOf, decision, request, block)
+        if (block === undefined) this.noteChecks(watchOf, decision, request)
+      },
+    }
+  }
+
+  /** What is known of every rule. */
+  parts(): readonly RulePart[] {
+    this.tick()
+    return [...this.watches.values()].map((watch) => watch.part(this.now))
+  }
+
+  /** What is counted in metrics: the number of different keys of a rule, and of those at zero for long. */
+  countsOf(policy: string, rule: string): { readonly distinct: number; readonly atZero: number } {
+    const watch = this.watches.get(idOf(policy, rule))
+    if (watch === undefined) return { distinct: 0, atZero: 0 }
+    return { distinct: watch.distinctKeys, atZero: watch.keysAtZero(this.now, ZERO_FOR).length }
+  }
+
+  /** Since when keys are counted. */
+  get since(): Millis {
+    return (Math.floor(this.now / SPAN) - 1) * SPAN
+  }
+
+  private noteChecks(
+    watchOf: (rule: string) => RuleWatch | undefined,
+    decision: Decision,
+    { checks, attributes: [first = {}] }: DecisionRequest,
+  ): void {
+    const outcomes = visibleOutcomes(decision)
+    for (let i = 0; i < checks.length; i++) {
+      const check = checks[i] as DescribedCheck
+      const outcome = outcomes[i]
+      const watch = watchOf(check.rule.name)
+      if (watch === undefined || outcome === undefined) continue
+      const event = new OutcomeEvent(check, outcome, check.attributes ?? first)
+      if (!outcome.shadow) watch.note(event, this.now)
+      else if (decision.allowed && !outcome.allowed) watch.noteNewlyRefused(event, this.now)
+    }
+  }
+
+  private noteRefusal(
+    policy: string,
+    watchOf: (rule: string) => RuleWatch | undefined,
+    decision: Decision,
+    request: DecisionRequest,
+    block: RefusingBlock | undefined,
+  ): void {
+    const id = (decision.id ?? this.identify(policy, decision, request)).slice(0, SHORT_ID_LENGTH)
+    const rule = decision.rule ?? ''
+    const check = refusedCheck(decision, request)
+    const watch = watchOf(rule)
+    const attributes = check?.attributes ?? request.attributes[0] ?? {}
+    const first = this.journal.note(
+      {
+        id,
+        policy,
+        rule,
+        decision,
+        describe: () => block?.attributes ?? watch?.nameOf(attributes) ?? {},
+        filledBy: () => (check === undefined ? [] : (watch?.fillOf(check.key) ?? [])),
+      },
+      this.now,
+    )
+    if (first !== undefined) this.onFirstRefusal(first)
+  }
+
+  private identify(policy: string, decision: Decision, request: DecisionRequest): string {
+    const check = refusedCheck(decision, request) ?? request.checks[0]
+    const key = shortId(`${policy.length}:${policy}${decision.rule ?? ''}\n${check?.key ?? ''}`)
+    this.refusals += 1
+    return key + this.process.slice(0, 4) + letters(this.now, 7) + letters(this.refusals, 2)
+  }
+
+  private watchOf(policy: string, rule: string, by: readonly string[]): RuleWatch | undefined {
+    const id = idOf(policy, rule)
+    const known = this.watches.get(id)
+    if (known !== undefined && known.by.join('\n') === by.join('\n')) return known
+    if (known !== undefined) known.isGone = true
+    else if (this.watches.size >= MAX_RULES) return undefined
+    const watch = new RuleWatch(policy, rule, by, this.now)
+    this.watches.set(id, watch)
+    return watch
+  }
+}
+
+/** The instant that a decision id names, or undefined for a text that is no id. */
+export function readDecisionId(
+  id: string,
+): { readonly key: string; readonly at: Millis } | undefined {
+  if (!/^[\w-]{10}(?:[\w-]{13})?$/.test(id)) return undefined
+  return { key: id.slice(0, SHORT_ID_LENGTH), at: instantIn(id) }
+}
+
+function instantIn(id: string): Millis {
+  let at = 0
+  for (const letter of Array.from(id.slice(14, 21)).toReversed()) at = at * 64 + valueOf(letter)
+  return at
+}
+
+function valueOf(letter: string): number {
+  return 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'.indexOf(letter)
+}
+
+function idOf(policy: string, rule: string): string {
+  return `${policy.length}:${policy}${rule}`
+}
+
+/** The check that refused, with the longest wait. */
+function refusedCheck(
+  { rule, outcomes }: Decision,
+  { checks }: DecisionRequest,
+): DescribedCheck | undefined {
+  if (checks.length === 1) return checks[0]
+  return checks[outcomes.findIndex((outcome) => outcome.rule === rule && !outcome.allowed)]
+}
+
+/** An outcome and its check as an event; numbers are computed when they are read. */
+class OutcomeEvent implements RuleEvent {
+  private readonly check: RuleCheck
+  private readonly outcome: VisibleOutcome
+  readonly attributes: Attributes
+  readonly remaining: number
+
+  constructor(check: RuleCheck, outcome: VisibleOutcome, attributes: Attributes) {
+    this.check = check
+    this.outcome = outcome
+    this.attributes = attributes
+    this.remaining = outcome.remaining
+  }
+
+  get key(): string {
+    return this.check.key
+  }
+
+  get cost(): number {
+    return this.check.cost
+  }
+
+  get allowed(): boolean {
+    return this.outcome.allowed
+  }
+
+  get burst(): number {
+    return this.check.limit.burst
+  }
+
+  get window(): Millis {
+    return this.check.limit.window
+  }
+
+  get availableAfter(): Millis {
+    return this.outcome.availableAfter
+  }
+}

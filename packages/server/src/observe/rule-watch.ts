@@ -1,0 +1,196 @@
+// What is known of the keys of one rule, in at most 256 kB however many they are.
+import type { Attributes, Millis } from 'sluice'
+import { Fill, type FilledBy } from './fill.ts'
+import { Generations } from './generations.ts'
+import { hash32 } from './hash.ts'
+import { HyperLogLog } from './hyper-log-log.ts'
+import { namedKey, type NamedKey } from './key-names.ts'
+import { KeysAtZero, type KeyAtZero } from './keys-at-zero.ts'
+import { mergeTops, SpaceSaving, type TopKeys } from './space-saving.ts'
+
+/** Keys that are listed, most. */
+export const LISTED = 50
+/** Places of each sketch: twice what is listed, which halves the errors. */
+const PLACES = 100
+/** Answers cover one to two of these. */
+export const SPAN: Millis = 60_000
+/** Those about candidates cover longer: a change is judged by days, not by minutes. */
+export const CANDIDATE_SPAN: Millis = 3_600_000
+/** Notes of one span that are all taken; of more, one in {@link SAMPLE} stands for as many. */
+const ALL_NOTED = 1000
+const SAMPLE = 16
+/** Keys of which is noted what fills them. */
+const FILLS = 64
+/** A count is filling when less than this share of it is left. */
+const FILLING = 0.75
+
+/** How one request met one rule. */
+export interface RuleEvent {
+  readonly key: string
+  readonly cost: number
+  readonly attributes: Attributes
+  readonly allowed: boolean
+  readonly remaining: number
+  readonly burst: number
+  readonly window: Millis
+  readonly availableAfter: Millis
+}
+
+/** The keys of one rule, as plain data that parts of a fleet can merge. */
+export interface RulePart {
+  readonly policy: string
+  readonly rule: string
+  readonly by: readonly string[]
+  readonly refused: TopKeys<NamedKey>
+  readonly busiest: TopKeys<NamedKey>
+  /** Keys that the rule's candidate, or the shadow rule itself, would newly refuse. */
+  readonly newlyRefused: TopKeys<NamedKey>
+  /** The registers of {@link HyperLogLog}. */
+  readonly distinct: string
+  readonly newlyRefusedDistinct: string
+  readonly atZero: readonly KeyAtZero[]
+}
+
+/** The sketches of one rule. */
+export class RuleWatch {
+  readonly policy: string
+  readonly rule: string
+  readonly by: readonly string[]
+  /** No longer in the list; its holder must look up a new one. */
+  isGone = false
+  private readonly refused: Generations<SpaceSaving<NamedKey>>
+  private readonly busiest: Generations<SpaceSaving<NamedKey>>
+  private readonly distinct: Generations<HyperLogLog>
+  private newly: Generations<{ top: SpaceSaving<NamedKey>; distinct: HyperLogLog }> | undefined
+  private readonly zero = new KeysAtZero()
+  private readonly fills = new Map<string, Fill>()
+  private noted = 0
+  private random = 0x2545f491
+  /** Set by each note, cleared by each turn of the generation. */
+  private isIdle = false
+
+  constructor(policy: string, rule: string, by: readonly string[], now: Millis) {
+    this.policy = policy
+    this.rule = rule
+    this.by = by
+    const places = (): SpaceSaving<NamedKey> => new SpaceSaving(PLACES)
+    this.refused = new Generations(SPAN, places, now)
+    this.busiest = new Generations(SPAN, places, now)
+    this.distinct = new Generations(SPAN, () => new HyperLogLog(), now)
+  }
+
+  /** Notes one decision. Sketches take a sample of many; the number of keys and those at zero take all. */
+  note(event: RuleEvent, now: Millis): void {
+    const { key, remaining } = event
+    this.isIdle = false
+    this.distinct.now.add(hash32(key))
+    if (remaining <= 0) this.zero.note(key, now, event.availableAfter, () => this.name(event))
+    else if (!this.zero.isEmpty) this.zero.clear(key)
+    this.noted += 1
+    if (this.noted <= ALL_NOTED) this.sample(event, 1, now)
+    else if (this.isSampled()) this.sample(event, SAMPLE, now)
+  }
+
+  /** Notes a key that a candidate or a shadow rule would newly refuse. */
+  noteNewlyRefused(event: RuleEvent, now: Millis): void {
+    const make = () => ({ top: new SpaceSaving<NamedKey>(PLACES), distinct: new HyperLogLog() })
+    this.newly ??= new Generations(CANDIDATE_SPAN, make, now)
+    this.newly.now.distinct.add(hash32(event.key))
+    this.newly.now.top.add(event.key, 1, () => this.name(event))
+  }
+
+  /** What filled a key, as far as it was noted. */
+  fillOf(key: string): readonly FilledBy[] {
+    return this.fills.get(key)?.list() ?? []
+  }
+
+  /** Begins new generations when their time has come. Returns whether anything is still known. */
+  turn(now: Millis): boolean {
+    const before = this.distinct.since
+    for (const each of [this.refused, this.busiest, this.distinct, this.newly]) each?.turn(now)
+    if (this.distinct.since === before) return true
+    this.noted = 0
+    const wasIdle = this.isIdle
+    this.isIdle = true
+    return !wasIdle || this.newly !== undefined || this.zero.list(now, 0).length > 0
+  }
+
+  /** The estimated number of different keys in the last one to two spans. */
+  get distinctKeys(): number {
+    return merged(this.distinct.both).size
+  }
+
+  /** Keys at zero for longer than a time. */
+  keysAtZero(now: Millis, longerThan: Millis): readonly KeyAtZero[] {
+    return this.zero.list(now, longerThan)
+  }
+
+  /** Everything as plain data. */
+  part(now: Millis): RulePart {
+    const { policy, rule, by, newly } = this
+    const listed = (tops: readonly SpaceSaving<NamedKey>[]): TopKeys<NamedKey> =>
+      mergeTops(
+        tops.map((top) => top.top()),
+        LISTED,
+      )
+    const newest = newly?.both ?? []
+    return {
+      policy,
+      rule,
+      by,
+      refused: listed(this.refused.both),
+      busiest: listed(this.busiest.both),
+      newlyRefused: listed(newest.map(({ top }) => top)),
+      distinct: merged(this.distinct.both).toText(),
+      newlyRefusedDistinct:
+        newest.length === 0 ? '' : merged(newest.map(({ distinct }) => distinct)).toText(),
+      atZero: this.zero.list(now, 0).slice(0, LISTED),
+    }
+  }
+
+  private sample(event: RuleEvent, weight: number, now: Millis): void {
+    const { key, allowed, cost, remaining, burst } = event
+    if (!allowed) {
+      this.refused.now.add(key, weight, () => this.name(event))
+      return
+    }
+    if (cost === 0) return
+    this.busiest.now.add(key, cost * weight, () => this.name(event))
+    if (remaining < burst * FILLING) this.noteFill(event, weight, now)
+  }
+
+  private noteFill({ key, attributes, cost, window }: RuleEvent, weight: number, now: Millis) {
+    let fill = this.fills.get(key)
+    if (fill === undefined) {
+      fill = new Fill(now)
+      if (this.fills.size >= FILLS) this.fills.delete(this.fills.keys().next().value!)
+      this.fills.set(key, fill)
+    }
+    fill.note(attributes, this.by, cost, weight, window, now)
+  }
+
+  /** The attributes of a request that this rule counts by. */
+  nameOf(attributes: Attributes): NamedKey {
+    return namedKey(this.by, attributes)
+  }
+
+  private name({ attributes }: RuleEvent): NamedKey {
+    return this.nameOf(attributes)
+  }
+
+  /** True once in {@link SAMPLE} times, by chance: requests may come in an order that repeats itself. */
+  private isSampled(): boolean {
+    let { random } = this
+    random ^= random << 13
+    random ^= random >>> 17
+    random ^= random << 5
+    this.random = random
+    return (random & (SAMPLE - 1)) === 0
+  }
+}
+
+function merged(sketches: readonly HyperLogLog[]): HyperLogLog {
+  const all = new HyperLogLog()
+  for (const sketch of sketches) all.merge(sketch)
+  return all
+}

@@ -1,0 +1,117 @@
+// The heaviest keys of a stream in constant memory, with a bound on the error of each count.
+
+/** A key and its count. The true count is at most `count` and at least `count - error`. */
+export interface TopEntry<T> {
+  readonly key: string
+  readonly count: number
+  readonly error: number
+  /** What the key stands for. */
+  readonly about: T
+}
+
+/** The heaviest keys at one moment. A key that is not listed has a count of at most `floor`. */
+export interface TopKeys<T> {
+  readonly entries: readonly TopEntry<T>[]
+  readonly floor: number
+}
+
+interface Entry<T> {
+  key: string
+  count: number
+  error: number
+  about: T
+}
+
+/**
+ * Space-Saving (Metwally, Agrawal, El Abbadi, 2005): when all places are taken, a new key takes the place of the
+ * lightest and inherits its count as its possible error. With k places every key that has more than 1/k of the total
+ * is listed, and no error is above 1/k of the total.
+ */
+export class SpaceSaving<T> {
+  private readonly places: number
+  private readonly byKey = new Map<string, Entry<T>>()
+  private readonly entries: Entry<T>[] = []
+  /** The least count at the last full look; entries that still have it are found by going round. */
+  private least = 0
+  private cursor = 0
+
+  constructor(places: number) {
+    this.places = places
+  }
+
+  get isEmpty(): boolean {
+    return this.entries.length === 0
+  }
+
+  /** Adds to a key. `describe` is called only for a key that is not listed yet. */
+  add(key: string, weight: number, describe: () => T): void {
+    const known = this.byKey.get(key)
+    if (known !== undefined) {
+      known.count += weight
+      return
+    }
+    if (this.entries.length < this.places) {
+      const entry = { key, count: weight, error: 0, about: describe() }
+      this.entries.push(entry)
+      this.byKey.set(key, entry)
+      return
+    }
+    const entry = this.lightest()
+    this.byKey.delete(entry.key)
+    entry.key = key
+    entry.about = describe()
+    entry.error = entry.count
+    entry.count += weight
+    this.byKey.set(key, entry)
+  }
+
+  /** What is known of a listed key. */
+  get(key: string): TopEntry<T> | undefined {
+    return this.byKey.get(key)
+  }
+
+  /** The heaviest keys, heaviest first. */
+  top(most: number = this.places): TopKeys<T> {
+    const sorted = this.entries.toSorted((a, b) => b.count - a.count)
+    const isFull = this.entries.length >= this.places
+    const floor = sorted[most]?.count ?? (isFull ? (sorted.at(-1)?.count ?? 0) : 0)
+    return { entries: sorted.slice(0, most).map((entry) => ({ ...entry })), floor }
+  }
+
+  /** Among many light keys most places have the least count, so the next one is near. */
+  private lightest(): Entry<T> {
+    const { entries, places } = this
+    for (let looks = 0; looks < places; looks++) {
+      const entry = entries[this.cursor]!
+      this.cursor = (this.cursor + 1) % places
+      if (entry.count <= this.least) return entry
+    }
+    let found = entries[0]!
+    for (const entry of entries) if (entry.count < found.count) found = entry
+    this.least = found.count
+    return found
+  }
+}
+
+/** The heaviest keys of several streams together; the bounds stay true for their union. */
+export function mergeTops<T>(tops: readonly TopKeys<T>[], most: number): TopKeys<T> {
+  const sums = new Map<string, { count: number; error: number; about: T; floors: number }>()
+  const allFloors = tops.reduce((sum, { floor }) => sum + floor, 0)
+  for (const { entries, floor } of tops) {
+    for (const { key, count, error, about } of entries) {
+      const sum = sums.get(key) ?? { count: 0, error: 0, about, floors: 0 }
+      sum.count += count
+      sum.error += error
+      sum.floors += floor
+      sums.set(key, sum)
+    }
+  }
+  const entries = [...sums]
+    .map(([key, { count, error, about, floors }]) => {
+      // A stream that does not list the key may still have seen it as often as its floor.
+      const unseen = allFloors - floors
+      return { key, about, count: count + unseen, error: error + unseen }
+    })
+    .toSorted((a, b) => b.count - a.count)
+  return { entries: entries.slice(0, most), floor: Math.max(allFloors, entries[most]?.count ?? 0) }
+}

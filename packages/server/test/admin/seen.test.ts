@@ -1,0 +1,139 @@
+// Who is refused and why, through the admin API: of one process, and of two on one Redis.
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { startRedis, type RedisServer } from '../../../../test/servers/redis-server.ts'
+import { until } from '../../../../test/servers/until.ts'
+import { administered, type Admin } from './admin.ts'
+
+vi.setConfig({ testTimeout: 30_000 })
+
+const ann = { user: 'ann' }
+const why = async ({ ask }: Admin, query: string) => (await ask(`why?${query}`)).body
+
+async function refused(admin: Admin, attributes: object, times = 3) {
+  for (let i = 0; i < 5; i++) await admin.post('/v1/check', { attributes })
+  let last
+  for (let i = 0; i < times; i++) last = await admin.post('/v1/check', { attributes })
+  return last!.body as unknown as { id: string; allowed: boolean }
+}
+
+describe('why', () => {
+  it('answers for attributes and for a decision id alike', async () => {
+    const admin = await administered()
+    const { id } = await refused(admin, ann)
+    const byName = await why(admin, 'attribute=user%3Dann')
+    const byId = await why(admin, `id=${id}`)
+    for (const answer of [byName, byId]) {
+      expect(answer).toMatchObject({
+        attributes: ann,
+        block: null,
+        complete: true,
+        refusals: [
+          {
+            policy: 'api',
+            rule: 'per-user',
+            attributes: ann,
+            count: 3,
+            remaining: 0,
+            mode: 'strict',
+            clock: 'process',
+          },
+        ],
+        now: [{ policy: 'api', allowed: false }],
+      })
+      expect(answer.sentences[0]).toMatch(
+        /^Rule per-user \(.*5\/h.*\) of policy api refused user=ann 3 times: first just now/,
+      )
+    }
+    expect(byName.refusedAt).toBeNull()
+    expect(Date.parse(byId.refusedAt)).toBeLessThanOrEqual(Date.now())
+  })
+
+  it('says first that a key is blocked, by whom, until when and with what note', async () => {
+    const admin = await administered()
+    await admin.ask('block', { attributes: ann, for: '10min', note: 'scrapes\u202e\n' })
+    const refusal = (await admin.post('/v1/check', { attributes: ann })).body as unknown as {
+      id: string
+    }
+    const answer = await why(admin, `id=${refusal.id}`)
+    expect(answer.block).toMatchObject({ by: 'ops', note: 'scrapes\u202e\n', attributes: ann })
+    expect(answer.sentences[0]).toMatch(
+      /^BLOCKED: user=ann is blocked by ops until .* \(another .*\), with the note "scrapes\\u\{202e\}\\u\{a\}"\.$/,
+    )
+    expect(answer.refusals).toMatchObject([{ reason: 'blocked', mode: 'blocked', count: 1 }])
+  })
+
+  it('says that nothing is known', async () => {
+    const admin = await administered()
+    const answer = await why(admin, 'attribute=user%3Dnobody')
+    expect(answer.sentences[0]).toBe('No refusal of user=nobody is known from the last hour.')
+    expect(answer.now).toMatchObject([{ allowed: true }])
+  })
+
+  it.each(['', 'id=nonsense', 'attribute=user', 'id=AAAAAAAAAA&attribute=user%3D1'])(
+    'refuses the question %j',
+    async (query) => {
+      const admin = await administered()
+      expect((await admin.ask(`why?${query}`)).status).toBe(400)
+    },
+  )
+})
+
+describe('the top keys', () => {
+  it('are listed for each rule, with their errors', async () => {
+    const admin = await administered()
+    await refused(admin, ann)
+    await refused(admin, { user: 'bob' }, 5)
+    const { body } = await admin.ask('keys/top?rule=per-user')
+    expect(body).toMatchObject({ processes: 1, complete: true })
+    expect(body.rules).toMatchObject([
+      {
+        policy: 'api',
+        rule: 'per-user',
+        by: ['user'],
+        distinct: 2,
+        refused: [
+          { attributes: { user: 'bob' }, count: 5, error: 0 },
+          { attributes: ann, count: 3, error: 0 },
+        ],
+        busiest: [{ count: 5 }, { count: 5 }],
+        atZero: [{ attributes: ann }, { attributes: { user: 'bob' } }],
+      },
+    ])
+  })
+})
+
+describe('two instances on one Redis', () => {
+  let redis: RedisServer
+  beforeAll(async () => {
+    redis = await startRedis()
+  })
+  afterAll(() => redis.stop())
+
+  it('answer for both', async () => {
+    const store = { kind: 'redis', url: redis.url }
+    const [one, two] = [await administered({ store }), await administered({ store })]
+    await refused(one, ann, 3)
+    const { id } = await refused(two, ann, 2)
+    for (const admin of [one, two]) {
+      await until('both are heard', 5000, async () => {
+        return (await why(admin, `id=${id}`)).refusals[0]?.count === 10
+      })
+      const [entry] = (await why(admin, 'attribute=user%3Dann')).refusals
+      expect(entry).toMatchObject({ attributes: ann, clock: 'store', count: 10 })
+      const { body } = await admin.ask('keys/top')
+      expect(body).toMatchObject({ processes: 2, complete: true })
+      expect(body.rules[0].refused).toMatchObject([{ attributes: ann, count: 10 }])
+    }
+  })
+
+  it('keep what they have seen for a limited time only', async () => {
+    const store = { kind: 'redis', url: redis.url, prefix: 'short:' }
+    const admin = await administered({ store })
+    await refused(admin, ann)
+    const names = ['rules', 'journal', 'order'].map((name) => `short:{~seen}${name}`)
+    await until('all is written', 5000, async () => {
+      return (await redis.cli<number>('EXISTS', ...names)) === 3
+    })
+    for (const name of names) expect(await redis.cli<number>('PTTL', name)).toBeGreaterThan(1000)
+  })
+})
