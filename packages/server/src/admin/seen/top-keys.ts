@@ -13,7 +13,11 @@ interface ShownKey {
 }
 
 /** The keys refused most over all rules. */
-export async function offenders(fleet: Fleet, since: Millis, most: number): Promise<object> {
+export async function offenders(
+  fleet: Fleet,
+  since: Millis,
+  most: number,
+): Promise<{ readonly since: string; readonly offenders: readonly object[] }> {
   const { parts } = await fleet.rules()
   const all = seenKeys(parts, most).flatMap(({ policy, rule, refused }) =>
     shownKeys(refused).map(({ attributes, count, error }) => ({
