@@ -13,7 +13,7 @@ import { Deadlines } from '../time/deadlines.ts'
 import { systemTimers } from '../time/timers.ts'
 import { takeAcross, type Indexed } from './across-slots.ts'
 import { Batcher, callExpired } from './batcher.ts'
-import { adapterOf, isRestClient, type RedisClient } from './client.ts'
+import { adapterOf, type RedisClient } from './client.ts'
 import { warnOfClient } from './client-warnings.ts'
 import { connectionOf } from './connection.ts'
 import { Eviction } from './eviction.ts'
@@ -43,11 +43,18 @@ export interface RedisStoreOptions {
 
 /**
  * Counts in Redis or Valkey, by any client: ioredis, iovalkey, node-redis, valkey-glide; standalone, Sentinel
- * or Cluster. The client stays yours: configure it without an offline queue, and close it yourself.
+ * or Cluster; or over HTTP by `@upstash/redis`. The client stays yours: configure it without an offline queue, and close it yourself.
  *
  * In a cluster, checks whose keys share a slot are decided in one atomic call. Across slots, groups are taken
  * one after the other; when one refuses, what the earlier ones took is refunded. In between, other requests may see
  * the units as taken.
+ *
+ * @example
+ * ```ts
+ * const client = new Redis(ioredisOptions({ host: 'redis.internal' }))
+ * const limiter = createLimiter({ limit: '100/min', store: redisStore(client) })
+ * const { allowed } = await limiter.check('user:42')
+ * ```
  */
 export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): RemoteStore {
   const { prefix = 'sl:', timeout = 100, holdRefusals = 250 } = options
@@ -68,14 +75,10 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
     wrong(`clock is ${show(clock)}; accepted: a function that returns milliseconds`)
   if (typeof onWarning !== 'function')
     wrong(`onWarning is ${show(onWarning)}; accepted: a function`)
-  if (isRestClient(client))
-    wrong(
-      'client is of @upstash/redis, which works over HTTP; accepted: a client of ioredis, iovalkey, node-redis or valkey-glide, for Upstash with its rediss:// URL',
-    )
   const adapter =
     adapterOf(client, cluster) ??
     wrong(
-      `client is ${show(client)}; accepted: a client of ioredis, iovalkey, node-redis or valkey-glide`,
+      `client is ${show(client)}; accepted: a client of ioredis, iovalkey, node-redis, valkey-glide or @upstash/redis`,
     )
   warnOfClient(client, adapter, timeout, onWarning)
   const connection = connectionOf(client, adapter, timeout)
