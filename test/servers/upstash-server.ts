@@ -1,5 +1,5 @@
 // A server that speaks the REST protocol of Upstash over a real Redis: commands as JSON, results in base64.
-import { createServer, type IncomingMessage } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createClient } from 'redis'
 import type { Address } from './resp.ts'
@@ -32,7 +32,7 @@ export async function startUpstash({ host, port }: Address): Promise<UpstashServ
     }
   }
 
-  const server = createServer(async (request, response) => {
+  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<unknown> => {
     const reply = (status: number, body: object): void => {
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
     }
@@ -50,9 +50,10 @@ export async function startUpstash({ host, port }: Address): Promise<UpstashServ
       return isDropped ? request.socket.destroy() : reply(200, answers)
     }
     const answer = await run(body, encoding)
-    if (isDropped) request.socket.destroy()
-    else reply('error' in answer ? 400 : 200, answer)
-  })
+    if (isDropped) return request.socket.destroy()
+    return reply('error' in answer ? 400 : 200, answer)
+  }
+  const server = createServer((request, response) => void handle(request, response))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
