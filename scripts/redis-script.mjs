@@ -12,7 +12,10 @@ export async function makeRedisScript() {
   const files = new Map(rows.map((/** @type {Row} */ row) => [row.lua, row]))
   const made = await Promise.all([...files.values()].map(makerOf))
   const makers = `local makers = { ${rows.map((/** @type {Row} */ { lua }) => `make_${tableOf(lua)}`).join(', ')} }\n`
-  const text = [await sourceOf('prelude'), ...made, makers, await sourceOf('take-all')].join('')
+  const holds = `local function make_holds()\n${await sourceOf('holds')}return holds\nend\n`
+  const text = [await sourceOf('prelude'), ...made, makers, holds, await sourceOf('take-all')].join(
+    '',
+  )
   return [
     '// Generated from redis/lua and algorithms/table.ts by `npm run generate`. Do not edit.',
     '',
@@ -37,16 +40,17 @@ function scriptOf(text) {
   return `{\n  text: ${JSON.stringify(text)},\n  hash: '${hash}',\n}`
 }
 
-/** @typedef {{ lua: string, words: number }} Row a row of the table of algorithms */
+/** @typedef {{ lua: string, words: number, hasBurst: boolean }} Row a row of the table of algorithms */
 
 /**
  * An algorithm's file as a function that makes its table, `make_bucket` of bucket.lua: the server runs the whole
  * script for each call, and making the functions of algorithms that no check uses would cost it time.
  * @param {Row} row
  */
-async function makerOf({ lua, words }) {
+async function makerOf({ lua, words, hasBurst }) {
   const table = tableOf(lua)
-  return `local function make_${table}()\n${await sourceOf(lua)}${table}.words = ${words}\nreturn ${table}\nend\n`
+  const facts = `${table}.words = ${words}\n${table}.has_burst = ${hasBurst}\n`
+  return `local function make_${table}()\n${await sourceOf(lua)}${facts}return ${table}\nend\n`
 }
 
 /** The name of the table that a Lua file makes. @param {string} lua */

@@ -1,5 +1,5 @@
 // What operators may do: read, reset and grant counts, block and unblock, set and remove overrides.
-import { explain, type Decision, type Policy, type Rule } from 'sluice'
+import { explain, type Decision, type Millis, type Policy, type Rule } from 'sluice'
 import { controlId } from '../controls/control.ts'
 import { ControlsTooLate, type LiveControls } from '../controls/live-controls.ts'
 import { overrideProblem } from '../controls/overlay.ts'
@@ -7,7 +7,7 @@ import { limiterFor } from '../limiters/limiter-for.ts'
 import { RequestError } from '../net/problem.ts'
 import type { LimiterSource, Limiters } from '../limiters/limiters.ts'
 import type { Inspectors } from './keys/inspectors.ts'
-import { blockShown, overrideShown } from './shown.ts'
+import { blockShown, blockText, overrideShown } from './shown.ts'
 import { readRequest, subjectOf, wrong, type ChangeName } from './requests.ts'
 
 /** What the operations work on. */
@@ -32,13 +32,17 @@ export function changes(parts: ChangeParts): Readonly<Record<ChangeName, Change>
     const attributes = subjectOf(request)
     const { current } = limiters
     const policy = policyFor(current, request.policy)
-    const decision = await peek(policy, current, attributes, request.cost)
-    const block = controls.blocks?.find(policy.name, attributes, Date.now())
+    const counts = await peek(policy, current, attributes, request.cost)
+    const explained = explain(counts).split('\n')
+    const now = Date.now()
+    const block = controls.blocks?.find(policy.name, attributes, now)
+    if (block === undefined)
+      return { policy: policy.name, block: null, decision: counts, explained }
     return {
       policy: policy.name,
-      decision,
-      explained: explain(decision).split('\n'),
-      block: block === undefined ? null : blockShown(block),
+      block: blockShown(block),
+      decision: blockedDecision(counts, block.until - now),
+      explained: [blockText(block), ...explained.map((line) => `without the block: ${line}`)],
     }
   }
   /** By the store itself, so that a block hides no count; by the fallback when the store cannot answer. */
@@ -124,6 +128,14 @@ export function changes(parts: ChangeParts): Readonly<Record<ChangeName, Change>
   async function removed(id: string, detail: string): Promise<void> {
     if (!(await kept(controls.remove(id)))) throw new RequestError(404, 'not-found', detail)
   }
+}
+
+/** What a blocked caller is answered, with the counts that the block hides from it. */
+function blockedDecision(counts: Decision, retryAfter: Millis): Decision {
+  // Not by spreading: the numbers of a decision are worked out when they are read.
+  const { rule, limit, remaining, resetAfter, at, degraded, outcomes, skipped } = counts
+  const refused = { allowed: false, reason: 'blocked', retryAfter, delay: 0 } as const
+  return { ...refused, rule, limit, remaining, resetAfter, at, degraded, outcomes, skipped }
 }
 
 /** An error of the place where controls are kept, as what it is to the caller. */

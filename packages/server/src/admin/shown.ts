@@ -7,6 +7,11 @@ export function blockShown(block: Block): object {
   return { policy, attributes, since: instant(since), until: instant(until), note, by }
 }
 
+/** A block in words: who set it, until when, and why. */
+export function blockText({ by, until, note }: Block): string {
+  return `refused: blocked by ${by} until ${instant(until)}${note === '' ? '' : `: ${note}`}`
+}
+
 /** An override as data; `idle` says why it is not in force. */
 export function overrideShown(override: LiveOverride, idle: ReadonlyMap<string, string>): object {
   const { id, policy, rule, when, limit, since, until, note, by } = override

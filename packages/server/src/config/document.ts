@@ -4,6 +4,7 @@ import {
   isMap,
   isScalar,
   isSeq,
+  Lexer,
   LineCounter,
   parseDocument,
   visit,
@@ -11,7 +12,9 @@ import {
   type Node,
   type YAMLMap,
 } from 'yaml'
-import type { ConfigProblem, Step } from './problem.ts'
+import { interpolate } from './interpolate.ts'
+import { pathText, type ConfigProblem, type Step } from './problem.ts'
+import type { Environment } from './variable.ts'
 
 /** The largest file that is read, in characters. */
 const MAX_LENGTH = 1_048_576
@@ -33,10 +36,11 @@ export interface SourceDocument {
   readonly positionOf: (steps: readonly Step[], part?: 'key' | 'value') => Position
 }
 
-/** The document, or what its syntax has wrong. JSON is YAML too. */
+/** The document with the variables of the environment in its values, or what is wrong with its syntax. JSON is YAML too. */
 export function readDocument(
   text: string,
   file: string,
+  environment: Environment = {},
 ): { document: SourceDocument } | { problems: readonly ConfigProblem[] } {
   const wrong = (message: string, position: Position = { line: 1, column: 1 }) => ({
     problems: [{ file, ...position, path: '', message }],
@@ -63,7 +67,22 @@ export function readDocument(
     const faults = [...parsed.errors, ...parsed.warnings, ...repeatedKeys(parsed)]
     if (faults.length > 0) {
       const problems = faults.map(({ message, pos }) => {
-        return { file, ...placed(pos[0]), path: '', message: `not valid YAML: ${message}` }
+        const unclosed = /^Missing closing .quote/.test(message)
+          ? openingQuote(text, pos[0])
+          : undefined
+        if (unclosed === undefined)
+          return { file, ...placed(pos[0]), path: '', message: `not valid YAML: ${message}` }
+        const what = 'not valid YAML: the string that begins here has no closing quote'
+        return { file, ...placed(unclosed), path: '', message: what }
+      })
+      return { problems }
+    }
+    const missing = interpolate(parsed, environment)
+    if (missing.length > 0) {
+      const problems = missing.map(({ name, steps, offset }) => {
+        const path = pathText(steps)
+        const message = `${path}: the variable ${name} is not set; set it, or write a default: \${${name}:-value}`
+        return { file, ...placed(offset), path, message }
       })
       return { problems }
     }
@@ -73,6 +92,21 @@ export function readDocument(
     // Aliases of nothing, too many of them, and lists nested beyond the stack.
     return wrong(`not valid YAML: ${error instanceof Error ? error.message : String(error)}`)
   }
+}
+
+/** Where the quoted string begins that is still open at an offset. The parser names the place where it stopped. */
+function openingQuote(text: string, offset: number): number | undefined {
+  let start = 0
+  let opening: number | undefined
+  for (const token of new Lexer().lex(text)) {
+    // Tokens of one control character mark the beginnings of parts, and stand for no text.
+    if (text.startsWith(token, start)) {
+      if (start >= offset) break
+      if (/^["']/.test(token)) opening = start
+      start += token.length
+    }
+  }
+  return opening
 }
 
 /** No file holds more values than it has separators, wherever they are. */

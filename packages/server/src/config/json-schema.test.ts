@@ -55,6 +55,18 @@ describe('the schema and the reader', () => {
     expect(readConfig(JSON.stringify(value), 'x').problems).not.toEqual([])
   })
 
+  it('both accept variables of the environment where a number or a word stands', () => {
+    const text = `policies: [{ name: api, rules: [{ name: all, by: [], limit: 1/s }] }]
+store: { kind: redis, url: "\${URL}", timeout: "\${TIMEOUT:-15ms}" }
+listeners:
+  http:
+    port: \${PORT:-8080}
+log: \${LEVEL:-warn}
+`
+    expect(isValid(parse(text))).toBe(true)
+    expect(readConfig(text, 'x', { URL: 'redis://h' }).problems).toEqual([])
+  })
+
   it('both accept the sample', () => {
     const text = readFileSync(new URL('examples/service/sluice.yaml', root), 'utf8')
     expect(isValid(parse(text))).toBe(true)

@@ -114,6 +114,30 @@ describe('a mistake is shown where it was made', () => {
       'sluice.yaml:5:17: trustedProxies is "10.0.0.0/8"; accepted: a list of networks',
     ],
     [
+      `${policy}trustedProxies: true\n`,
+      'sluice.yaml:5:17: trustedProxies is true; accepted: a list of networks such as [10.0.0.0/8], those of your proxies',
+    ],
+    [
+      `${policy}headers: draft-8\n`,
+      'sluice.yaml:5:10: headers is "draft-8"; accepted: a list of header dialects such as [draft-8]; known: ',
+    ],
+    [
+      `log: "info\n${policy}`,
+      'sluice.yaml:1:6: not valid YAML: the string that begins here has no closing quote',
+    ],
+    [
+      policy.replace('name: api', "name: 'api"),
+      'sluice.yaml:2:11: not valid YAML: the string that begins here has no closing quote',
+    ],
+    [
+      `${policy}listeners:\n  http:\n    port: \${SLUICE_PORT}\n`,
+      'sluice.yaml:7:11: listeners.http.port: the variable SLUICE_PORT is not set; set it, or write a default: ${SLUICE_PORT:-value}',
+    ],
+    [
+      policy.replace('[user]', '["${WHO}"]'),
+      'sluice.yaml:4:32: policies[0].rules[0].by[0]: the variable WHO is not set',
+    ],
+    [
       `${policy}workers: many\n`,
       `sluice.yaml:5:10: workers is "many"; accepted: a whole number from 1 to 256, or 'auto' for one`,
     ],
@@ -301,5 +325,45 @@ describe('the environment', () => {
     expect(mistakes(policy, environment).map((line) => line.slice(0, sentence.length))).toEqual([
       sentence,
     ])
+  })
+})
+
+describe('a variable of the environment in a value', () => {
+  const yaml = (line: string): string => `${policy}${line}\n`
+
+  it.each([
+    ['a number without quotes', 'workers: ${N}', { N: '1' }, { workers: 1 }],
+    ['its default', 'workers: ${N:-1}', {}, { workers: 1 }],
+    ['its default when it is empty', 'log: ${LEVEL:-warn}', { LEVEL: '' }, { log: 'warn' }],
+    [
+      'part of a string',
+      "store: 'redis://${HOST:-localhost}:${PORT:-6379}/0'",
+      { HOST: 'redis.internal' },
+      { store: { url: 'redis://redis.internal:6379/0' } },
+    ],
+    [
+      'a string in quotes',
+      "trustedProxies: ['${NET}']",
+      { NET: '10.0.0.0/8' },
+      { trustedProxies: ['10.0.0.0/8'] },
+    ],
+    ['$${ as it stands', "trustedProxies: ['$${NET}']", {}, { trustedProxies: ['${NET}'] }],
+  ])('is %s', (_, line, environment, expected) => {
+    expect(readConfig(yaml(line), 'sluice.yaml', environment)).toMatchObject({
+      problems: [],
+      config: expected,
+    })
+  })
+
+  it('cannot add fields to the file', () => {
+    const { problems } = readConfig(yaml('log: ${LEVEL}'), 'sluice.yaml', {
+      LEVEL: 'info\nworkers: 4',
+    })
+    expect(problems.map(({ path }) => path)).toEqual(['log'])
+  })
+
+  it('is not put into keys', () => {
+    const { problems } = readConfig(yaml('${LOG}: info'), 'sluice.yaml', { LOG: 'log' })
+    expect(problems[0]!.message).toContain('is not a known field')
   })
 })

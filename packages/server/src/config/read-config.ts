@@ -27,7 +27,7 @@ export function readConfig(
   file: string,
   environment: Environment = {},
 ): ConfigResult {
-  const read = readDocument(text, file)
+  const read = readDocument(text, file, environment)
   if ('problems' in read) return failed(read.problems)
   const { document } = read
   const envoyFile = problemOfEnvoyFile(document.value)

@@ -94,10 +94,16 @@ describe.each(stores)('on %s', (_, store) => {
     expect(refused.body.retryAfter).toBeLessThanOrEqual(90_000)
     expect((await admin.post('/v1/peek', ann)).body).toMatchObject({ reason: 'blocked' })
     expect((await check(admin, { user: 'bob' })).body.allowed).toBe(true)
-    expect((await admin.ask('read', ann)).body).toMatchObject({
-      decision: { remaining: 5 },
+    const { body: read } = await admin.ask('read', ann)
+    expect(read).toMatchObject({
       block: { note: 'scraping' },
+      decision: { allowed: false, reason: 'blocked', remaining: 5 },
     })
+    expect(read.decision.retryAfter).toBeGreaterThan(85_000)
+    expect(read.explained[0]).toBe(
+      `refused: blocked by ops until ${read.block.until as string}: scraping`,
+    )
+    expect(read.explained[1]).toMatch(/^without the block: allowed by per-user/)
     expect((await admin.ask('blocks')).body.blocks).toHaveLength(1)
     expect((await admin.ask('unblock', ann)).status).toBe(200)
     expect((await check(admin, { user: 'ann' })).body.allowed).toBe(true)

@@ -3,9 +3,14 @@ import type { SluiceError } from '../errors.ts'
 import type { Verdict } from '../limit/verdict.ts'
 import type { Millis } from '../time/clock.ts'
 import { storeError } from './redis-errors.ts'
-import { verdictsOf, type Reply } from './reply.ts'
+import { answerOf, type Reply } from './reply.ts'
 import { TAKE_ALL, TAKE_BUCKETS, type Script } from './script.generated.ts'
-import type { Shape } from './shape.ts'
+import { holdArgs, type Shape } from './shape.ts'
+import type { Check } from '../stores/store.ts'
+import type { Settled } from '../stores/holds/hold-store.ts'
+
+/** The answer to a request, or the server's error as a string. */
+export type Answer = readonly Verdict[] | readonly Settled[] | string
 
 /** Shapes in one call are numbered by the characters from this code on. */
 const ZERO = 48
@@ -25,8 +30,10 @@ export class Batch {
   readonly shapes: Shape[] = []
   /** For each request the number of its shape, from 1. */
   private readonly numbers: number[] = []
+  /** The checks of requests with holds, which differ within a shape. */
+  private readonly ownChecks = new Map<number, readonly Check[]>()
   private isPlain = true
-  private answers: readonly (readonly Verdict[] | string)[] = []
+  private answers: readonly Answer[] = []
   private failure: SluiceError | undefined
   private finish!: () => void
 
@@ -37,18 +44,19 @@ export class Batch {
   }
 
   /** Adds a request and returns its number. */
-  add(shape: Shape, names: readonly string[]): number {
+  add(shape: Shape, names: readonly string[], checks: readonly Check[]): number {
     let number = this.shapes.lastIndexOf(shape) + 1
     if (number === 0) number = this.shapes.push(shape)
     // The short script reads every count of a request before it writes one, so no count may be there twice.
     if (shape.plainArgs === undefined || hasTwins(names)) this.isPlain = false
     for (const name of names) this.names.push(name)
+    if (shape.hasHolds) this.ownChecks.set(this.numbers.length, checks)
     return this.numbers.push(number) - 1
   }
 
-  /** Whether the call may act after we have given it up: it only refunds. */
+  /** Whether the call may act after we have given it up: it only hands back units, or reports those that were spent. */
   get mayActLate(): boolean {
-    return this.shapes.every(({ operation }) => operation === 'refund')
+    return this.shapes.every(({ operation }) => operation === 'refund' || operation === 'settle')
   }
 
   get script(): Script {
@@ -65,7 +73,11 @@ export class Batch {
     }
     const args = [time, String(latest), String(shapes.length)]
     for (const shape of shapes) for (const arg of shape.args) args.push(arg)
-    for (const number of numbers) args.push(String(number))
+    for (let i = 0; i < numbers.length; i++) {
+      args.push(String(numbers[i]))
+      const own = this.ownChecks.get(i)
+      if (own !== undefined) for (const arg of holdArgs(own)) args.push(arg)
+    }
     return args
   }
 
@@ -73,7 +85,9 @@ export class Batch {
   read(values: readonly unknown[], now: Millis): void {
     const reply: Reply = { values, next: 1, now, isPlain: this.isPlain }
     const { shapes, numbers } = this
-    this.answers = numbers.map((number) => verdictsOf(shapes[number - 1]!, reply))
+    this.answers = numbers.map((number, i) =>
+      answerOf(shapes[number - 1]!, this.checksOf(i), reply),
+    )
   }
 
   /** Settles all requests, with their answers or with the failure. */
@@ -83,7 +97,7 @@ export class Batch {
   }
 
   /** The answer to a request. Throws the failure of the call, or of the request alone. */
-  answerTo(request: number): readonly Verdict[] {
+  answerTo(request: number): Exclude<Answer, string> {
     if (this.failure !== undefined) throw this.failure
     const answer = this.answers[request]!
     if (typeof answer === 'string') throw storeError(answer)
@@ -92,15 +106,24 @@ export class Batch {
 
   /** Visits every request with its names and its answer. */
   forEach(
-    visit: (shape: Shape, names: readonly string[], answer: readonly Verdict[] | string) => void,
+    visit: (
+      shape: Shape,
+      checks: readonly Check[],
+      names: readonly string[],
+      answer: Answer,
+    ) => void,
   ): void {
     let first = 0
     for (const [i, number] of this.numbers.entries()) {
       const shape = this.shapes[number - 1]!
       const end = first + shape.checks.length
-      visit(shape, this.names.slice(first, end), this.answers[i]!)
+      visit(shape, this.checksOf(i), this.names.slice(first, end), this.answers[i]!)
       first = end
     }
+  }
+
+  private checksOf(request: number): readonly Check[] {
+    return this.ownChecks.get(request) ?? this.shapes[this.numbers[request]! - 1]!.checks
   }
 
   private numbersText(): string {

@@ -2,6 +2,7 @@
 import { SluiceError } from '../errors.ts'
 import type { Verdict } from '../limit/verdict.ts'
 import type { OnVerdicts } from '../stores/refusal-cache/refusal-cache.ts'
+import type { Settled, Settlement } from '../stores/holds/hold-store.ts'
 import type { Check } from '../stores/store.ts'
 import type { Clock, Millis } from '../time/clock.ts'
 import { Timeouts } from '../time/timeouts.ts'
@@ -12,7 +13,7 @@ import type { RedisConnection } from './connection.ts'
 import { chargedOf } from './late.ts'
 import { isNoScript, storeError } from './redis-errors.ts'
 import { ANY_TIME, ServerTime } from './server-time.ts'
-import { knownShape, shapeOf, traced, type Operation, type Shape } from './shape.ts'
+import { knownShape, settleChecks, shapeOf, traced, type Operation, type Shape } from './shape.ts'
 import { slotOf } from './slot.ts'
 
 /** Checks in one script call at most: more gains nothing, and the server answers no other client meanwhile. */
@@ -75,13 +76,23 @@ export class Batcher {
     const own = this.batches.batchFor(slot, names.length)
     const lowers = operation === 'refund' || operation === 'reset'
     const sent = lowers && this.options.mayDropCounts?.() === true ? traced(checks) : checks
-    const request = own.add(this.shapeIn(own, operation, sent), names)
-    if (onVerdicts === undefined) return own.done.then(() => own.answerTo(request))
+    const request = own.add(this.shapeIn(own, operation, sent), names, sent)
+    if (onVerdicts === undefined)
+      return own.done.then(() => own.answerTo(request) as readonly Verdict[])
     return own.done.then(() => {
-      const verdicts = own.answerTo(request)
+      const verdicts = own.answerTo(request) as readonly Verdict[]
       onVerdicts(verdicts)
       return verdicts
     })
+  }
+
+  /** Books settlements, whose names are all in one cluster slot. */
+  book(settlements: readonly Settlement[], names: readonly string[]): Promise<readonly Settled[]> {
+    const slot = this.options.connection.cluster ? slotOf(names[0]!) : 0
+    const own = this.batches.batchFor(slot, names.length)
+    const checks = settleChecks(settlements)
+    const request = own.add(this.shapeIn(own, 'settle', checks), names, checks)
+    return own.done.then(() => own.answerTo(request) as readonly Settled[])
   }
 
   private begin(batch: Batch): void {
@@ -97,7 +108,8 @@ export class Batcher {
       knownShape(batch.shapes, operation, checks) ?? knownShape(this.shapes, operation, checks)
     if (known !== undefined) return known
     const made = shapeOf(operation, checks)
-    if (operation === 'take' && this.shapes.push(made) > MAX_SHAPES) this.shapes.shift()
+    const isKept = operation === 'take' || operation === 'settle'
+    if (isKept && this.shapes.push(made) > MAX_SHAPES) this.shapes.shift()
     return made
   }
 
@@ -147,16 +159,19 @@ export class Batcher {
     batch.read(values, now)
     this.last = batch
     if (this.settle(batch)) batch.settle()
-    else batch.forEach((shape, names, answer) => this.refundLate(shape, names, answer))
+    else
+      batch.forEach((shape, checks, names, answer) => {
+        if (shape.operation === 'take' && typeof answer !== 'string')
+          this.refundLate(checks, names, answer as readonly Verdict[])
+      })
   }
 
   /** The server acted in time, but its answer came after we had given up: the caller was answered without it. */
   private refundLate(
-    { operation, checks }: Shape,
+    checks: readonly Check[],
     names: readonly string[],
-    verdicts: readonly Verdict[] | string,
+    verdicts: readonly Verdict[],
   ): void {
-    if (operation !== 'take' || typeof verdicts === 'string') return
     const charged = chargedOf(checks, verdicts)
     this.options.onLate?.(charged.length > 0)
     if (charged.length === 0) return

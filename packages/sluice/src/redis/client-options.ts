@@ -46,6 +46,25 @@ export interface NodeRedisClusterSettings {
   defaults: NodeRedisSettings
 }
 
+/** What {@link upstashOptions} sets. */
+export interface UpstashSettings {
+  retry: { retries: 0 }
+}
+
+/**
+ * Options for `new Redis(…)` of `@upstash/redis`: no request is made twice. `retry: false` of that client still makes a
+ * second one. Your own options take precedence.
+ *
+ * @example
+ * ```ts
+ * const client = new Redis(upstashOptions({ url: 'https://eu1.upstash.io', token }))
+ * const store = redisStore(client, { timeout: 500 })
+ * ```
+ */
+export function upstashOptions<Own extends object = object>(own?: Own): UpstashSettings & Own {
+  return { retry: { retries: 0 }, ...(own as Own) }
+}
+
 /**
  * Options for `new Redis(…)` of ioredis and iovalkey, for one server or Sentinel: commands fail at once while there is
  * no connection, none is sent twice, and the client tries to connect at least once a second. Your own options take

@@ -1,3 +1,4 @@
+import { Redis as Upstash } from '@upstash/redis'
 import { Cluster, Redis } from 'ioredis'
 import { Redis as Iovalkey } from 'iovalkey'
 import { createClient, createClientPool, createCluster, createSentinel } from 'redis'
@@ -8,6 +9,7 @@ import {
   nodeRedisClusterOptions,
   nodeRedisOptions,
   nodeRedisSentinelOptions,
+  upstashOptions,
 } from './client-options.ts'
 import type { RedisClient } from './client.ts'
 import { redisStore, type RedisStoreOptions } from './redis-store.ts'
@@ -16,6 +18,8 @@ import { redisStore, type RedisStoreOptions } from './redis-store.ts'
 const lazyConnect = true
 const nodes = [{ host: '127.0.0.1', port: 1 }]
 const rootNodes = nodes.map((socket) => ({ socket }))
+
+const rest = { url: 'http://127.0.0.1:1', token: 'token' }
 
 function warningsOf(client: RedisClient, options: RedisStoreOptions = {}): string[] {
   const codes: string[] = []
@@ -38,6 +42,7 @@ describe('the options of sluice/redis', () => {
     ],
     ['node-redis, Cluster', createCluster(nodeRedisClusterOptions({ rootNodes }))],
     ['a pool of node-redis', createClientPool(nodeRedisOptions())],
+    ['@upstash/redis', new Upstash(upstashOptions(rest))],
   ])('fit %s: no warning', (_, client) => {
     expect(warningsOf(client)).toEqual([])
   })
@@ -79,6 +84,12 @@ describe('redisStore warns of a client', () => {
     ['of ioredis, Cluster', new Cluster(nodes, { lazyConnect }), ['client-queues']],
     ['of iovalkey', new Iovalkey({ lazyConnect }), ['client-queues', 'client-resends']],
     ['of node-redis', createClient(), ['client-queues']],
+    ['of @upstash/redis', new Upstash(rest), ['client-resends']],
+    [
+      'of @upstash/redis that retries once',
+      new Upstash({ ...rest, retry: false }),
+      ['client-resends'],
+    ],
   ])('%s', (_, client, codes) => {
     expect(warningsOf(client)).toEqual(codes)
   })

@@ -4,7 +4,7 @@ import type { ClientAdapter, ClientRisk } from './client-adapter.ts'
 import type { StoreWarning } from './warnings.ts'
 
 const CURE =
-  'use ioredisOptions() or nodeRedisOptions() of sluice/redis, or their variants for Sentinel and Cluster'
+  'use ioredisOptions(), nodeRedisOptions() or upstashOptions() of sluice/redis, or their variants for Sentinel and Cluster'
 
 const MESSAGES: Readonly<Record<ClientRisk, string>> = {
   'client-queues': `the Redis client queues commands while it has no connection, and sends them when their callers have been answered; ${CURE}`,

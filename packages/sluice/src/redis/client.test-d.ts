@@ -1,4 +1,5 @@
 // The real types of the clients fit the shapes that the store asks for, without a cast.
+import type { Redis as UpstashRedis } from '@upstash/redis'
 import type { GlideClient, GlideClusterClient } from '@valkey/valkey-glide'
 import type { Cluster as IoredisCluster, Redis as Ioredis } from 'ioredis'
 import type { Cluster as IovalkeyCluster, Redis as Iovalkey } from 'iovalkey'
@@ -18,6 +19,7 @@ import type { GlideLike } from './glide.ts'
 import type { IoredisLike } from './ioredis.ts'
 import type { NodeRedisLike } from './node-redis.ts'
 import { redisStore } from './redis-store.ts'
+import type { UpstashLike } from './upstash.ts'
 
 describe('a client of', () => {
   it('ioredis fits', () => {
@@ -55,9 +57,14 @@ describe('a client of', () => {
     expectTypeOf<GlideClusterClient>().toExtend<GlideLike>()
   })
 
+  it('@upstash/redis fits', () => {
+    expectTypeOf<UpstashRedis>().toExtend<UpstashLike>()
+    expectTypeOf(redisStore).toBeCallableWith({} as UpstashRedis)
+  })
+
   it('anything else does not', () => {
     expectTypeOf<Map<string, string>>().not.toExtend<RedisClient>()
-    // @ts-expect-error a type that has none of the three shapes
+    // @ts-expect-error a type that has none of these shapes
     expectTypeOf(redisStore).toBeCallableWith(new Map<string, string>())
   })
 })

@@ -5,11 +5,13 @@ export {
   nodeRedisClusterOptions,
   nodeRedisOptions,
   nodeRedisSentinelOptions,
+  upstashOptions,
   type IoredisClusterSettings,
   type IoredisSettings,
   type NodeRedisClusterSettings,
   type NodeRedisSentinelSettings,
   type NodeRedisSettings,
+  type UpstashSettings,
 } from './client-options.ts'
 export { reconnectDelay } from './reconnect-delay.ts'
 export { redisKeys } from './redis-key.ts'
@@ -18,4 +20,5 @@ export type { RedisClient } from './client.ts'
 export type { GlideLike } from './glide.ts'
 export type { IoredisLike } from './ioredis.ts'
 export type { NodeRedisLike } from './node-redis.ts'
+export type { UpstashLike } from './upstash.ts'
 export type { StoreWarning } from './warnings.ts'

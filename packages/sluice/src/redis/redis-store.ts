@@ -7,13 +7,14 @@ import {
   type ObservedStore,
   type OnVerdicts,
 } from '../stores/refusal-cache/refusal-cache.ts'
+import type { Exchanged, HoldStore, Settled, Settlement } from '../stores/holds/hold-store.ts'
 import type { Check, RemoteStore, StoreEvent } from '../stores/store.ts'
 import { preciseClock, systemClock, type Clock, type Millis } from '../time/clock.ts'
 import { Deadlines } from '../time/deadlines.ts'
 import { systemTimers } from '../time/timers.ts'
 import { takeAcross, type Indexed } from './across-slots.ts'
 import { Batcher, callExpired } from './batcher.ts'
-import { adapterOf, isRestClient, type RedisClient } from './client.ts'
+import { adapterOf, type RedisClient } from './client.ts'
 import { warnOfClient } from './client-warnings.ts'
 import { connectionOf } from './connection.ts'
 import { Eviction } from './eviction.ts'
@@ -41,15 +42,28 @@ export interface RedisStoreOptions {
   readonly onWarning?: (warning: StoreWarning) => void
 }
 
+/** A store in Redis or Valkey, which also keeps holds. */
+export interface RedisStore extends RemoteStore, HoldStore {
+  readonly sync?: false
+  exchange(settlements: readonly Settlement[], checks: readonly Check[]): Promise<Exchanged>
+}
+
 /**
  * Counts in Redis or Valkey, by any client: ioredis, iovalkey, node-redis, valkey-glide; standalone, Sentinel
- * or Cluster. The client stays yours: configure it without an offline queue, and close it yourself.
+ * or Cluster; or over HTTP by `@upstash/redis`. The client stays yours: configure it without an offline queue, and close it yourself.
  *
  * In a cluster, checks whose keys share a slot are decided in one atomic call. Across slots, groups are taken
  * one after the other; when one refuses, what the earlier ones took is refunded. In between, other requests may see
  * the units as taken.
+ *
+ * @example
+ * ```ts
+ * const client = new Redis(ioredisOptions({ host: 'redis.internal' }))
+ * const limiter = createLimiter({ limit: '100/min', store: redisStore(client) })
+ * const { allowed } = await limiter.check('user:42')
+ * ```
  */
-export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): RemoteStore {
+export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): RedisStore {
   const { prefix = 'sl:', timeout = 100, holdRefusals = 250 } = options
   const { cluster, clock, onWarning = warnOnConsole } = options
   const wrong = (message: string): never => {
@@ -68,14 +82,10 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
     wrong(`clock is ${show(clock)}; accepted: a function that returns milliseconds`)
   if (typeof onWarning !== 'function')
     wrong(`onWarning is ${show(onWarning)}; accepted: a function`)
-  if (isRestClient(client))
-    wrong(
-      'client is of @upstash/redis, which works over HTTP; accepted: a client of ioredis, iovalkey, node-redis or valkey-glide, for Upstash with its rediss:// URL',
-    )
   const adapter =
     adapterOf(client, cluster) ??
     wrong(
-      `client is ${show(client)}; accepted: a client of ioredis, iovalkey, node-redis or valkey-glide`,
+      `client is ${show(client)}; accepted: a client of ioredis, iovalkey, node-redis, valkey-glide or @upstash/redis`,
     )
   warnOfClient(client, adapter, timeout, onWarning)
   const connection = connectionOf(client, adapter, timeout)
@@ -119,7 +129,9 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
   const parts = connection.cluster
     ? { shardOf: ({ space, key }: Check) => shardOfSlot(slotOf(nameOf(space, key))) }
     : {}
-  return Object.assign(store, { timeout, watch, ...parts })
+  const exchange: RedisStore['exchange'] = (settlements, checks) =>
+    redis.exchange(settlements, checks)
+  return Object.assign(store, { timeout, watch, exchange, ...parts })
 }
 
 /** Decides checks of one slot. */
@@ -176,6 +188,31 @@ class Redis implements ObservedStore {
       const charged = chargedOf(checks, verdicts).map(({ check }) => check)
       if (charged.length > 0) this.refund(charged).catch(() => {})
     })
+  }
+
+  async exchange(settlements: readonly Settlement[], checks: readonly Check[]): Promise<Exchanged> {
+    // Both are sent in this turn, in this order: in one call, unless they are in several slots.
+    const settled = this.settle(settlements)
+    const verdicts = checks.length === 0 ? [] : this.take(checks)
+    const answers = await Promise.all([settled, verdicts])
+    return { settled: answers[0], verdicts: answers[1] }
+  }
+
+  private async settle(settlements: readonly Settlement[]): Promise<readonly Settled[]> {
+    const settled: Settled[] = []
+    const indexed = settlements.map((settlement, index) => {
+      return { settlement, index, name: this.nameOf(settlement.space, settlement.key) }
+    })
+    const groups = grouped(indexed, ({ name }) => (this.cluster ? slotOf(name) : 0))
+    const runs = groups.map(async (group) => {
+      const answers = await this.batcher.book(
+        group.map(({ settlement }) => settlement),
+        group.map(({ name }) => name),
+      )
+      for (const [i, { index }] of group.entries()) settled[index] = answers[i]!
+    })
+    await Promise.all(runs)
+    return settled
   }
 
   peek(checks: readonly Check[]): Promise<readonly Verdict[]> {

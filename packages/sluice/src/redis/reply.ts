@@ -4,7 +4,11 @@ import { LazyVerdict } from '../limit/take.ts'
 import type { Verdict } from '../limit/verdict.ts'
 import type { Check } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
-import type { Shape } from './shape.ts'
+import type { SettleCheck, Shape } from './shape.ts'
+import type { HeldNumbers } from '../stores/holds/held-count.ts'
+import { HeldVerdict, settledOf } from '../stores/holds/held-verdict.ts'
+import type { Settled, SettledStatus, Settlement } from '../stores/holds/hold-store.ts'
+import type { Limit } from '../limit/limit.ts'
 
 /** A script's numbers, read one after the other. */
 export interface Reply {
@@ -15,11 +19,12 @@ export interface Reply {
   readonly isPlain: boolean
 }
 
-/** The verdicts of a take or peek, or the server's error as a string. */
-export function verdictsOf(
-  { operation, checks }: Shape,
+/** The verdicts of a take or peek, the answers to settlements, or the server's error as a string. */
+export function answerOf(
+  { operation }: Shape,
+  checks: readonly (Check | SettleCheck)[],
   reply: Reply,
-): readonly Verdict[] | string {
+): readonly Verdict[] | readonly Settled[] | string {
   const { values, next } = reply
   // Clients can be configured to return numbers as strings, or strings as bytes: only an error is no number at all.
   const first = values[next]
@@ -28,6 +33,8 @@ export function verdictsOf(
     return String(first)
   }
   if (operation === 'refund' || operation === 'reset') return []
+  if (operation === 'settle')
+    return checks.map((check) => readSettled((check as SettleCheck).settlement, reply))
   const read = reply.isPlain ? plainVerdict : verdictOf
   if (checks.length === 1) return [read(checks[0]!, reply)]
   return checks.map((check) => read(check, reply))
@@ -45,6 +52,7 @@ const LOOKED_AT = 2
 function verdictOf(check: Check, reply: Reply): Verdict {
   const { limit, cost } = check
   const { words } = algorithmOf(limit)
+  if (check.holds === true) return heldVerdict(check, reply)
   if (words === 0) return logVerdict(check, reply)
   const answer = numberFrom(reply)
   const at = reply.now - numberFrom(reply)
@@ -101,4 +109,38 @@ function logVerdict({ limit, cost }: Check, reply: Reply): Verdict {
     at: now,
     source: 'store',
   }
+}
+
+function heldVerdict({ limit, cost }: Check, reply: Reply): Verdict {
+  const answer = numberFrom(reply)
+  const numbers = readNumbers(limit, reply)
+  return new HeldVerdict(limit, numbers, cost, reply.now, answer !== REFUSED, 'store')
+}
+
+const STATUSES: readonly SettledStatus[] = ['unknown', 'settled', 'late', 'repeated']
+
+function readSettled({ limit, spent }: Settlement, reply: Reply): Settled {
+  const status = STATUSES[numberFrom(reply)]!
+  const charged = numberFrom(reply)
+  const kept = numberFrom(reply)
+  const endsAt = instantFrom(reply)
+  const numbers = readNumbers(limit, reply)
+  return settledOf(limit, numbers, { status, charged, kept, endsAt }, spent, reply.now)
+}
+
+function readNumbers(limit: Limit, reply: Reply): HeldNumbers {
+  const at = reply.now - numberFrom(reply)
+  const used = numberFrom(reply)
+  const before = algorithmOf(limit).words === 3 ? numberFrom(reply) : 0
+  const out = numberFrom(reply)
+  const leased = numberFrom(reply)
+  const nextEnd = instantFrom(reply)
+  const lastEnd = instantFrom(reply)
+  return { state: { at, used, before }, out, leased, nextEnd, lastEnd }
+}
+
+/** An instant, sent as what is left until then; 0 stands for none. */
+function instantFrom(reply: Reply): Millis {
+  const left = numberFrom(reply)
+  return left === 0 ? 0 : reply.now + left
 }

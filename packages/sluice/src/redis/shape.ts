@@ -1,7 +1,21 @@
 // Requests on the wire: the arguments of the scripts.
 import { algorithmOf, ALGORITHMS } from '../algorithms/table.ts'
 import type { CheckWithState } from '../stores/refusal-cache/cached-count.ts'
+import type { Settlement } from '../stores/holds/hold-store.ts'
 import type { Check } from '../stores/store.ts'
+
+/** A settlement as a check of its count. */
+export interface SettleCheck extends Check {
+  readonly settlement: Settlement
+}
+
+/** The checks of settlements. */
+export function settleChecks(settlements: readonly Settlement[]): readonly SettleCheck[] {
+  return settlements.map((settlement) => {
+    const { space, key, limit, slowestQuota } = settlement
+    return { space, key, limit, slowestQuota, cost: 0, holds: true, settlement }
+  })
+}
 
 /** A check to a server that may drop counts by itself. */
 export interface TracedCheck extends CheckWithState {
@@ -15,19 +29,20 @@ export function traced(checks: readonly Check[]): readonly TracedCheck[] {
 }
 
 /** What a request tells the script to do. */
-export type Operation = 'take' | 'peek' | 'refund' | 'reset'
+export type Operation = 'take' | 'peek' | 'refund' | 'reset' | 'settle'
 
 const OPERATIONS: Readonly<Record<Operation, string>> = {
   take: '1',
   peek: '2',
   refund: '3',
   reset: '4',
+  settle: '5',
 }
 
 /** The Lua file that the script of plain takes repeats. */
 const PLAIN_LUA = 'bucket'
 
-/** Everything about a request but its keys. Requests of one shape share one description on the wire. */
+/** Everything about a request but its keys, and the ids and costs of holds. Requests of one shape share one description on the wire. */
 export interface Shape {
   readonly operation: Operation
   readonly checks: readonly Check[]
@@ -35,6 +50,8 @@ export interface Shape {
   readonly args: readonly string[]
   /** The same for the script of plain takes from buckets; undefined when this is none. */
   readonly plainArgs: readonly string[] | undefined
+  /** Whether a count keeps holds, so that each request has arguments of its own. */
+  readonly hasHolds: boolean
 }
 
 /** The shape of a request. */
@@ -46,7 +63,18 @@ export function shapeOf(operation: Operation, checks: readonly Check[]): Shape {
     checks,
     args: [OPERATIONS[operation], length, ...checks.flatMap(argsOf)],
     plainArgs: isPlain ? [length, ...checks.flatMap(plainArgsOf)] : undefined,
+    hasHolds: checks.some(({ holds }) => holds === true),
   }
+}
+
+/** What only this request says of its holds. */
+export function holdArgs(checks: readonly (Check | SettleCheck)[]): readonly string[] {
+  return checks.flatMap((check) => {
+    if (check.holds !== true) return []
+    if (!('settlement' in check)) return [check.hold?.id ?? '', String(check.cost)]
+    const { id, spent, keep, life = '', debt = 0 } = check.settlement
+    return [id, String(spent), String(keep), String(life), String(debt)]
+  })
 }
 
 /** The newest of the shapes that fits a request. */
@@ -73,7 +101,11 @@ function isAlike(a: TracedCheck, b: TracedCheck): boolean {
   return (
     a.limit === b.limit &&
     a.lastState === b.lastState &&
-    a.cost === b.cost &&
+    (a.cost === b.cost || a.holds === true) &&
+    a.holds === b.holds &&
+    a.hold?.life === b.hold?.life &&
+    a.hold?.onEnd === b.hold?.onEnd &&
+    a.hold?.late === b.hold?.late &&
     a.slowestQuota === b.slowestQuota &&
     a.takenAt === b.takenAt &&
     a.leavesTrace === b.leavesTrace &&
@@ -86,18 +118,30 @@ function argsOf(check: TracedCheck): string[] {
   const { limit, cost, shadow, countRefused, takenAt, lastState, leavesTrace } = check
   const { algorithm, quota, window, burst } = limit
   let flags = (shadow === true ? 1 : 0) + (countRefused === true ? 2 : 0)
-  if (lastState !== undefined || leavesTrace === true) flags += 4
+  if (check.holds === true) flags += 8
+  else if (lastState !== undefined || leavesTrace === true) flags += 4
   const numbers = [quota, window, burst, slowestOf(check), cost, flags].map(String)
   const row = String(ALGORITHMS.indexOf(algorithm) + 1)
   const args = [row, ...numbers, takenAt === undefined ? '' : String(takenAt)]
-  if (lastState !== undefined)
+  if (check.holds === true) {
+    const { life = 0, onEnd, late = 0 } = check.hold ?? {}
+    args.push(String(life), onEnd === 'spent' ? '1' : '0', String(late))
+  } else if (lastState !== undefined)
     args.push(String(lastState.at), String(lastState.used), String(lastState.before))
   return args
 }
 
-function isPlainTake({ limit, cost, shadow, countRefused, lastState }: TracedCheck): boolean {
+function isPlainTake({
+  limit,
+  cost,
+  shadow,
+  countRefused,
+  lastState,
+  holds,
+}: TracedCheck): boolean {
   if (cost === 0 || shadow === true || countRefused === true || lastState !== undefined)
     return false
+  if (holds === true) return false
   return algorithmOf(limit).lua === PLAIN_LUA
 }
 

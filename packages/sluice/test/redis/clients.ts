@@ -1,11 +1,13 @@
-// The four clients as users set them up, connected to the servers of a test.
+// The clients as users set them up, connected to the servers of a test.
+import { Redis as Upstash } from '@upstash/redis'
 import { GlideClient, GlideClusterClient, Logger } from '@valkey/valkey-glide'
 import { Cluster as IoredisCluster, Redis as Ioredis } from 'ioredis'
 import { Cluster as IovalkeyCluster, Redis as Iovalkey } from 'iovalkey'
 import { createClient, createClientPool, createCluster, createSentinel } from 'redis'
 import type { RedisSentinel } from '../../../../test/servers/redis-sentinel.ts'
 import type { Address } from '../../../../test/servers/resp.ts'
-import type { RedisClient } from '../../src/redis/index.ts'
+import { startUpstash } from '../../../../test/servers/upstash-server.ts'
+import { upstashOptions, type RedisClient } from '../../src/redis/index.ts'
 
 Logger.init('off')
 
@@ -56,6 +58,12 @@ export const standalone: Readonly<Record<string, Connect<Address>>> = {
       requestTimeout: 10_000,
     })
     return { client, close: () => client.close() }
+  },
+  '@upstash/redis': async (address) => {
+    const server = await startUpstash(address)
+    const { url, token } = server
+    const client = new Upstash(upstashOptions({ url, token, enableTelemetry: false }))
+    return { client, close: () => server.stop() }
   },
 }
 

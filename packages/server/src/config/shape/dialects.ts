@@ -5,5 +5,5 @@ import { listOf, oneOf } from './values.ts'
 
 export const dialects: z.ZodType<readonly DialectName[]> = listOf(
   oneOf(DIALECT_NAMES),
-  'a list of header dialects',
+  `a list of header dialects such as [draft-8]; known: ${DIALECT_NAMES.join(', ')}`,
 )

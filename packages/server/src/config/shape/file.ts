@@ -34,7 +34,10 @@ const whole = z.strictObject(
       .default(['structured']),
     proxy: proxy.describe('The questions of proxies at /v1/auth/….').prefault({}),
     failure: failure.describe('What happens while a remote store cannot answer.').prefault({}),
-    trustedProxies: listOf(text("a network such as '10.0.0.0/8'"), 'a list of networks')
+    trustedProxies: listOf(
+      text("a network such as '10.0.0.0/8'"),
+      'a list of networks such as [10.0.0.0/8], those of your proxies',
+    )
       .describe('The proxies whose word on the client’s address is believed.')
       .default([]),
     shutdown: shutdown.prefault({}),

@@ -4,17 +4,20 @@
 -- ARGV  1 now in ms, or '' for the server's own time (tests set it)
 --       2 the latest server time in ms at which this call may still act, 0 for any
 --       3 how many shapes follow; requests that differ only in their keys share one shape
---       then for each shape: the operation (1 take, 2 peek, 3 refund, 4 reset), the number of checks, and for
+--       then for each shape: the operation (1 take, 2 peek, 3 refund, 4 reset, 5 settle), the number of checks, and for
 --       each check: algorithm (its row in algorithms/table.ts, from 1), quota, window, burst, the smallest quota of
---       the limits that share the count, cost, flags (1 shadow, 2 count refused, 4 the server may drop counts),
---       taken at. With flag 4, a take adds at, used and before: the last known state, which holds if the server has
+--       the limits that share the count, cost, flags (1 shadow, 2 count refused, 4 the server may drop counts,
+--       8 units may be out), taken at. With flag 4, a take adds at, used and before: the last known state, which holds if the server has
 --       dropped the count. With flag 4, what refund and reset leave is kept as a trace, so that no process takes the
 --       count for dropped.
---       then for each request the number of its shape
+--       With flag 8, there follow the life of a hold, what its end does (0 free, 1 spent), and how long it is found after.
+--       then for each request the number of its shape, and for each of its checks with flag 8: the id of the hold or '',
+--       and the cost; to settle instead of the cost: spent, keep, life or '', debt
 -- Output: flat integers and strings. First the server's time; negative, and alone, when the call came too late
 --       and did nothing. Then for each take or peek, check by check: the answer (0 refused, 1 taken, 2 would be
 --       allowed), now - at, used, and for an algorithm of three words before; for an algorithm of no words: the
---       answer, used, full at, free at, available at.
+--       answer, used, full at, free at, available at; for a check with flag 8 the answer and what holds.lua shows.
+--       For each settlement what holds.lua shows.
 --       Nothing for refund and reset. For a request that failed: one string instead, the server's error.
 --
 -- A request reads everything before it writes anything, so that a request that cannot be decided changes nothing.
@@ -22,7 +25,9 @@
 
 -- By row. Made for the first check that uses it: making all of them would cost more than a decision.
 local algorithms = {}
-local TAKE, PEEK, REFUND = 1, 2, 3
+-- The functions of counts with holds, made for the first check on one.
+local held
+local TAKE, PEEK, REFUND, RESET = 1, 2, 3, 4
 local REFUSED, TAKEN, LOOKED_AT = 0, 1, 2
 
 local now = tonumber(ARGV[1])
@@ -41,6 +46,7 @@ end
 
 -- One count as a check sees it: its numbers at this instant, or its log. Or nil and the error.
 local function view_of(check, key)
+  if check.holds then return held.view_of(check, key, now) end
   local algorithm = check.algorithm
   if algorithm.words == 0 then
     local log, err = algorithm.open(key, check, now)
@@ -58,6 +64,7 @@ end
 
 local function fits(check, view)
   if check.cost == 0 then return true end
+  if view.held then return held.fits(check, view, check.cost) end
   if view.log then return check.algorithm.fits(view.log, check, check.cost) end
   return check.algorithm.fits(check, view.at, view.used, view.before, check.cost, now)
 end
@@ -66,6 +73,7 @@ end
 local function spent(check, view, allowed)
   local algorithm = check.algorithm
   if check.cost == 0 then return view end
+  if view.held then return held.spent(check, view, allowed) end
   if view.log then
     local log = algorithm.copy(view.log)
     algorithm.spend(log, check, check.cost, now)
@@ -78,6 +86,7 @@ end
 
 -- Writes a view. Returns the error, if any.
 local function keep(check, view)
+  if view.held then return held.keep(check, view, now) end
   if view.log then return check.algorithm.save(view.log, check, now) end
   return save(check.algorithm, check, view.key, view.at, view.used, view.before, now)
 end
@@ -86,6 +95,7 @@ end
 local function show(check, view, answer)
   local algorithm = check.algorithm
   put(answer)
+  if view.held then return held.show(check, view, now, put) end
   if view.log then
     local remaining = max(0, check.quota - view.log.used)
     put(view.log.used)
@@ -127,7 +137,7 @@ end
 
 -- Decides a check by itself and shows it. `counts`: a refusal is charged too, up to full. Returns the error, if any.
 local function take_alone(check, key, counts)
-  if check.algorithm.words > 0 then return take_numbers(check, key, counts) end
+  if check.algorithm.words > 0 and not check.holds then return take_numbers(check, key, counts) end
   local view, err = view_of(check, key)
   if err then return err end
   local allowed = fits(check, view)
@@ -151,6 +161,7 @@ local function left_by(shape, nexts, first, i)
   for j = i - 1, 1, -1 do
     if KEYS[first + j - 1] == KEYS[first + i - 1] and not shape[j].is_shadow then
       local view = nexts[j]
+      if view.held then return held.left_for(check, view) end
       if view.log then return { key = view.key, log = check.algorithm.copy(view.log), is_second = true } end
       local at, used, before = check.algorithm.advance(check, view.at, view.used, view.before, now)
       return { key = view.key, at = at, used = used, before = before, is_second = true }
@@ -187,6 +198,8 @@ local function refuse(shape, first, views, allowed)
     local check, key = shape[i], KEYS[first + i - 1]
     local err
     if check.counts_refused then
+      -- Spent, not held: a refused request gets no hold.
+      if check.holds then check.id = '' end
       err = take_alone(check, key, true)
     else
       -- Read again: an earlier check of this request may have counted its refusal on the same key.
@@ -230,7 +243,9 @@ local function refund(shape, first)
     local check, key = shape[i], KEYS[first + i - 1]
     local algorithm, taken_at = check.algorithm, check.taken_at or now
     local err
-    if algorithm.words == 0 then
+    if check.holds then
+      err = held.refund(check, key, now, taken_at)
+    elseif algorithm.words == 0 then
       local log
       log, err = algorithm.open(key, check, now)
       if log and log.tail > 0 then
@@ -254,9 +269,16 @@ local function reset(shape, first)
     local check, key = shape[i], KEYS[first + i - 1]
     local reply = redis.pcall('DEL', key)
     local err = type(reply) == 'table' and reply.err or nil
-    if not err and check.leaves_trace and check.algorithm.words > 0 then
+    if not err and check.leaves_trace and check.algorithm.words > 0 and not check.holds then
       err = leave_trace(check.algorithm, check, key)
     end
+    if err then return err end
+  end
+end
+
+local function settle(shape, first)
+  for i = 1, #shape do
+    local err = held.settle(shape[i], KEYS[first + i - 1], now, put)
     if err then return err end
   end
 end
@@ -286,7 +308,13 @@ for s = 1, tonumber(ARGV[3]) do
       taken_at = tonumber(ARGV[arg + 7]),
     }
     arg = arg + 8
-    if flags >= 4 and shape.operation ~= TAKE then
+    if flags >= 8 then
+      held = held or make_holds()
+      shape.has_holds, shape[i].holds = true, true
+      shape[i].life, shape[i].on_end = tonumber(ARGV[arg]), tonumber(ARGV[arg + 1])
+      shape[i].late = tonumber(ARGV[arg + 2])
+      arg = arg + 3
+    elseif flags >= 4 and shape.operation ~= TAKE then
       shape[i].leaves_trace = true
     elseif flags >= 4 then
       shape[i].known_at, shape[i].known_used = tonumber(ARGV[arg]), tonumber(ARGV[arg + 1])
@@ -297,9 +325,29 @@ for s = 1, tonumber(ARGV[3]) do
   shapes[s] = shape
 end
 
+-- Reads what only this request says of its holds.
+local function read_holds(shape)
+  for i = 1, #shape do
+    local check = shape[i]
+    if check.holds then
+      check.id = ARGV[arg]
+      if shape.operation > RESET then
+        check.spent, check.kept = tonumber(ARGV[arg + 1]), tonumber(ARGV[arg + 2])
+        check.life, check.debt = tonumber(ARGV[arg + 3]), tonumber(ARGV[arg + 4])
+        arg = arg + 5
+      else
+        check.cost = tonumber(ARGV[arg + 1])
+        arg = arg + 2
+      end
+    end
+  end
+end
+
 local first = 1
-for request = arg, #ARGV do
-  local shape = shapes[tonumber(ARGV[request])]
+while arg <= #ARGV do
+  local shape = shapes[tonumber(ARGV[arg])]
+  arg = arg + 1
+  if shape.has_holds then read_holds(shape) end
   local start = size
   local err
   if shape.operation == TAKE then
@@ -312,8 +360,10 @@ for request = arg, #ARGV do
     err = peek(shape, first)
   elseif shape.operation == REFUND then
     err = refund(shape, first)
-  else
+  elseif shape.operation == RESET then
     err = reset(shape, first)
+  else
+    err = settle(shape, first)
   end
   if err then
     for i = size, start + 1, -1 do out[i] = nil end

@@ -66,6 +66,12 @@ export function freshHeld(limit: Limit, now: Millis): HeldCount {
   }
 }
 
+/** A copy that shares nothing with the count. */
+export function cloneOf(count: HeldCount): HeldCount {
+  const holds = new Map([...count.holds].map(([id, hold]) => [id, { ...hold }]))
+  return { ...count, state: { ...count.state }, holds }
+}
+
 /**
  * The limit with as much room as numbers allow. Under it the algorithm counts debts too, and a cost that fits its own
  * limit beside `out` fits here together with {@link headroom} and `out`.
@@ -218,6 +224,7 @@ export function settleHeld(
     hold.units = charged
     hold.end = now + Math.min(hold.late, SETTLED_KEPT)
     if (count.nextPurge === 0) count.nextPurge = hold.end
+    count.keptUntil = Math.max(count.keptUntil, hold.end)
   } else count.holds.delete(id)
   if (count.out === 0) count.nextEnd = count.lastEnd = 0
   return { status: wasOut ? 'settled' : 'late', charged, kept, endsAt: kept > 0 ? hold.end : 0 }

@@ -1,69 +1,120 @@
 // Decides the checks of one request on counts with holds: looks at all of them, then charges all or none.
-import { algorithmOf } from '../../algorithms/table.ts'
 import type { Verdict } from '../../limit/verdict.ts'
 import type { Millis } from '../../time/clock.ts'
 import type { Check } from '../store.ts'
 import type { HeldCounts } from './held-counts.ts'
-import { holdUnits, roomOf, spendHeld, type HeldCount } from './held-count.ts'
+import {
+  cloneOf,
+  fitsHeld,
+  holdUnits,
+  roomOf,
+  spendHeld,
+  type HeldCount,
+  type HeldNumbers,
+} from './held-count.ts'
 import { HeldVerdict, numbersOf } from './held-verdict.ts'
 
-interface Viewed {
+/** A check, and its count as the check finds it. */
+interface HeldView {
   readonly check: Check
-  readonly count: HeldCount
+  readonly fits: boolean
+  /** The count, with earlier checks of the request on the same count charged in it. */
+  readonly seen: HeldNumbers
   /** The count's own instant. */
   readonly own: Millis
-  readonly fits: boolean
+  /** The count to save. */
+  readonly next: HeldCount
+  /** Whether the cost is charged in `next` already. */
+  readonly isCharged: boolean
 }
 
 /** A request under way: its checks with `holds`, looked at but not charged. */
 export class HeldTake {
   /** Whether every check that is not shadow fits. */
   readonly isAllowed: boolean
-  private readonly views: readonly Viewed[]
+  private readonly views: HeldView[] = []
+  private readonly counts: HeldCounts
   private readonly now: Millis
 
   constructor(counts: HeldCounts, checks: readonly Check[], now: Millis) {
+    this.counts = counts
     this.now = now
-    const wanted = new Map<HeldCount, number>()
-    this.views = checks
-      .filter(({ holds }) => holds === true)
-      .map((check) => {
-        const [count, own] = counts.open(check, now)
-        // Checks on one count are decided in order.
-        const before = check.shadow === true ? 0 : (wanted.get(count) ?? 0)
-        const fits = check.cost === 0 || roomOf(check.limit, count, own) >= before + check.cost
-        if (fits && check.shadow !== true) wanted.set(count, before + check.cost)
-        return { check, count, own, fits }
-      })
+    const held = checks.filter(({ holds }) => holds === true)
+    for (const check of held) {
+      const { count, own } = counts.open(check, now)
+      const earlier = this.views.findLast(
+        (view) => isSameCount(view.check, check) && view.check.shadow !== true,
+      )
+      const before = check.shadow === true ? count : (earlier?.next ?? count)
+      const fits = fitsHeld(check.limit, before, check.cost, own)
+      const seen = numbersOf(before)
+      // A second check on the same count must see what this one takes, although nothing is saved yet.
+      const isTwin = held.some((other) => other !== check && isSameCount(other, check))
+      const next = isTwin && fits ? cloneOf(before) : before
+      if (isTwin && fits) charge(check, next, own)
+      this.views.push({ check, own, fits, seen, next, isCharged: isTwin })
+    }
     this.isAllowed = this.views.every(({ check, fits }) => fits || check.shadow === true)
   }
 
   /** Charges all that fits if the whole request is allowed, else only what counts refusals. */
   finish(isAllowed: boolean): readonly Verdict[] {
-    if (isAllowed)
-      for (const view of this.views) if (view.check.shadow !== true) charge(view, view.check.cost)
-    return this.views.map((view) => {
-      const { check, count, own, fits } = view
-      const { limit, cost, shadow, countRefused } = check
-      let allowed = fits
-      if (isAllowed && shadow === true) {
-        allowed = cost === 0 || roomOf(limit, count, own) >= cost
-        if (allowed) charge(view, cost)
-      }
-      if (countRefused === true && (!isAllowed || !allowed))
-        spendHeld(limit, count, Math.max(0, Math.min(cost, roomOf(limit, count, own))), own)
-      return new HeldVerdict(limit, numbersOf(count), cost, this.now, allowed, 'memory')
-    })
+    const verdicts: Verdict[] = []
+    for (const [i, view] of this.views.entries()) {
+      if (!isAllowed) verdicts[i] = this.refuse(view)
+      else if (view.check.shadow !== true) verdicts[i] = this.commit(view)
+    }
+    for (const [i, { check }] of this.views.entries()) {
+      if (isAllowed && check.shadow === true) verdicts[i] = this.takeShadow(check)
+    }
+    return verdicts
+  }
+
+  private commit({ check, own, next, isCharged }: HeldView): Verdict {
+    if (!isCharged) charge(check, next, own)
+    if (check.cost > 0) this.counts.save(check, next, this.now)
+    return this.verdictOn(check, next, true)
+  }
+
+  private takeShadow(check: Check): Verdict {
+    const { count, own, isChanged } = this.counts.open(check, this.now)
+    const fits = fitsHeld(check.limit, count, check.cost, own)
+    const isCounted = fits || check.countRefused === true
+    if (fits) charge(check, count, own)
+    else if (isCounted) spendRoom(check, count, own)
+    if (check.cost > 0 && (isCounted || isChanged)) this.counts.save(check, count, this.now)
+    return this.verdictOn(check, count, fits)
+  }
+
+  private refuse({ check, fits, seen }: HeldView): Verdict {
+    const { count, own, isChanged } = this.counts.open(check, this.now)
+    const isCounted = check.countRefused === true
+    const fitsNow = fitsHeld(check.limit, count, check.cost, own)
+    // Spent, not held: a refused request gets no hold.
+    if (isCounted) spendRoom(check, count, own)
+    if (check.cost > 0 && (isCounted || isChanged)) this.counts.save(check, count, this.now)
+    return fits || isCounted
+      ? this.verdictOn(check, count, fitsNow)
+      : this.verdictOn(check, seen, false)
+  }
+
+  private verdictOn({ limit, cost }: Check, numbers: HeldNumbers, allowed: boolean): Verdict {
+    return new HeldVerdict(limit, numbersOf(numbers), cost, this.now, allowed, 'memory')
   }
 }
 
-function charge({ check, count, own }: Viewed, cost: number): void {
+function charge({ limit, cost, hold }: Check, count: HeldCount, own: Millis): void {
   if (cost === 0) return
-  if (check.hold === undefined) spendHeld(check.limit, count, cost, own)
-  else holdUnits(check.limit, count, cost, check.hold, own)
+  if (hold === undefined) spendHeld(limit, count, cost, own)
+  else holdUnits(limit, count, cost, hold, own)
 }
 
-/** Hands back units that were spent without a hold. */
-export function refundHeld({ limit, cost, takenAt }: Check, count: HeldCount, own: Millis): void {
-  algorithmOf(limit).refund(limit, count.state, cost, own, takenAt ?? own)
+/** Spends the cost of a refused request, as far as it goes. */
+function spendRoom({ limit, cost }: Check, count: HeldCount, own: Millis): void {
+  if (cost === 0) return
+  spendHeld(limit, count, Math.min(cost, Math.max(0, roomOf(limit, count, own))), own)
+}
+
+function isSameCount(a: Check, b: Check): boolean {
+  return a.space === b.space && a.key === b.key
 }

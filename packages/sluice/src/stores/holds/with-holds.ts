@@ -1,6 +1,8 @@
 // A store around the memory store: counts with units out beside its plain counts, decided together at one instant.
 import { show, SluiceError } from '../../errors.ts'
 import type { Verdict } from '../../limit/verdict.ts'
+import { algorithmOf } from '../../algorithms/table.ts'
+import type { Millis } from '../../time/clock.ts'
 import {
   Memory,
   type MemoryStore,
@@ -9,10 +11,10 @@ import {
 } from '../memory/memory.ts'
 import type { Check } from '../store.ts'
 import { HeldCounts } from './held-counts.ts'
-import { settleHeld } from './held-count.ts'
-import { numbersOf, settledOf } from './held-verdict.ts'
+import { fitsHeld, settleHeld } from './held-count.ts'
+import { HeldVerdict, numbersOf, settledOf } from './held-verdict.ts'
 import type { Exchanged, Settled, Settlement, SyncHoldStore } from './hold-store.ts'
-import { HeldTake, refundHeld } from './held-take.ts'
+import { HeldTake } from './held-take.ts'
 
 /** A memory store that also keeps holds. */
 export interface MemoryHoldStore extends MemoryStore, SyncHoldStore {
@@ -48,14 +50,13 @@ class MemoryWithHolds implements MemoryHoldStore {
 
   exchange(settlements: readonly Settlement[], checks: readonly Check[]): Exchanged {
     const now = this.memory.now()
+    this.held.sweep(now)
     const settled = settlements.map((settlement) => this.settle(settlement, now))
     if (checks.length === 0) return { settled, verdicts: [] }
     const take = new HeldTake(this.held, checks, now)
     const plain = checks.filter(({ holds }) => holds !== true)
-    const plainVerdicts = this.memory.takeAll(plain, now, !take.isAllowed)
-    const isAllowed =
-      take.isAllowed && plain.every(({ shadow }, i) => shadow === true || plainVerdicts[i]!.allowed)
-    const heldVerdicts = take.finish(isAllowed)
+    const [plainVerdicts, isCharged] = this.memory.takePart(plain, now, !take.isAllowed)
+    const heldVerdicts = take.finish(isCharged)
     return { settled, verdicts: merged(checks, plainVerdicts, heldVerdicts) }
   }
 
@@ -69,13 +70,12 @@ class MemoryWithHolds implements MemoryHoldStore {
     const plain = this.memory.peek(checks.filter(({ holds }) => holds !== true))
     const now = this.memory.now()
     const held = checks.filter(({ holds }) => holds === true)
-    return merged(
-      checks,
-      plain,
-      held.map(
-        (check) => new HeldTake(this.held, [{ ...check, hold: undefined }], now).finish(false)[0]!,
-      ),
-    )
+    const verdicts = held.map((check) => {
+      const { limit, cost } = check
+      const { count, own } = this.held.open(check, now)
+      return new HeldVerdict(limit, count, cost, now, fitsHeld(limit, count, cost, own), 'memory')
+    })
+    return merged(checks, plain, verdicts)
   }
 
   refund(checks: readonly Check[]): void {
@@ -85,7 +85,7 @@ class MemoryWithHolds implements MemoryHoldStore {
       const { hold } = check
       if (check.holds !== true) continue
       if (hold !== undefined) this.settle({ ...check, id: hold.id, spent: 0, keep: 0 }, now)
-      else refundHeld(check, ...this.held.open(check, now))
+      else this.refundUnits(check, now)
     }
   }
 
@@ -108,11 +108,21 @@ class MemoryWithHolds implements MemoryHoldStore {
     return this.memory.keysOf(space, from, looks)
   }
 
-  private settle(settlement: Settlement, now: number): Settled {
+  private settle(settlement: Settlement, now: Millis): Settled {
     const { limit, spent } = settlement
-    const [count, own] = this.held.open(settlement, now)
+    const { count, own, isChanged } = this.held.open(settlement, now)
     const booked = settleHeld(limit, count, settlement, own)
+    const isBooked = booked.status === 'settled' || booked.status === 'late'
+    if (isBooked || isChanged) this.held.save(settlement, count, now)
     return settledOf(limit, numbersOf(count), booked, spent, now)
+  }
+
+  /** Hands back units that were spent without a hold. */
+  private refundUnits(check: Check, now: Millis): void {
+    const { limit, cost, takenAt = now } = check
+    const { count, own } = this.held.open(check, now)
+    algorithmOf(limit).refund(limit, count.state, cost, own, takenAt)
+    this.held.save(check, count, now)
   }
 }
 

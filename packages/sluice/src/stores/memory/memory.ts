@@ -43,6 +43,8 @@ export class Memory implements MemoryStore, FastStore {
   private readonly clock: Clock
   private readonly tables: Tables
   private readonly stopSweeping: () => void
+  /** Whether the last request of several checks was charged. */
+  private wasCharged = false
 
   constructor(room: Room, clock: Clock) {
     this.clock = clock
@@ -62,9 +64,18 @@ export class Memory implements MemoryStore, FastStore {
     return this.clock()
   }
 
-  /** `take` at this instant; `isRefused`: something else has refused the request. */
-  takeAll(checks: readonly Check[], now: Millis, isRefused: boolean): readonly Verdict[] {
-    return checks.length === 0 ? [] : this.takeTogether(checks, now, isRefused)
+  /**
+   * `take` at this instant, as part of a request; `isRefused`: another part of it is refused. Returns the verdicts and
+   * whether the request was charged.
+   */
+  takePart(
+    checks: readonly Check[],
+    now: Millis,
+    isRefused: boolean,
+  ): readonly [readonly Verdict[], boolean] {
+    if (checks.length === 0) return [[], !isRefused]
+    const verdicts = this.takeTogether(checks, now, isRefused)
+    return [verdicts, this.wasCharged]
   }
 
   fastPath(space: string, limit: Limit): FastPath | undefined {
@@ -176,6 +187,7 @@ export class Memory implements MemoryStore, FastStore {
       takens[i] = taken
       if (!taken.allowed && check.shadow !== true) allowed = false
     }
+    this.wasCharged = allowed
     if (!allowed) return this.refuse(checks, takens, now)
     this.commit(checks, tables, takens, slots, now)
     return takens

@@ -1,0 +1,336 @@
+-- Counts with units out: stores/holds/held-count.ts. The algorithm counts what is spent; what is out takes room beside it.
+--
+-- One hash per count. Field '' holds the numbers: at, used, out, leased, next_end, last_end, next_purge, kept_until, and
+-- before for an algorithm of three words. Every other field is a hold by its id: status, units, end, late.
+-- A view is these numbers at the instant `own`, with the holds that were read and those that changed, not yet written.
+
+local holds = {}
+local FREE, SPENT, ENDED, SETTLED = 0, 1, 2, 3
+local MAX_PRODUCT, SETTLED_KEPT, PURGE_INTERVAL = 4503599627370496, 10000, 10000
+-- Fields in one command: Lua's stack has an end.
+local MAX_FIELDS = 1000
+
+local function raised_of(check)
+  local raised = check.raised
+  if not raised then
+    raised = {}
+    for name, value in pairs(check) do raised[name] = value end
+    raised.burst = max(check.burst, floor(MAX_PRODUCT / check.window))
+    if not check.algorithm.has_burst then raised.quota = raised.burst end
+    check.raised = raised
+  end
+  return raised
+end
+
+local function is_out(hold)
+  return hold[1] == FREE or hold[1] == SPENT
+end
+
+local function unpacked(raw)
+  if not raw or #raw ~= 32 then return nil end
+  local status, units, ends, late = unpack('<dddd', raw)
+  if status <= SETTLED and is_whole(status) and is_whole(units) and is_whole(ends) and is_whole(late) then
+    return { status, units, ends, late }
+  end
+end
+
+-- All holds by id; those that were read or changed before stay as they are.
+local function all_of(view)
+  if view.has_all then return view.known end
+  local list = redis.call('HGETALL', view.key)
+  for i = 1, #list, 2 do
+    local id = list[i]
+    if id ~= '' and view.known[id] == nil then view.known[id] = unpacked(list[i + 1]) or false end
+  end
+  view.has_all = true
+  return view.known
+end
+
+local function change(view, id, hold)
+  view.known[id] = hold or false
+  view.changed[id] = true
+end
+
+local function shift(view, by)
+  local names = { 'next_end', 'last_end', 'next_purge' }
+  for i = 1, 3 do
+    if view[names[i]] > 0 then view[names[i]] = max(1, view[names[i]] - by) end
+  end
+  view.kept_until = max(0, view.kept_until - by)
+  for id, hold in pairs(all_of(view)) do
+    if hold then change(view, id, { hold[1], hold[2], max(1, hold[3] - by), hold[4] }) end
+  end
+  view.is_set_back = true
+end
+
+local function sweep(check, view, now)
+  local algorithm = check.algorithm
+  local ended, next_end, is_closed = {}, 0, false
+  for id, hold in pairs(all_of(view)) do
+    if hold then
+      local is_over = hold[3] <= now
+      if is_out(hold) then
+        if is_over then
+          ended[#ended + 1] = { id, hold }
+        else
+          next_end = next_end == 0 and hold[3] or min(next_end, hold[3])
+        end
+      elseif is_over then
+        change(view, id, nil)
+      else
+        is_closed = true
+      end
+    end
+  end
+  table.sort(ended, function(a, b) return a[2][3] < b[2][3] end)
+  for i = 1, #ended do
+    local id, hold = ended[i][1], ended[i][2]
+    local units, ends, late = hold[2], hold[3], hold[4]
+    view.out = view.out - units
+    if hold[1] == SPENT then
+      view.leased = view.leased - units
+      view.at, view.used, view.before = algorithm.advance(check, view.at, view.used, view.before, ends)
+      view.at, view.used, view.before = algorithm.spend(raised_of(check), view.at, view.used, view.before, units, ends)
+    end
+    if hold[1] == FREE and ends + late > now then
+      change(view, id, { ENDED, 0, ends + late, late })
+      is_closed = true
+    else
+      change(view, id, nil)
+    end
+  end
+  view.next_end = next_end
+  if view.out == 0 then view.last_end = 0 end
+  view.next_purge = is_closed and now + PURGE_INTERVAL or 0
+  view.is_set_back = true
+end
+
+local function advance(check, view, now)
+  local algorithm, at = check.algorithm, view.at
+  if now < at then
+    view.at, view.used, view.before = algorithm.advance(check, at, view.used, view.before, now)
+    if view.at < at then shift(view, at - view.at) end
+  end
+  local own = max(now, view.at)
+  view.own = own
+  local is_due = view.next_end > 0 and own >= view.next_end
+  if is_due or (view.next_purge > 0 and own >= view.next_purge) then sweep(check, view, own) end
+  view.at, view.used, view.before = algorithm.advance(check, view.at, view.used, view.before, own)
+end
+
+-- The numbers in a packed field, or nil if this script did not write it.
+local function read(view, algorithm, raw)
+  if not raw or #raw ~= (algorithm.words == 3 and 72 or 64) then return nil end
+  local n = { unpack(algorithm.words == 3 and '<ddddddddd' or '<dddddddd', raw) }
+  for i = 1, algorithm.words == 3 and 9 or 8 do
+    if not is_whole(n[i]) then return nil end
+  end
+  view.at, view.used, view.out, view.leased, view.next_end, view.last_end, view.next_purge, view.kept_until =
+    n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8]
+  view.before = algorithm.words == 3 and n[9] or 0
+  return view
+end
+
+-- One count as a check sees it. Or nil and the error.
+function holds.view_of(check, key, now)
+  local algorithm, id = check.algorithm, check.id
+  local view = { key = key, held = true, known = {}, changed = {} }
+  local raw = redis.pcall('HMGET', key, '', id)
+  if raw.err then return nil, raw.err end
+  if read(view, algorithm, raw[1]) then
+    view.known[id] = unpacked(raw[2]) or false
+  else
+    view.at, view.used, view.before = algorithm.fresh(check, now)
+    view.out, view.leased, view.next_end, view.last_end, view.next_purge, view.kept_until = 0, 0, 0, 0, 0, 0
+    view.is_damaged, view.has_all = raw[1] or raw[2], true
+  end
+  advance(check, view, now)
+  return view
+end
+
+-- A view with numbers of its own.
+local function copy_of(view)
+  local copy = {}
+  for name, value in pairs(view) do copy[name] = value end
+  copy.known, copy.changed = {}, {}
+  for id, hold in pairs(view.known) do copy.known[id] = hold end
+  for id in pairs(view.changed) do copy.changed[id] = true end
+  return copy
+end
+
+-- The view that an earlier check of the request has left, as a second check on the same count sees it.
+function holds.left_for(check, view)
+  local copy, id = copy_of(view), check.id
+  if copy.known[id] == nil and not copy.has_all then
+    copy.known[id] = unpacked(redis.call('HGET', view.key, id)) or false
+  end
+  return copy
+end
+
+function holds.fits(check, view, cost)
+  local raised = raised_of(check)
+  local wanted = cost + view.out + raised.burst - check.burst
+  return check.algorithm.fits(raised, view.at, view.used, view.before, wanted, view.own)
+end
+
+-- The most units from `low` to `high` that fit if the limit is exceeded by `debt` at most; `low` if none do.
+local function room(check, view, low, high, debt)
+  if holds.fits(check, view, high - debt) then return high end
+  high = high - 1
+  while low < high do
+    local middle = low + ceil_div(high - low, 2)
+    if holds.fits(check, view, middle - debt) then low = middle else high = middle - 1 end
+  end
+  return low
+end
+
+local function spend(check, view, units)
+  view.at, view.used, view.before =
+    check.algorithm.spend(raised_of(check), view.at, view.used, view.before, units, view.own)
+end
+
+local function note_end(view, ends, late)
+  view.next_end = view.next_end == 0 and ends or min(view.next_end, ends)
+  view.last_end = max(view.last_end, ends)
+  if late > 0 then view.kept_until = max(view.kept_until, ends + late) end
+end
+
+-- The view after the cost is taken: sent out if the check names a hold, else spent. Writes nothing.
+function holds.spent(check, old, allowed)
+  local view = copy_of(old)
+  local cost, id = check.cost, check.id
+  if not allowed then
+    spend(check, view, room(check, view, 0, cost, 0))
+    return view
+  end
+  if id == '' then
+    spend(check, view, cost)
+    return view
+  end
+  local now, hold = view.own, view.known[id]
+  local ends, units, status = now + check.life, cost, check.on_end
+  if hold and is_out(hold) then
+    ends, units, status = max(hold[3], ends), hold[2] + cost, hold[1]
+  end
+  change(view, id, { status, units, ends, check.late })
+  view.out = view.out + cost
+  if status == SPENT then view.leased = view.leased + cost end
+  note_end(view, ends, check.late)
+  spend(check, view, 0)
+  return view
+end
+
+-- Books what became of a hold: status (0 unknown, 1 settled, 2 late, 3 repeated), charged, kept, ends at.
+local function settled(check, view, id, spent, keep, life, debt)
+  local hold, now = view.known[id], view.own
+  if not hold then return 0, 0, 0, 0 end
+  if hold[1] == SETTLED then return 3, hold[2], 0, 0 end
+  local was_out, units = is_out(hold), hold[2]
+  local firm = min(spent, units)
+  local kept = min(keep, units - firm)
+  view.out = view.out - (units - kept)
+  if hold[1] == SPENT then view.leased = view.leased - (units - kept) end
+  local charged = firm
+  if spent > firm then charged = room(check, view, firm, spent, debt) end
+  spend(check, view, charged)
+  local ends = 0
+  if kept > 0 then
+    ends = life and now + life or hold[3]
+    change(view, id, { hold[1], kept, ends, hold[4] })
+    note_end(view, ends, hold[4])
+  elseif hold[4] > 0 then
+    local forgotten = now + min(hold[4], SETTLED_KEPT)
+    change(view, id, { SETTLED, charged, forgotten, hold[4] })
+    if view.next_purge == 0 then view.next_purge = forgotten end
+    view.kept_until = max(view.kept_until, forgotten)
+  else
+    change(view, id, nil)
+  end
+  if view.out == 0 then view.next_end, view.last_end = 0, 0 end
+  return was_out and 1 or 2, charged, kept, ends
+end
+
+-- Writes a view, to expire when it answers as none. Returns the error, if any.
+function holds.keep(check, view, now)
+  local algorithm, key = check.algorithm, view.key
+  local at, used, before = view.at, view.used, view.before
+  if view.leased > 0 then
+    at, used, before = algorithm.advance(check, at, used, before, view.last_end)
+    at, used, before = algorithm.spend(raised_of(check), at, used, before, view.leased, view.last_end)
+  end
+  local ttl = max(view.last_end, view.kept_until, algorithm.kept_until(check, at, used, before, now)) - now
+  if ttl <= 0 or view.is_damaged then
+    local reply = redis.pcall('DEL', key)
+    if type(reply) == 'table' then return reply.err end
+    if ttl <= 0 then return nil end
+  end
+  local numbers = pack('<dddddddd', view.at, view.used, view.out, view.leased, view.next_end, view.last_end,
+    view.next_purge, view.kept_until)
+  if algorithm.words == 3 then numbers = numbers .. pack('<d', view.before) end
+  local set, gone = { 'HSET', key, '', numbers }, { 'HDEL', key }
+  local function send(command)
+    local reply = redis.pcall(_G.unpack(command))
+    return type(reply) == 'table' and reply.err or nil
+  end
+  for id in pairs(view.changed) do
+    local hold = view.known[id]
+    if hold then
+      set[#set + 1] = id
+      set[#set + 1] = pack('<dddd', hold[1], hold[2], hold[3], hold[4])
+    else
+      gone[#gone + 1] = id
+    end
+    if #set > MAX_FIELDS then
+      local err = send(set)
+      if err then return err end
+      set = { 'HSET', key, '', numbers }
+    end
+    if #gone > MAX_FIELDS then
+      local err = send(gone)
+      if err then return err end
+      gone = { 'HDEL', key }
+    end
+  end
+  local err = send(set)
+  if not err and #gone > 2 then err = send(gone) end
+  return err or send({ 'PEXPIRE', key, ttl + SPARE })
+end
+
+-- Puts the numbers of a view: now - at, used, before if the algorithm has it, out, leased, and from now to the next and
+-- to the last end, 0 when nothing is out.
+function holds.show(check, view, now, put)
+  put(now - view.at)
+  put(view.used)
+  if check.algorithm.words == 3 then put(view.before) end
+  put(view.out)
+  put(view.leased)
+  put(view.next_end > 0 and view.next_end - now or 0)
+  put(view.last_end > 0 and view.last_end - now or 0)
+end
+
+-- Settles a hold and shows it: status, charged, kept, from now to its end or 0, and the numbers. Returns the error, if any.
+function holds.settle(check, key, now, put)
+  local view, err = holds.view_of(check, key, now)
+  if err then return err end
+  local status, charged, kept, ends = settled(check, view, check.id, check.spent, check.kept, check.life, check.debt)
+  if status == 1 or status == 2 or view.is_set_back then err = holds.keep(check, view, now) end
+  if err then return err end
+  put(status)
+  put(charged)
+  put(kept)
+  put(ends > 0 and ends - now or 0)
+  holds.show(check, view, now, put)
+end
+
+-- Hands back what a take charged: its hold, or units that were spent at once. Returns the error, if any.
+function holds.refund(check, key, now, taken_at)
+  local view, err = holds.view_of(check, key, now)
+  if err then return err end
+  if check.id ~= '' then
+    settled(check, view, check.id, 0, 0, nil, 0)
+  else
+    view.at, view.used, view.before =
+      check.algorithm.refund(check, view.at, view.used, view.before, check.cost, view.own, taken_at)
+  end
+  return holds.keep(check, view, now)
+end
