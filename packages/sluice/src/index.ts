@@ -38,7 +38,14 @@ export type {
   RuleInCode,
   Tiers,
 } from './policy/policy.ts'
-export type { Decision, Outcome, Reason, RuleDescription, Skipped } from './decision/decision.ts'
+export type {
+  Candidate,
+  Decision,
+  Outcome,
+  Reason,
+  RuleDescription,
+  Skipped,
+} from './decision/decision.ts'
 export {
   decide,
   peekDecision,

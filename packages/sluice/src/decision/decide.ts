@@ -1,8 +1,10 @@
 // The one place where the checks of a request meet a store. Policies, descriptors and callers with checks of their own end here.
+import type { Verdict } from '../limit/verdict.ts'
 import type { Attributes } from '../policy/policy.ts'
 import { isPromise, type MaybePromise, type Store } from '../stores/store.ts'
 import { preciseClock, type Millis } from '../time/clock.ts'
 import type { Decision, Skipped } from './decision.ts'
+import { candidateChecks, isOnTrial, withCandidates } from './candidates.ts'
 import { StoreDecision, type RuleCheck } from './lazy-decision.ts'
 
 /** One request, ready to be decided: its rules are matched and its keys are built. */
@@ -64,10 +66,23 @@ function answer(
   if (blockedFor !== undefined) return blockedDecision(blockedFor)
   const { checks, skipped } = request
   if (checks.length === 0) return new StoreDecision(checks, NONE, skipped)
+  if (operation === 'take' && checks.some(isOnTrial)) return takeWithCandidates(request, store)
   const verdicts = operation === 'take' ? store.take(checks) : store.peek(checks)
   return isPromise(verdicts)
     ? verdicts.then((verdicts) => new StoreDecision(checks, verdicts, skipped))
     : new StoreDecision(checks, verdicts, skipped)
+}
+
+/** One call for the checks and their candidates: same instant, same round trip. */
+function takeWithCandidates(request: DecisionRequest, store: Store): MaybePromise<Decision> {
+  const { checks, skipped } = request
+  const made = (verdicts: readonly Verdict[]): Decision => {
+    const own = verdicts.slice(0, checks.length)
+    const decision = new StoreDecision(checks, own, skipped)
+    return withCandidates(decision, checks, own, verdicts.slice(checks.length))
+  }
+  const verdicts = store.take([...checks, ...candidateChecks(checks)])
+  return isPromise(verdicts) ? verdicts.then(made) : made(verdicts)
 }
 
 function longestBlock(

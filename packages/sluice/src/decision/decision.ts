@@ -47,6 +47,18 @@ export interface RuleDescription {
   readonly text: string
 }
 
+/** What a limit on trial answered beside the enforced one. */
+export interface Candidate {
+  readonly rule: string
+  readonly limit: Limit
+  readonly allowed: boolean
+  readonly remaining: number
+  /** Whether the rule's own limit allowed the request. */
+  readonly enforced: boolean
+  /** The place of the rule's check among those of the request. */
+  readonly place: number
+}
+
 /** The answer to one request. Durations are whole milliseconds from now, rounded up. */
 export interface Decision {
   /** Names this refusal in a journal, if the limiter was given `identify`. */
@@ -73,5 +85,7 @@ export interface Decision {
   readonly cause?: ErrorCode | undefined
   /** The outcome of every rule that applied, in the policy's order. */
   readonly outcomes: readonly Outcome[]
+  /** What limits on trial answered. They change nothing else of the decision, and are not part of its JSON. */
+  readonly candidates?: readonly Candidate[] | undefined
   readonly skipped: readonly Skipped[]
 }

@@ -2,19 +2,23 @@
 import type { ErrorCode } from '../errors.ts'
 import type { Limit } from '../limit/limit.ts'
 import type { Verdict } from '../limit/verdict.ts'
+import type { PlacedLimit } from '../policy/placed-limit.ts'
 import type { Check } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
-import type { Decision, Outcome, Reason, Skipped } from './decision.ts'
+import type { Candidate, Decision, Outcome, Reason, Skipped } from './decision.ts'
 
 /** A check with the rule that it belongs to. */
 export interface RuleCheck extends Check {
   readonly rule: { readonly name: string; readonly hidden?: boolean }
+  /** The limit on trial beside the check's own, and where it counts. */
+  readonly onTrial?: PlacedLimit | undefined
 }
 
 /** Every number of a decision, derived from its checks, their verdicts in the same order, and the binding one among them. */
 export abstract class LazyDecision implements Decision {
   // Only declared: a field on every decision would slow down those that have none.
   declare readonly id?: string | undefined
+  declare readonly candidates?: readonly Candidate[] | undefined
   abstract readonly allowed: boolean
   abstract readonly skipped: readonly Skipped[]
   protected abstract get checks(): readonly RuleCheck[]

@@ -42,7 +42,7 @@ export function toCheck(
   placed: PlacedLimit = rule.base!,
 ): RuleCheck {
   const { space, limit, slowestQuota } = placed
-  const { shadow, countRefused, onStoreFailure } = rule
+  const { shadow, countRefused, onStoreFailure, candidate, base } = rule
   return {
     space,
     key,
@@ -53,6 +53,7 @@ export function toCheck(
     countRefused,
     onStoreFailure,
     rule: rule.rule,
+    onTrial: candidate === null || placed !== base ? undefined : candidate,
   }
 }
 
@@ -62,6 +63,7 @@ export function isBareRule(rule: CompiledRule): boolean {
     rule.applies === null &&
     rule.choose === null &&
     rule.base !== null &&
+    rule.candidate === null &&
     rule.cost === undefined &&
     !rule.shadow &&
     rule.by.length === 1 &&

@@ -5,7 +5,9 @@ import {
   type DecideOptions,
   type DecisionRequest,
 } from '../decision/decide.ts'
+import { candidateChecks } from '../decision/candidates.ts'
 import type { Decision, RuleDescription } from '../decision/decision.ts'
+import type { RuleCheck } from '../decision/lazy-decision.ts'
 import { show, SluiceError } from '../errors.ts'
 import { isPlain } from '../key/key.ts'
 import type { CompiledRule } from '../policy/compile.ts'
@@ -14,7 +16,7 @@ import type { Duration } from '../time/duration.ts'
 import { Controls, type LimiterControls, type LiveControl } from './controls.ts'
 import { attributeText } from '../policy/pattern.ts'
 import type { Attributes } from '../policy/policy.ts'
-import type { MaybePromise } from '../stores/store.ts'
+import type { Check, MaybePromise } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
 import { describeRules } from './describe-rules.ts'
 import { isBareRule, matchRules, requireCost, toCheck } from './match-rules.ts'
@@ -74,13 +76,13 @@ export class PolicyLimiter implements LimiterControls {
 
   refund(attributes: Attributes | string, cost = 1, takenAt?: Millis): MaybePromise<void> {
     if (takenAt !== undefined && !Number.isSafeInteger(takenAt)) throw badInstant(takenAt)
-    const { checks } = this.match(attributes, cost)
+    const checks = withTrials(this.match(attributes, cost).checks)
     if (takenAt === undefined) return this.deciding.store.refund(checks)
     return this.deciding.store.refund(checks.map((check) => ({ ...check, takenAt })))
   }
 
   reset(attributes: Attributes | string): MaybePromise<void> {
-    return this.deciding.store.reset(this.match(attributes, 0).checks)
+    return this.deciding.store.reset(withTrials(this.match(attributes, 0).checks))
   }
 
   describe(attributes: Attributes | string, cost = 1): readonly RuleDescription[] {
@@ -187,6 +189,12 @@ function usesKey({ rule, by }: CompiledRule): boolean {
   const conditions = [rule.when ?? {}, ...(rule.overrides ?? []).map(({ when }) => when)]
   const names = [...by, ...conditions.flatMap(Object.keys), rule.tiers?.attribute, rule.cost]
   return by.length === 0 || names.includes('key')
+}
+
+/** The checks with those of limits on trial, whose counts are refunded and reset with the others. */
+function withTrials(checks: readonly RuleCheck[]): readonly Check[] {
+  const candidates = candidateChecks(checks)
+  return candidates.length === 0 ? checks : [...checks, ...candidates]
 }
 
 function badInstant(value: unknown): SluiceError {

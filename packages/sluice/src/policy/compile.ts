@@ -20,6 +20,8 @@ export interface CompiledRule {
   readonly applies: Predicate | null
   /** The rule's own limit; null when a function chooses it. */
   readonly base: PlacedLimit | null
+  /** The limit on trial beside the base; null for none. */
+  readonly candidate: PlacedLimit | null
   /** The limit for a request, null for none at all. Itself null when it is always the base. */
   readonly choose: ((attributes: Attributes) => PlacedLimit | null) | null
   readonly cost: number | string | undefined
@@ -52,6 +54,13 @@ export function placerFor(
       slowestQuota: quota === made.quota ? undefined : quota,
     }
   }
+}
+
+/** Places the limit on trial: never where an enforced limit of the rule counts. */
+function placeCandidate(policyName: string, rule: RuleInCode): PlacedLimit {
+  const made = limit(rule.candidate!)
+  const names = [FORMAT, policyName, rule.name, 'candidate', ...sharingOf(made), ...rule.by]
+  return { limit: made, space: joined(names), slowestQuota: undefined }
 }
 
 /** All limits of a rule that are data: its own, then those of its tiers and overrides. */
@@ -90,6 +99,7 @@ function compileRule(policyName: string, rule: RuleInCode): CompiledRule {
     by: [...rule.by],
     applies: rule.when && Object.keys(rule.when).length > 0 ? compileCondition(rule.when) : null,
     base,
+    candidate: rule.candidate === undefined ? null : placeCandidate(policyName, rule),
     choose: compileChoice(rule, ownLimit, (input) => (input === 'unlimited' ? null : place(input))),
     cost: rule.cost,
     shadow: rule.shadow ?? false,

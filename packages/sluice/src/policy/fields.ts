@@ -11,6 +11,7 @@ export const RULE_FIELDS: readonly (keyof Rule)[] = [
   'when',
   'by',
   'limit',
+  'candidate',
   'tiers',
   'overrides',
   'cost',

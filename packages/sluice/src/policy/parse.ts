@@ -115,6 +115,7 @@ function readRule(
       ? (own as LimitFunction)
       : readPolicyLimit(problems, at(path, 'limit'), own)
   const rest = {
+    ...optional('candidate', readPolicyLimit),
     ...optional('tiers', readTiers),
     ...optional('overrides', readOverrides),
     ...optional('cost', readCost),

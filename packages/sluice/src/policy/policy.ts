@@ -55,6 +55,11 @@ export interface Rule {
   /** The attributes that make the key; [] is one count for everybody. The rule is skipped when one is not known. */
   readonly by: readonly string[]
   readonly limit: LimitInput
+  /**
+   * A limit on trial beside the rule's own: decided on the same requests at the same instant, in counts of its own,
+   * never enforced. Requests under a tier or an override keep theirs and do not try it.
+   */
+  readonly candidate?: LimitInput
   readonly tiers?: Tiers
   readonly overrides?: readonly Override[]
   /** Units per request: a number, or the name of the attribute that holds it. Default: the cost of the call. */

@@ -71,6 +71,11 @@ const rule: Schema = {
         ...ref('limit'),
         description: 'The limit, unless a tier or an override says another.',
       },
+      candidate: {
+        ...ref('limit'),
+        description:
+          "A limit on trial beside the rule's own: decided on the same requests, in counts of its own, never enforced.",
+      },
       tiers: ref('tiers'),
       overrides: {
         ...listOf(ref('override')),

@@ -110,16 +110,18 @@ function isAlike(a: TracedCheck, b: TracedCheck): boolean {
     a.takenAt === b.takenAt &&
     a.leavesTrace === b.leavesTrace &&
     (a.shadow ?? false) === (b.shadow ?? false) &&
+    (a.candidate ?? false) === (b.candidate ?? false) &&
     (a.countRefused ?? false) === (b.countRefused ?? false)
   )
 }
 
 function argsOf(check: TracedCheck): string[] {
-  const { limit, cost, shadow, countRefused, takenAt, lastState, leavesTrace } = check
+  const { limit, cost, shadow, countRefused, candidate, takenAt, lastState, leavesTrace } = check
   const { algorithm, quota, window, burst } = limit
   let flags = (shadow === true ? 1 : 0) + (countRefused === true ? 2 : 0)
   if (check.holds === true) flags += 8
   else if (lastState !== undefined || leavesTrace === true) flags += 4
+  if (candidate === true) flags += 16
   const numbers = [quota, window, burst, slowestOf(check), cost, flags].map(String)
   const row = String(ALGORITHMS.indexOf(algorithm) + 1)
   const args = [row, ...numbers, takenAt === undefined ? '' : String(takenAt)]

@@ -30,6 +30,11 @@ export interface Check {
   readonly cost: number
   /** Counted when everything else is allowed, but its own refusal refuses no request. */
   readonly shadow?: boolean
+  /**
+   * With `shadow`: decided by itself, and charged if and only if it is allowed, whatever the other checks answer. A limit
+   * on trial beside an enforced one.
+   */
+  readonly candidate?: boolean
   /** The cost is spent (never beyond full) even when the request is refused. */
   readonly countRefused?: boolean
   /** What decides while the store cannot answer. Default `local`. */

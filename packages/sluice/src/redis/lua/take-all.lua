@@ -7,7 +7,8 @@
 --       then for each shape: the operation (1 take, 2 peek, 3 refund, 4 reset, 5 settle), the number of checks, and for
 --       each check: algorithm (its row in algorithms/table.ts, from 1), quota, window, burst, the smallest quota of
 --       the limits that share the count, cost, flags (1 shadow, 2 count refused, 4 the server may drop counts,
---       8 units may be out), taken at. With flag 4, a take adds at, used and before: the last known state, which holds if the server has
+--       8 units may be out, 16 candidate: charged if and only if it is allowed itself), taken at.
+--       With flag 4, a take adds at, used and before: the last known state, which holds if the server has
 --       dropped the count. With flag 4, what refund and reset leave is kept as a trace, so that no process takes the
 --       count for dropped.
 --       With flag 8, there follow the life of a hold, what its end does (0 free, 1 spent), and how long it is found after.
@@ -197,10 +198,10 @@ local function refuse(shape, first, views, allowed)
   for i = 1, #shape do
     local check, key = shape[i], KEYS[first + i - 1]
     local err
-    if check.counts_refused then
+    if check.counts_refused or check.is_candidate then
       -- Spent, not held: a refused request gets no hold.
       if check.holds then check.id = '' end
-      err = take_alone(check, key, true)
+      err = take_alone(check, key, check.counts_refused)
     else
       -- Read again: an earlier check of this request may have counted its refusal on the same key.
       local view = view_of(check, key)
@@ -305,18 +306,20 @@ for s = 1, tonumber(ARGV[3]) do
       cost = tonumber(ARGV[arg + 5]),
       is_shadow = flags % 2 == 1,
       counts_refused = flags % 4 >= 2,
+      is_candidate = flags >= 16,
       taken_at = tonumber(ARGV[arg + 7]),
     }
     arg = arg + 8
-    if flags >= 8 then
+    local traces = flags % 8 >= 4
+    if flags % 16 >= 8 then
       held = held or make_holds()
       shape.has_holds, shape[i].holds = true, true
       shape[i].life, shape[i].on_end = tonumber(ARGV[arg]), tonumber(ARGV[arg + 1])
       shape[i].late = tonumber(ARGV[arg + 2])
       arg = arg + 3
-    elseif flags >= 4 and shape.operation ~= TAKE then
+    elseif traces and shape.operation ~= TAKE then
       shape[i].leaves_trace = true
-    elseif flags >= 4 then
+    elseif traces then
       shape[i].known_at, shape[i].known_used = tonumber(ARGV[arg]), tonumber(ARGV[arg + 1])
       shape[i].known_before = tonumber(ARGV[arg + 2])
       arg = arg + 3

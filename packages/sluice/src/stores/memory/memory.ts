@@ -230,6 +230,7 @@ export class Memory implements MemoryStore, FastStore {
   ): readonly Verdict[] {
     return checks.map((check, i) => {
       if (check.countRefused === true) return this.spend(check, now, checks)
+      if (check.candidate === true) return this.takeAlone(check, now, checks)
       const table = this.tables.of(check)
       const slot = table.find(check.key)
       if (check.cost > 0) table.refuse(slot ?? OVERFLOW, check, now)
