@@ -39,10 +39,10 @@ export function App() {
   const { page } = route.value
   return (
     <>
-      <a class="skip" href={hrefOf(page)} onClick={skip}>
-        Skip to the content
-      </a>
       <header class="top">
+        <a class="skip" href={hrefOf(page)} onClick={skip}>
+          Skip to the content
+        </a>
         <a class="logo" href={hrefOf('overview')}>
           <img src="/favicon.svg" alt="" width="24" height="24" /> Sluice
         </a>

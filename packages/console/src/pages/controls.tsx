@@ -28,7 +28,7 @@ export function Controls() {
             list.length === 0 ? (
               <p class="empty">Nobody is blocked. Block a key on its page.</p>
             ) : (
-              <div class="scroll" tabIndex={0} role="region" aria-label="Blocks">
+              <div class="scroll" tabIndex={0} role="region" aria-label="List of blocks">
                 <table>
                   <thead>
                     <tr>
@@ -80,7 +80,7 @@ export function Controls() {
             list.length === 0 ? (
               <p class="empty">No limit is overridden beside the file.</p>
             ) : (
-              <div class="scroll" tabIndex={0} role="region" aria-label="Overrides">
+              <div class="scroll" tabIndex={0} role="region" aria-label="List of overrides">
                 <table>
                   <thead>
                     <tr>

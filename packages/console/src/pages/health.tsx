@@ -13,7 +13,7 @@ export function Health() {
       <Loading of={loaded}>
         {(state) => (
           <>
-            <section class={`verdict ${state.degraded ? 'bad' : 'good'}`} aria-label="Store">
+            <section class={`verdict ${state.degraded ? 'bad' : 'good'}`} aria-label="Verdict">
               <p class="headline">
                 {state.degraded ? 'The store does not answer.' : 'The service is well.'}
               </p>

@@ -12,6 +12,9 @@ interface Page {
   readonly cursor: string | null
 }
 
+/** Answers without a key that are passed over before the page says so; each has looked at some thousand keys. */
+const MAX_LOOKS = 50
+
 export function Keys() {
   const { query } = route.value
   const text = query.get('text') ?? ''
@@ -22,7 +25,7 @@ export function Keys() {
     if (text !== '') wanted.set('text', text)
     if (over) wanted.set('over', 'true')
     if (cursor !== undefined) wanted.set('cursor', cursor)
-    return admin<Page>(`keys?${wanted.toString()}`)
+    return firstFound(wanted)
   }, [text, over, cursor])
   const search = (event: Event): void => {
     event.preventDefault()
@@ -53,7 +56,11 @@ export function Keys() {
         {({ keys, cursor: next }) => (
           <>
             {keys.length === 0 ? (
-              <p class="empty">No key was found.</p>
+              <p class="empty">
+                {next === null
+                  ? 'No key was found.'
+                  : 'No key was found yet; there are more to look at.'}
+              </p>
             ) : (
               <div class="scroll panel" tabIndex={0} role="region" aria-label="Keys">
                 <table>
@@ -93,6 +100,20 @@ export function Keys() {
       </Loading>
     </>
   )
+}
+
+/** One answer looks at a bounded number of keys. Goes on while nothing was found, as far as is decent. */
+async function firstFound(wanted: URLSearchParams): Promise<Page> {
+  let page = await admin<Page>(`keys?${wanted.toString()}`)
+  for (
+    let looks = 1;
+    page.keys.length === 0 && page.cursor !== null && looks < MAX_LOOKS;
+    looks++
+  ) {
+    wanted.set('cursor', page.cursor)
+    page = await admin<Page>(`keys?${wanted.toString()}`)
+  }
+  return page
 }
 
 function Row({ found }: { readonly found: FoundKey }) {

@@ -230,7 +230,7 @@ function Rules() {
       {rows.length === 0 ? (
         <p class="empty">No rule has decided anything yet.</p>
       ) : (
-        <div class="scroll" tabIndex={0} role="region" aria-label="Rules">
+        <div class="scroll" tabIndex={0} role="region" aria-label="List of rules">
           <table>
             <thead>
               <tr>

@@ -25,6 +25,8 @@ export class LiveFeed {
     this.sampler = sampler
     this.readMore = readMore
     this.timer = setInterval(() => void this.tick(), EVERY).unref()
+    // The first reading is what the next one is compared with.
+    void this.tick()
   }
 
   /** Begins a stream that ends with the session; false when there are too many. */

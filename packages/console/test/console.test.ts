@@ -1,0 +1,333 @@
+// The console in a real browser: who may come in, what every action does to the store, and what hostile names do to the page.
+import { writeFileSync } from 'node:fs'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { accessibilityProblems, openBrowser, openPage } from '../../../test/browser/browser.ts'
+import { administered, TOKEN, type Admin } from '../../server/test/admin/admin.ts'
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
+
+const READER = 'reader-token-for-tests-0123456789-x'
+const EVERYTHING = ['overview', 'keys', 'controls', 'policy', 'audit', 'health']
+
+let browser: Browser
+beforeAll(async () => {
+  browser = await openBrowser()
+})
+afterAll(() => browser.close())
+
+/** Opens the console at its sign-in page. */
+async function opened(admin: Admin, options: BrowserContextOptions = {}) {
+  const watched = await openPage(browser, admin.adminUrl, options)
+  onTestFinished(() => watched.close())
+  return watched
+}
+
+async function signIn(page: Page, token = TOKEN): Promise<void> {
+  await page.getByLabel('Admin token').fill(token)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+}
+
+/** Opens the console and signs in. */
+async function signedIn(admin: Admin, options: BrowserContextOptions = {}, token = TOKEN) {
+  const watched = await opened(admin, options)
+  await signIn(watched.page, token)
+  await watched.page.getByText('live', { exact: true }).waitFor()
+  return watched
+}
+
+async function refuse(admin: Admin, user: string, times = 8): Promise<void> {
+  for (let i = 0; i < times; i++) await admin.post('/v1/check', { attributes: { user } })
+}
+
+async function go(page: Page, hash: string): Promise<void> {
+  await page.evaluate((to) => {
+    location.hash = to
+  }, hash)
+}
+
+describe('signing in', () => {
+  it('shows the console to the holder of a token, and nothing to others', async () => {
+    const admin = await administered()
+    const { page, problems, origins } = await opened(admin)
+    await page.getByRole('heading', { name: 'Sluice' }).waitFor()
+    expect(await page.getByRole('navigation').count()).toBe(0)
+    await signIn(page)
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await page.getByText('live', { exact: true }).waitFor()
+    expect(problems).toEqual([])
+    expect([...origins]).toEqual([new URL(admin.adminUrl).origin])
+  })
+
+  it('says that a token is wrong', async () => {
+    const { page } = await opened(await administered())
+    await signIn(page, 'not-a-token-of-this-service')
+    await page.getByRole('alert').getByText('This is not a token of this service.').waitFor()
+  })
+
+  it('is asked for again when the session has ended', async () => {
+    const admin = await administered()
+    const { page } = await signedIn(admin)
+    // The service no longer knows the token, as after eight hours it no longer knows the session.
+    writeFileSync(admin.tokenFile, 'ops another-token-for-tests-0123456789\n')
+    await vi.waitFor(async () => expect((await admin.ask('state')).status).toBe(401), 10_000)
+    await go(page, '#/health')
+    await page.getByLabel('Admin token').waitFor()
+  })
+
+  it('ends by signing out', async () => {
+    const { page } = await signedIn(await administered())
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByLabel('Admin token').waitFor()
+  })
+
+  it('gives readers no button that changes anything', async () => {
+    const admin = await administered()
+    writeFileSync(admin.tokenFile, `ops ${TOKEN}\nview read ${READER}\n`)
+    const asReader = { authorization: `Bearer ${READER}` }
+    await vi.waitFor(async () => {
+      expect((await admin.ask('state', undefined, asReader)).status).toBe(200)
+    }, 10_000)
+    await refuse(admin, 'ann')
+    const { page } = await signedIn(admin, {}, READER)
+    await page.getByText('(read only)').waitFor()
+    await go(page, '#/key?policy=api&user=ann')
+    await page.getByText('The next request is refused.').waitFor()
+    for (const name of ['Block', 'Reset', 'Grant', 'Override'])
+      expect(await page.getByRole('button', { name, exact: true }).count()).toBe(0)
+  })
+})
+
+describe('the overview', () => {
+  it('shows requests, rules and keys as they come', async () => {
+    const admin = await administered()
+    const { page, problems } = await signedIn(admin)
+    await refuse(admin, 'ann')
+    await page.getByRole('rowheader', { name: 'per-user' }).waitFor()
+    await page.getByRole('rowheader', { name: 'user ann' }).waitFor()
+    await page.getByText(/were refused in the last minute, most by per-user/).waitFor()
+    await page.getByLabel('refused by rule').check()
+    await page.getByLabel('logarithmic').check()
+    expect(await page.locator('canvas').count()).toBeGreaterThanOrEqual(3)
+    expect(problems).toEqual([])
+  })
+
+  it('shows two viewers the same', async () => {
+    const admin = await administered()
+    const [one, two] = [await signedIn(admin), await signedIn(admin)]
+    await refuse(admin, 'ann')
+    for (const { page } of [one, two])
+      await page.getByRole('rowheader', { name: 'user ann' }).waitFor()
+  })
+})
+
+describe('an action', () => {
+  const subject = { policy: 'api', attributes: { user: 'ann' } }
+  async function keyPage(admin: Admin) {
+    await refuse(admin, 'ann')
+    const watched = await signedIn(admin)
+    await go(watched.page, '#/key?policy=api&user=ann')
+    await watched.page.getByText('The next request is refused.').waitFor()
+    return watched
+  }
+  const confirm = (page: Page, name: string) =>
+    page.getByRole('dialog').getByRole('button', { name, exact: true }).click()
+
+  it('blocks a key, says by whom, and is undone', async () => {
+    const admin = await administered()
+    const { page } = await keyPage(admin)
+    await page.getByRole('button', { name: 'Block', exact: true }).click()
+    await page.getByRole('dialog').getByLabel('Note').fill('too many')
+    await confirm(page, 'Block')
+    await page.getByText('Blocked by ops.').waitFor()
+    expect((await admin.ask('blocks')).body.blocks).toMatchObject([{ note: 'too many', by: 'ops' }])
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await vi.waitFor(async () => expect((await admin.ask('blocks')).body.blocks).toEqual([]))
+  })
+
+  it('asks first, and a question that is cancelled changes nothing', async () => {
+    const admin = await administered()
+    const { page } = await keyPage(admin)
+    await page.getByRole('button', { name: 'Block', exact: true }).click()
+    await confirm(page, 'Cancel')
+    expect((await admin.ask('blocks')).body.blocks).toEqual([])
+  })
+
+  it('says what is wrong with a value, and keeps the question open', async () => {
+    const { page } = await keyPage(await administered())
+    await page.getByRole('button', { name: 'Block', exact: true }).click()
+    await page.getByRole('dialog').getByLabel('For how long').fill('a while')
+    await confirm(page, 'Block')
+    await page
+      .getByRole('dialog')
+      .getByRole('alert')
+      .getByText(/for is 'a while'|for is "a while"/)
+      .waitFor()
+  })
+
+  it('grants units', async () => {
+    const admin = await administered()
+    const { page } = await keyPage(admin)
+    await page.getByRole('button', { name: 'Grant' }).first().click()
+    await page.getByRole('dialog').getByLabel('Units').fill('3')
+    await confirm(page, 'Grant')
+    await page.getByText('The next request is allowed.').waitFor()
+    expect((await admin.ask('read', subject)).body.decision.remaining).toBe(3)
+  })
+
+  it('resets counts', async () => {
+    const admin = await administered()
+    const { page } = await keyPage(admin)
+    await page.getByRole('button', { name: 'Reset' }).click()
+    await confirm(page, 'Reset')
+    await page.getByText('The next request is allowed.').waitFor()
+    expect((await admin.ask('read', subject)).body.decision.remaining).toBe(5)
+  })
+
+  it('overrides a limit, and removes the override', async () => {
+    const admin = await administered()
+    const { page } = await keyPage(admin)
+    await page.getByRole('button', { name: 'Override' }).first().click()
+    await page.getByRole('dialog').getByLabel('Limit').fill('50/h')
+    await confirm(page, 'Override')
+    await page.getByText('The limit is 50/h for 1d.').waitFor()
+    expect((await admin.ask('read', subject)).body.decision.limit.quota).toBe(50)
+    await go(page, '#/controls')
+    await page.getByRole('button', { name: 'Remove' }).click()
+    await confirm(page, 'Remove')
+    await page.getByText('No limit is overridden beside the file.').waitFor()
+    expect((await admin.ask('read', subject)).body.decision.limit.quota).toBe(5)
+  })
+
+  it('unblocks from the list', async () => {
+    const admin = await administered()
+    await admin.ask('block', { ...subject, for: '1h' })
+    const { page } = await signedIn(admin)
+    await go(page, '#/controls')
+    await page.getByRole('button', { name: 'Unblock' }).click()
+    await confirm(page, 'Unblock')
+    await page.getByText('Nobody is blocked.').waitFor()
+    expect((await admin.ask('blocks')).body.blocks).toEqual([])
+  })
+
+  it('stands in the audit', async () => {
+    const admin = await administered()
+    const { page } = await keyPage(admin)
+    await page.getByRole('button', { name: 'Reset' }).click()
+    await confirm(page, 'Reset')
+    await page.getByText('The counts are forgotten.').waitFor()
+    await go(page, '#/audit')
+    await page.getByRole('row').filter({ hasText: 'reset' }).filter({ hasText: 'ops' }).waitFor()
+  })
+})
+
+describe('a changed policy', () => {
+  it('is tried on the last requests, with mistakes at their place', async () => {
+    const admin = await administered()
+    await refuse(admin, 'ann', 5)
+    const { page } = await signedIn(admin)
+    await go(page, '#/policy')
+    const file = page.getByLabel('The file')
+    await file.fill(
+      'policies: [{ name: api, rules: [{ name: per-user, by: [user], limit: 2/h }] }]',
+    )
+    await page.getByRole('button', { name: 'Try it' }).click()
+    await page.getByText('60 % of 5 requests would be newly refused.').waitFor()
+    await file.fill(
+      'policies:\n  - name: api\n    rules: [{ name: a, by: [user], limit: 2/parsec }]\n',
+    )
+    await page.getByRole('button', { name: 'Try it' }).click()
+    await page.getByText(/line 3, column \d+:/).waitFor()
+  })
+})
+
+describe('a key', () => {
+  it('is found among 10,000', async () => {
+    const admin = await administered()
+    const users = Array.from({ length: 10_000 }, (_, i) => `u${i}`)
+    for (let i = 0; i < users.length; i += 500) {
+      const checks = users.slice(i, i + 500).map((user) => ({ attributes: { user } }))
+      await admin.post('/v1/check', { checks })
+    }
+    const { page } = await signedIn(admin)
+    await go(page, '#/keys')
+    await page.getByRole('button', { name: 'Next page' }).waitFor()
+    await page.getByLabel('Contains').fill('u9876')
+    await page.getByRole('button', { name: 'Search' }).click()
+    await page.getByRole('link', { name: 'user u9876' }).click()
+    await page.getByText('4 units are left.').waitFor()
+  })
+
+  it.each([
+    ['markup', '<img src=x onerror=alert(1)><script>alert(2)</script>'],
+    ['text that turns around', '\u202eevil\u2066 user'],
+    ['64 kB', 'x'.repeat(65_000)],
+    ['quotes and line breaks', `"'\`\r\n\t\u0000`],
+  ])('of %s is shown as text', async (_, user) => {
+    const admin = await administered()
+    await refuse(admin, user)
+    const { page, problems } = await signedIn(admin)
+    await page.getByRole('rowheader', { name: 'per-user' }).waitFor()
+    await page.getByRole('region', { name: 'Keys refused most' }).waitFor()
+    const shown = await page.locator('tbody th.key').first().textContent()
+    expect(shown!.length).toBeLessThan(200)
+    // oxlint-disable-next-line no-control-regex -- these are what must not be shown
+    expect(shown).not.toMatch(/[\u0000-\u001f\u202a-\u202e\u2066-\u2069]/)
+    expect(await page.locator('img[src=x]').count()).toBe(0)
+    expect(problems).toEqual([])
+  })
+})
+
+describe('a lost service', () => {
+  it('is said to be lost, and the page goes on when it is back', async () => {
+    const first = await administered()
+    const { page } = await signedIn(first)
+    const port = Number(new URL(first.adminUrl).port)
+    await first.stop()
+    await page.getByText('connection lost').waitFor()
+    // The same tokens, so that the session holds.
+    const second = await administered({}, { port })
+    await page.getByText('live', { exact: true }).waitFor()
+    await refuse(second, 'ann')
+    await page.getByRole('rowheader', { name: 'user ann' }).waitFor()
+  })
+})
+
+describe('every page', () => {
+  it.each([
+    ['light', {}],
+    ['dark', { colorScheme: 'dark' as const }],
+    ['390 px wide', { viewport: { width: 390, height: 844 } }],
+  ])('is accessible, %s', async (_, options) => {
+    const admin = await administered()
+    await refuse(admin, 'ann')
+    await admin.ask('block', { attributes: { user: 'eve' }, for: '1h', note: 'x' })
+    const { page, problems } = await signedIn(admin, options)
+    await page.getByRole('rowheader', { name: 'user ann' }).waitFor()
+    const found: Record<string, readonly string[]> = {}
+    for (const name of [
+      ...EVERYTHING,
+      'key?policy=api&user=ann',
+      'rule?policy=api&rule=per-user',
+    ]) {
+      await go(page, `#/${name}`)
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      await page.getByText('Loading…').waitFor({ state: 'detached' })
+      found[name] = await accessibilityProblems(page)
+      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+      expect([name, overflow]).toEqual([name, 0])
+    }
+    expect(found).toEqual(Object.fromEntries(Object.keys(found).map((name) => [name, []])))
+    expect(problems).toEqual([])
+  })
+
+  it('is reached by the keyboard', async () => {
+    const { page } = await signedIn(await administered())
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('content')
+    await page.getByRole('link', { name: 'Health' }).focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Health' }).waitFor()
+  })
+})
