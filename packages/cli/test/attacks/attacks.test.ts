@@ -82,7 +82,7 @@ const CALL = {
 function call(port: number, pieces: Iterable<Buffer>, path = CALL[':path']): Promise<unknown> {
   const session = connectHttp2(`http://127.0.0.1:${port}`)
   session.on('error', () => {})
-  onTestFinished(() => void session.destroy())
+  onTestFinished(() => session.destroy())
   const stream = session.request({ ...CALL, ':path': path })
   stream.on('error', () => {})
   stream.resume()
@@ -128,7 +128,7 @@ const attacks: Record<string, (service: AttackedService) => Promise<unknown>> = 
     const mute = Array.from({ length: 900 }, () => unread(port('grpc'), ''))
     const session = connectHttp2(`http://127.0.0.1:${port('grpc')}`)
     session.on('error', () => {})
-    onTestFinished(() => void session.destroy())
+    onTestFinished(() => session.destroy())
     for (let i = 0; i < 900; i++) {
       const stream = session.request({ ...CALL, ':path': '/grpc.health.v1.Health/Watch' })
       stream.on('error', () => {})
