@@ -87,8 +87,8 @@ export function changes(parts: ChangeParts): Readonly<Record<ChangeName, Change>
       const id = controlId('block', [policy, attributes])
       const { note } = request
       await set({ kind: 'block', id, policy, attributes, note, by }, request.for)
-      const made = controls.listBlocks().find((one) => one.id === id)
-      return { block: made === undefined ? null : blockShown(made) }
+      const made = controls.find(id)
+      return { block: made?.kind === 'block' ? blockShown(made) : null }
     },
     unblock: async (body) => {
       const request = readRequest('unblock', body)
@@ -107,8 +107,8 @@ export function changes(parts: ChangeParts): Readonly<Record<ChangeName, Change>
       const id = controlId('override', [policy.name, rule, override.when])
       const said = { policy: policy.name, note: request.note, by }
       await set({ kind: 'override', id, ...override, ...said }, request.for ?? null)
-      const made = controls.listOverrides().find((one) => one.id === id)
-      return { override: made === undefined ? null : overrideShown(made, parts.idle()) }
+      const made = controls.find(id)
+      return { override: made?.kind === 'override' ? overrideShown(made, parts.idle()) : null }
     },
     'remove-override': async (body) => {
       const request = readRequest('remove-override', body)

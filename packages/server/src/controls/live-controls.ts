@@ -10,6 +10,9 @@ import type { Block, Control, ControlStore, LiveOverride, NewControl } from './c
 const LOOK_EVERY = 1000
 /** How long a look may take before it counts as failed, and a change before its caller is told so. */
 const DEADLINE: Millis = 500
+/** After a change, the next look waits this many times as long as the change took to apply, at most this long. */
+const REST = 3
+const MAX_REST: Millis = 200
 /** How long a start waits for the first look at most. */
 const START_PATIENCE = 500
 
@@ -44,6 +47,8 @@ export class LiveControls implements KnownBlocks {
   private asking: Promise<void> | undefined
   private waiting: Promise<void> | undefined
   private isClosed = false
+  /** When the next look may begin, by the monotonic clock. */
+  private nextLook: Millis = 0
 
   constructor(options: LiveControlsOptions) {
     this.options = options
@@ -80,6 +85,12 @@ export class LiveControls implements KnownBlocks {
     return this.holding().filter((one) => one.kind === 'override')
   }
 
+  /** The block or override of an id, if it holds. */
+  find(id: string): Control | undefined {
+    const now = this.clock()
+    return this.controls.find((one) => one.id === id && (one.until === null || one.until > now))
+  }
+
   /** Sets a block or an override, in force here when it resolves; false when there is no room. */
   async put(control: NewControl, duration: Millis | null): Promise<boolean> {
     const isSet = await this.inTime(this.options.store.put(control, duration))
@@ -103,6 +114,8 @@ export class LiveControls implements KnownBlocks {
   private look(): Promise<void> {
     this.waiting ??= (async () => {
       await this.asking?.catch(() => {})
+      // Each change costs as much as there are overrides; a crowd of changes shares one.
+      await pause(this.nextLook - performance.now())
       this.waiting = undefined
       this.asking = this.ask()
       await this.asking
@@ -119,7 +132,11 @@ export class LiveControls implements KnownBlocks {
   }
 
   private async ask(): Promise<void> {
-    this.learn(await this.options.store.read())
+    const read = await this.options.store.read()
+    const start = performance.now()
+    this.learn(read)
+    const end = performance.now()
+    this.nextLook = end + Math.min(MAX_REST, REST * (end - start))
   }
 
   private learn(read: readonly Control[] | undefined): void {
@@ -183,5 +200,6 @@ export class ControlsTooLate extends Error {
 }
 
 function pause(millis: Millis): Promise<void> {
+  if (millis <= 0) return Promise.resolve()
   return new Promise((resolve) => setTimeout(resolve, millis))
 }

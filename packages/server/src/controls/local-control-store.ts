@@ -20,7 +20,8 @@ export class LocalControlStore implements ControlStore {
 
   async put(control: NewControl, duration: Millis | null): Promise<boolean> {
     const isNew = !this.controls.has(control.id)
-    if (isNew && this.holding().length >= MOST_CONTROLS) return false
+    const mayBeFull = isNew && this.controls.size >= MOST_CONTROLS
+    if (mayBeFull && this.holding().length >= MOST_CONTROLS) return false
     const since = this.clock()
     const until = duration === null ? null : since + duration
     this.controls.set(control.id, { ...control, since, until } as Control)

@@ -58,3 +58,27 @@ describe('overrides over the file', () => {
     expect(policies[0]!.rules[0]!.overrides).toHaveLength(2)
   })
 })
+
+it('parses each override once, however often the others change', () => {
+  const policy = parsePolicy({
+    name: 'api',
+    rules: [{ name: 'per-user', by: ['user'], limit: '10/min' }],
+  })
+  const override = (i: number): LiveOverride => ({
+    kind: 'override',
+    id: String(i),
+    since: i,
+    until: null,
+    note: '',
+    by: 'ops',
+    policy: 'api',
+    rule: 'per-user',
+    when: { user: `user ${i}` },
+    limit: '7/min',
+  })
+  const some = [1, 2, 3].map(override)
+  const first = overlaid([policy], some).policies[0]!.rules[0]!.overrides!
+  const more = overlaid([policy], [...some, override(4)]).policies[0]!.rules[0]!.overrides!
+  expect(more).toHaveLength(4)
+  for (const one of first) expect(more).toContain(one)
+})

@@ -1,5 +1,5 @@
 // Lays overrides that operators have set over the policies of the file.
-import { parsePolicy, SluiceError, type Policy } from 'sluice'
+import { parsePolicy, SluiceError, type Override, type Policy } from 'sluice'
 import type { LiveOverride } from './control.ts'
 
 /** The policies in force, and the overrides that are not, each with the reason. */
@@ -19,10 +19,13 @@ export function overlaid(
 ): Overlaid {
   const idle = new Map<string, string>()
   const newestFirst = overrides.toSorted((a, b) => b.since - a.since)
+  const rulesOf = new Map(
+    policies.map(({ name, rules }) => [name, new Set(rules.map((rule) => rule.name))]),
+  )
   for (const { id, policy, rule } of overrides) {
-    const rules = policies.find(({ name }) => name === policy)?.rules
+    const rules = rulesOf.get(policy)
     if (rules === undefined) idle.set(id, 'there is no policy of that name')
-    else if (!rules.some(({ name }) => name === rule)) idle.set(id, 'there is no rule of that name')
+    else if (!rules.has(rule)) idle.set(id, 'there is no rule of that name')
   }
   const made = policies.map((policy) => {
     const own = newestFirst.filter((one) => one.policy === policy.name && !idle.has(one.id))
@@ -55,7 +58,7 @@ export function overrideProblem(
   override: Pick<LiveOverride, 'rule' | 'when' | 'limit'>,
 ): string | undefined {
   try {
-    applied(policy, [override])
+    parsed(policy, override)
     return undefined
   } catch (error) {
     if (!(error instanceof SluiceError)) throw error
@@ -70,8 +73,29 @@ function applied(
   const rules = policy.rules.map((rule) => {
     const own = overrides.filter((one) => one.rule === rule.name)
     if (own.length === 0) return rule
-    const added = own.map(({ when, limit }) => ({ when, limit }))
+    const added = own.map((one) => parsedOnce(policy, one))
     return { ...rule, overrides: [...added, ...(rule.overrides ?? [])] }
   })
   return parsePolicy({ ...policy, rules })
+}
+
+/** The parsed form of each override: one change of thousands must not parse them all again. */
+const known = new WeakMap<object, Override>()
+
+function parsedOnce(
+  policy: Policy,
+  override: Pick<LiveOverride, 'rule' | 'when' | 'limit'>,
+): Override {
+  let made = known.get(override)
+  if (made === undefined) known.set(override, (made = parsed(policy, override)))
+  return made
+}
+
+/** An override as the parser makes it, by its rule alone; throws what is wrong with it. */
+function parsed(
+  { name, rules }: Policy,
+  { rule, when, limit }: Pick<LiveOverride, 'rule' | 'when' | 'limit'>,
+): Override {
+  const alone = { ...rules.find((one) => one.name === rule)!, overrides: [{ when, limit }] }
+  return parsePolicy({ name, rules: [alone] }).rules[0]!.overrides![0]!
 }

@@ -121,12 +121,14 @@ export class Fleet {
     if (rules.length > 0) {
       const part: ProcessPart = { process, rules }
       const args = [process, JSON.stringify(part), String(2 * SILENT_AFTER)]
+      // oxlint-disable-next-line sluice/no-spread-arguments -- three words
       await client.eval(WRITE_RULES, 1, `${key}rules`, ...args)
     }
     const entries = observer.journal.takeChanged(MAX_WRITTEN)
     if (entries.length === 0) return
     const pairs = entries.flatMap((entry) => [`${entry.id}:${process}`, JSON.stringify(entry)])
     const limits = [String(MAX_ENTRIES), String(KEPT_FOR)]
+    // oxlint-disable-next-line sluice/no-spread-arguments -- MAX_WRITTEN entries at most
     await client.eval(WRITE_JOURNAL, 2, `${key}journal`, `${key}order`, ...limits, ...pairs)
   }
 

@@ -139,7 +139,7 @@ export class Controls implements LimiterControls {
     })
     this.rules = compilePolicy(parsed('override', { name: this.policy.name, rules }))
     this.overrides = overrides
-    this.nextEnd = Math.min(...overrides.map(({ until }) => until ?? Infinity))
+    this.nextEnd = overrides.reduce((end, { until }) => Math.min(end, until ?? Infinity), Infinity)
     this.onChange()
   }
 }

@@ -70,6 +70,21 @@ export function limitsOf({ limit, tiers, overrides = [] }: RuleInCode): readonly
   return all.filter((one) => one !== 'unlimited')
 }
 
+/** Each limit once: thousands of overrides have few of them, and to read one costs more than to compare. */
+function distinct<T extends LimitOrNone>(inputs: readonly T[]): Iterable<T> {
+  return new Map(inputs.map((input) => [textOf(input), input])).values()
+}
+
+/** The text of each limit: those of parsed overrides stay the same objects when a policy is compiled again. */
+const texts = new WeakMap<object, string>()
+
+function textOf(input: LimitOrNone): string {
+  if (typeof input === 'string') return input
+  let text = texts.get(input)
+  if (text === undefined) texts.set(input, (text = JSON.stringify(input)))
+  return text
+}
+
 /** What limits of one rule have in common when they share its counts. */
 function sharingOf({ algorithm, window }: Limit): readonly string[] {
   return [algorithm, String(window)]
@@ -80,7 +95,7 @@ function slowestQuotas(rule: RuleInCode): ReadonlyMap<string, number> {
   const slowest = new Map<string, number>()
   const inputs = limitsOf(rule)
   if (inputs.length === 1 && typeof rule.limit !== 'function') return slowest
-  for (const input of inputs) {
+  for (const input of distinct(inputs)) {
     const made = limit(input)
     const name = sharingOf(made).join(' ')
     if (made.quota > 0) slowest.set(name, Math.min(slowest.get(name) ?? Infinity, made.quota))
@@ -117,7 +132,10 @@ function compileChoice(
   if (overrides.length === 0 && tiers === undefined)
     return typeof own === 'function' ? ownLimit : null
   const findOverride = compileOverrides(overrides)
-  const overridden = overrides.map(({ limit }) => place(limit))
+  const placed = new Map<string, PlacedLimit | null>()
+  for (const input of distinct(overrides.map(({ limit }) => limit)))
+    placed.set(textOf(input), place(input))
+  const overridden = overrides.map(({ limit }) => placed.get(textOf(limit)) ?? null)
   const tierAttribute = tiers?.attribute
   // A map, since the values that are looked up come from requests.
   const byTier = new Map(
@@ -128,7 +146,7 @@ function compileChoice(
     if (override >= 0) return overridden[override]!
     if (tierAttribute === undefined) return ownLimit(attributes)
     const tier = attributeText(attributes, tierAttribute)
-    const placed = tier === undefined ? undefined : byTier.get(tier)
-    return placed === undefined ? ownLimit(attributes) : placed
+    const ofTier = tier === undefined ? undefined : byTier.get(tier)
+    return ofTier === undefined ? ownLimit(attributes) : ofTier
   }
 }

@@ -157,7 +157,12 @@ function readOverrides(
   )
 }
 
+/** Overrides made here: one that is parsed again, as each change of thousands of live overrides does, is known to be right. */
+const parsedOverrides = new WeakSet<object>()
+
 function readOverride(problems: Problems, path: string, value: unknown): Override | undefined {
+  if (typeof value === 'object' && value !== null && parsedOverrides.has(value))
+    return value as Override
   const accepted = 'an override with when and limit'
   const fields = readFields(problems, path, value, OVERRIDE_FIELDS, accepted)
   if (fields === undefined) return undefined
@@ -167,7 +172,10 @@ function readOverride(problems: Problems, path: string, value: unknown): Overrid
     refuse(problems, at(path, 'when'), {}, 'a condition on at least one attribute')
   }
   const limit = readLimitOrNone(problems, at(path, 'limit'), fields.get('limit'))
-  return when === undefined || limit === undefined ? undefined : Object.freeze({ when, limit })
+  if (when === undefined || limit === undefined) return undefined
+  const made = Object.freeze({ when, limit })
+  parsedOverrides.add(made)
+  return made
 }
 
 function readCost(problems: Problems, path: string, value: unknown): number | string | undefined {

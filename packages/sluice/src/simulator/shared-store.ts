@@ -77,7 +77,9 @@ export class SharedStore {
       this.execute(call)
     }
     this.replayedAt = undefined
-    this.log?.splice(0, this.log.length, ...kept)
+    if (this.log === undefined) return
+    this.log.length = 0
+    for (const done of kept) this.log.push(done)
   }
 
   close(): void {

@@ -103,12 +103,12 @@ function hashed(key: string): string {
 
 /** The text of so many bytes in words from `offset` on. */
 export function textOf(words: Int32Array, offset: number, bytes: number, isWide: boolean): string {
-  const codes: number[] = []
+  let text = ''
   const [perWord, bits, mask] = isWide ? [2, 16, 0xffff] : [4, 8, 0xff]
   const count = isWide ? bytes / 2 : bytes
   for (let i = 0; i < count; i++) {
     const word = words[offset + Math.floor(i / perWord)]!
-    codes.push((word >>> (bits * (i % perWord))) & mask)
+    text += String.fromCharCode((word >>> (bits * (i % perWord))) & mask)
   }
-  return String.fromCharCode(...codes)
+  return text
 }
