@@ -1,4 +1,5 @@
 // What an algorithm is: a handful of functions over one small state. Nothing here reads a clock.
+import type { CalendarUnit, Weekday } from '../time/calendar.ts'
 import type { Millis } from '../time/clock.ts'
 
 /** The numbers of a limit, which are all that an algorithm reads of it. */
@@ -8,6 +9,12 @@ export interface LimitNumbers {
   readonly window: Millis
   /** Most units at once. */
   readonly burst: number
+  /** When windows begin: with the first request instead of at multiples of the window. */
+  readonly anchor?: 'first'
+  /** Windows are the days, weeks or months of a time zone; `window` is then the longest of them in whole days. */
+  readonly calendar?: CalendarUnit
+  readonly timeZone?: string
+  readonly startsOn?: Weekday | number
 }
 
 /**

@@ -1,5 +1,7 @@
 // The table of algorithms: one row each. Names, checks of limits, schemas, Redis scripts and test matrices derive from it.
-import type { Algorithm, AlgorithmRow, State } from './algorithm.ts'
+import type { Algorithm, AlgorithmRow, LimitNumbers, State } from './algorithm.ts'
+import { calendarWindow } from './calendar-window.ts'
+import { firstWindow } from './first-window.ts'
 import { fixedWindow } from './fixed-window.ts'
 import { gcra } from './gcra.ts'
 import { leakyBucket } from './leaky-bucket.ts'
@@ -9,7 +11,7 @@ import { tokenBucket } from './token-bucket.ts'
 
 /**
  * The rows, in the order in which they are documented. The name of an algorithm is also the name of its page in
- * `docs/reference/algorithms` and of its vectors in `spec/algorithms`. The Redis scripts number the rows from 1.
+ * `docs/reference/algorithms` and of its vectors in `spec/algorithms`.
  * (`as` states what `row` returns, since declarations are made file by file.)
  */
 const rows = {
@@ -39,8 +41,25 @@ export const ALGORITHMS = Object.keys(rows) as readonly AlgorithmName[]
 
 const table: Readonly<Record<AlgorithmName, AlgorithmRow>> = rows
 
-/** The row of a limit's algorithm. */
-export function algorithmOf(limit: { readonly algorithm: AlgorithmName }): AlgorithmRow {
+/** Rows that a field of the limit chooses instead of that of its algorithm. */
+const variants = {
+  first: row(firstWindow, { words: 2, lua: 'first-window' }) as AlgorithmRow,
+  calendar: row(calendarWindow, { words: 3, lua: 'calendar-window' }) as AlgorithmRow,
+}
+
+/** Every row, as the Redis scripts number them from 1. */
+export const ROWS: readonly AlgorithmRow[] = [...Object.values(rows), ...Object.values(variants)]
+
+/** What of a limit decides by which arithmetic it is counted. */
+export type Arithmetic = { readonly algorithm: AlgorithmName } & Pick<
+  LimitNumbers,
+  'anchor' | 'calendar'
+>
+
+/** The row of a limit: that of its algorithm, or of a variant of it. */
+export function algorithmOf(limit: Arithmetic): AlgorithmRow {
+  if (limit.anchor !== undefined) return variants.first
+  if (limit.calendar !== undefined) return variants.calendar
   return table[limit.algorithm]
 }
 

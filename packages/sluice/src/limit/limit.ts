@@ -3,7 +3,9 @@ import type { LimitNumbers } from '../algorithms/algorithm.ts'
 import { algorithmOf, ALGORITHMS, type AlgorithmName } from '../algorithms/table.ts'
 import { show, SluiceError } from '../errors.ts'
 import type { Millis } from '../time/clock.ts'
-import { DURATION_FORMS, periodText, tryDuration, type Duration } from '../time/duration.ts'
+import type { CalendarUnit, Weekday } from '../time/calendar.ts'
+import { DURATION_FORMS, periodText, type Duration } from '../time/duration.ts'
+import { readWindowKind } from './window-kind.ts'
 
 export { ALGORITHMS, type AlgorithmName }
 
@@ -38,16 +40,25 @@ export type LimitInput = RateText | LimitFields | Limit
 /** The parts of a limit, each checked by {@link limit}. */
 export interface LimitFields {
   readonly quota: number
-  readonly window: Duration
+  /**
+   * A duration, or `'month'`. With a time zone, `'day'`, `'week'` and `'month'` are those of the calendar. Not needed
+   * beside `calendar`.
+   */
+  readonly window?: Duration | 'month'
   readonly algorithm?: AlgorithmName
   readonly burst?: number
+  /** `'first'`: windows begin with the first request instead of at multiples of the window. For fixed windows. */
+  readonly anchor?: 'first'
+  /** Windows are the days, weeks or months of a time zone. For fixed windows. */
+  readonly calendar?: CalendarUnit
+  /** The IANA name of a time zone. Default for calendars: `UTC`. */
+  readonly timeZone?: string
+  /** The first day of a week (default `monday`) or month (default 1; in a shorter month than it says, the last day). */
+  readonly startsOn?: Weekday | number
 }
 
 /** What a rate as a string may be combined with. */
-export interface LimitOptions {
-  readonly algorithm?: AlgorithmName
-  readonly burst?: number
-}
+export interface LimitOptions extends Omit<LimitFields, 'quota' | 'window'> {}
 
 /** The most that quota or burst times window may be: twice as much is still an exact number. */
 const MAX_PRODUCT = 2 ** 52
@@ -99,7 +110,16 @@ export function rateFields(text: string): Record<string, unknown> {
 }
 
 /** What a limit may say, in the order in which it is documented. */
-export const LIMIT_FIELDS: readonly (keyof Limit)[] = ['quota', 'window', 'algorithm', 'burst']
+export const LIMIT_FIELDS: readonly (keyof Limit)[] = [
+  'quota',
+  'window',
+  'algorithm',
+  'burst',
+  'anchor',
+  'calendar',
+  'timeZone',
+  'startsOn',
+]
 
 /** The limit that the fields describe, or undefined with every mistake pushed to `problems`. */
 export function readLimit(
@@ -127,11 +147,12 @@ export function readLimit(
   }
 
   const { quota } = fields
-  const algorithm = (fields['algorithm'] ?? 'token-bucket') as AlgorithmName
-  const window = tryDuration(fields['window'])
+  const { window, algorithm: usual, ...variant } = readWindowKind(fields, wrong)
+  const algorithm = (fields['algorithm'] ?? usual) as AlgorithmName
   const burst = fields['burst'] === undefined ? quota : fields['burst']
   if (!isWhole(quota)) wrong('quota', '; accepted: a whole number of units, 0 or more')
-  if (window === undefined) wrong('window', `; accepted: ${DURATION_FORMS}`)
+  if (window === undefined && variant.calendar === undefined)
+    wrong('window', `; accepted: ${DURATION_FORMS}`)
   if (fields['algorithm'] === null || !ALGORITHMS.includes(algorithm)) {
     wrong('algorithm', `; accepted: ${ALGORITHMS.join(', ')}`)
   }
@@ -162,7 +183,7 @@ export function readLimit(
   }
   if (problems.length > before) return undefined
   // Adding 0 turns -0, which the checks let through, into 0.
-  return { algorithm, quota: quota + 0, window, burst: burst + 0 }
+  return { algorithm, quota: quota + 0, window, burst: burst + 0, ...variant }
 }
 
 function rateMistake(rate: unknown): string {
@@ -174,7 +195,17 @@ function rateMistake(rate: unknown): string {
 
 /** The limit as people write it: `token bucket 100/min, burst 20`. */
 export function limitText(limit: Limit): string {
-  const rate = `${limit.algorithm.replaceAll('-', ' ')} ${limit.quota}/${periodText(limit.window)}`
+  const { algorithm, quota, anchor, calendar, timeZone, startsOn } = limit
+  const name = algorithm.replaceAll('-', ' ')
+  if (calendar !== undefined) {
+    const start =
+      startsOn === undefined || startsOn === 1
+        ? ''
+        : `, from ${startsOn === Number(startsOn) ? `day ${startsOn}` : startsOn}`
+    return `${name} ${quota}/${calendar} of the calendar in ${timeZone}${start}`
+  }
+  const rate = `${name} ${quota}/${periodText(limit.window)}`
+  if (anchor !== undefined) return `${rate}, from the first request`
   return limit.burst === limit.quota ? rate : `${rate}, burst ${limit.burst}`
 }
 

@@ -56,7 +56,7 @@ describe('limits', () => {
     ],
     ['nothing at all', null, "limit null: accepted: text such as '100/min'"],
     ['a list', ['100/min'], 'limit ["100/min"]: accepted: text such as'],
-    ['a switch', true, 'or { quota, window, algorithm, burst }'],
+    ['a switch', true, 'or { quota, window, algorithm, burst, '],
   ])('with %s', (_, limit, message) => {
     const alone = mistake(() => make({ limit }))
     expect(alone.code).toBe('invalid-limit')

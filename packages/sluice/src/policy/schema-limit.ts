@@ -1,6 +1,7 @@
 // The JSON Schema of limits: a rate as text, or its parts.
 import { algorithmOf, ALGORITHMS, type AlgorithmName } from '../algorithms/table.ts'
 import type { Limit } from '../limit/limit.ts'
+import { CALENDAR_UNITS, WEEKDAYS } from '../time/calendar.ts'
 import { DURATION_UNITS } from '../time/duration.ts'
 import { ref, table, units, type Schema } from './schema-parts.ts'
 
@@ -24,8 +25,9 @@ export function limitSchemas(): Schema {
           quota: units('Units per window; 0 refuses every cost above 0.', 0),
           window: {
             description:
-              "The period: whole milliseconds, or text such as '10s', '1min', '2hours', '30d'.",
+              "The period: whole milliseconds, or text such as '10s', '1min', '2hours', '30d', 'month'. With a time zone: 'day', 'week' or 'month' of the calendar.",
             anyOf: [
+              { const: 'month' },
               { type: 'string', pattern: `^\\s*${DURATION}\\s*$` },
               units('Milliseconds.', 1),
             ],
@@ -36,10 +38,34 @@ export function limitSchemas(): Schema {
             default: ALGORITHMS[0],
           },
           burst: units('Most units at once. Default: the quota.', 0),
+          anchor: {
+            description: 'Fixed windows that begin with the first request.',
+            const: 'first',
+          },
+          calendar: {
+            description: 'Fixed windows that are periods of the calendar; says the window.',
+            enum: CALENDAR_UNITS,
+          },
+          timeZone: {
+            description: 'The IANA name of the time zone of a calendar. Default: UTC.',
+            type: 'string',
+            minLength: 1,
+          },
+          startsOn: {
+            description:
+              'The first day of a week (default monday) or month (default 1; in a shorter month its last day).',
+            anyOf: [{ enum: WEEKDAYS }, { type: 'integer', minimum: 1, maximum: 31 }],
+          },
         },
-        ['quota', 'window'],
+        ['quota'],
       ),
       allOf: [
+        {
+          anyOf: ['window', 'calendar'].map((name) => ({
+            properties: { [name]: {} },
+            required: [name],
+          })),
+        },
         {
           anyOf: [
             { properties: { quota: { const: 0 }, burst: { type: 'integer', maximum: 0 } } },

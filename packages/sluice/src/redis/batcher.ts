@@ -107,8 +107,9 @@ export class Batcher {
     const known =
       knownShape(batch.shapes, operation, checks) ?? knownShape(this.shapes, operation, checks)
     if (known !== undefined) return known
-    const made = shapeOf(operation, checks)
-    const isKept = operation === 'take' || operation === 'settle'
+    const { serverClock, clock } = this.options
+    const made = shapeOf(operation, checks, (serverClock ?? clock)())
+    const isKept = (operation === 'take' || operation === 'settle') && made.isLasting
     if (isKept && this.shapes.push(made) > MAX_SHAPES) this.shapes.shift()
     return made
   }

@@ -1,8 +1,10 @@
 // Requests on the wire: the arguments of the scripts.
-import { algorithmOf, ALGORITHMS } from '../algorithms/table.ts'
+import { algorithmOf, ROWS } from '../algorithms/table.ts'
 import type { CheckWithState } from '../stores/refusal-cache/cached-count.ts'
 import type { Settlement } from '../stores/holds/hold-store.ts'
 import type { Check } from '../stores/store.ts'
+import { periodAt, type Calendar } from '../time/calendar.ts'
+import type { Millis } from '../time/clock.ts'
 
 /** A settlement as a check of its count. */
 export interface SettleCheck extends Check {
@@ -52,18 +54,21 @@ export interface Shape {
   readonly plainArgs: readonly string[] | undefined
   /** Whether a count keeps holds, so that each request has arguments of its own. */
   readonly hasHolds: boolean
+  /** Whether the description holds at any time. One with periods of the calendar holds for now. */
+  readonly isLasting: boolean
 }
 
-/** The shape of a request. */
-export function shapeOf(operation: Operation, checks: readonly Check[]): Shape {
+/** The shape of a request at an instant. */
+export function shapeOf(operation: Operation, checks: readonly Check[], now: Millis): Shape {
   const length = String(checks.length)
   const isPlain = operation === 'take' && checks.every(isPlainTake)
   return {
     operation,
     checks,
-    args: [OPERATIONS[operation], length, ...checks.flatMap(argsOf)],
+    args: [OPERATIONS[operation], length, ...checks.flatMap((check) => argsOf(check, now))],
     plainArgs: isPlain ? [length, ...checks.flatMap(plainArgsOf)] : undefined,
     hasHolds: checks.some(({ holds }) => holds === true),
+    isLasting: checks.every(({ limit }) => limit.calendar === undefined),
   }
 }
 
@@ -115,22 +120,30 @@ function isAlike(a: TracedCheck, b: TracedCheck): boolean {
   )
 }
 
-function argsOf(check: TracedCheck): string[] {
+function argsOf(check: TracedCheck, now: Millis): string[] {
   const { limit, cost, shadow, countRefused, candidate, takenAt, lastState, leavesTrace } = check
-  const { algorithm, quota, window, burst } = limit
+  const { quota, window, burst } = limit
   let flags = (shadow === true ? 1 : 0) + (countRefused === true ? 2 : 0)
   if (check.holds === true) flags += 8
   else if (lastState !== undefined || leavesTrace === true) flags += 4
   if (candidate === true) flags += 16
+  if (limit.calendar !== undefined) flags += 32
   const numbers = [quota, window, burst, slowestOf(check), cost, flags].map(String)
-  const row = String(ALGORITHMS.indexOf(algorithm) + 1)
+  const row = String(ROWS.indexOf(algorithmOf(limit)) + 1)
   const args = [row, ...numbers, takenAt === undefined ? '' : String(takenAt)]
   if (check.holds === true) {
     const { life = 0, onEnd, late = 0 } = check.hold ?? {}
     args.push(String(life), onEnd === 'spent' ? '1' : '0', String(late))
   } else if (lastState !== undefined)
     args.push(String(lastState.at), String(lastState.used), String(lastState.before))
+  if (limit.calendar !== undefined) args.push(...edgesAround(limit as Calendar, now).map(String))
   return args
+}
+
+/** The edges of the period of an instant, of the one before and of the one after, for a server whose clock differs. */
+function edgesAround(calendar: Calendar, now: Millis): readonly Millis[] {
+  const { start, end } = periodAt(calendar, now)
+  return [periodAt(calendar, start - 1).start, start, end, periodAt(calendar, end).end]
 }
 
 function isPlainTake({

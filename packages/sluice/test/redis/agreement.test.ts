@@ -2,11 +2,11 @@
 // SLUICE_SEED=n walks elsewhere, SLUICE_STEPS=n further.
 import { describe, expect, it } from 'vitest'
 import { lengthOf } from '../../../../test/length.ts'
-import { ALGORITHMS } from '../../src/limit/limit.ts'
 import type { Verdict } from '../../src/limit/verdict.ts'
 import { redisStore } from '../../src/redis/redis-store.ts'
 import type { Check, Store } from '../../src/stores/store.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
+import { KINDS } from '../kinds.ts'
 import { oneServer } from './one-server.ts'
 import { Random, SEED } from './random.ts'
 import { walkOf, type Request, type Turn } from './requests.ts'
@@ -27,7 +27,7 @@ const FIELDS = [
 
 const redis = oneServer()
 
-describe.each(ALGORITHMS)('%s', (algorithm) => {
+describe.each(KINDS)('%s', (algorithm) => {
   it('answers alike in every field of every verdict', async () => {
     let steps = 0
     let refused = 0

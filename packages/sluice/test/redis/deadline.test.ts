@@ -22,7 +22,7 @@ const used = async ({ space, key }: Check): Promise<boolean> =>
 describe.each(['everything', 'plain takes'])('the script of %s', (what) => {
   const check = on(`direct ${what}`, '10/400d')
   const call = (latest: number): Promise<unknown> => {
-    const { args, plainArgs } = shapeOf('take', [check])
+    const { args, plainArgs } = shapeOf('take', [check], 0)
     const name = nameOf(check.space, check.key)
     return what === 'everything'
       ? redis.client.eval(TAKE_ALL.text, 1, name, '', `${latest}`, '1', ...args, '1')

@@ -1,11 +1,12 @@
 // Random requests on a few counts that meet again and again, made concrete by what the memory store answers.
 import { algorithmOf } from '../../src/algorithms/table.ts'
-import { ALGORITHMS, limit, type AlgorithmName, type Limit } from '../../src/limit/limit.ts'
+import { limit, type Limit } from '../../src/limit/limit.ts'
 import type { Verdict } from '../../src/limit/verdict.ts'
 import { memoryStore } from '../../src/stores/memory/memory-store.ts'
 import type { Check } from '../../src/stores/store.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
 import type { Millis } from '../../src/time/clock.ts'
+import { kindFields, KINDS, type Kind } from '../kinds.ts'
 import type { Random } from './random.ts'
 
 /** One request, and what the memory store answered. */
@@ -39,10 +40,10 @@ const LATEST = 2 ** 51
  * A walk of about `steps` requests, mostly on counts of one algorithm. The memory store answers all of them in
  * one go, so that none of its timers can come in between.
  */
-export function walkOf(algorithm: AlgorithmName, steps: number, random: Random): readonly Turn[] {
+export function walkOf(kind: Kind, steps: number, random: Random): readonly Turn[] {
   const clock = fakeClock()
   const store = memoryStore({ clock })
-  const counts = [algorithm, algorithm, algorithm, random.pick(ALGORITHMS), random.pick(ALGORITHMS)]
+  const counts = [kind, kind, kind, random.pick(KINDS), random.pick(KINDS)]
     // One key in each space: the store forgets expired keys of a space whenever it adds one to it.
     .map((name, i): Count => countOf(name, `${i} ${name}`, random))
   const turns: Turn[] = []
@@ -65,14 +66,20 @@ function sizeOfTurn(random: Random): number {
   return random.chance(0.4) ? 1 : random.whole(2, 24)
 }
 
-function countOf(algorithm: AlgorithmName, space: string, random: Random): Count {
-  const window = random.chance(0.3)
+function countOf(kind: Kind, space: string, random: Random): Count {
+  const fields = random.pick(kindFields(kind))
+  const drawn = random.chance(0.3)
     ? random.whole(1, 60)
     : random.chance(0.6)
       ? random.pick([1000, 60_000, 3_600_000, DAY, 400 * DAY])
       : random.whole(1, 400 * DAY)
+  const { window } = limit({
+    quota: 1,
+    ...(fields.calendar === undefined && { window: drawn }),
+    ...fields,
+  })
   const most = Math.floor(LARGEST_PRODUCT / window)
-  const { hasBurst, maxQuota } = algorithmOf({ algorithm })
+  const { hasBurst, maxQuota } = algorithmOf(fields)
   const largest = Math.min(most, maxQuota)
   const amount = (): number => {
     const drawn = random.chance(0.7)
@@ -85,11 +92,11 @@ function countOf(algorithm: AlgorithmName, space: string, random: Random): Count
   const drawLimit = (): Limit => {
     const quota = amount()
     const burst = hasBurst && random.chance(0.6) ? amount() : quota
-    return limit({ algorithm, window, quota, burst })
+    return limit({ ...fields, window, quota, burst })
   }
   // A limit that changes on the way, or one that never allows anything.
   const limits = random.chance(0.03)
-    ? [limit({ algorithm, window, quota: 0 })]
+    ? [limit({ ...fields, window, quota: 0 })]
     : Array.from({ length: random.whole(1, 3) }, drawLimit)
   return { space, limits, taken: [], last: undefined }
 }

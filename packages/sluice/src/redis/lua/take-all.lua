@@ -7,11 +7,12 @@
 --       then for each shape: the operation (1 take, 2 peek, 3 refund, 4 reset, 5 settle), the number of checks, and for
 --       each check: algorithm (its row in algorithms/table.ts, from 1), quota, window, burst, the smallest quota of
 --       the limits that share the count, cost, flags (1 shadow, 2 count refused, 4 the server may drop counts,
---       8 units may be out, 16 candidate: charged if and only if it is allowed itself), taken at.
+--       8 units may be out, 16 candidate: charged if and only if it is allowed itself, 32 a calendar), taken at.
 --       With flag 4, a take adds at, used and before: the last known state, which holds if the server has
 --       dropped the count. With flag 4, what refund and reset leave is kept as a trace, so that no process takes the
 --       count for dropped.
 --       With flag 8, there follow the life of a hold, what its end does (0 free, 1 spent), and how long it is found after.
+--       With flag 32, there follow four edges of calendar periods around the caller's time.
 --       then for each request the number of its shape, and for each of its checks with flag 8: the id of the hold or '',
 --       and the cost; to settle instead of the cost: spent, keep, life or '', debt
 -- Output: flat integers and strings. First the server's time; negative, and alone, when the call came too late
@@ -323,6 +324,12 @@ for s = 1, tonumber(ARGV[3]) do
       shape[i].known_at, shape[i].known_used = tonumber(ARGV[arg]), tonumber(ARGV[arg + 1])
       shape[i].known_before = tonumber(ARGV[arg + 2])
       arg = arg + 3
+    end
+    if flags % 64 >= 32 then
+      local edges = {}
+      for e = 1, 4 do edges[e] = tonumber(ARGV[arg + e - 1]) end
+      shape[i].edges = edges
+      arg = arg + 4
     end
   end
   shapes[s] = shape
