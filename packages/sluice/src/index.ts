@@ -30,6 +30,7 @@ export type {
   Condition,
   LimitFunction,
   LimitOrNone,
+  Lockout,
   Override,
   Pattern,
   PatternObject,

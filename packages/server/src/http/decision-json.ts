@@ -16,9 +16,10 @@ export function decisionJson(decision: Decision): string {
 }
 
 function jsonWithoutId(decision: Decision): string {
-  // Degraded decisions carry more, and are rare.
-  if (decision.degraded) return JSON.stringify(decision)
-  const { outcomes, skipped } = decision
+  const { allowed, outcomes, skipped } = decision
+  // Degraded decisions and those of lockouts carry more, and are rare.
+  if (decision.degraded || (!allowed && outcomes.some(({ lockedOut }) => lockedOut === true)))
+    return JSON.stringify(decision)
   const first = outcomes[0]
   if (first === undefined || skipped.length > 0 || outcomes.length > 1)
     return severalJson(decision, outcomes)

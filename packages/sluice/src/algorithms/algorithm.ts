@@ -15,6 +15,10 @@ export interface LimitNumbers {
   readonly calendar?: CalendarUnit
   readonly timeZone?: string
   readonly startsOn?: Weekday | number
+  /** For the count of a lockout: the length of the first lock, the factor from one to the next, and the longest. */
+  readonly lockFor?: Millis
+  readonly lockGrow?: number
+  readonly lockUpTo?: Millis
 }
 
 /**

@@ -5,6 +5,7 @@ import { firstWindow } from './first-window.ts'
 import { fixedWindow } from './fixed-window.ts'
 import { gcra } from './gcra.ts'
 import { leakyBucket } from './leaky-bucket.ts'
+import { lockout } from './lockout.ts'
 import { bytesOfLog, slidingLog } from './sliding-log.ts'
 import { slidingWindow } from './sliding-window.ts'
 import { tokenBucket } from './token-bucket.ts'
@@ -45,6 +46,7 @@ const table: Readonly<Record<AlgorithmName, AlgorithmRow>> = rows
 const variants = {
   first: row(firstWindow, { words: 2, lua: 'first-window' }) as AlgorithmRow,
   calendar: row(calendarWindow, { words: 3, lua: 'calendar-window' }) as AlgorithmRow,
+  lockout: row(lockout, { words: 3, lua: 'lockout' }) as AlgorithmRow,
 }
 
 /** Every row, as the Redis scripts number them from 1. */
@@ -53,13 +55,14 @@ export const ROWS: readonly AlgorithmRow[] = [...Object.values(rows), ...Object.
 /** What of a limit decides by which arithmetic it is counted. */
 export type Arithmetic = { readonly algorithm: AlgorithmName } & Pick<
   LimitNumbers,
-  'anchor' | 'calendar'
+  'anchor' | 'calendar' | 'lockFor'
 >
 
 /** The row of a limit: that of its algorithm, or of a variant of it. */
 export function algorithmOf(limit: Arithmetic): AlgorithmRow {
   if (limit.anchor !== undefined) return variants.first
   if (limit.calendar !== undefined) return variants.calendar
+  if (limit.lockFor !== undefined) return variants.lockout
   return table[limit.algorithm]
 }
 

@@ -6,9 +6,15 @@ import type { Millis } from '../time/clock.ts'
 
 /**
  * Why a request was allowed or refused: every rule had room, a rule had none, no rule applied, the store could not
- * answer and the rule refuses then, or an operator has blocked the caller for a time.
+ * answer and the rule refuses then, an operator has blocked the caller for a time, or a lockout has after many refusals.
  */
-export type Reason = 'within-limit' | 'over-limit' | 'no-rule' | 'unavailable' | 'blocked'
+export type Reason =
+  | 'within-limit'
+  | 'over-limit'
+  | 'no-rule'
+  | 'unavailable'
+  | 'blocked'
+  | 'locked-out'
 
 /** The verdict of one rule. */
 export interface Outcome extends Omit<Verdict, 'appliedLimit'> {

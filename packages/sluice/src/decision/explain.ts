@@ -36,10 +36,12 @@ function roomOf({
   retryAfter,
   resetAfter,
   delay,
+  lockedOut,
 }: Outcome): string {
   if (!allowed) {
     if (retryAfter === null)
       return `a cost of ${cost} can never fit, the most at once is ${limit.burst}`
+    if (lockedOut === true) return `locked out for another ${waitText(retryAfter)}`
     return `${remaining} of ${units(cost)} left, next in ${waitText(retryAfter)}`
   }
   const held = delay > 0 ? `, held for ${waitText(delay)}` : ''

@@ -29,7 +29,9 @@ export abstract class LazyDecision implements Decision {
   get reason(): Reason {
     const { binding } = this
     if (this.allowed) return binding < 0 ? 'no-rule' : 'within-limit'
-    return this.verdicts[binding]!.source === 'closed' ? 'unavailable' : 'over-limit'
+    const { source, lockedOut } = this.verdicts[binding]!
+    if (lockedOut === true) return 'locked-out'
+    return source === 'closed' ? 'unavailable' : 'over-limit'
   }
 
   get degraded(): boolean {
@@ -243,7 +245,7 @@ function outcomeOf(check: RuleCheck, verdict: Verdict): Outcome {
   const { rule, cost, shadow = false } = check
   const { allowed, remaining, retryAfter, resetAfter, availableAfter, delay, at } = verdict
   const numbers = { remaining, retryAfter, resetAfter, availableAfter, delay, at }
-  const { source, cause } = verdict
+  const { source, cause, lockedOut } = verdict
   return {
     rule: rule.name,
     limit: limitOf(check, verdict),
@@ -252,6 +254,7 @@ function outcomeOf(check: RuleCheck, verdict: Verdict): Outcome {
     ...numbers,
     source,
     ...(cause !== undefined && { cause }),
+    ...(lockedOut === true && { lockedOut }),
     shadow,
     hidden: rule.hidden ?? false,
   }

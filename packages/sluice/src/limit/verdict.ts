@@ -38,6 +38,8 @@ export interface Verdict {
   readonly source: Source
   /** Why the store did not answer, such as `store-timeout`; undefined when it did. */
   readonly cause?: ErrorCode | undefined
+  /** True when a lockout shuts the key: `retryAfter` is then its end, or later. */
+  readonly lockedOut?: boolean | undefined
   /** The limit that decided, where it is not the check's own: the fallback applies a share of it. */
   readonly appliedLimit?: Limit | undefined
 }

@@ -14,6 +14,7 @@ import {
 } from '../resilience/options.ts'
 import { ResilientStore } from '../resilience/resilient-store.ts'
 import { acquireResilient } from '../resilience/shared-resilience.ts'
+import { withLockouts } from '../stores/lockouts.ts'
 import { memoryStore } from '../stores/memory/memory-store.ts'
 import type { AsyncStore, MaybePromise, RemoteStore, Store, SyncStore } from '../stores/store.ts'
 import { abortable } from '../time/abortable.ts'
@@ -108,7 +109,9 @@ export function createLimiter<S extends Store = SyncStore, P extends PolicyInCod
     options.policy === undefined ? policyOf(options.limit!) : options.policy,
   )
   const { hashKeys = false, blocked, onDecision, identify } = options
-  const { store, release } = storeFor(options)
+  const { store: plain, release } = storeFor(options)
+  const hasLockouts = policy.rules.some(({ lockout }) => lockout !== undefined)
+  const store = hasLockouts ? withLockouts(plain) : plain
   const limiter = policyLimiter({
     rules: compilePolicy(policy),
     policy,

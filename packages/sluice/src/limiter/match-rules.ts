@@ -43,6 +43,7 @@ export function toCheck(
 ): RuleCheck {
   const { space, limit, slowestQuota } = placed
   const { shadow, countRefused, onStoreFailure, candidate, base } = rule
+  const lockout = rule.lockout ?? undefined
   return {
     space,
     key,
@@ -52,6 +53,7 @@ export function toCheck(
     shadow,
     countRefused,
     onStoreFailure,
+    lockout,
     rule: rule.rule,
     onTrial: candidate === null || placed !== base ? undefined : candidate,
   }

@@ -3,6 +3,7 @@ import { joined } from '../key/key.ts'
 import { limit, type Limit, type LimitInput } from '../limit/limit.ts'
 import type { OnStoreFailure } from '../limit/verdict.ts'
 import { functionLimits } from './function-limits.ts'
+import { placeLockout } from './read-lockout.ts'
 import { compileOverrides } from './override-index.ts'
 import { attributeText, compileCondition, type Predicate } from './pattern.ts'
 import type { PlacedLimit } from './placed-limit.ts'
@@ -10,6 +11,8 @@ import type { Attributes, LimitOrNone, PolicyInCode, RuleInCode } from './policy
 
 /** The number of the state format: it changes when a new version could misread the counts of an old one. */
 const FORMAT = '1'
+/** The time within which a lockout counts refusals where a function chooses the limit. */
+const MINUTE = 60_000
 
 /** A rule, ready to be matched. */
 export interface CompiledRule {
@@ -28,6 +31,8 @@ export interface CompiledRule {
   readonly shadow: boolean
   readonly countRefused: boolean
   readonly onStoreFailure: OnStoreFailure
+  /** Where refusals are counted for a lockout; null without one. */
+  readonly lockout: { readonly space: string; readonly limit: Limit } | null
 }
 
 /** The rules of a parsed policy, in its order. */
@@ -125,6 +130,16 @@ function compileRule(policyName: string, rule: RuleInCode): CompiledRule {
     shadow: rule.shadow ?? false,
     countRefused: rule.countRefused ?? false,
     onStoreFailure: rule.onStoreFailure ?? 'local',
+    lockout:
+      rule.lockout === undefined
+        ? null
+        : placeLockout(rule.lockout, base?.limit.window ?? MINUTE, (...kind) => [
+            FORMAT,
+            policyName,
+            rule.name,
+            ...kind,
+            ...rule.by,
+          ]),
   }
 }
 

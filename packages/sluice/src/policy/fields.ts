@@ -1,6 +1,6 @@
 // What policies may say, as tables: the parser reads by them and the JSON Schema is written from them.
 import type { OnStoreFailure } from '../limit/verdict.ts'
-import type { Override, Policy, Rule, Tiers } from './policy.ts'
+import type { Lockout, Override, Policy, Rule, Tiers } from './policy.ts'
 
 /** The fields of a policy. */
 export const POLICY_FIELDS: readonly (keyof Policy)[] = ['name', 'rules']
@@ -18,6 +18,7 @@ export const RULE_FIELDS: readonly (keyof Rule)[] = [
   'shadow',
   'onStoreFailure',
   'countRefused',
+  'lockout',
   'hidden',
 ]
 
@@ -29,6 +30,9 @@ export const TIERS_FIELDS: readonly (keyof Tiers)[] = ['attribute', 'limits']
 
 /** The fields of an override. */
 export const OVERRIDE_FIELDS: readonly (keyof Override)[] = ['when', 'limit']
+
+/** The fields of a rule's lockout. */
+export const LOCKOUT_FIELDS: readonly (keyof Lockout)[] = ['after', 'for', 'grow', 'upTo', 'within']
 
 /** What a rule may do when the store cannot answer. */
 export const ON_STORE_FAILURE: readonly OnStoreFailure[] = ['local', 'open', 'closed']

@@ -20,6 +20,7 @@ import type {
 } from './policy.ts'
 import { readCondition } from './read-condition.ts'
 import { readPolicyLimit, readLimitOrNone } from './read-limit.ts'
+import { readLockout } from './read-lockout.ts'
 import { readAttribute, readBy, readName } from './read-name.ts'
 import { at, note, readFields, readList, readTable, refuse, type Problems } from './reading.ts'
 
@@ -120,9 +121,17 @@ function readRule(
     ...optional('overrides', readOverrides),
     ...optional('cost', readCost),
     ...optional('onStoreFailure', readOnStoreFailure),
+    ...optional('lockout', readLockout),
   }
   const flags = {}
   for (const flag of FLAGS) Object.assign(flags, optional(flag, readFlag))
+  if (fields.get('shadow') === true && fields.get('lockout') !== undefined)
+    refuse(
+      problems,
+      at(path, 'lockout'),
+      fields.get('lockout'),
+      'none on a shadow rule, which refuses nothing',
+    )
   if (name === undefined || by === undefined || limit === undefined) return undefined
   return Object.freeze({ name, ...when, by, limit, ...rest, ...flags })
 }

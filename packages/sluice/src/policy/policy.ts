@@ -1,6 +1,7 @@
 // Policies as plain data: what a rule may say.
 import type { LimitInput } from '../limit/limit.ts'
 import type { OnStoreFailure } from '../limit/verdict.ts'
+import type { Duration } from '../time/duration.ts'
 
 /** What is known of one request. Nothing, null and '' all mean: not known. */
 export type Attributes = Readonly<Record<string, string | number | boolean | null | undefined>>
@@ -47,6 +48,20 @@ export interface Override {
   readonly limit: LimitOrNone
 }
 
+/** Shuts a key of a rule for a time after many refusals. */
+export interface Lockout {
+  /** Refusals by the rule that lead to a lock. */
+  readonly after: number
+  /** How long the first lock lasts. */
+  readonly for: Duration
+  /** How much longer each lock is than the one before, as a whole factor. Default 1. */
+  readonly grow?: number
+  /** The longest lock. Default: a day if locks grow, but never shorter than `for`. */
+  readonly upTo?: Duration
+  /** The time within which refusals count together. Default: the window of the rule's limit. */
+  readonly within?: Duration
+}
+
 /** One rule: when it applies, whom it counts by, and the limit. */
 export interface Rule {
   readonly name: string
@@ -69,6 +84,8 @@ export interface Rule {
   readonly onStoreFailure?: OnStoreFailure
   /** Refused requests are charged too, so that hammering keeps a key shut. */
   readonly countRefused?: boolean
+  /** Shuts a key for a time after many refusals. */
+  readonly lockout?: Lockout
   /** Not shown in response headers. */
   readonly hidden?: boolean
 }

@@ -7,6 +7,13 @@ import { ref, table, units, type Schema } from './schema-parts.ts'
 
 const DURATION = `(?!0+[a-z])\\d{0,16}(?:${DURATION_UNITS.join('|')})`
 
+/** A duration as text or in milliseconds. */
+export function durationSchema(): Schema {
+  return {
+    anyOf: [{ type: 'string', pattern: `^\\s*${DURATION}\\s*$` }, units('Milliseconds.', 1)],
+  }
+}
+
 /** The named parts for limits. */
 export function limitSchemas(): Schema {
   return {
@@ -20,7 +27,7 @@ export function limitSchemas(): Schema {
     },
     limitFields: {
       title: 'Limit in parts',
-      ...table<Limit>(
+      ...table<Omit<Limit, 'lockFor' | 'lockGrow' | 'lockUpTo'>>(
         {
           quota: units('Units per window; 0 refuses every cost above 0.', 0),
           window: {

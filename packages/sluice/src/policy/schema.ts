@@ -1,8 +1,8 @@
 // The JSON Schema of policies, written from the parser's own tables; `spec/policy.schema.json` is its output.
 import { LONGEST_LIST, LONGEST_NAME, NAME_PATTERN, ON_STORE_FAILURE } from './fields.ts'
-import type { Override, Policy, Rule, Tiers } from './policy.ts'
+import type { Lockout, Override, Policy, Rule, Tiers } from './policy.ts'
 import { conditionSchemas } from './schema-condition.ts'
-import { limitSchemas } from './schema-limit.ts'
+import { durationSchema, limitSchemas } from './schema-limit.ts'
 import { flag, listOf, ref, table, units, type Schema } from './schema-parts.ts'
 
 /**
@@ -43,6 +43,7 @@ export function policySchema(): Schema {
         maxLength: LONGEST_NAME,
       },
       rule,
+      lockout,
       tiers,
       override,
       ...conditionSchemas(),
@@ -92,9 +93,34 @@ const rule: Schema = {
         enum: ON_STORE_FAILURE,
       },
       countRefused: flag('Refused requests are charged too, so that hammering keeps a key shut.'),
+      lockout: ref('lockout'),
       hidden: flag('Not shown in response headers.'),
     },
     ['name', 'by', 'limit'],
+  ),
+}
+
+const lockout: Schema = {
+  title: 'Lockout',
+  description: 'Shuts a key of the rule for a time after many refusals.',
+  ...table<Lockout>(
+    {
+      after: { ...units('Refusals that lead to a lock.', 1), maximum: 1_000_000 },
+      for: { ...durationSchema(), description: 'How long the first lock lasts.' },
+      grow: {
+        ...units('How much longer each lock is than the one before. Default: 1.', 1),
+        maximum: 1000,
+      },
+      upTo: {
+        ...durationSchema(),
+        description: 'The longest lock. Default: a day if locks grow, but never shorter than for.',
+      },
+      within: {
+        ...durationSchema(),
+        description: "The time within which refusals count together. Default: the limit's window.",
+      },
+    },
+    ['after', 'for'],
   ),
 }
 

@@ -128,6 +128,7 @@ function argsOf(check: TracedCheck, now: Millis): string[] {
   else if (lastState !== undefined || leavesTrace === true) flags += 4
   if (candidate === true) flags += 16
   if (limit.calendar !== undefined) flags += 32
+  if (limit.lockFor !== undefined) flags += 64
   const numbers = [quota, window, burst, slowestOf(check), cost, flags].map(String)
   const row = String(ROWS.indexOf(algorithmOf(limit)) + 1)
   const args = [row, ...numbers, takenAt === undefined ? '' : String(takenAt)]
@@ -136,7 +137,10 @@ function argsOf(check: TracedCheck, now: Millis): string[] {
     args.push(String(life), onEnd === 'spent' ? '1' : '0', String(late))
   } else if (lastState !== undefined)
     args.push(String(lastState.at), String(lastState.used), String(lastState.before))
-  if (limit.calendar !== undefined) args.push(...edgesAround(limit as Calendar, now).map(String))
+  if (limit.calendar !== undefined)
+    for (const edge of edgesAround(limit as Calendar, now)) args.push(String(edge))
+  if (limit.lockFor !== undefined)
+    args.push(String(limit.lockFor), String(limit.lockGrow), String(limit.lockUpTo))
   return args
 }
 

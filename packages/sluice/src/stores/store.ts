@@ -37,6 +37,13 @@ export interface Check {
   readonly candidate?: boolean
   /** The cost is spent (never beyond full) even when the request is refused. */
   readonly countRefused?: boolean
+  /** What a rule's lockout counts in; `withLockouts` makes a check of it. */
+  readonly lockout?: { readonly space: string; readonly limit: Limit } | undefined
+  /**
+   * The check of a lockout: nothing is taken from its count. When the check in front of it is refused, and this one is
+   * not, one refusal is counted.
+   */
+  readonly countsRefusals?: boolean
   /** What decides while the store cannot answer. Default `local`. */
   readonly onStoreFailure?: OnStoreFailure
   /**

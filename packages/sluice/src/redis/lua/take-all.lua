@@ -7,12 +7,14 @@
 --       then for each shape: the operation (1 take, 2 peek, 3 refund, 4 reset, 5 settle), the number of checks, and for
 --       each check: algorithm (its row in algorithms/table.ts, from 1), quota, window, burst, the smallest quota of
 --       the limits that share the count, cost, flags (1 shadow, 2 count refused, 4 the server may drop counts,
---       8 units may be out, 16 candidate: charged if and only if it is allowed itself, 32 a calendar), taken at.
+--       8 units may be out, 16 candidate: charged if and only if it is allowed itself, 32 a calendar, 64 a lockout), taken at.
 --       With flag 4, a take adds at, used and before: the last known state, which holds if the server has
 --       dropped the count. With flag 4, what refund and reset leave is kept as a trace, so that no process takes the
 --       count for dropped.
 --       With flag 8, there follow the life of a hold, what its end does (0 free, 1 spent), and how long it is found after.
 --       With flag 32, there follow four edges of calendar periods around the caller's time.
+--       With flag 64, there follow the length of the first lock, the factor from one to the next, the longest. Such a
+--       check stands behind one whose refusals it counts.
 --       then for each request the number of its shape, and for each of its checks with flag 8: the id of the hold or '',
 --       and the cost; to settle instead of the cost: spent, keep, life or '', debt
 -- Output: flat integers and strings. First the server's time; negative, and alone, when the call came too late
@@ -175,7 +177,7 @@ end
 local function commit(shape, first, views, nexts)
   for i = 1, #shape do
     local check = shape[i]
-    if check.cost > 0 and not check.is_shadow then
+    if check.cost > 0 and not check.is_shadow and not check.lock_for then
       -- An earlier check has just written to this log: read it again and continue from there.
       if views[i].is_second and views[i].log then
         nexts[i] = spent(check, (view_of(check, KEYS[first + i - 1])), true)
@@ -203,6 +205,13 @@ local function refuse(shape, first, views, allowed)
       -- Spent, not held: a refused request gets no hold.
       if check.holds then check.id = '' end
       err = take_alone(check, key, check.counts_refused)
+    elseif check.lock_for and allowed[i] and not allowed[i - 1] then
+      local view = view_of(check, key)
+      if check.cost > 0 then
+        view = spent(check, view, false)
+        err = keep(check, view)
+      end
+      if not err then show(check, view, fits(check, view) and LOOKED_AT or REFUSED) end
     else
       -- Read again: an earlier check of this request may have counted its refusal on the same key.
       local view = view_of(check, key)
@@ -307,7 +316,7 @@ for s = 1, tonumber(ARGV[3]) do
       cost = tonumber(ARGV[arg + 5]),
       is_shadow = flags % 2 == 1,
       counts_refused = flags % 4 >= 2,
-      is_candidate = flags >= 16,
+      is_candidate = flags % 32 >= 16,
       taken_at = tonumber(ARGV[arg + 7]),
     }
     arg = arg + 8
@@ -330,6 +339,11 @@ for s = 1, tonumber(ARGV[3]) do
       for e = 1, 4 do edges[e] = tonumber(ARGV[arg + e - 1]) end
       shape[i].edges = edges
       arg = arg + 4
+    end
+    if flags >= 64 then
+      shape[i].lock_for, shape[i].lock_grow = tonumber(ARGV[arg]), tonumber(ARGV[arg + 1])
+      shape[i].lock_up_to = tonumber(ARGV[arg + 2])
+      arg = arg + 3
     end
   end
   shapes[s] = shape

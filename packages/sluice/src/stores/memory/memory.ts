@@ -173,7 +173,12 @@ export class Memory implements MemoryStore, FastStore {
       const table = tables[i]!
       const twin = twinOf(checks, tables, i)
       const known = twin < 0 ? table.find(check.key) : slots[twin]
-      const slot = known ?? this.tables.placeFor(table, check, added, now, checks)
+      // A lockout's count is stored only when it counts.
+      const slot =
+        known ??
+        (check.countsRefusals === true
+          ? NEW
+          : this.tables.placeFor(table, check, added, now, checks))
       if (slot === NEW && twin < 0) added += 1
       slots[i] = slot
       const state = stateLeftBy(checks, tables, takens, slots, i)
@@ -205,7 +210,7 @@ export class Memory implements MemoryStore, FastStore {
     const isMoving = slots.includes(NEW)
     for (let i = 0; i < checks.length; i++) {
       const check = checks[i]!
-      if (check.shadow === true || check.cost === 0) continue
+      if (check.shadow === true || check.cost === 0 || check.countsRefusals === true) continue
       const table = tables[i]!
       const slot = slots[i]!
       const stays = slot === OVERFLOW || !isMoving
@@ -231,6 +236,8 @@ export class Memory implements MemoryStore, FastStore {
     return checks.map((check, i) => {
       if (check.countRefused === true) return this.spend(check, now, checks)
       if (check.candidate === true) return this.takeAlone(check, now, checks)
+      if (check.countsRefusals === true && takens[i]!.allowed && !takens[i - 1]!.allowed)
+        return this.countRefusal(check, now, checks)
       const table = this.tables.of(check)
       const slot = table.find(check.key)
       if (check.cost > 0) table.refuse(slot ?? OVERFLOW, check, now)
@@ -243,6 +250,20 @@ export class Memory implements MemoryStore, FastStore {
         now,
       )
     })
+  }
+
+  /** Counts a refusal for a lockout, which the verdict shows. */
+  private countRefusal(check: Check, now: Millis, checks: readonly Check[]): LazyVerdict {
+    const table = this.tables.of(check)
+    const { algorithm } = table
+    const slot = table.find(check.key) ?? this.tables.placeFor(table, check, 0, now, checks)
+    const state = { ...this.tables.load(table, slot, check, now) }
+    algorithm.take(check.limit, state, 0, now)
+    if (check.cost > 0) {
+      algorithm.spend(check.limit, state, 1, now)
+      this.tables.save(table, check, slot, { ...state }, now)
+    }
+    return peekBy(algorithm, check.limit, state, check.cost, now)
   }
 
   /** Takes the cost of a request that was refused, as far as it goes. */

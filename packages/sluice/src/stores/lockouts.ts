@@ -1,0 +1,67 @@
+// A store whose checks may lock keys out: each such check becomes two, decided together, and its verdict one again.
+import type { Verdict } from '../limit/verdict.ts'
+import { isPromise, type Check, type MaybePromise, type Store } from './store.ts'
+
+/** Decides lockouts beside their rules, all or none, in one call to the store. Other checks pass through. */
+export function withLockouts(store: Store): Store {
+  return {
+    ...(store.sync === true ? { sync: true } : {}),
+    take: (checks) => decided(checks, (all) => store.take(all)),
+    peek: (checks) => decided(checks, (all) => store.peek(all)),
+    refund: (checks) => store.refund(checks),
+    reset: (checks) => store.reset(expanded(checks)),
+    close: () => store.close(),
+  }
+}
+
+function decided(
+  checks: readonly Check[],
+  decide: (checks: readonly Check[]) => MaybePromise<readonly Verdict[]>,
+): MaybePromise<readonly Verdict[]> {
+  if (!checks.some(({ lockout }) => lockout !== undefined)) return decide(checks)
+  const verdicts = decide(expanded(checks))
+  return isPromise(verdicts)
+    ? verdicts.then((verdicts) => merged(checks, verdicts))
+    : merged(checks, verdicts)
+}
+
+/** The checks, each with a lockout followed by that of its lockout. */
+function expanded(checks: readonly Check[]): readonly Check[] {
+  return checks.flatMap((check) => {
+    const { key, cost, lockout, onStoreFailure } = check
+    if (lockout === undefined) return [check]
+    const { space, limit } = lockout
+    const lock: Check = { space, key, limit, cost: Math.min(cost, 1), countsRefusals: true }
+    return [check, onStoreFailure === undefined ? lock : { ...lock, onStoreFailure }]
+  })
+}
+
+function merged(checks: readonly Check[], verdicts: readonly Verdict[]): readonly Verdict[] {
+  let next = 0
+  return checks.map(({ lockout }) => {
+    const own = verdicts[next++]!
+    if (lockout === undefined) return own
+    const lock = verdicts[next++]!
+    // What an unreachable store leaves to the rule is the rule's own verdict.
+    return lock.allowed || lock.source === 'closed' ? own : lockedOut(own, lock)
+  })
+}
+
+/** The refusal of a key that is locked out. */
+function lockedOut(own: Verdict, lock: Verdict): Verdict {
+  const wait = lock.retryAfter ?? 0
+  const { at, source, cause, appliedLimit } = own
+  return {
+    allowed: false,
+    remaining: 0,
+    retryAfter: own.retryAfter === null ? null : Math.max(own.retryAfter, wait),
+    resetAfter: Math.max(own.resetAfter, wait),
+    availableAfter: Math.max(own.availableAfter, wait),
+    delay: 0,
+    at,
+    source,
+    ...(cause !== undefined && { cause }),
+    ...(appliedLimit !== undefined && { appliedLimit }),
+    lockedOut: true,
+  }
+}
