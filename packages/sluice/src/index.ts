@@ -31,6 +31,7 @@ export type {
   LimitFunction,
   LimitOrNone,
   Lockout,
+  OnExceed,
   Override,
   Pattern,
   PatternObject,

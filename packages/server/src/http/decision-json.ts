@@ -99,7 +99,8 @@ function severalJson(decision: Decision, outcomes: readonly Outcome[]): string {
   const { allowed, reason, rule, skipped } = decision
   const at = outcomes.length === 0 ? 0 : outcomes[0]!.at
   // The decision's numbers are the binding outcome's, which are known by now.
-  if (reason === 'blocked') return JSON.stringify(decision)
+  if (reason === 'blocked' || outcomes.some(({ marked }) => marked === true))
+    return JSON.stringify(decision)
   const binding = rule === null ? undefined : outcomes.find((outcome) => outcome.rule === rule)
   const head =
     binding === undefined

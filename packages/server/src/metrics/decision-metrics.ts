@@ -1,5 +1,5 @@
 // Counts what limiters decide. Labels come from policies and rules, never from requests.
-import type { Decision } from 'sluice'
+import type { Decision, OnExceed } from 'sluice'
 import type { Family } from './family.ts'
 import type { Histogram } from './histogram.ts'
 import type { Counter, MetricRegistry } from './registry.ts'
@@ -12,6 +12,7 @@ export interface CountedRules {
     /** The attributes that make a key. */
     readonly by: readonly string[]
     readonly shadow?: boolean
+    readonly onExceed?: OnExceed
   }[]
 }
 
@@ -27,6 +28,7 @@ interface RuleCounters {
 export class DecisionMetrics {
   private readonly decisions: Family<Counter>
   private readonly shadowRefusals: Family<Counter>
+  private readonly marks: Family<Counter>
   private readonly degraded: Family<Counter>
   private readonly duration: Family<Histogram>
 
@@ -39,6 +41,11 @@ export class DecisionMetrics {
     this.shadowRefusals = metrics.counter(
       'sluice_shadow_refusals_total',
       'Requests that a shadow rule would have refused.',
+      ['policy', 'rule'],
+    )
+    this.marks = metrics.counter(
+      'sluice_marked_total',
+      'Requests over a soft limit, which marks them and lets them pass.',
       ['policy', 'rule'],
     )
     this.degraded = metrics.counter(
@@ -62,11 +69,18 @@ export class DecisionMetrics {
       // Nobody asks a rule about what is blocked.
       blocked: name === '' ? this.decisions.with(policy.name, name, 'blocked') : undefined,
     })
-    const shadows = policy.rules.filter(({ shadow }) => shadow === true)
+    const shadows = policy.rules.filter(
+      ({ shadow, onExceed }) => shadow === true || onExceed === 'mark',
+    )
     return new PolicyMetrics(
       new Map(policy.rules.map(({ name }) => [name, rule(name)])),
       rule(''),
-      new Map(shadows.map(({ name }) => [name, this.shadowRefusals.with(policy.name, name)])),
+      new Map(
+        shadows.map(({ name, shadow }) => [
+          name,
+          (shadow === true ? this.shadowRefusals : this.marks).with(policy.name, name),
+        ]),
+      ),
       this.degraded.with(policy.name),
       this.duration.with(policy.name),
     )

@@ -23,6 +23,8 @@ export interface Outcome extends Omit<Verdict, 'appliedLimit'> {
   readonly cost: number
   /** Counted, but never enforced. */
   readonly shadow: boolean
+  /** True when a soft limit (`onExceed: 'mark'`) has no room for the request; absent otherwise. */
+  readonly marked?: boolean
   /** Not to be shown to the caller of the service. */
   readonly hidden: boolean
 }
@@ -89,6 +91,8 @@ export interface Decision {
   readonly degraded: boolean
   /** When degraded: why the store did not answer, such as `store-timeout`. */
   readonly cause?: ErrorCode | undefined
+  /** The soft limits (`onExceed: 'mark'`) that an allowed request is over, by their rules; absent when there is none. */
+  readonly marked?: readonly string[] | undefined
   /** The outcome of every rule that applied, in the policy's order. */
   readonly outcomes: readonly Outcome[]
   /** What limits on trial answered. They change nothing else of the decision, and are not part of its JSON. */

@@ -23,7 +23,8 @@ function outcomeText(outcome: Outcome): string {
   return `${answerOf(outcome)} by ${outcome.rule}: ${limitText(outcome.limit)}: ${roomOf(outcome)}`
 }
 
-function answerOf({ allowed, shadow, source }: Outcome): string {
+function answerOf({ allowed, shadow, source, marked }: Outcome): string {
+  if (marked === true) return 'marked'
   const answer = allowed ? 'allowed' : shadow ? 'would be refused' : 'refused'
   return `${shadow ? 'shadow: ' : ''}${answer}${source === 'store' || source === 'memory' ? '' : ` (${source})`}`
 }

@@ -3,13 +3,19 @@ import type { ErrorCode } from '../errors.ts'
 import type { Limit } from '../limit/limit.ts'
 import type { Verdict } from '../limit/verdict.ts'
 import type { PlacedLimit } from '../policy/placed-limit.ts'
+import type { OnExceed } from '../policy/policy.ts'
 import type { Check } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
 import type { Candidate, Decision, Outcome, Reason, Skipped } from './decision.ts'
 
 /** A check with the rule that it belongs to. */
 export interface RuleCheck extends Check {
-  readonly rule: { readonly name: string; readonly hidden?: boolean }
+  readonly rule: {
+    readonly name: string
+    readonly hidden?: boolean
+    readonly shadow?: boolean
+    readonly onExceed?: OnExceed
+  }
   /** The limit on trial beside the check's own, and where it counts. */
   readonly onTrial?: PlacedLimit | undefined
 }
@@ -81,6 +87,14 @@ export abstract class LazyDecision implements Decision {
     return this.checks.map((check, i) => outcomeOf(check, verdicts[i]!))
   }
 
+  get marked(): readonly string[] | undefined {
+    const { checks, verdicts, allowed } = this
+    let marked: string[] | undefined
+    for (let i = 0; allowed && i < checks.length; i++)
+      if (isMarked(checks[i]!, verdicts[i]!)) (marked ??= []).push(checks[i]!.rule.name)
+    return marked
+  }
+
   /** The outcomes, each of which computes its numbers when they are read. */
   get visible(): readonly VisibleOutcome[] {
     const { checks, verdicts } = this
@@ -92,7 +106,7 @@ export abstract class LazyDecision implements Decision {
   /** The decision as plain data. */
   toJSON(): Decision {
     const { allowed, reason, rule, limit, remaining, retryAfter, resetAfter, delay, at } = this
-    const { degraded, cause, outcomes, skipped } = this
+    const { degraded, cause, marked, outcomes, skipped } = this
     const numbers = { remaining, retryAfter, resetAfter, delay, at }
     const why = cause === undefined ? {} : { cause }
     const named = this.id === undefined ? {} : { id: this.id }
@@ -105,6 +119,7 @@ export abstract class LazyDecision implements Decision {
       ...numbers,
       degraded,
       ...why,
+      ...(marked !== undefined && { marked }),
       outcomes,
       skipped,
     }
@@ -168,6 +183,7 @@ export type VisibleOutcome = Pick<
   | 'availableAfter'
   | 'shadow'
   | 'hidden'
+  | 'marked'
 >
 
 /** The outcomes of any decision, for readers of a few numbers: faster than `outcomes`. */
@@ -239,6 +255,19 @@ class LazyOutcome implements VisibleOutcome {
   get hidden(): boolean {
     return this.check.rule.hidden ?? false
   }
+
+  get marked(): boolean {
+    return isMarked(this.check, this.verdict)
+  }
+}
+
+/** Whether a soft limit would have refused. */
+function isMarked({ shadow, candidate, rule }: RuleCheck, { allowed }: Verdict): boolean {
+  return !allowed && shadow === true && candidate !== true && isSoft(rule)
+}
+
+function isSoft({ shadow, onExceed }: RuleCheck['rule']): boolean {
+  return onExceed === 'mark' && shadow !== true
 }
 
 function outcomeOf(check: RuleCheck, verdict: Verdict): Outcome {
@@ -255,6 +284,7 @@ function outcomeOf(check: RuleCheck, verdict: Verdict): Outcome {
     source,
     ...(cause !== undefined && { cause }),
     ...(lockedOut === true && { lockedOut }),
+    ...(isMarked(check, verdict) && { marked: true }),
     shadow,
     hidden: rule.hidden ?? false,
   }

@@ -32,8 +32,12 @@ export function fieldWriter<Q, S>(
       ? [...new Set(['Retry-After', ...dialects.flatMap(({ fields }) => fields)])].join(', ')
       : null
 
+  const mayMark = policy === undefined || policy.rules.some(({ onExceed }) => onExceed === 'mark')
+
   return (response, decision, attributes) => {
-    const outcomes = visible(visibleOutcomes(decision))
+    const all = visibleOutcomes(decision)
+    if (mayMark && decision.allowed) writeMarked(adapter, response, all)
+    const outcomes = visible(all)
     if (outcomes.length > 0) {
       const partitionKey: PartitionKey =
         keys === null ? null : (reported) => keys(reported, attributes)
@@ -45,6 +49,19 @@ export function fieldWriter<Q, S>(
       adapter.set(response, EXPOSE, before === undefined ? exposed : `${before}, ${exposed}`)
     }
   }
+}
+
+/** The soft limits that the request is over, as a list of strings. */
+const MARKED = 'X-RateLimit-Marked'
+
+function writeMarked<Q, S>(
+  adapter: FrameworkAdapter<Q, S>,
+  response: S,
+  outcomes: readonly VisibleOutcome[],
+): void {
+  const rules = outcomes.filter(({ marked, hidden }) => marked === true && !hidden)
+  if (rules.length > 0)
+    adapter.set(response, MARKED, rules.map(({ rule }) => JSON.stringify(rule)).join(', '))
 }
 
 const EXPOSE = 'Access-Control-Expose-Headers'

@@ -127,7 +127,8 @@ function compileRule(policyName: string, rule: RuleInCode): CompiledRule {
     candidate: rule.candidate === undefined ? null : placeCandidate(policyName, rule),
     choose: compileChoice(rule, ownLimit, (input) => (input === 'unlimited' ? null : place(input))),
     cost: rule.cost,
-    shadow: rule.shadow ?? false,
+    // A soft limit is counted like a shadow rule; the decision tells them apart.
+    shadow: rule.shadow === true || rule.onExceed === 'mark',
     countRefused: rule.countRefused ?? false,
     onStoreFailure: rule.onStoreFailure ?? 'local',
     lockout:

@@ -1,6 +1,6 @@
 // What policies may say, as tables: the parser reads by them and the JSON Schema is written from them.
 import type { OnStoreFailure } from '../limit/verdict.ts'
-import type { Lockout, Override, Policy, Rule, Tiers } from './policy.ts'
+import type { Lockout, OnExceed, Override, Policy, Rule, Tiers } from './policy.ts'
 
 /** The fields of a policy. */
 export const POLICY_FIELDS: readonly (keyof Policy)[] = ['name', 'rules']
@@ -18,6 +18,7 @@ export const RULE_FIELDS: readonly (keyof Rule)[] = [
   'shadow',
   'onStoreFailure',
   'countRefused',
+  'onExceed',
   'lockout',
   'hidden',
 ]
@@ -36,6 +37,9 @@ export const LOCKOUT_FIELDS: readonly (keyof Lockout)[] = ['after', 'for', 'grow
 
 /** What a rule may do when the store cannot answer. */
 export const ON_STORE_FAILURE: readonly OnStoreFailure[] = ['local', 'open', 'closed']
+
+/** What a rule may do with a request over its limit. */
+export const ON_EXCEED: readonly OnExceed[] = ['refuse', 'mark']
 
 /** The longest name of a policy, a rule or an attribute, in characters. */
 export const LONGEST_NAME = 128

@@ -2,6 +2,7 @@
 import { show, SluiceError, type Problem } from '../errors.ts'
 import {
   FLAGS,
+  ON_EXCEED,
   ON_STORE_FAILURE,
   OVERRIDE_FIELDS,
   POLICY_FIELDS,
@@ -11,6 +12,7 @@ import {
 import type { OnStoreFailure } from '../limit/verdict.ts'
 import type {
   LimitFunction,
+  OnExceed,
   Override,
   Policy,
   PolicyInCode,
@@ -121,16 +123,18 @@ function readRule(
     ...optional('overrides', readOverrides),
     ...optional('cost', readCost),
     ...optional('onStoreFailure', readOnStoreFailure),
+    ...optional('onExceed', readOnExceed),
     ...optional('lockout', readLockout),
   }
   const flags = {}
   for (const flag of FLAGS) Object.assign(flags, optional(flag, readFlag))
-  if (fields.get('shadow') === true && fields.get('lockout') !== undefined)
+  const isSoft = fields.get('shadow') === true || fields.get('onExceed') === 'mark'
+  if (isSoft && fields.get('lockout') !== undefined)
     refuse(
       problems,
       at(path, 'lockout'),
       fields.get('lockout'),
-      'none on a shadow rule, which refuses nothing',
+      'none on a rule that refuses nothing, since it is shadow or marks',
     )
   if (name === undefined || by === undefined || limit === undefined) return undefined
   return Object.freeze({ name, ...when, by, limit, ...rest, ...flags })
@@ -201,6 +205,12 @@ function readOnStoreFailure(
 ): OnStoreFailure | undefined {
   const known = ON_STORE_FAILURE.find((name) => name === value)
   if (known === undefined) refuse(problems, path, value, ON_STORE_FAILURE.join(', '))
+  return known
+}
+
+function readOnExceed(problems: Problems, path: string, value: unknown): OnExceed | undefined {
+  const known = ON_EXCEED.find((name) => name === value)
+  if (known === undefined) refuse(problems, path, value, ON_EXCEED.join(', '))
   return known
 }
 

@@ -62,6 +62,9 @@ export interface Lockout {
   readonly within?: Duration
 }
 
+/** What a rule does with a request over its limit. */
+export type OnExceed = 'refuse' | 'mark'
+
 /** One rule: when it applies, whom it counts by, and the limit. */
 export interface Rule {
   readonly name: string
@@ -84,6 +87,8 @@ export interface Rule {
   readonly onStoreFailure?: OnStoreFailure
   /** Refused requests are charged too, so that hammering keeps a key shut. */
   readonly countRefused?: boolean
+  /** What the rule does with a request over its limit: refuse it (default), or let it pass and mark the decision. */
+  readonly onExceed?: OnExceed
   /** Shuts a key for a time after many refusals. */
   readonly lockout?: Lockout
   /** Not shown in response headers. */

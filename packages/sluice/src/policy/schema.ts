@@ -1,5 +1,5 @@
 // The JSON Schema of policies, written from the parser's own tables; `spec/policy.schema.json` is its output.
-import { LONGEST_LIST, LONGEST_NAME, NAME_PATTERN, ON_STORE_FAILURE } from './fields.ts'
+import { LONGEST_LIST, LONGEST_NAME, NAME_PATTERN, ON_EXCEED, ON_STORE_FAILURE } from './fields.ts'
 import type { Lockout, Override, Policy, Rule, Tiers } from './policy.ts'
 import { conditionSchemas } from './schema-condition.ts'
 import { durationSchema, limitSchemas } from './schema-limit.ts'
@@ -93,6 +93,11 @@ const rule: Schema = {
         enum: ON_STORE_FAILURE,
       },
       countRefused: flag('Refused requests are charged too, so that hammering keeps a key shut.'),
+      onExceed: {
+        description: 'Over the limit: refuse the request, or let it pass and mark the decision.',
+        enum: ON_EXCEED,
+        default: 'refuse',
+      },
       lockout: ref('lockout'),
       hidden: flag('Not shown in response headers.'),
     },
