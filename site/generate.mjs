@@ -32,7 +32,14 @@ function openapiPage({ info, paths }) {
   const lines = [`# ${info.title}`, '', info.description ?? '', '']
   for (const [path, methods] of Object.entries(paths)) {
     for (const [method, { summary, description, responses = {} }] of Object.entries(methods)) {
-      lines.push(`## \`${method.toUpperCase()} ${path}\``, '', summary ?? '', '', description ?? '', '')
+      lines.push(
+        `## \`${method.toUpperCase()} ${path}\``,
+        '',
+        summary ?? '',
+        '',
+        description ?? '',
+        '',
+      )
       lines.push('| status | means |', '| --- | --- |')
       for (const [status, { description: means = '' }] of Object.entries(responses))
         lines.push(`| ${status} | ${inTable(means)} |`)
@@ -69,7 +76,11 @@ function configurationPage(schema) {
 
 /** @param {string} text */
 function inTable(text) {
-  return text.replaceAll('|', '\\|').replaceAll('\n', ' ').replaceAll('<', '&lt;').replaceAll('{{', '{ {')
+  return text
+    .replaceAll('|', '\\|')
+    .replaceAll('\n', ' ')
+    .replaceAll('<', '&lt;')
+    .replaceAll('{{', '{ {')
 }
 
 /** The documents as a list for language models. */

@@ -51,7 +51,13 @@ export default defineConfig({
     'site/generated/:path*': 'docs/reference/:path*',
   },
   // Folders and sources of the repository have no page.
-  ignoreDeadLinks: [/examples\//, /packages\//, /^\.\/LICENSE/, /CHANGELOG/, /\.(?:ya?ml|json|js|mjs|ts|proto)$/],
+  ignoreDeadLinks: [
+    /examples\//,
+    /packages\//,
+    /^\.\/LICENSE/,
+    /CHANGELOG/,
+    /\.(?:ya?ml|json|js|mjs|ts|proto)$/,
+  ],
   head: [['link', { rel: 'icon', href: '/favicon.svg', type: 'image/svg+xml' }]],
   vite: {
     publicDir: fileURLToPath(new URL('../public/', import.meta.url)),

@@ -28,7 +28,7 @@ let url: string
 
 beforeAll(async () => {
   const { status } = spawnSync('npm', ['run', 'docs:build'], { cwd: root, stdio: 'inherit' })
-  expect(status).toBe(0)
+  if (status !== 0) throw new Error('the site cannot be built; see the lines above')
   server = createServer(({ url: path = '/' }, response) => {
     const file = fileAt(decodeURIComponent(path.split('?')[0]!))
     if (file === undefined) {
