@@ -189,7 +189,7 @@ describe('a slot', () => {
   it('is taken by a reservation, and freed when it is settled', () => {
     const { budget } = world(slots, { ...tokens, by: ['user'] })
     const [a, b, c] = [1, 2, 3].map(() => budget.reserve({ user: 'u' }, 10))
-    expect([a, b, c].map(({ allowed }) => allowed)).toEqual([true, true, false])
+    expect([a, b, c].map((one) => one!.allowed)).toEqual([true, true, false])
     budget.settle(a!.id, 5)
     expect(budget.reserve({ user: 'u' }, 10).allowed).toBe(true)
   })

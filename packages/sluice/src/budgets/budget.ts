@@ -65,8 +65,8 @@ export interface Slot {
   readonly allowed: boolean
   readonly id: string
   readonly decision: Decision
-  /** Frees the slot; a second call does nothing. */
-  leave(): MaybePromise<void>
+  /** Frees the slot; a second call does nothing. A slot that the store cannot free now comes free at its end. */
+  leave(): void
 }
 
 /** Reserves, settles and enters on a remote store. */
@@ -133,8 +133,8 @@ export class PolicyBudget {
   constructor(options: PolicyBudgetOptions) {
     this.options = options
     const { store, timers } = options
-    const shortest = Math.min(
-      ...options.rules.flatMap(({ rule }) => (isSlot(rule) ? [rule.hold as Millis] : [])),
+    const shortest = smallest(
+      options.rules.flatMap(({ rule }) => (isSlot(rule) ? [rule.hold as Millis] : [])),
     )
     this.renewals = new SlotRenewals(
       (settlements) => store.exchange(settlements, []),
@@ -225,16 +225,10 @@ export class PolicyBudget {
     const renewal = this.renewals.add(
       settlements.map((one, i) => ({ ...one, keep: ALL, life: held[i]!.hold!.life })),
     )
-    const leave = (): MaybePromise<void> => {
+    const leave = (): void => {
       if (!this.renewals.remove(renewal)) return
       const freed = this.options.store.exchange(settlements, [])
-      // A slot that cannot be freed now comes free at its end.
-      return isPromise(freed)
-        ? freed.then(
-            () => {},
-            () => {},
-          )
-        : undefined
+      if (isPromise(freed)) freed.catch(() => {})
     }
     return { allowed: true, id, decision, leave }
   }
@@ -350,9 +344,17 @@ function reservationOf(
 ): Reservation {
   if (!decision.allowed) return { allowed: false, id: '', units: 0, endsAt: 0, decision }
   const lives = checks.flatMap(({ hold }) => (hold === undefined ? [] : [hold.life]))
-  const endsAt = lives.length === 0 ? 0 : decision.at + Math.min(...lives)
+  const endsAt = lives.length === 0 ? 0 : decision.at + smallest(lives)
   const id = writeId({ ...data, isDegraded: decision.degraded || lives.length === 0 })
   return { allowed: true, id, units: data.units, endsAt, decision }
+}
+
+function smallest(numbers: readonly number[]): number {
+  return numbers.reduce((least, number) => Math.min(least, number), Infinity)
+}
+
+function largest(numbers: readonly number[]): number {
+  return numbers.reduce((most, number) => Math.max(most, number), 0)
 }
 
 const STATUSES: readonly Settled['status'][] = ['settled', 'late', 'repeated', 'unknown']
@@ -361,10 +363,10 @@ function summary(rules: readonly SettledRule[]): Settlements {
   const ends = rules.map(({ endsAt }) => endsAt).filter((end) => end > 0)
   return {
     status: STATUSES.find((status) => rules.some((one) => one.status === status)) ?? 'unknown',
-    charged: Math.max(0, ...rules.map(({ charged }) => charged)),
-    uncharged: Math.max(0, ...rules.map(({ uncharged }) => uncharged)),
-    debt: Math.max(0, ...rules.map(({ debt }) => debt)),
-    endsAt: ends.length === 0 ? 0 : Math.min(...ends),
+    charged: largest(rules.map(({ charged }) => charged)),
+    uncharged: largest(rules.map(({ uncharged }) => uncharged)),
+    debt: largest(rules.map(({ debt }) => debt)),
+    endsAt: ends.length === 0 ? 0 : smallest(ends),
     rules,
   }
 }
