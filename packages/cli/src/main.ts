@@ -9,6 +9,7 @@ import { playgroundCommand, type PlaygroundFlags } from './commands/playground.t
 import { replayCommand, type ReplayFlags } from './commands/replay.ts'
 import { simulateCommand, type SimulateFlags } from './commands/simulate.ts'
 import { serve, type ServeOptions } from './commands/serve.ts'
+import { addOperatorVerbs } from './operate/add-verbs.ts'
 import { runCommand } from './terminal/run-command.ts'
 import { top, type TopOptions } from './top/top.ts'
 import { version } from './version.ts'
@@ -174,6 +175,8 @@ withAnswers(
 ).action((flags: AdviseFlags) =>
   runCommand((streams) => adviseCommand([], flags, streams, ['callers', 'processes'])),
 )
+
+addOperatorVerbs(program)
 
 await program.parseAsync()
 

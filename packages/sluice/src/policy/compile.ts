@@ -28,6 +28,8 @@ export interface CompiledRule {
   readonly shadow: boolean
   readonly countRefused: boolean
   readonly onStoreFailure: OnStoreFailure
+  /** Whether its counts keep holds: it is a budget, or has slots. */
+  readonly holds: boolean
 }
 
 /** The rules of a parsed policy, in its order. */
@@ -47,6 +49,8 @@ export function placerFor(
   return (input) => {
     const made = limit(input)
     const names = [FORMAT, policyName, rule.name, ...sharingOf(made), ...rule.by]
+    // A count with holds is another record.
+    if (rule.hold !== undefined) names.push(rule.concurrency === undefined ? 'holds' : 'slots')
     const quota = slowest.get(sharingOf(made).join(' '))
     return {
       limit: made,
@@ -120,6 +124,7 @@ function compileRule(policyName: string, rule: RuleInCode): CompiledRule {
     shadow: rule.shadow ?? false,
     countRefused: rule.countRefused ?? false,
     onStoreFailure: rule.onStoreFailure ?? 'local',
+    holds: rule.hold !== undefined,
   }
 }
 

@@ -20,6 +20,7 @@ import type {
 } from './policy.ts'
 import { readCondition } from './read-condition.ts'
 import { readPolicyLimit, readLimitOrNone } from './read-limit.ts'
+import { checkHoldLimit, readHoldFields, slotLimit } from './read-hold.ts'
 import { readAttribute, readBy, readName } from './read-name.ts'
 import { at, note, readFields, readList, readTable, refuse, type Problems } from './reading.ts'
 
@@ -110,10 +111,14 @@ function readRule(
   const by = readBy(problems, at(path, 'by'), fields.get('by'))
   const own = fields.get('limit')
   // What a function returns is checked when it is called.
+  const hold = readHoldFields(problems, path, fields)
   const limit =
-    functions && typeof own === 'function'
-      ? (own as LimitFunction)
-      : readPolicyLimit(problems, at(path, 'limit'), own)
+    fields.get('concurrency') !== undefined
+      ? slotLimit(hold)
+      : functions && typeof own === 'function'
+        ? (own as LimitFunction)
+        : readPolicyLimit(problems, at(path, 'limit'), own)
+  checkHoldLimit(problems, path, fields, hold, limit)
   const rest = {
     ...optional('candidate', readPolicyLimit),
     ...optional('tiers', readTiers),
@@ -124,7 +129,7 @@ function readRule(
   const flags = {}
   for (const flag of FLAGS) Object.assign(flags, optional(flag, readFlag))
   if (name === undefined || by === undefined || limit === undefined) return undefined
-  return Object.freeze({ name, ...when, by, limit, ...rest, ...flags })
+  return Object.freeze({ name, ...when, by, limit, ...rest, ...flags, ...hold })
 }
 
 function readTiers(problems: Problems, path: string, value: unknown): Tiers | undefined {

@@ -17,18 +17,19 @@ export function limitSchemas(): Schema {
       type: 'string',
       pattern: `^\\s*\\d+(?:_\\d+)*\\s*/\\s*${DURATION}\\s*$`,
     },
+    duration: {
+      title: 'Duration',
+      anyOf: [{ type: 'string', pattern: `^\\s*${DURATION}\\s*$` }, units('Milliseconds.', 1)],
+    },
     limitFields: {
       title: 'Limit in parts',
       ...table<Limit>(
         {
           quota: units('Units per window; 0 refuses every cost above 0.', 0),
           window: {
+            ...ref('duration'),
             description:
               "The period: whole milliseconds, or text such as '10s', '1min', '2hours', '30d'.",
-            anyOf: [
-              { type: 'string', pattern: `^\\s*${DURATION}\\s*$` },
-              units('Milliseconds.', 1),
-            ],
           },
           algorithm: {
             description: 'How units are counted.',
