@@ -11,7 +11,9 @@ const source = (path: string) =>
  * other when all others have ended, so that the suite itself is not the load that they measure.
  */
 const TIMED = ['packages/server/test/crowd.test.ts', 'test/faults/faults.test.ts']
-const NEVER = ['**/node_modules/**', '**/dist/**']
+/** What takes minutes and few changes can break. */
+const LONG_ONLY = process.env['SLUICE_LONG'] === '1' ? [] : ['test/site/**']
+const NEVER = ['**/node_modules/**', '**/dist/**', ...LONG_ONLY]
 
 /** Many tests wait for servers and processes, so that more workers than processors are of use. */
 const WORKERS = availableParallelism() + 1

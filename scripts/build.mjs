@@ -1,5 +1,5 @@
 // Builds the packages: the sources of each become ESM, declarations and source maps in its dist; where a package has a
-// tsconfig.cjs.json, the same again as CommonJS in dist/cjs. The console's pages become static files in the server package.
+// tsconfig.cjs.json, the same again as CommonJS in dist/cjs. The pages become static files in the packages that carry them.
 import { existsSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -27,16 +27,33 @@ export async function build({ onlyChanged = false } = {}) {
   return failure || code
 }
 
+/** Packages of pages, and the file that each is built into. */
+const pages = [
+  { name: 'console', output: 'packages/server/console/index.html' },
+  { name: 'playground', output: 'packages/cli/playground/index.html' },
+]
+
 /**
- * Builds the pages of the console into the server package.
+ * Builds the pages into the packages that carry them; with `onlyChanged`, those that are older than their sources or
+ * than the library that they run.
  * @param {{ onlyChanged: boolean }} options
  */
 async function buildPages({ onlyChanged }) {
-  const folder = `${root}packages/console/`
-  const output = `${root}packages/server/console/index.html`
-  if (onlyChanged && isNewer(output, folder, ['index.html', 'vite.config.ts', 'package.json']))
-    return 0
-  return run(tool('vite'), ['build', '--config', `${folder}vite.config.ts`, '--logLevel', 'warn'])
+  let failure = 0
+  for (const { name, output } of pages) {
+    const folder = `${root}packages/${name}/`
+    const inputs = ['index.html', 'vite.config.ts', 'package.json', '../sluice/dist']
+    if (onlyChanged && isNewer(root + output, folder, inputs)) continue
+    const code = await run(tool('vite'), [
+      'build',
+      '--config',
+      `${folder}vite.config.ts`,
+      '--logLevel',
+      'warn',
+    ])
+    failure = failure || code
+  }
+  return failure
 }
 
 /**

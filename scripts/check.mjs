@@ -10,6 +10,7 @@ const steps = [
   ['names', 'node', ['scripts/check-names.mjs']],
   ['rules of tests', 'node', ['scripts/check-tests.mjs']],
   ['types, library', tool('tsc'), ['-p', 'packages/sluice', '--noEmit']],
+  ['types, playground', tool('tsc'), ['-p', 'packages/playground']],
   ['types, all', tool('tsc'), []],
   ['generated files', 'node', ['scripts/generate.mjs', '--check']],
   ['dead code', tool('knip'), []],

@@ -5,9 +5,11 @@ import { check } from './commands/check.ts'
 import { QUESTIONS } from './advice/answers.ts'
 import { adviseCommand, type AdviseFlags } from './commands/advise.ts'
 import { diffCommand, type DiffFlags } from './commands/diff.ts'
+import { playgroundCommand, type PlaygroundFlags } from './commands/playground.ts'
 import { replayCommand, type ReplayFlags } from './commands/replay.ts'
 import { simulateCommand, type SimulateFlags } from './commands/simulate.ts'
 import { serve, type ServeOptions } from './commands/serve.ts'
+import { addOperatorVerbs } from './operate/add-verbs.ts'
 import { runCommand } from './terminal/run-command.ts'
 import { top, type TopOptions } from './top/top.ts'
 import { version } from './version.ts'
@@ -145,6 +147,16 @@ program
     runCommand((streams) => simulateCommand(file, flags, streams)),
   )
 
+program
+  .command('playground')
+  .description('open a page that shows every algorithm on traffic of your choice')
+  .option('--port <number>', 'the port on 127.0.0.1; 0 is any free one', '8090')
+  .addHelpText(
+    'after',
+    '\nServes one page on loopback until Ctrl+C. A log that is dropped on it stays in it.',
+  )
+  .action((flags: PlaygroundFlags) => runCommand((streams) => playgroundCommand(flags, streams)))
+
 withAnswers(
   withLogOptions(
     program
@@ -163,6 +175,8 @@ withAnswers(
 ).action((flags: AdviseFlags) =>
   runCommand((streams) => adviseCommand([], flags, streams, ['callers', 'processes'])),
 )
+
+addOperatorVerbs(program)
 
 await program.parseAsync()
 

@@ -12,6 +12,7 @@ export const ERROR_CODES = [
   'invalid-cost',
   'invalid-key',
   'invalid-attributes',
+  'unknown-reservation',
   'limiter-closed',
   'store-unreachable',
   'store-timeout',

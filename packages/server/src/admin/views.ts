@@ -10,6 +10,8 @@ import { version } from '../version.ts'
 import type { Inspectors } from './keys/inspectors.ts'
 import type { KeySource } from '../store/key-source.ts'
 import { searchKeys } from './keys/key-search.ts'
+import { candidates } from './seen/candidates.ts'
+import { storeHealth } from './seen/store-health.ts'
 import { offenders, topKeys } from './seen/top-keys.ts'
 import { why } from './seen/why.ts'
 import { blockShown, overrideShown } from './shown.ts'
@@ -39,7 +41,16 @@ interface NowRead {
 export type View = (query: URLSearchParams) => Promise<object> | object
 
 /** What is asked by GET, by the last part of its path. */
-export type ViewName = 'keys' | 'keys/top' | 'why' | 'blocks' | 'overrides' | 'offenders' | 'state'
+export type ViewName =
+  | 'keys'
+  | 'keys/top'
+  | 'why'
+  | 'candidates'
+  | 'store'
+  | 'blocks'
+  | 'overrides'
+  | 'offenders'
+  | 'state'
 
 /** Every view. */
 export function views(parts: ViewParts): Readonly<Record<ViewName, View>> {
@@ -89,6 +100,15 @@ export function views(parts: ViewParts): Readonly<Record<ViewName, View>> {
           },
         },
       )
+    },
+    candidates: (query) => {
+      known(query, ['limit'])
+      const { policies } = context.limiters.current
+      return candidates(fleet, policies, numberIn(query, 'limit', 10, 50))
+    },
+    store: (query) => {
+      known(query, [])
+      return storeHealth(parts)
     },
     blocks: (query) => {
       const { items, cursor } = pageOf(controls.live.listBlocks(), query)

@@ -1,5 +1,12 @@
 // What stands around every decision of the service, whichever protocol made the checks: blocks before, observers after.
-import { systemClock, type Attributes, type DecideOptions, type Millis, type Store } from 'sluice'
+import {
+  systemClock,
+  type Attributes,
+  type DecideOptions,
+  type Decision,
+  type Millis,
+  type Store,
+} from 'sluice'
 import type { Block } from '../controls/control.ts'
 import type { KnownBlocks } from '../controls/live-controls.ts'
 import type { CountedRules, DecisionMetrics } from '../metrics/decision-metrics.ts'
@@ -18,14 +25,17 @@ export interface DecisionSurroundings {
   readonly blocks?: KnownBlocks | undefined
   /** Called with the name of every policy and domain that decides by a remote store. */
   readonly onRules?: ((name: string) => void) | undefined
+  /** Called with how long a decision took that the remote store made. */
+  readonly onStoreAnswer?: ((elapsed: Millis) => void) | undefined
 }
 
 /** The options of {@link decide} for some rules, by the name of their policy or domain. */
 export function decideOptions(
   counted: CountedRules,
-  { store, decisions, observer, recent, blocks, onRules }: DecisionSurroundings,
+  { store, decisions, observer, recent, blocks, onRules, onStoreAnswer }: DecisionSurroundings,
 ): DecideOptions {
-  if (store.sync !== true) onRules?.(counted.name)
+  const isRemote = store.sync !== true
+  if (isRemote) onRules?.(counted.name)
   const metrics = decisions.of(counted)
   const rules = observer.of(counted)
   const blockOf = (attributes: Attributes): Block | undefined =>
@@ -35,8 +45,9 @@ export function decideOptions(
     blocked: blocks && ((attributes) => timeLeft(blockOf(attributes))),
     identify: rules.identify,
     onDecision: (decision, request, elapsed) => {
-      metrics.note(decision, elapsed)
+      metrics.note(decision, elapsed, request)
       recent?.note(counted.name, decision, request)
+      if (isRemote && isByStore(decision)) onStoreAnswer?.(elapsed)
       const block =
         !decision.allowed && decision.reason === 'blocked'
           ? request.attributes.map(blockOf).find((one) => one !== undefined)
@@ -44,6 +55,11 @@ export function decideOptions(
       rules.note(decision, request, block)
     },
   }
+}
+
+/** Whether the store was called and answered. */
+function isByStore(decision: Decision): boolean {
+  return !decision.degraded && decision.outcomes[0]?.source === 'store'
 }
 
 function timeLeft(block: Block | undefined): Millis | undefined {

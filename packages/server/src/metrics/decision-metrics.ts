@@ -1,20 +1,18 @@
 // Counts what limiters decide. Labels come from policies and rules, never from requests.
-import type { Decision, OnExceed } from 'sluice'
+import type { Decision, DecisionRequest } from 'sluice'
 import type { Family } from './family.ts'
 import type { Histogram } from './histogram.ts'
 import type { Counter, MetricRegistry } from './registry.ts'
+import { RuleMetrics, type CountedRule, type CountKeys, type RuleNotes } from './rule-metrics.ts'
 
 /** A named set of rules whose decisions are counted: a policy, or a domain of descriptors. */
 export interface CountedRules {
   readonly name: string
-  readonly rules: readonly {
-    readonly name: string
-    /** The attributes that make a key. */
-    readonly by: readonly string[]
-    readonly shadow?: boolean
-    readonly onExceed?: OnExceed
-  }[]
+  readonly rules: readonly CountedRule[]
 }
+
+/** What a decision was made from: nothing of it for decisions that are noted alone. */
+const NO_REQUEST: DecisionRequest = { attributes: [], checks: [], skipped: [] }
 
 /** The counters of one rule, ready to be added to. */
 interface RuleCounters {
@@ -31,8 +29,16 @@ export class DecisionMetrics {
   private readonly marks: Family<Counter>
   private readonly degraded: Family<Counter>
   private readonly duration: Family<Histogram>
+  private readonly cached: Family<Counter>
+  private readonly rules: RuleMetrics
 
-  constructor(metrics: MetricRegistry) {
+  constructor(metrics: MetricRegistry, countKeys: CountKeys = () => ({ distinct: 0, atZero: 0 })) {
+    this.rules = new RuleMetrics(metrics, countKeys)
+    this.cached = metrics.counter(
+      'sluice_cached_refusals_total',
+      'Refusals that were remembered from the store, without a call.',
+      ['policy'],
+    )
     this.decisions = metrics.counter(
       'sluice_decisions_total',
       'Decisions by the binding rule; the rule is empty when none applied.',
@@ -83,6 +89,8 @@ export class DecisionMetrics {
       ),
       this.degraded.with(policy.name),
       this.duration.with(policy.name),
+      this.cached.with(policy.name),
+      this.rules.of(policy.name, policy.rules),
     )
   }
 }
@@ -94,6 +102,8 @@ export class PolicyMetrics {
   private readonly shadows: ReadonlyMap<string, Counter>
   private readonly degraded: Counter
   private readonly duration: Histogram
+  private readonly cached: Counter
+  private readonly ruleNotes: RuleNotes
 
   constructor(
     rules: ReadonlyMap<string, RuleCounters>,
@@ -101,16 +111,20 @@ export class PolicyMetrics {
     shadows: ReadonlyMap<string, Counter>,
     degraded: Counter,
     duration: Histogram,
+    cached: Counter,
+    ruleNotes: RuleNotes,
   ) {
     this.rules = rules
     this.none = none
     this.shadows = shadows
     this.degraded = degraded
     this.duration = duration
+    this.cached = cached
+    this.ruleNotes = ruleNotes
   }
 
   /** Notes a decision and how long it took, in milliseconds. */
-  note(decision: Decision, millis: number): void {
+  note(decision: Decision, millis: number, request: DecisionRequest = NO_REQUEST): void {
     const { rule } = decision
     const counters = rule === null ? this.none : (this.rules.get(rule) ?? this.none)
     if (decision.allowed) counters.allowed.add()
@@ -119,6 +133,9 @@ export class PolicyMetrics {
     else counters.refused.add()
     if (decision.degraded) this.degraded.add()
     this.duration.observe(millis)
+    this.ruleNotes.note(decision, request)
+    if (!decision.allowed && decision.outcomes.some(({ source }) => source === 'cache'))
+      this.cached.add()
     if (this.shadows.size > 0) this.noteShadows(decision)
   }
 

@@ -1,33 +1,69 @@
-// How long something takes, in fixed steps from 50 µs to 5 s.
+// How a quantity is spread, in fixed steps: durations from 50 µs to 5 s, or steps of one's own.
 import type { Series } from './family.ts'
 
-/** The upper edges in milliseconds, for comparing, and in seconds, for showing. */
-const EDGES = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000]
-const SHOWN = [...EDGES.map((edge) => String(edge / 1000)), '+Inf']
+/** The upper edges of a histogram, and how a value is written: durations are noted in milliseconds and shown in seconds. */
+export interface Scale {
+  readonly edges: readonly number[]
+  readonly unit: number
+}
 
-/** A histogram of durations. */
+const DURATIONS: Scale = {
+  edges: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000],
+  unit: 1000,
+}
+
+/** Shares of a whole, from nothing to all of it. */
+export const SHARES: Scale = { edges: [0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9], unit: 1 }
+
+/** A histogram. */
 export class Histogram implements Series {
-  /** One count per step, the last for what is longer than all edges; added up only when shown. */
-  private readonly counts: number[] = Array.from({ length: SHOWN.length }, () => 0)
+  /** One count per step, the last for what is beyond all edges; added up only when shown. */
+  readonly counts: number[]
+  private readonly scale: Scale
   private sum = 0
 
-  /** Notes one duration, in milliseconds. */
-  observe(millis: number): void {
+  constructor(scale: Scale = DURATIONS) {
+    this.scale = scale
+    this.counts = Array.from({ length: scale.edges.length + 1 }, () => 0)
+  }
+
+  /** Notes one value; a duration in milliseconds. */
+  observe(value: number): void {
+    const { edges } = this.scale
     let step = 0
-    while (step < EDGES.length && millis > EDGES[step]!) step++
+    while (step < edges.length && value > edges[step]!) step++
     this.counts[step]!++
-    this.sum += millis
+    this.sum += value
+  }
+
+  /** How many values were noted. */
+  get count(): number {
+    return this.counts.reduce((sum, count) => sum + count, 0)
+  }
+
+  /** The upper edge of the step that holds a quantile; 0 when nothing was noted. */
+  quantile(share: number): number {
+    const { edges } = this.scale
+    let rest = share * this.count
+    if (rest === 0) return 0
+    for (const [step, count] of this.counts.entries()) {
+      rest -= count
+      if (rest <= 0) return edges[step] ?? edges.at(-1)!
+    }
+    return edges.at(-1)!
   }
 
   lines(name: string, labels: string): readonly string[] {
+    const { edges, unit } = this.scale
+    const shown = [...edges.map((edge) => String(edge / unit)), '+Inf']
     let total = 0
-    const buckets = SHOWN.map((edge, step) => {
+    const buckets = shown.map((edge, step) => {
       total += this.counts[step]!
       return `${name}_bucket${withEdge(labels, edge)} ${total}`
     })
     return [
       ...buckets,
-      `${name}_sum${labels} ${this.sum / 1000}`,
+      `${name}_sum${labels} ${this.sum / unit}`,
       `${name}_count${labels} ${total}`,
     ]
   }

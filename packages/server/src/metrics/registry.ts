@@ -1,6 +1,6 @@
 // The service's own figures and their text form for Prometheus; one addition costs a few nanoseconds.
 import { Family, type Across, type FamilySnapshot, type Series } from './family.ts'
-import { Histogram } from './histogram.ts'
+import { Histogram, type Scale } from './histogram.ts'
 
 /** Something that only grows. */
 export class Counter implements Series {
@@ -56,9 +56,14 @@ export class MetricRegistry {
     return this.family(new Family('gauge', name, help, labels, () => new Gauge(), across))
   }
 
-  /** A histogram of seconds; the name ends in `_seconds`. */
-  histogram(name: string, help: string, labels: readonly string[] = []): Family<Histogram> {
-    return this.family(new Family('histogram', name, help, labels, () => new Histogram()))
+  /** A histogram of seconds, whose name ends in `_seconds`, or by a scale of its own. */
+  histogram(
+    name: string,
+    help: string,
+    labels: readonly string[] = [],
+    scale?: Scale,
+  ): Family<Histogram> {
+    return this.family(new Family('histogram', name, help, labels, () => new Histogram(scale)))
   }
 
   /** The exposition in Prometheus' text format, version 0.0.4. */

@@ -1,6 +1,7 @@
 // What the stores and the breakers in front of them are doing.
 import type { MemoryStore, ResilienceEvent } from 'sluice'
 import type { Log } from '../log/log.ts'
+import type { Histogram } from './histogram.ts'
 import type { Family } from './family.ts'
 import type { Counter, Gauge, MetricRegistry } from './registry.ts'
 
@@ -13,6 +14,7 @@ export class StoreMetrics {
   private readonly states: Family<Gauge>
   private readonly failures: Family<Counter>
   private readonly lateAnswers: Family<Counter>
+  private readonly duration: Histogram
   /** The state of the breaker, for each policy that decides behind it. */
   readonly breakers: Map<string, BreakerState> = new Map()
 
@@ -32,10 +34,27 @@ export class StoreMetrics {
       'Calls that the store did not answer, by error code; with an open breaker those not made.',
       ['code'],
     )
+    this.duration = metrics
+      .histogram(
+        'sluice_store_duration_seconds',
+        'How long decisions took that the remote store made.',
+      )
+      .with()
     this.lateAnswers = metrics.counter(
       'sluice_store_late_answers_total',
       'Answers of the store that came after the request was answered without it.',
     )
+  }
+
+  /** Notes a decision that the store made, and how long it took, in milliseconds. */
+  noteAnswer(millis: number): void {
+    this.duration.observe(millis)
+  }
+
+  /** How long decisions of the store took since the start: how many, and two quantiles in milliseconds. */
+  get latency(): { readonly count: number; readonly p50: number; readonly p99: number } {
+    const { duration } = this
+    return { count: duration.count, p50: duration.quantile(0.5), p99: duration.quantile(0.99) }
   }
 
   /** Whether there is no connection, or any breaker is not closed: some decisions are made without the store. */

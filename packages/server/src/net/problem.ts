@@ -43,5 +43,6 @@ export function problemOfError(error: unknown): Problem {
   if (!(error instanceof SluiceError)) return problemOf(500, 'internal', 'an unexpected error')
   const { code, message } = error
   if (code.startsWith('invalid-')) return problemOf(400, code, message, FIELD_OF_CODE[code])
+  if (code === 'unknown-reservation') return problemOf(404, code, message, 'id')
   return problemOf(503, code, 'the store could not answer; try again')
 }

@@ -64,7 +64,7 @@ describe('keys refused most', () => {
     expect(rule('per-user')!.refused.entries).toMatchObject([{ count: 2 }])
     advance(120_000)
     expect(rule('per-user')!.refused.entries).toEqual([])
-    expect(rule('trial')).toBeUndefined()
+    expect(rule('keys')).toBeUndefined()
     ask({ user: 'ann' }, 2)
     expect(rule('per-user')!.refused.entries).toMatchObject([{ count: 2 }])
   })

@@ -107,6 +107,7 @@ export class Observer {
       note: (decision, request, block) => {
         if (!decision.allowed) this.noteRefusal(policy, watchOf, decision, request, block)
         if (block === undefined) this.noteChecks(watchOf, decision, request)
+        if (decision.candidates !== undefined) this.noteCandidates(watchOf, decision, request)
       },
     }
   }
@@ -142,7 +143,22 @@ export class Observer {
       if (watch === undefined || outcome === undefined) continue
       const event = new OutcomeEvent(check, outcome, check.attributes ?? first)
       if (!outcome.shadow) watch.note(event, this.now)
-      else if (decision.allowed && !outcome.allowed) watch.noteNewlyRefused(event, this.now)
+      // With the shadow rule in force the request would need its leave too.
+      else watch.noteTrial(event, decision.allowed, decision.allowed && outcome.allowed, this.now)
+    }
+  }
+
+  /** What limits on trial answered, beside the answers of their rules. */
+  private noteCandidates(
+    watchOf: (rule: string) => RuleWatch | undefined,
+    decision: Decision,
+    { checks, attributes: [first = {}] }: DecisionRequest,
+  ): void {
+    const outcomes = visibleOutcomes(decision)
+    for (const { rule, place, enforced, allowed } of decision.candidates ?? []) {
+      const check = checks[place] as DescribedCheck
+      const event = new OutcomeEvent(check, outcomes[place]!, check.attributes ?? first)
+      watchOf(rule)?.noteTrial(event, enforced, allowed, this.now)
     }
   }
 

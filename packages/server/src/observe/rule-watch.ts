@@ -36,6 +36,26 @@ export interface RuleEvent {
   readonly availableAfter: Millis
 }
 
+/** How often an enforced answer and one on trial agreed or differed. */
+export interface Divergence {
+  readonly bothAllow: number
+  readonly bothRefuse: number
+  readonly newlyRefused: number
+  readonly newlyAllowed: number
+}
+
+/** The way in which two answers agree or differ. */
+export function divergenceOf(enforced: boolean, onTrial: boolean): keyof Divergence {
+  if (enforced) return onTrial ? 'bothAllow' : 'newlyRefused'
+  return onTrial ? 'newlyAllowed' : 'bothRefuse'
+}
+
+interface Trial {
+  readonly top: SpaceSaving<NamedKey>
+  readonly distinct: HyperLogLog
+  readonly counts: { -readonly [K in keyof Divergence]: number }
+}
+
 /** The keys of one rule, as plain data that parts of a fleet can merge. */
 export interface RulePart {
   readonly policy: string
@@ -48,6 +68,8 @@ export interface RulePart {
   /** The registers of {@link HyperLogLog}. */
   readonly distinct: string
   readonly newlyRefusedDistinct: string
+  /** Over the last one to two hours; null when nothing is on trial. */
+  readonly divergence: Divergence | null
   readonly atZero: readonly KeyAtZero[]
 }
 
@@ -61,7 +83,7 @@ export class RuleWatch {
   private readonly refused: Generations<SpaceSaving<NamedKey>>
   private readonly busiest: Generations<SpaceSaving<NamedKey>>
   private readonly distinct: Generations<HyperLogLog>
-  private newly: Generations<{ top: SpaceSaving<NamedKey>; distinct: HyperLogLog }> | undefined
+  private trial: Generations<Trial> | undefined
   private readonly zero = new KeysAtZero()
   private readonly fills = new Map<string, Fill>()
   private noted = 0
@@ -91,12 +113,16 @@ export class RuleWatch {
     else if (this.isSampled()) this.sample(event, SAMPLE, now)
   }
 
-  /** Notes a key that a candidate or a shadow rule would newly refuse. */
-  noteNewlyRefused(event: RuleEvent, now: Millis): void {
-    const make = () => ({ top: new SpaceSaving<NamedKey>(PLACES), distinct: new HyperLogLog() })
-    this.newly ??= new Generations(CANDIDATE_SPAN, make, now)
-    this.newly.now.distinct.add(hash32(event.key))
-    this.newly.now.top.add(event.key, 1, () => this.name(event))
+  /** Notes what a candidate, or a shadow rule, answered beside the enforced answer. */
+  noteTrial(event: RuleEvent, enforced: boolean, onTrial: boolean, now: Millis): void {
+    this.isIdle = false
+    this.trial ??= new Generations<Trial>(CANDIDATE_SPAN, newTrial, now)
+    const { counts, distinct, top } = this.trial.now
+    const way = divergenceOf(enforced, onTrial)
+    counts[way] += 1
+    if (way !== 'newlyRefused') return
+    distinct.add(hash32(event.key))
+    top.add(event.key, 1, () => this.name(event))
   }
 
   /** What filled a key, as far as it was noted. */
@@ -107,12 +133,12 @@ export class RuleWatch {
   /** Begins new generations when their time has come. Returns whether anything is still known. */
   turn(now: Millis): boolean {
     const before = this.distinct.since
-    for (const each of [this.refused, this.busiest, this.distinct, this.newly]) each?.turn(now)
+    for (const each of [this.refused, this.busiest, this.distinct, this.trial]) each?.turn(now)
     if (this.distinct.since === before) return true
     this.noted = 0
     const wasIdle = this.isIdle
     this.isIdle = true
-    return !wasIdle || this.newly !== undefined || this.zero.list(now, 0).length > 0
+    return !wasIdle || this.trial !== undefined || this.zero.list(now, 0).length > 0
   }
 
   /** The estimated number of different keys in the last one to two spans. */
@@ -127,23 +153,24 @@ export class RuleWatch {
 
   /** Everything as plain data. */
   part(now: Millis): RulePart {
-    const { policy, rule, by, newly } = this
+    const { policy, rule, by, trial } = this
     const listed = (tops: readonly SpaceSaving<NamedKey>[]): TopKeys<NamedKey> =>
       mergeTops(
         tops.map((top) => top.top()),
         LISTED,
       )
-    const newest = newly?.both ?? []
+    const trials = trial?.both ?? []
     return {
       policy,
       rule,
       by,
       refused: listed(this.refused.both),
       busiest: listed(this.busiest.both),
-      newlyRefused: listed(newest.map(({ top }) => top)),
+      newlyRefused: listed(trials.map(({ top }) => top)),
       distinct: merged(this.distinct.both).toText(),
       newlyRefusedDistinct:
-        newest.length === 0 ? '' : merged(newest.map(({ distinct }) => distinct)).toText(),
+        trials.length === 0 ? '' : merged(trials.map(({ distinct }) => distinct)).toText(),
+      divergence: sumOf(trials.map(({ counts }) => counts)),
       atZero: this.zero.list(now, 0).slice(0, LISTED),
     }
   }
@@ -187,6 +214,24 @@ export class RuleWatch {
     this.random = random
     return (random & (SAMPLE - 1)) === 0
   }
+}
+
+function newTrial(): Trial {
+  const counts = { bothAllow: 0, bothRefuse: 0, newlyRefused: 0, newlyAllowed: 0 }
+  return { top: new SpaceSaving(PLACES), distinct: new HyperLogLog(), counts }
+}
+
+/** The sum of several; null of none. */
+export function sumOf(all: readonly Divergence[]): Divergence | null {
+  if (all.length === 0) return null
+  const sum = { bothAllow: 0, bothRefuse: 0, newlyRefused: 0, newlyAllowed: 0 }
+  for (const one of all) {
+    sum.bothAllow += one.bothAllow
+    sum.bothRefuse += one.bothRefuse
+    sum.newlyRefused += one.newlyRefused
+    sum.newlyAllowed += one.newlyAllowed
+  }
+  return sum
 }
 
 function merged(sketches: readonly HyperLogLog[]): HyperLogLog {

@@ -2,7 +2,7 @@
 import { HyperLogLog, DISTINCT_ERROR } from './hyper-log-log.ts'
 import type { KeyAtZero } from './keys-at-zero.ts'
 import type { NamedKey } from './key-names.ts'
-import type { RulePart } from './rule-watch.ts'
+import { sumOf, type Divergence, type RulePart } from './rule-watch.ts'
 import { mergeTops, type TopKeys } from './space-saving.ts'
 
 /** The keys of one rule over the whole fleet. */
@@ -18,6 +18,7 @@ export interface SeenKeys {
   readonly newlyRefused: TopKeys<NamedKey>
   /** Different keys that a candidate would newly refuse. */
   readonly newlyRefusedKeys: number
+  readonly divergence: Divergence | null
   readonly atZero: readonly KeyAtZero[]
 }
 
@@ -52,6 +53,7 @@ function together(parts: readonly RulePart[], most: number): SeenKeys {
       parts.map((part) => part.newlyRefused),
       most,
     ),
+    divergence: sumOf(parts.flatMap(({ divergence }) => divergence ?? [])),
     newlyRefusedKeys: sizeOf(parts.map((part) => part.newlyRefusedDistinct)),
     atZero: longestAtZero(parts.flatMap(({ atZero }) => atZero)).slice(0, most),
   }

@@ -20,6 +20,7 @@ import { Observer } from '../observe/observer.ts'
 import { RecentTraffic } from '../metrics/recent-traffic.ts'
 import { addProcessMetrics } from '../metrics/process-metrics.ts'
 import { MetricRegistry } from '../metrics/registry.ts'
+import { addRedisMetrics } from '../store/redis-metrics.ts'
 import { addMemoryMetrics, StoreMetrics } from '../metrics/store-metrics.ts'
 import { Reloader, withProblems, type ReloadResult } from '../reload/reloader.ts'
 import { watchFile, type WatchOptions } from '../reload/watch-file.ts'
@@ -78,7 +79,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   addProcessMetrics(metrics, health)
   const opened = openStore(config.store, log)
   if (opened.memory !== undefined) addMemoryMetrics(metrics, opened.memory)
-  const { redis } = opened
+  const { redis, server } = opened
+  if (server !== undefined) addRedisMetrics(metrics, server)
   const isConnected = () => redis === undefined || redis.client.status === 'ready'
   const storeMetrics = new StoreMetrics(metrics, log, isConnected)
   const store = guardedStore(opened.store, config.failure, storeMetrics.onEvent)
@@ -88,11 +90,12 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const controls = openControls(opened, hasAdmin(config), metrics, log)
   const surroundings: DecisionSurroundings = {
     store,
-    decisions: new DecisionMetrics(metrics),
+    decisions: new DecisionMetrics(metrics, (policy, rule) => observer.countsOf(policy, rule)),
     observer,
     recent: hasAdmin(config) ? recent : undefined,
     blocks: controls?.live,
     onRules: (name) => storeMetrics.addPolicy(name),
+    onStoreAnswer: (elapsed) => storeMetrics.noteAnswer(elapsed),
   }
   const limiters = new LimiterRegistry(
     config.policies,

@@ -9,6 +9,7 @@ import type { KeySource } from './key-source.ts'
 import { memoryKeys } from './memory-keys.ts'
 import { maxBytesFor } from './memory-room.ts'
 import { redisKeySource } from './redis-keys.ts'
+import { RedisServerInfo } from './redis-server-info.ts'
 
 /** A store with what belongs to it. */
 export interface OpenStore {
@@ -22,6 +23,8 @@ export interface OpenStore {
     /** Milliseconds that the configuration allows one call. */
     readonly timeout: Millis
   }
+  /** What the Redis server says of itself. */
+  readonly server?: RedisServerInfo
   /** Looks through its keys. */
   readonly keys: KeySource
   /** Resolves to true as soon as the store can be used, or to false after so many milliseconds. */
@@ -63,13 +66,16 @@ function openRedis(config: RedisStoreConfig, log: Log): OpenStore {
     timeout: config.timeout,
     onWarning: (warning) => log.warn({ ...warning }, 'a limit that Redis may not keep'),
   })
+  const server = new RedisServerInfo(client)
   return {
     store,
     memory: undefined,
+    server,
     redis: { client, prefix: config.prefix, timeout: config.timeout },
     keys: redisKeySource(client, config.prefix),
     ready: (within) => readyWithin(client, within),
     close: async () => {
+      server.close()
       await store.close()
       client.disconnect()
     },

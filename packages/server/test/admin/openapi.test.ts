@@ -65,7 +65,17 @@ const valid = (body: unknown, schema: string) => {
 describe('the description of the admin API', () => {
   it('has every route of the server, and no other', async () => {
     const admin = await administered()
-    const views = ['keys', 'keys/top', 'why', 'blocks', 'overrides', 'offenders', 'state']
+    const views = [
+      'keys',
+      'keys/top',
+      'why',
+      'candidates',
+      'store',
+      'blocks',
+      'overrides',
+      'offenders',
+      'state',
+    ]
     expect(routes.map(({ name, method }) => `${method} ${name}`)).toEqual([
       ...views.map((name) => `get ${name}`),
       ...CHANGES.map((name) => `post ${name}`),

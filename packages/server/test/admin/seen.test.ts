@@ -102,6 +102,37 @@ describe('the top keys', () => {
   })
 })
 
+describe('candidates', () => {
+  it('say what would change, with the keys that would be newly refused', async () => {
+    const rule = { name: 'per-user', by: ['user'], limit: '10/h', candidate: '2/h' }
+    const trial = { name: 'trial', by: ['user'], limit: '4/h', shadow: true }
+    const admin = await administered({ policies: [{ name: 'api', rules: [rule, trial] }] })
+    for (let i = 0; i < 5; i++) await admin.post('/v1/check', { attributes: ann })
+    const { body } = await admin.ask('candidates')
+    expect(body.candidates).toMatchObject([
+      {
+        rule: 'per-user',
+        kind: 'candidate',
+        requests: 5,
+        bothAllow: 2,
+        newlyRefused: 3,
+        newlyAllowed: 0,
+        share: 0.6,
+        aboveLine: true,
+        keys: 1,
+        top: [{ attributes: ann, count: 3, error: 0 }],
+        sentence:
+          'api/per-user: token bucket 10/h → token bucket 2/h. Flip now: 60 % of 5 requests and 1 key newly refused, worst: user=ann; 0 newly allowed. This is above the 2 % line.',
+      },
+      { rule: 'trial', kind: 'shadow', limit: null, newlyRefused: 1, bothAllow: 4 },
+    ])
+    const text = await admin.metrics()
+    expect(text).toContain(
+      'sluice_candidate_decisions_total{policy="api",rule="per-user",result="newly-refused"} 3',
+    )
+  })
+})
+
 describe('two instances on one Redis', () => {
   let redis: RedisServer
   beforeAll(async () => {
@@ -131,6 +162,10 @@ describe('two instances on one Redis', () => {
     const admin = await administered({ store })
     await refused(admin, ann)
     const names = ['rules', 'journal', 'order'].map((name) => `short:{~seen}${name}`)
+    await until('the server is known', 5000, async () => {
+      return /^sluice_redis_memory_used_bytes [1-9]/m.test(await admin.metrics())
+    })
+    expect((await admin.ask('store')).body).toMatchObject({ kind: 'redis', degraded: false })
     await until('all is written', 5000, async () => {
       return (await redis.cli<number>('EXISTS', ...names)) === 3
     })

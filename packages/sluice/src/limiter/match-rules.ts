@@ -43,6 +43,7 @@ export function toCheck(
 ): RuleCheck {
   const { space, limit, slowestQuota } = placed
   const { shadow, countRefused, onStoreFailure, candidate, base } = rule
+  if (rule.holds) return toHeldCheck(rule, key, cost, placed)
   const lockout = rule.lockout ?? undefined
   return {
     space,
@@ -59,6 +60,18 @@ export function toCheck(
   }
 }
 
+/** The check of a rule whose counts keep holds. Without a hold, a slot is only looked at: it could not be freed. */
+function toHeldCheck(
+  { rule, shadow, countRefused, onStoreFailure }: CompiledRule,
+  key: string,
+  cost: number,
+  { space, limit, slowestQuota }: PlacedLimit,
+): RuleCheck {
+  const units = rule.concurrency === undefined ? cost : 0
+  const place = { space, key, limit, cost: units, slowestQuota, holds: true }
+  return { ...place, shadow, countRefused, onStoreFailure, rule }
+}
+
 /** Whether a rule counts every request by the attribute `key`, always under the same limit. */
 export function isBareRule(rule: CompiledRule): boolean {
   return (
@@ -68,6 +81,7 @@ export function isBareRule(rule: CompiledRule): boolean {
     rule.candidate === null &&
     rule.cost === undefined &&
     !rule.shadow &&
+    !rule.holds &&
     rule.by.length === 1 &&
     rule.by[0] === 'key'
   )

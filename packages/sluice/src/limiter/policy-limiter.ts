@@ -167,7 +167,8 @@ const ACCEPTED: Readonly<Record<AcceptedInput, string>> = {
   any: "attributes such as { user: '42' }, or a key that is not empty",
 }
 
-function parseAttributes(attributes: unknown, accepted: AcceptedInput): Attributes {
+/** The attributes of a request; a string is the attribute `key`. Throws when the rules can use neither. */
+export function parseAttributes(attributes: unknown, accepted: AcceptedInput): Attributes {
   if (typeof attributes === 'string' && attributes !== '' && accepted !== 'attributes')
     return { key: attributes }
   const isObject =

@@ -33,6 +33,8 @@ export interface CompiledRule {
   readonly onStoreFailure: OnStoreFailure
   /** Where refusals are counted for a lockout; null without one. */
   readonly lockout: { readonly space: string; readonly limit: Limit } | null
+  /** Whether its counts keep holds: it is a budget, or has slots. */
+  readonly holds: boolean
 }
 
 /** The rules of a parsed policy, in its order. */
@@ -52,6 +54,8 @@ export function placerFor(
   return (input) => {
     const made = limit(input)
     const names = [FORMAT, policyName, rule.name, ...sharingOf(made), ...rule.by]
+    // A count with holds is another record.
+    if (rule.hold !== undefined) names.push(rule.concurrency === undefined ? 'holds' : 'slots')
     const quota = slowest.get(sharingOf(made).join(' '))
     return {
       limit: made,
@@ -141,6 +145,7 @@ function compileRule(policyName: string, rule: RuleInCode): CompiledRule {
             ...kind,
             ...rule.by,
           ]),
+    holds: rule.hold !== undefined,
   }
 }
 

@@ -1,6 +1,6 @@
 // What policies may say, as tables: the parser reads by them and the JSON Schema is written from them.
 import type { OnStoreFailure } from '../limit/verdict.ts'
-import type { Lockout, OnExceed, Override, Policy, Rule, Tiers } from './policy.ts'
+import type { Lockout, OnExceed, Override, Policy, Rule, Tiers, TokenWeights } from './policy.ts'
 
 /** The fields of a policy. */
 export const POLICY_FIELDS: readonly (keyof Policy)[] = ['name', 'rules']
@@ -21,7 +21,15 @@ export const RULE_FIELDS: readonly (keyof Rule)[] = [
   'onExceed',
   'lockout',
   'hidden',
+  'hold',
+  'debt',
+  'holdShare',
+  'weights',
+  'concurrency',
 ]
+
+/** The kinds of tokens that a rule may weigh. */
+export const TOKEN_KINDS: readonly (keyof TokenWeights)[] = ['input', 'cached', 'output']
 
 /** The fields of a rule that are true or false. */
 export const FLAGS: readonly (keyof Rule)[] = ['shadow', 'countRefused', 'hidden']

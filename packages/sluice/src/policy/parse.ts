@@ -22,6 +22,7 @@ import type {
 } from './policy.ts'
 import { readCondition } from './read-condition.ts'
 import { readPolicyLimit, readLimitOrNone } from './read-limit.ts'
+import { checkHoldLimit, readHoldFields, slotLimit } from './read-hold.ts'
 import { readLockout } from './read-lockout.ts'
 import { readAttribute, readBy, readName } from './read-name.ts'
 import { at, note, readFields, readList, readTable, refuse, type Problems } from './reading.ts'
@@ -113,10 +114,14 @@ function readRule(
   const by = readBy(problems, at(path, 'by'), fields.get('by'))
   const own = fields.get('limit')
   // What a function returns is checked when it is called.
+  const hold = readHoldFields(problems, path, fields)
   const limit =
-    functions && typeof own === 'function'
-      ? (own as LimitFunction)
-      : readPolicyLimit(problems, at(path, 'limit'), own)
+    fields.get('concurrency') !== undefined
+      ? slotLimit(hold)
+      : functions && typeof own === 'function'
+        ? (own as LimitFunction)
+        : readPolicyLimit(problems, at(path, 'limit'), own)
+  checkHoldLimit(problems, path, fields, hold, limit)
   const rest = {
     ...optional('candidate', readPolicyLimit),
     ...optional('tiers', readTiers),
@@ -128,16 +133,19 @@ function readRule(
   }
   const flags = {}
   for (const flag of FLAGS) Object.assign(flags, optional(flag, readFlag))
-  const isSoft = fields.get('shadow') === true || fields.get('onExceed') === 'mark'
+  const isSoft =
+    fields.get('shadow') === true ||
+    fields.get('onExceed') === 'mark' ||
+    fields.get('hold') !== undefined
   if (isSoft && fields.get('lockout') !== undefined)
     refuse(
       problems,
       at(path, 'lockout'),
       fields.get('lockout'),
-      'none on a rule that refuses nothing, since it is shadow or marks',
+      'none on a rule that is shadow, marks, or holds units',
     )
   if (name === undefined || by === undefined || limit === undefined) return undefined
-  return Object.freeze({ name, ...when, by, limit, ...rest, ...flags })
+  return Object.freeze({ name, ...when, by, limit, ...rest, ...flags, ...hold })
 }
 
 function readTiers(problems: Problems, path: string, value: unknown): Tiers | undefined {

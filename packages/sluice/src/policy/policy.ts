@@ -93,6 +93,23 @@ export interface Rule {
   readonly lockout?: Lockout
   /** Not shown in response headers. */
   readonly hidden?: boolean
+  /** Units that are reserved, and slots, come free after so long unless they are settled. Makes the rule a budget. */
+  readonly hold?: Duration
+  /** Of a budget: by how many units a settlement may exceed the limit; true: by as many as the limit has. Default: none. */
+  readonly debt?: boolean | number
+  /** Of a budget: the largest part of the limit that one reservation holds, above 0 and at most 1. Default 0.5. */
+  readonly holdShare?: number
+  /** Of a budget: what one token of each kind costs. Default 1. */
+  readonly weights?: TokenWeights
+  /** Requests at once, each in a slot that ends after `hold`; stands in the place of `limit`. */
+  readonly concurrency?: number
+}
+
+/** What one token of each kind costs, in units; the sum is rounded up. */
+export interface TokenWeights {
+  readonly input?: number
+  readonly cached?: number
+  readonly output?: number
 }
 
 /** A named set of rules; a request must pass all that apply. */

@@ -7,13 +7,6 @@ import { ref, table, units, type Schema } from './schema-parts.ts'
 
 const DURATION = `(?!0+[a-z])\\d{0,16}(?:${DURATION_UNITS.join('|')})`
 
-/** A duration as text or in milliseconds. */
-export function durationSchema(): Schema {
-  return {
-    anyOf: [{ type: 'string', pattern: `^\\s*${DURATION}\\s*$` }, units('Milliseconds.', 1)],
-  }
-}
-
 /** The named parts for limits. */
 export function limitSchemas(): Schema {
   return {
@@ -25,19 +18,19 @@ export function limitSchemas(): Schema {
       type: 'string',
       pattern: `^\\s*\\d+(?:_\\d+)*\\s*/\\s*${DURATION}\\s*$`,
     },
+    duration: {
+      title: 'Duration',
+      anyOf: [{ type: 'string', pattern: `^\\s*${DURATION}\\s*$` }, units('Milliseconds.', 1)],
+    },
     limitFields: {
       title: 'Limit in parts',
       ...table<Omit<Limit, 'lockFor' | 'lockGrow' | 'lockUpTo'>>(
         {
           quota: units('Units per window; 0 refuses every cost above 0.', 0),
           window: {
+            anyOf: [{ const: 'month' }, ref('duration')],
             description:
               "The period: whole milliseconds, or text such as '10s', '1min', '2hours', '30d', 'month'. With a time zone: 'day', 'week' or 'month' of the calendar.",
-            anyOf: [
-              { const: 'month' },
-              { type: 'string', pattern: `^\\s*${DURATION}\\s*$` },
-              units('Milliseconds.', 1),
-            ],
           },
           algorithm: {
             description: 'How units are counted.',

@@ -1,8 +1,8 @@
 // The JSON Schema of policies, written from the parser's own tables; `spec/policy.schema.json` is its output.
 import { LONGEST_LIST, LONGEST_NAME, NAME_PATTERN, ON_EXCEED, ON_STORE_FAILURE } from './fields.ts'
-import type { Lockout, Override, Policy, Rule, Tiers } from './policy.ts'
+import type { Lockout, Override, Policy, Rule, Tiers, TokenWeights } from './policy.ts'
 import { conditionSchemas } from './schema-condition.ts'
-import { durationSchema, limitSchemas } from './schema-limit.ts'
+import { limitSchemas } from './schema-limit.ts'
 import { flag, listOf, ref, table, units, type Schema } from './schema-parts.ts'
 
 /**
@@ -52,6 +52,8 @@ export function policySchema(): Schema {
   }
 }
 
+const weight: Schema = { type: 'number', minimum: 0, maximum: 1_000_000 }
+
 const rule: Schema = {
   title: 'Rule',
   description: 'When it applies, whom it counts by, and the limit.',
@@ -100,9 +102,44 @@ const rule: Schema = {
       },
       lockout: ref('lockout'),
       hidden: flag('Not shown in response headers.'),
+      hold: {
+        ...ref('duration'),
+        description:
+          'Units that are reserved, and slots, come free after so long unless they are settled. Makes the rule a budget.',
+      },
+      debt: {
+        description:
+          'By how many units a settlement may exceed the limit; true: by as many as the limit has.',
+        anyOf: [{ type: 'boolean' }, units('Units of debt.', 0)],
+      },
+      holdShare: {
+        description: 'The largest part of the limit that one reservation holds. Default: 0.5.',
+        type: 'number',
+        exclusiveMinimum: 0,
+        maximum: 1,
+      },
+      weights: {
+        title: 'Weights',
+        description: 'What one token of each kind costs, in units. Default: 1.',
+        ...table<TokenWeights>({ input: weight, cached: weight, output: weight }, []),
+      },
+      concurrency: {
+        ...units('Requests at once, each in a slot that ends after hold; instead of limit.', 1),
+        maximum: 100_000,
+      },
     },
-    ['name', 'by', 'limit'],
+    ['name', 'by'],
   ),
+  anyOf: [
+    { properties: { limit: {} }, required: ['limit'] },
+    { properties: { concurrency: {} }, required: ['concurrency'] },
+  ],
+  dependentRequired: {
+    concurrency: ['hold'],
+    debt: ['hold'],
+    holdShare: ['hold'],
+    weights: ['hold'],
+  },
 }
 
 const lockout: Schema = {
@@ -111,17 +148,17 @@ const lockout: Schema = {
   ...table<Lockout>(
     {
       after: { ...units('Refusals that lead to a lock.', 1), maximum: 1_000_000 },
-      for: { ...durationSchema(), description: 'How long the first lock lasts.' },
+      for: { ...ref('duration'), description: 'How long the first lock lasts.' },
       grow: {
         ...units('How much longer each lock is than the one before. Default: 1.', 1),
         maximum: 1000,
       },
       upTo: {
-        ...durationSchema(),
+        ...ref('duration'),
         description: 'The longest lock. Default: a day if locks grow, but never shorter than for.',
       },
       within: {
-        ...durationSchema(),
+        ...ref('duration'),
         description: "The time within which refusals count together. Default: the limit's window.",
       },
     },

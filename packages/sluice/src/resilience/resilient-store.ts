@@ -1,6 +1,8 @@
 // A store around a store that always answers in time: by the store itself, or by the fallback.
 import type { Verdict } from '../limit/verdict.ts'
-import type { AsyncStore, Check, MaybePromise, RemoteStore } from '../stores/store.ts'
+import { SluiceError } from '../errors.ts'
+import type { Exchanged, HoldStore, Settlement } from '../stores/holds/hold-store.ts'
+import type { AsyncStore, Check, MaybePromise, RemoteStore, Store } from '../stores/store.ts'
 import { CallGuard, type GuardedOperation, type Shard } from './call-guard.ts'
 import type { Failure } from './circuit-breaker.ts'
 import type { FallbackEvent } from './events.ts'
@@ -49,6 +51,12 @@ export class ResilientStore implements AsyncStore {
     onLate: (checks, verdicts) => this.refundLate(checks, verdicts),
   }
 
+  private readonly heldTakes: GuardedOperation<readonly Check[], readonly Verdict[]> = {
+    ...this.takes,
+    call: async (checks) =>
+      (await (this.store as unknown as HoldStore).exchange([], checks)).verdicts,
+  }
+
   constructor(
     store: RemoteStore,
     options: ResilienceOptions,
@@ -77,6 +85,30 @@ export class ResilientStore implements AsyncStore {
 
   take(checks: readonly Check[]): MaybePromise<readonly Verdict[]> {
     return this.guard.execute(this.shardFor(checks), this.takes, checks)
+  }
+
+  /**
+   * Checks are answered like those of `take`: while the store cannot, the fallback charges them and holds nothing.
+   * Settlements belong to the store alone: they reject when it cannot answer.
+   */
+  async exchange(settlements: readonly Settlement[], checks: readonly Check[]): Promise<Exchanged> {
+    const { store } = this
+    if (!isHoldStore(store))
+      throw new SluiceError(
+        'invalid-option',
+        'the store keeps no holds; accepted: redisStore(client)',
+      )
+    if (settlements.length === 0) {
+      const verdicts = await this.guard.execute(this.shardFor(checks), this.heldTakes, checks)
+      return { settled: [], verdicts }
+    }
+    const { breaker } = this.shardFor(checks)
+    try {
+      return await this.guard.inTime(store.exchange(settlements, checks))
+    } catch (error) {
+      if (!isMisuse(error) && breaker.state === 'closed') breaker.failed(breaker.enter(), error)
+      throw error
+    }
   }
 
   /** A peek is never a probe: a store that takes no writes may still answer it. */
@@ -171,6 +203,10 @@ export class ResilientStore implements AsyncStore {
     const last = checks.length === 1 ? first : store.shardOf(checks.at(-1)!)
     return guard.shard(first === last ? first : (last + 1) * MAX_SHARDS + first)
   }
+}
+
+function isHoldStore(store: Store): store is HoldStore {
+  return typeof (store as Partial<HoldStore>).exchange === 'function'
 }
 
 /** Whether a store has answered with one verdict for each check. */

@@ -1,7 +1,9 @@
 // When the requests of one kind of caller come, and for which keys.
 import type { Limit } from '../limit/limit.ts'
-import type { ReadTraffic } from './read-scenario.ts'
-import { zipfRanks, type Random } from './random.ts'
+import type { Millis } from '../time/clock.ts'
+import { readScenario, type ReadTraffic } from './read-scenario.ts'
+import { Random, zipfRanks } from './random.ts'
+import type { Scenario } from './scenario.ts'
 
 /** One request. The time is in milliseconds since the start, with fractions. */
 export interface Arrival {
@@ -9,8 +11,19 @@ export interface Arrival {
   readonly key: string
 }
 
+/** The instant at which every scenario begins: the edge of a minute and of an hour. */
+export const START: Millis = 1_800_000_000_000
+
+/** The first tries of all callers of a scenario, in order of time. Retries depend on decisions and are not among them. */
+export function arrivalsOf(scenario: Scenario): Arrival[] {
+  const { traffic, limit, seed } = readScenario(scenario)
+  const random = new Random(seed)
+  const all = traffic.flatMap((one) => [...arrivalsOfKind(one, limit, START, random.fork())])
+  return traffic.length === 1 ? all : all.sort((a, b) => a.at - b.at)
+}
+
 /** The requests of one kind of caller, in order of time. Depends on nothing but the seed of `random`. */
-export function* arrivalsOf(
+export function* arrivalsOfKind(
   traffic: ReadTraffic,
   limit: Limit,
   start: number,

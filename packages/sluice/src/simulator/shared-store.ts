@@ -30,7 +30,7 @@ export class SharedStore {
   /** Times that writes were lost. */
   losses = 0
   private readonly world: VirtualTime
-  private readonly log: LoggedCall[] | undefined
+  private log: LoggedCall[] | undefined
   private counts: MemoryStore
   private isStalled = false
   private readonly held: (() => void)[] = []
@@ -77,9 +77,7 @@ export class SharedStore {
       this.execute(call)
     }
     this.replayedAt = undefined
-    if (this.log === undefined) return
-    this.log.length = 0
-    for (const done of kept) this.log.push(done)
+    if (this.log !== undefined) this.log = kept
   }
 
   close(): void {

@@ -1,6 +1,6 @@
 // Runs a scenario: the real stores, on time that passes from event to event.
 import type { Check } from '../stores/store.ts'
-import { arrivalsOf, type Arrival } from './arrivals.ts'
+import { arrivalsOfKind, START, type Arrival } from './arrivals.ts'
 import { MODES } from './modes.ts'
 import { Pod } from './pod.ts'
 import { Random } from './random.ts'
@@ -16,8 +16,6 @@ import type { Scenario } from './scenario.ts'
 import { SharedStore } from './shared-store.ts'
 import { VirtualTime } from './virtual-time.ts'
 
-/** The simulated time at which every scenario begins: the edge of a minute and of an hour. */
-const START = 1_800_000_000_000
 /** Decisions that are under way at the end get this long. */
 const PATIENCE = 60_000
 
@@ -30,7 +28,10 @@ export async function simulate(scenario: Scenario): Promise<SimulationResult> {
 class Simulation {
   private readonly scenario: ReadScenario
   private readonly world = new VirtualTime(START)
+  /** Makes the traffic alone, as in `arrivalsOf`: the same in every fleet and mode. */
   private readonly random: Random
+  /** Everything else. */
+  private readonly chance: Random
   private readonly shared: SharedStore
   private readonly pods: readonly Pod[]
   private readonly record: SimulationRecord
@@ -40,6 +41,7 @@ class Simulation {
   constructor(scenario: ReadScenario) {
     this.scenario = scenario
     this.random = new Random(scenario.seed)
+    this.chance = new Random(scenario.seed + 0.5 * 2 ** 32)
     const losesSome = scenario.faults.some(
       ({ type, lost }) => type === 'failover' && lost < Infinity,
     )
@@ -48,7 +50,7 @@ class Simulation {
     this.record = new SimulationRecord(scenario, this.world)
     this.pods = Array.from(
       { length: scenario.pods },
-      () => new Pod(scenario, mode, this.world, this.shared, this.random.fork()),
+      () => new Pod(scenario, mode, this.world, this.shared, this.chance.fork()),
     )
   }
 
@@ -74,8 +76,8 @@ class Simulation {
   /** Sends the requests of one kind of caller, each when its time has come. */
   private send(traffic: ReadTraffic): void {
     const { world } = this
-    const arrivals = arrivalsOf(traffic, this.scenario.limit, START, this.random.fork())
-    const random = this.random.fork()
+    const arrivals = arrivalsOfKind(traffic, this.scenario.limit, START, this.random.fork())
+    const random = this.chance.fork()
     const next = (): void => {
       const arrival: IteratorResult<Arrival, void> = arrivals.next()
       if (arrival.done === true) return

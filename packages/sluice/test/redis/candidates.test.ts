@@ -10,6 +10,7 @@ import { oneServer } from './one-server.ts'
 import { Random, SEED } from './random.ts'
 
 const redis = oneServer()
+const patient = { timeout: 60_000, onWarning: () => {} }
 
 describe.each(ALGORITHMS)('a candidate by %s in Redis', (algorithm) => {
   it('answers as in memory, whether refusals are remembered or not', async () => {
@@ -25,7 +26,7 @@ describe.each(ALGORITHMS)('a candidate by %s in Redis', (algorithm) => {
     const local = createLimiter({ policy, store: memoryStore({ clock }) })
     const remote = [0, 250].map((holdRefusals) => {
       const prefix = `${algorithm}-${holdRefusals}:`
-      const store = redisStore(redis.client, { clock, prefix, holdRefusals, onWarning: () => {} })
+      const store = redisStore(redis.client, { clock, prefix, holdRefusals, ...patient })
       return createLimiter({ policy, store, resilience: false })
     })
     const random = new Random(SEED)
@@ -45,7 +46,7 @@ describe.each(ALGORITHMS)('a candidate by %s in Redis', (algorithm) => {
 describe('a candidate', () => {
   it('costs no round trip', async () => {
     const rule = { name: 'user', by: ['user'], limit: '50/min', candidate: '5/min' } as const
-    const store = redisStore(redis.client, { prefix: 'trip:', onWarning: () => {} })
+    const store = redisStore(redis.client, { prefix: 'trip:', ...patient })
     const limiter = createLimiter({ policy: { name: 'p', rules: [rule] }, store })
     await limiter.check({ user: 'warm' })
     await resetCounts(redis.server)

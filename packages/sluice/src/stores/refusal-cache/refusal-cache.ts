@@ -152,6 +152,8 @@ export class RefusalCache implements RemoteStore {
       const name = names[i]!
       const verdict = verdicts[i]!
       const count = counts.get(name)
+      // Settlements free units of such a count, and are not seen here.
+      if (check.holds === true) continue
       if (!isUsable || this.isLoweredSince(lowerings, name)) counts.delete(name)
       else if (count?.isNewerThan(verdict) === true) continue
       else if (isRefused) counts.set(name, new CachedCount(check, verdict, times))

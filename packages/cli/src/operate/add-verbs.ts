@@ -1,0 +1,101 @@
+// The commands of operators, as the command line names them.
+import type { Command } from 'commander'
+import { runCommand } from '../terminal/run-command.ts'
+import { completion } from './completion.ts'
+import { doctor } from './doctor.ts'
+import { promote, type PromoteFlags } from './promote.ts'
+import * as verbs from './verbs.ts'
+import type { VerbFlags } from './verbs.ts'
+
+const EXIT =
+  '\nExit code 0: done. 1: the service refused, or is unreachable. 2: a file cannot be read.'
+
+/** Adds every command that talks to the admin API, and those around them. */
+export function addOperatorVerbs(program: Command): void {
+  const verb = (name: string, about: string): Command =>
+    program
+      .command(name)
+      .description(about)
+      .option('--admin <url>', 'the address of the admin API', 'http://127.0.0.1:8089')
+      .option('--token-file <file>', 'a file with a token of the admin API (or SLUICE_ADMIN_TOKEN)')
+      .option('--json', 'print the answer as JSON')
+      .addHelpText('after', EXIT)
+  const onSubject = (name: string, about: string): Command =>
+    verb(name, about)
+      .argument('<attribute...>', 'whom it is about, such as user=42')
+      .option('--policy <name>', 'the policy, when there are several')
+
+  verb('why', 'explain why a key, or one refused request, was refused')
+    .argument('<asked...>', 'attributes such as user=42, or a decision id')
+    .option('--policy <name>', 'only this policy')
+    .action((asked: string[], flags: VerbFlags) =>
+      runCommand((streams) => verbs.why(asked, flags, streams)),
+    )
+  verb('keys', 'show the keys of each rule that are refused most, busiest, or at zero')
+    .option('--policy <name>', 'only this policy')
+    .option('--rule <name>', 'only rules of this name')
+    .action((flags: VerbFlags) => runCommand((streams) => verbs.keys(flags, streams)))
+  onSubject('ask', 'ask what every rule would answer now, without charging anything')
+    .option('--cost <units>', 'the cost of the request')
+    .action((pairs: string[], flags: VerbFlags) =>
+      runCommand((streams) => verbs.ask(pairs, flags, streams)),
+    )
+  onSubject('block', 'refuse every request with these attributes for a time')
+    .option('--for <duration>', 'how long, from 1s to 30d', '1h')
+    .option('--note <text>', 'why, for those who ask later')
+    .action((pairs: string[], flags: VerbFlags) =>
+      runCommand((streams) => verbs.block(pairs, flags, streams)),
+    )
+  onSubject('unblock', 'end a block').action((pairs: string[], flags: VerbFlags) =>
+    runCommand((streams) => verbs.unblock(pairs, flags, streams)),
+  )
+  onSubject('reset', 'forget what was counted for a key')
+    .option('--rule <name>', 'only this rule')
+    .action((pairs: string[], flags: VerbFlags) =>
+      runCommand((streams) => verbs.reset(pairs, flags, streams)),
+    )
+  verb('grant', 'hand units back to a key, up to full')
+    .argument('<units>', 'how many')
+    .argument('<attribute...>', 'whom it is about, such as user=42')
+    .option('--policy <name>', 'the policy, when there are several')
+    .option('--rule <name>', 'only this rule')
+    .action((units: string, pairs: string[], flags: VerbFlags) =>
+      runCommand((streams) => verbs.grant(units, pairs, flags, streams)),
+    )
+  verb('override', 'set another limit for some requests of a rule, or remove it')
+    .argument('<rule>', 'the name of the rule')
+    .argument('<limit-and-attributes...>', 'such as 500/min user=42; with --remove only user=42')
+    .option('--policy <name>', 'the policy, when there are several')
+    .option('--for <duration>', 'how long; without it until it is removed')
+    .option('--note <text>', 'why, for those who ask later')
+    .option('--remove', 'remove the override instead')
+    .action((rule: string, args: string[], flags: VerbFlags) =>
+      runCommand((streams) => verbs.override(rule, args, flags, streams)),
+    )
+  verb('shadow', 'show what limits on trial and shadow rules would change').action(
+    (flags: VerbFlags) => runCommand((streams) => verbs.shadow(flags, streams)),
+  )
+  verb('doctor', 'look at a running service for what goes wrong most').action((flags: VerbFlags) =>
+    runCommand((streams) => doctor(flags, streams)),
+  )
+  program
+    .command('promote')
+    .description("put the limit on trial in the place of the rule's own, or enforce a shadow rule")
+    .argument('<rule>', 'the name of the rule')
+    .argument('[file]', 'the configuration, whose comments are kept', 'sluice.yaml')
+    .option('--policy <name>', 'the policy, when several have such a rule')
+    .option('--dry-run', 'print the changed file instead of writing it')
+    .action((rule: string, file: string, flags: PromoteFlags) =>
+      runCommand((streams) => promote(file, rule, flags, streams)),
+    )
+  program
+    .command('completion')
+    .description('print a script that completes commands in your shell')
+    .argument('<shell>', 'bash, zsh or fish')
+    .action((shell: string) =>
+      runCommand(async ({ stdout }) => {
+        stdout.write(completion(program, shell))
+        return 0
+      }),
+    )
+}

@@ -1,0 +1,176 @@
+// The verbs of operators against a running service.
+import { Command } from 'commander'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { execFileSync } from 'node:child_process'
+import { createLog, readConfig, startService, type Service } from '@sluice/server'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { addOperatorVerbs } from './add-verbs.ts'
+import { completion } from './completion.ts'
+import { doctor, storeFindings } from './doctor.ts'
+import * as verbs from './verbs.ts'
+
+vi.setConfig({ testTimeout: 30_000 })
+
+const TOKEN = 'operator-token-for-tests-0123456789'
+const config = {
+  policies: [
+    {
+      name: 'api',
+      rules: [
+        { name: 'per-user', by: ['user'], limit: '3/h', candidate: '1/h' },
+        { name: 'silent', by: ['tenant'], limit: '3/h' },
+      ],
+    },
+  ],
+  listeners: { http: { port: 0 }, admin: { port: 0, tokenFile: 'tokens' } },
+}
+
+let service: Service
+let folder: string
+let flags: verbs.VerbFlags
+let url: string
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'sluice-verbs-'))
+  const tokenFile = join(folder, 'tokens')
+  writeFileSync(tokenFile, `ops ${TOKEN}\n`, { mode: 0o600 })
+  const file = join(folder, 'sluice.json')
+  const { config: read } = readConfig(JSON.stringify(config), file, {})
+  const source = { file, digest: '', watch: false as const }
+  service = await startService({ config: read!, log: createLog('silent'), source })
+  const urlOf = (name: string) => service.listeners.find((one) => one.name === name)!.url
+  url = urlOf('http')
+  flags = { admin: urlOf('admin'), tokenFile }
+})
+afterAll(async () => {
+  await service.stop()
+  rmSync(folder, { recursive: true })
+})
+
+const check = async (user: string) => {
+  const body = JSON.stringify({ attributes: { user, route: '/export' } })
+  const headers = { 'content-type': 'application/json' }
+  const response = await fetch(`${url}/v1/check`, { method: 'POST', headers, body })
+  return (await response.json()) as { allowed: boolean; id?: string }
+}
+
+async function run(verb: (streams: Parameters<typeof verbs.keys>[1]) => Promise<number>) {
+  let text = ''
+  const stdout = { write: (part: string) => (text += part) }
+  const { signal } = new AbortController()
+  const code = await verb({ stdin: new PassThrough(), stdout, stderr: stdout, signal })
+  return { code, text }
+}
+
+describe('verbs', () => {
+  it('explain, list, change and undo', async () => {
+    let id: string | undefined
+    for (let i = 0; i < 5; i++) ({ id } = await check('ann'))
+    const explained = await run((streams) => verbs.why(['user=ann'], flags, streams))
+    expect(explained.text).toMatch(
+      /^Rule per-user \(token bucket 3\/h\).* refused user=ann 2 times/,
+    )
+    expect(explained.text).toContain('What filled it in the last two windows: route=/export took')
+    const byId = await run((streams) => verbs.why([id!], { ...flags, json: true }, streams))
+    expect(JSON.parse(byId.text).refusals).toMatchObject([{ rule: 'per-user', count: 2 }])
+    expect((await run((streams) => verbs.keys(flags, streams))).text).toMatch(
+      /api\/per-user: about 1 keys \(± 1\)\n {2}refused {2}user=ann +2/,
+    )
+    const trial = await run((streams) => verbs.shadow(flags, streams))
+    expect(trial.text).toContain(
+      'Flip now: 40 % of 5 requests and 1 key newly refused, worst: user=ann',
+    )
+
+    await run((streams) => verbs.grant('2', ['user=ann'], flags, streams))
+    expect((await check('ann')).allowed).toBe(true)
+    await run((streams) => verbs.reset(['user=ann'], { ...flags, rule: 'per-user' }, streams))
+    const asked = await run((streams) => verbs.ask(['user=ann'], flags, streams))
+    expect(asked.text).toContain('api: allowed by per-user: token bucket 3/h: 3 of 3 units left')
+
+    const blocked = await run((streams) =>
+      verbs.block(['user=eve'], { ...flags, for: '10min', note: 'scrapes' }, streams),
+    )
+    expect(blocked.text).toMatch(/^user=eve is blocked until /)
+    expect((await check('eve')).allowed).toBe(false)
+    const why = await run((streams) => verbs.why(['user=eve'], flags, streams))
+    expect(why.text).toMatch(/^BLOCKED: user=eve is blocked by ops until .* the note "scrapes"/)
+    await run((streams) => verbs.unblock(['user=eve'], flags, streams))
+    expect((await check('eve')).allowed).toBe(true)
+
+    await run((streams) => verbs.override('per-user', ['0/h', 'user=eve'], flags, streams))
+    expect((await check('eve')).allowed).toBe(false)
+    const removed = { ...flags, remove: true }
+    await run((streams) => verbs.override('per-user', ['user=eve'], removed, streams))
+    expect((await check('eve')).allowed).toBe(true)
+  })
+
+  it('say what is wrong', async () => {
+    const wrong = run((streams) => verbs.block(['user'], flags, streams))
+    await expect(wrong).rejects.toThrow('"user" is no attribute; accepted: user=42')
+    const other = { ...flags, admin: 'http://127.0.0.1:1' }
+    await expect(run((streams) => verbs.keys(other, streams))).rejects.toThrow('is unreachable')
+    const rule = run((streams) => verbs.override('nope', ['1/h', 'user=a'], flags, streams))
+    await expect(rule).rejects.toThrow('there is no rule of that name')
+  })
+})
+
+describe('the doctor', () => {
+  it('finds rules that no request met', async () => {
+    await check('ann')
+    const { code, text } = await run((streams) => doctor(flags, streams))
+    expect(code).toBe(0)
+    expect(text).toContain('ok      store: memory is reachable')
+    expect(text).toContain('warning rules: no request of the last minutes met api/silent')
+  })
+
+  it('finds what is wrong with a Redis', () => {
+    const server = {
+      usedMemory: 90,
+      maxMemory: 100,
+      evictedKeys: 7,
+      evictionPolicy: 'allkeys-lru',
+      version: '7.0',
+      clockOffset: 5000,
+    }
+    const latency = { count: 10, p50: 5, p99: 100 }
+    const health = { kind: 'redis', degraded: true, connection: 'close', latency, memory: null }
+    const levels = storeFindings({ ...health, server } as never).map(({ name, level }) => [
+      name,
+      level,
+    ])
+    expect(levels).toEqual([
+      ['store', 'error'],
+      ['latency', 'warning'],
+      ['scripts', 'ok'],
+      ['eviction policy', 'warning'],
+      ['evictions', 'warning'],
+      ['memory', 'warning'],
+      ['clock', 'warning'],
+    ])
+  })
+})
+
+describe('completion', () => {
+  const program = new Command('sluice')
+  addOperatorVerbs(program)
+
+  it('completes commands and flags in bash', () => {
+    const script = completion(program, 'bash')
+    const complete = (...words: string[]) =>
+      execFileSync('bash', [
+        '-c',
+        `${script}\nCOMP_WORDS=(sluice ${words.join(' ')}); COMP_CWORD=${words.length}; _sluice; echo "\${COMPREPLY[*]}"`,
+      ])
+        .toString()
+        .trim()
+    expect(complete('wh')).toBe('why')
+    expect(complete('block', '--n')).toBe('--note')
+  })
+
+  it('refuses a shell that it does not know', () => {
+    expect(completion(program, 'fish')).toContain('-a why')
+    expect(() => completion(program, 'csh')).toThrow('accepted: bash, zsh, fish')
+  })
+})

@@ -1,0 +1,232 @@
+// The verbs of operators: each is one request to the admin API, and its answer in words or as JSON.
+import { visible } from '@sluice/server'
+import { fitted } from '../terminal/fitted.ts'
+import { Mistake } from '../terminal/mistake.ts'
+import { print, type Streams } from '../terminal/streams.ts'
+import { count } from '../terminal/words.ts'
+import { askAdmin, attributesFrom, type AdminFlags } from './admin-client.ts'
+
+/** What an operation may be limited to. */
+export interface VerbFlags extends AdminFlags {
+  readonly policy?: string
+  readonly rule?: string
+  readonly for?: string
+  readonly note?: string
+  readonly cost?: string
+  readonly limit?: string
+  readonly remove?: boolean
+}
+
+type Attributes = Readonly<Record<string, string>>
+interface Listed {
+  readonly attributes: Attributes
+  readonly count: number
+  readonly error: number
+}
+
+/** Prints the answer as JSON, or as the lines that are made of it. */
+function show<T>(
+  { stdout }: Streams,
+  { json }: AdminFlags,
+  answer: T,
+  lines: (answer: T) => readonly string[],
+): number {
+  if (json === true) print(stdout, JSON.stringify(answer, undefined, 2))
+  else for (const line of lines(answer)) print(stdout, line)
+  return 0
+}
+
+function subject(pairs: readonly string[], { policy, rule }: VerbFlags): object {
+  if (pairs.length === 0) throw new Mistake('no attribute is given; accepted: user=42')
+  return {
+    attributes: attributesFrom(pairs),
+    ...(policy !== undefined && { policy }),
+    ...(rule !== undefined && { rule }),
+  }
+}
+
+/** `sluice why user=42`, `sluice why <decision id>`. */
+export async function why(asked: readonly string[], flags: VerbFlags, streams: Streams) {
+  const query = new URLSearchParams()
+  const isId = asked.length === 1 && !asked[0]!.includes('=')
+  if (isId) query.set('id', asked[0]!)
+  else {
+    if (asked.length === 0)
+      throw new Mistake('nothing is asked; accepted: user=42, or a decision id')
+    for (const [name, value] of Object.entries(attributesFrom(asked)))
+      query.append('attribute', `${name}=${value}`)
+  }
+  if (flags.policy !== undefined) query.set('policy', flags.policy)
+  const answer = await askAdmin<{ sentences: readonly string[] }>(flags, `why?${query}`)
+  return show(streams, flags, answer, ({ sentences }) => sentences)
+}
+
+interface TopKeys {
+  readonly processes: number
+  readonly complete: boolean
+  readonly rules: readonly {
+    readonly policy: string
+    readonly rule: string
+    readonly distinct: number
+    readonly distinctError: number
+    readonly refused: readonly Listed[]
+    readonly busiest: readonly Listed[]
+    readonly atZero: readonly { readonly attributes: Attributes; readonly seconds: number }[]
+  }[]
+}
+
+/** `sluice keys`: the keys of each rule that matter now. */
+export async function keys(flags: VerbFlags, streams: Streams): Promise<number> {
+  const query = new URLSearchParams()
+  if (flags.policy !== undefined) query.set('policy', flags.policy)
+  if (flags.rule !== undefined) query.set('rule', flags.rule)
+  const answer = await askAdmin<TopKeys>(flags, `keys/top?${query}`)
+  return show(streams, flags, answer, topKeyLines)
+}
+
+function topKeyLines({ rules, processes, complete }: TopKeys): readonly string[] {
+  if (rules.length === 0) return ['No decision in the last two minutes.']
+  const from = complete ? `of ${processes}` : 'of this one alone, as Redis did not answer'
+  return [
+    `The last one to two minutes, by ${processes === 1 ? 'one process' : `processes ${from}`}.`,
+    ...rules.flatMap(({ policy, rule, distinct, distinctError, refused, busiest, atZero }) => [
+      '',
+      `${visible(policy)}/${visible(rule)}: about ${count(distinct)} keys (± ${count(distinctError)})`,
+      ...listed('refused', refused),
+      ...listed('busiest', busiest),
+      ...atZero
+        .filter(({ seconds }) => seconds >= 300)
+        .map(({ attributes, seconds }) => {
+          return `  at zero  ${fitted(nameOf(attributes), 40)} for ${Math.floor(seconds / 60)} min`
+        }),
+    ]),
+  ]
+}
+
+function listed(kind: string, entries: readonly Listed[]): readonly string[] {
+  return entries.slice(0, 5).map(({ attributes, count: times, error }) => {
+    const bound = error === 0 ? '' : ` (at least ${count(times - error)})`
+    return `  ${kind.padEnd(8)} ${fitted(nameOf(attributes), 40)} ${count(times)}${bound}`
+  })
+}
+
+function nameOf(attributes: Attributes): string {
+  const pairs = Object.entries(attributes).map(([name, value]) => `${name}=${value}`)
+  return visible(pairs.join(' '), 100)
+}
+
+interface Read {
+  readonly policy: string
+  readonly explained: readonly string[]
+  readonly block: { readonly by: string; readonly until: string; readonly note: string } | null
+}
+
+function readLines({ policy, explained, block }: Read): readonly string[] {
+  const blocked =
+    block === null
+      ? []
+      : [`BLOCKED by ${visible(block.by)} until ${block.until}: ${visible(block.note)}`]
+  return [...blocked, ...explained.map((line) => `${visible(policy)}: ${visible(line, 500)}`)]
+}
+
+/** `sluice ask user=42`: what every rule would answer now; nothing is charged. */
+export async function ask(pairs: readonly string[], flags: VerbFlags, streams: Streams) {
+  const cost = flags.cost === undefined ? {} : { cost: wholeNumber(flags.cost, '--cost') }
+  const { rule: _, ...others } = flags
+  const answer = await askAdmin<Read>(flags, 'read', { ...subject(pairs, others), ...cost })
+  return show(streams, flags, answer, readLines)
+}
+
+/** `sluice reset user=42`: forgets what was counted. */
+export async function reset(pairs: readonly string[], flags: VerbFlags, streams: Streams) {
+  const answer = await askAdmin<Read>(flags, 'reset', subject(pairs, flags))
+  return show(streams, flags, answer, readLines)
+}
+
+/** `sluice grant 50 user=42`: hands units back, up to full. */
+export async function grant(
+  units: string,
+  pairs: readonly string[],
+  flags: VerbFlags,
+  streams: Streams,
+) {
+  const body = { ...subject(pairs, flags), units: wholeNumber(units, 'units') }
+  return show(streams, flags, await askAdmin<Read>(flags, 'grant', body), readLines)
+}
+
+interface Blocked {
+  readonly block: { readonly until: string; readonly attributes: Attributes }
+}
+
+/** `sluice block user=42 --for 1h --note scraping`. */
+export async function block(pairs: readonly string[], flags: VerbFlags, streams: Streams) {
+  const { for: time = '1h', note } = flags
+  const { rule: _, ...others } = flags
+  const said = { for: time, ...(note !== undefined && { note }) }
+  const answer = await askAdmin<Blocked>(flags, 'block', { ...subject(pairs, others), ...said })
+  return show(streams, flags, answer, ({ block: { attributes, until } }) => [
+    `${nameOf(attributes)} is blocked until ${until}.`,
+  ])
+}
+
+/** `sluice unblock user=42`. */
+export async function unblock(pairs: readonly string[], flags: VerbFlags, streams: Streams) {
+  const { rule: _, ...others } = flags
+  const answer = await askAdmin<object>(flags, 'unblock', subject(pairs, others))
+  return show(streams, flags, answer, () => [
+    `${nameOf(attributesFrom(pairs))} is no longer blocked.`,
+  ])
+}
+
+/** `sluice override per-user 500/min user=42 --for 7d`, or `--remove` instead of a limit. */
+export async function override(
+  rule: string,
+  args: readonly string[],
+  flags: VerbFlags,
+  streams: Streams,
+) {
+  const limit = flags.remove === true ? '' : (args[0] ?? '')
+  const pairs = flags.remove === true ? args : args.slice(1)
+  const { policy, for: time, note } = flags
+  const named = { rule, when: attributesFrom(pairs), ...(policy !== undefined && { policy }) }
+  if (pairs.length === 0) throw new Mistake('no attribute is given; accepted: user=42')
+  if (flags.remove === true) {
+    const answer = await askAdmin<object>(flags, 'remove-override', named)
+    return show(streams, flags, answer, () => ['The override is removed.'])
+  }
+  const said = { ...(time !== undefined && { for: time }), ...(note !== undefined && { note }) }
+  const answer = await askAdmin<{ override: { until: string | null } }>(flags, 'set-override', {
+    ...named,
+    ...said,
+    limit,
+  })
+  return show(streams, flags, answer, ({ override: { until } }) => [
+    `${visible(rule)} is ${visible(limit)} for ${nameOf(attributesFrom(pairs))} ${until === null ? 'until it is removed' : `until ${until}`}.`,
+  ])
+}
+
+interface Candidates {
+  readonly candidates: readonly {
+    readonly sentence: string
+    readonly top: readonly Listed[]
+    readonly aboveLine: boolean
+  }[]
+}
+
+/** `sluice shadow`: what limits on trial and shadow rules would change. */
+export async function shadow(flags: VerbFlags, streams: Streams): Promise<number> {
+  const answer = await askAdmin<Candidates>(flags, 'candidates')
+  return show(streams, flags, answer, ({ candidates }) =>
+    candidates.length === 0
+      ? ['Nothing is on trial: no rule has a candidate, and no rule is a shadow rule.']
+      : candidates.flatMap(({ sentence, top }) => [
+          visible(sentence, 1000),
+          ...listed('newly', top),
+        ]),
+  )
+}
+
+function wholeNumber(text: string, name: string): number {
+  if (/^[1-9]\d{0,14}$/.test(text)) return Number(text)
+  throw new Mistake(`${name} is ${JSON.stringify(text)}; accepted: a whole number, 1 or more`)
+}

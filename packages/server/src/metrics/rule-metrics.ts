@@ -1,0 +1,172 @@
+// What each rule does, beyond the decisions that it binds: room left, cold keys, missing attributes, limits on trial.
+import {
+  limit,
+  visibleOutcomes,
+  type Decision,
+  type DecisionRequest,
+  type LimitInput,
+  type OnExceed,
+} from 'sluice'
+import type { Family } from './family.ts'
+import { SHARES, type Histogram } from './histogram.ts'
+import type { Counter, Gauge, MetricRegistry } from './registry.ts'
+
+/** A rule whose answers are counted. */
+export interface CountedRule {
+  readonly name: string
+  /** The attributes that make a key. */
+  readonly by: readonly string[]
+  readonly shadow?: boolean
+  readonly onExceed?: OnExceed
+  readonly limit?: LimitInput | object
+  readonly candidate?: LimitInput
+}
+
+/** A rule is near its limit when at most this share of it is left. */
+const NEAR = 0.2
+const WAYS = ['both-allow', 'both-refuse', 'newly-refused', 'newly-allowed'] as const
+
+/** Estimates about the keys of a rule, read at each scrape. */
+export type CountKeys = (
+  policy: string,
+  rule: string,
+) => { readonly distinct: number; readonly atZero: number }
+
+interface RuleSeries {
+  readonly room: Histogram
+  readonly coldStarts: Counter
+  readonly skipped: ReadonlyMap<string, Counter>
+  readonly trial: Readonly<Record<(typeof WAYS)[number], Counter>> | undefined
+}
+
+/** The families of all rules. */
+export class RuleMetrics {
+  private readonly room: Family<Histogram>
+  private readonly nearLimit: Family<Counter>
+  private readonly coldStarts: Family<Counter>
+  private readonly skipped: Family<Counter>
+  private readonly trials: Family<Counter>
+  private readonly limits: Family<Gauge>
+  private readonly distinct: Family<Gauge>
+  private readonly atZero: Family<Gauge>
+  private readonly countKeys: CountKeys
+
+  constructor(metrics: MetricRegistry, countKeys: CountKeys) {
+    const rule = ['policy', 'rule']
+    this.countKeys = countKeys
+    this.room = metrics.histogram(
+      'sluice_rule_remaining_ratio',
+      'What was left after a decision, as a share of the most at once.',
+      rule,
+      SHARES,
+    )
+    this.nearLimit = metrics.counter(
+      'sluice_rule_near_limit_total',
+      'Decisions that left at most a fifth of the limit.',
+      rule,
+    )
+    this.coldStarts = metrics.counter(
+      'sluice_rule_cold_starts_total',
+      'Decisions on keys whose count was new or as good as new.',
+      rule,
+    )
+    this.skipped = metrics.counter(
+      'sluice_rule_skipped_total',
+      'Requests for which a rule was skipped because an attribute was not known.',
+      [...rule, 'missing'],
+    )
+    this.trials = metrics.counter(
+      'sluice_candidate_decisions_total',
+      'What a limit on trial, or a shadow rule, would have changed.',
+      [...rule, 'result'],
+    )
+    this.limits = metrics.gauge(
+      'sluice_rule_limit',
+      "The rule's own limit: quota, burst, and the window in seconds.",
+      [...rule, 'part'],
+      'max',
+    )
+    this.distinct = metrics.gauge(
+      'sluice_rule_distinct_keys',
+      'Different keys in the last one to two minutes, estimated.',
+      rule,
+      'max',
+    )
+    this.atZero = metrics.gauge(
+      'sluice_rule_keys_at_zero',
+      'Keys that have had nothing left for over five minutes.',
+      rule,
+      'max',
+    )
+  }
+
+  /** What is to be called for each decision about some rules; their series are there from the start, at 0. */
+  of(policy: string, rules: readonly CountedRule[]): RuleNotes {
+    return new RuleNotes(new Map(rules.map((rule) => [rule.name, this.seriesOf(policy, rule)])))
+  }
+
+  private seriesOf(policy: string, rule: CountedRule): RuleSeries {
+    const { name, by, candidate, shadow } = rule
+    const room = this.room.with(policy, name)
+    this.nearLimit.with(policy, name).readFrom(() => nearIn(room))
+    this.distinct.with(policy, name).readFrom(() => this.countKeys(policy, name).distinct)
+    this.atZero.with(policy, name).readFrom(() => this.countKeys(policy, name).atZero)
+    if (rule.limit !== undefined && typeof rule.limit !== 'function') {
+      const { quota, burst, window } = limit(rule.limit as LimitInput)
+      const parts = { quota, burst, window_seconds: window / 1000 }
+      for (const [part, value] of Object.entries(parts))
+        this.limits.with(policy, name, part).set(value)
+    }
+    const ways = WAYS.map((way) => [way, this.trials.with(policy, name, way)])
+    const isOnTrial = candidate !== undefined || shadow === true
+    return {
+      room,
+      coldStarts: this.coldStarts.with(policy, name),
+      skipped: new Map(by.map((missing) => [missing, this.skipped.with(policy, name, missing)])),
+      trial: isOnTrial ? (Object.fromEntries(ways) as RuleSeries['trial']) : undefined,
+    }
+  }
+}
+
+/** Decisions that left at most {@link NEAR} of the limit. */
+function nearIn({ counts }: Histogram): number {
+  let near = 0
+  for (const [step, edge] of SHARES.edges.entries()) if (edge <= NEAR) near += counts[step]!
+  return near
+}
+
+/** Notes the decisions about the rules of one policy. */
+export class RuleNotes {
+  private readonly rules: ReadonlyMap<string, RuleSeries>
+
+  constructor(rules: ReadonlyMap<string, RuleSeries>) {
+    this.rules = rules
+  }
+
+  note(decision: Decision, { checks }: DecisionRequest): void {
+    const outcomes = visibleOutcomes(decision)
+    for (let i = 0; i < outcomes.length; i++) {
+      const outcome = outcomes[i]!
+      const series = this.rules.get(outcome.rule)
+      if (series === undefined) continue
+      const { remaining, allowed, shadow } = outcome
+      const { burst } = outcome.limit
+      series.room.observe(burst === 0 ? 0 : remaining / burst)
+      const cost = checks[i]?.cost ?? 0
+      if (allowed && cost > 0 && remaining + cost >= burst) series.coldStarts.add()
+      if (shadow) noteTrial(series, decision.allowed, decision.allowed && allowed)
+    }
+    for (const { rule, enforced, allowed } of decision.candidates ?? []) {
+      const series = this.rules.get(rule)
+      if (series !== undefined) noteTrial(series, enforced, allowed)
+    }
+    for (const { rule, missing } of decision.skipped)
+      if (missing !== undefined) this.rules.get(rule)?.skipped.get(missing)?.add()
+  }
+}
+
+function noteTrial({ trial }: RuleSeries, enforced: boolean, onTrial: boolean): void {
+  if (trial === undefined) return
+  if (enforced) trial[onTrial ? 'both-allow' : 'newly-refused'].add()
+  else trial[onTrial ? 'newly-allowed' : 'both-refuse'].add()
+}

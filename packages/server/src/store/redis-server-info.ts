@@ -1,0 +1,77 @@
+// What the Redis server says of itself: memory, evictions and its clock, looked at every ten seconds.
+import type { Cluster, Redis } from 'ioredis'
+import { systemClock, type Millis } from 'sluice'
+
+/** Between two looks. */
+const LOOK_EVERY: Millis = 10_000
+
+/** One look. Over several nodes: sums, and the largest clock offset. */
+export interface RedisSample {
+  readonly usedMemory: number
+  /** 0: as much as there is. */
+  readonly maxMemory: number
+  readonly evictedKeys: number
+  /** The first node's `maxmemory-policy`. */
+  readonly evictionPolicy: string
+  readonly version: string
+  /** Server minus process, in milliseconds; half of the round trip is taken off. */
+  readonly clockOffset: Millis
+}
+
+/** Looks at the server from time to time. A server that refuses INFO is never known. */
+export class RedisServerInfo {
+  /** The last look; undefined before the first one succeeded. */
+  latest: RedisSample | undefined
+  private readonly client: Redis | Cluster
+  private readonly timer: NodeJS.Timeout
+
+  constructor(client: Redis | Cluster) {
+    this.client = client
+    client.once('ready', () => void this.look())
+    this.timer = setInterval(() => void this.look(), LOOK_EVERY)
+    this.timer.unref()
+  }
+
+  /** Looks now. Keeps the last sample when the server does not answer. */
+  async look(): Promise<void> {
+    try {
+      const { client } = this
+      const nodes = client.isCluster ? (client as Cluster).nodes('master') : [client as Redis]
+      const samples = await Promise.all(nodes.map(sampleOf))
+      if (samples.length > 0) this.latest = samples.reduce(together)
+    } catch {
+      // Unreachable, or not permitted: metrics and the breaker say the first, the second is no fault.
+    }
+  }
+
+  close(): void {
+    clearInterval(this.timer)
+  }
+}
+
+async function sampleOf(node: Redis): Promise<RedisSample> {
+  const info = `${await node.info('memory')}\n${await node.info('stats')}\n${await node.info('server')}`
+  const start = systemClock()
+  const [seconds, micros] = await node.time()
+  const end = systemClock()
+  const field = (name: string): string =>
+    new RegExp(`^${name}:(.*?)\r?$`, 'm').exec(info)?.[1] ?? ''
+  return {
+    usedMemory: Number(field('used_memory')),
+    maxMemory: Number(field('maxmemory')),
+    evictedKeys: Number(field('evicted_keys')),
+    evictionPolicy: field('maxmemory_policy'),
+    version: field('redis_version'),
+    clockOffset: Math.round(Number(seconds) * 1000 + Number(micros) / 1000 - (start + end) / 2),
+  }
+}
+
+function together(a: RedisSample, b: RedisSample): RedisSample {
+  return {
+    ...a,
+    usedMemory: a.usedMemory + b.usedMemory,
+    maxMemory: a.maxMemory + b.maxMemory,
+    evictedKeys: a.evictedKeys + b.evictedKeys,
+    clockOffset: Math.abs(a.clockOffset) >= Math.abs(b.clockOffset) ? a.clockOffset : b.clockOffset,
+  }
+}

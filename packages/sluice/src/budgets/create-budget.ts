@@ -1,0 +1,124 @@
+// Makes budgets: from a policy, on any store that keeps holds.
+import type { DecideOptions } from '../decision/decide.ts'
+import { show, SluiceError } from '../errors.ts'
+import { checkOptionNames } from '../options/unknown-option.ts'
+import { compilePolicy } from '../policy/compile.ts'
+import { parsePolicyInCode } from '../policy/parse.ts'
+import type { PolicyInCode, RuleInCode } from '../policy/policy.ts'
+import type { ResilienceOptions } from '../resilience/options.ts'
+import { ResilientStore } from '../resilience/resilient-store.ts'
+import { acquireResilient } from '../resilience/shared-resilience.ts'
+import type { HoldStore } from '../stores/holds/hold-store.ts'
+import { withHolds } from '../stores/holds/with-holds.ts'
+import { Memory } from '../stores/memory/memory.ts'
+import { memoryStore } from '../stores/memory/memory-store.ts'
+import type { MaybePromise, RemoteStore, Store, SyncStore } from '../stores/store.ts'
+import { backgroundTimers, type Timers } from '../time/timers.ts'
+import { PolicyBudget, type Budget, type SyncBudget } from './budget.ts'
+
+/** A rule of a budget: `concurrency` may stand in the place of `limit`. */
+export type BudgetRule = Omit<RuleInCode, 'limit'> & Partial<Pick<RuleInCode, 'limit'>>
+
+/** Options of {@link createBudget}. */
+export interface BudgetOptions<S extends Store = Store> extends Omit<DecideOptions, 'store'> {
+  /** A policy with at least one rule that has `hold`. */
+  readonly policy: { readonly name: string; readonly rules: readonly BudgetRule[] }
+  /** Where the counts live: `memoryStore()` or `redisStore(client)`. Default: this process's memory. */
+  readonly store?: S
+  /** Keys hold hashes instead of the attributes' values. */
+  readonly hashKeys?: boolean
+  /** What happens when a remote store is slow, unreachable or wrong; false: its errors reject. */
+  readonly resilience?: ResilienceOptions | false
+  /** For tests. Default: the runtime's own. */
+  readonly timers?: Timers
+}
+
+/** The budget of a store: on a memory store it answers at once. */
+export type BudgetFor<S extends Store> = S extends SyncStore ? SyncBudget : Budget
+
+const OPTIONS = [
+  'policy',
+  'store',
+  'hashKeys',
+  'resilience',
+  'timers',
+  'onDecision',
+  'identify',
+  'blocked',
+]
+
+/**
+ * Makes a budget of a policy.
+ *
+ * @example
+ * ```ts
+ * const budget = createBudget({
+ *   policy: { name: 'llm', rules: [{ name: 'tokens', by: ['team'], limit: '100000/min', hold: '60s' }] },
+ * })
+ * const { allowed, id } = budget.reserve({ team: 'search' }, 1200)
+ * if (allowed) budget.settle(id, 870)
+ * ```
+ */
+export function createBudget<S extends Store = SyncStore>(options: BudgetOptions<S>): BudgetFor<S> {
+  const wrong = (message: string): never => {
+    throw new SluiceError('invalid-option', `createBudget: ${message}`)
+  }
+  if (typeof options !== 'object' || options === null)
+    wrong(`options are ${show(options)}; accepted: { policy, store }`)
+  checkOptionNames('createBudget', options, OPTIONS)
+  const policy = parsePolicyInCode(options.policy) as PolicyInCode
+  if (!policy.rules.some(({ hold }) => hold !== undefined))
+    wrong("policy has no rule with hold; add hold: '60s' to a rule, or use createLimiter")
+  const { blocked, onDecision, identify, hashKeys = false, timers = backgroundTimers } = options
+  const { store, release } = storeFor(options, wrong)
+  const deciding = { blocked, onDecision, identify }
+  if (policy.rules.some(({ lockout }) => lockout !== undefined))
+    wrong(
+      'a rule has a lockout; accepted: none in a budget, which reserves instead of refusing often',
+    )
+  const rules = compilePolicy(policy)
+  const budget = new PolicyBudget({
+    name: policy.name,
+    rules,
+    hashKeys,
+    store,
+    deciding,
+    timers,
+    release,
+  })
+  return (store.sync === true ? budget : promising(budget)) as unknown as BudgetFor<S>
+}
+
+/** The store that a budget holds by, and what it releases when it is closed. */
+function storeFor(
+  { store, resilience = {} }: BudgetOptions,
+  wrong: (message: string) => never,
+): { readonly store: HoldStore; readonly release: () => MaybePromise<void> } {
+  const nothing = (): void => {}
+  if (store === undefined) {
+    const own = memoryStore()
+    return { store: withHolds(own), release: () => own.close() }
+  }
+  if (store instanceof Memory) return { store: withHolds(store), release: nothing }
+  if (typeof (store as Partial<HoldStore>).exchange !== 'function')
+    wrong(
+      `store is ${show(store)}, which keeps no holds; accepted: memoryStore() or redisStore(client)`,
+    )
+  if (store.sync === true || store instanceof ResilientStore || resilience === false)
+    return { store: store as HoldStore, release: nothing }
+  const { store: resilient, release } = acquireResilient(store as RemoteStore, resilience)
+  return { store: resilient as HoldStore & Store, release }
+}
+
+/** Misuse rejects instead of throwing, as callers of a promise expect. */
+function promising(budget: PolicyBudget): Budget {
+  return {
+    reserve: async (attributes, estimate) => budget.reserve(attributes, estimate),
+    settle: async (id, actual) => budget.settle(id, actual),
+    extend: async (id) => budget.extend(id),
+    cancel: async (id) => budget.cancel(id),
+    enter: async (attributes, cost) => budget.enter(attributes, cost),
+    leave: async (id) => budget.leave(id),
+    close: async () => budget.close(),
+  }
+}

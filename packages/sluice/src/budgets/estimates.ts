@@ -1,0 +1,36 @@
+// What a request will probably cost: the 95th percentile of the last actual costs, in constant memory.
+
+/** Costs that are remembered for each name. */
+const REMEMBERED = 100
+/** Names at most; the one that was used least recently makes room. */
+const MAX_NAMES = 1000
+const PERCENTILE = 0.95
+
+/** The last costs of one name, the oldest overwritten first. */
+interface Recent {
+  readonly costs: number[]
+  next: number
+}
+
+/** The last actual costs by name, such as a rule and a model. */
+export class Estimates {
+  private readonly byName = new Map<string, Recent>()
+
+  /** Remembers what a request really cost. */
+  note(name: string, cost: number): void {
+    const recent = this.byName.get(name) ?? { costs: [], next: 0 }
+    recent.costs[recent.next] = cost
+    recent.next = (recent.next + 1) % REMEMBERED
+    // Set again, so that the first name of the map is the one that was used least recently.
+    this.byName.delete(name)
+    this.byName.set(name, recent)
+    if (this.byName.size > MAX_NAMES) this.byName.delete(this.byName.keys().next().value!)
+  }
+
+  /** The smallest cost that 95 of 100 remembered ones do not exceed; undefined while none is known. */
+  of(name: string): number | undefined {
+    const costs = this.byName.get(name)?.costs
+    if (costs === undefined) return undefined
+    return costs.toSorted((a, b) => a - b)[Math.ceil(costs.length * PERCENTILE) - 1]
+  }
+}

@@ -1,0 +1,84 @@
+// The id of a reservation: it says all that settling needs, so that any process with the policy can settle it.
+import { SluiceError } from '../errors.ts'
+import type { Attributes } from '../policy/policy.ts'
+
+/** The longest id, in characters. */
+const MAX_LENGTH = 8192
+
+/** What an id says. */
+export interface ReservationData {
+  /** The id of the holds in the store. */
+  readonly hold: string
+  readonly policy: string
+  readonly attributes: Attributes
+  /** Units that were reserved; of a slot 0. */
+  readonly units: number
+  /** Whether the store could not answer: then nothing is held there. */
+  readonly isDegraded: boolean
+}
+
+/** Writes an id. It holds the attributes in readable form. */
+export function writeId(data: ReservationData): string {
+  const { hold, policy, attributes, units, isDegraded } = data
+  const text = JSON.stringify([policy, attributes, units, isDegraded ? 1 : 0])
+  return `${hold}.${toBase64Url(new TextEncoder().encode(text))}`
+}
+
+/** Reads an id. Throws `unknown-reservation` when it is not one of this policy. */
+export function readId(id: unknown, policy: string): ReservationData {
+  const data = typeof id === 'string' && id.length <= MAX_LENGTH ? parsed(id) : undefined
+  if (data === undefined)
+    throw unknownReservation(
+      'the id is not that of a reservation; pass the id that reserve returned',
+    )
+  if (data.policy !== policy)
+    throw unknownReservation(`the reservation is of the policy ${data.policy}; settle it there`)
+  return data
+}
+
+/** The error of an id that nothing is known of. */
+export function unknownReservation(message: string): SluiceError {
+  return new SluiceError('unknown-reservation', message)
+}
+
+/** A name for the holds of one reservation, different each time. */
+export function newHoldId(): string {
+  return toBase64Url(globalThis.crypto.getRandomValues(new Uint8Array(12)))
+}
+
+function parsed(id: string): ReservationData | undefined {
+  const dot = id.indexOf('.')
+  if (dot < 1) return undefined
+  try {
+    const bytes = Uint8Array.from(fromBase64Url(id.slice(dot + 1)), (c) => c.charCodeAt(0))
+    const data: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+    if (!Array.isArray(data)) return undefined
+    const [policy, attributes, units, degraded] = data as unknown[]
+    const isValid =
+      typeof policy === 'string' &&
+      typeof attributes === 'object' &&
+      attributes !== null &&
+      Number.isSafeInteger(units) &&
+      (units as number) >= 0
+    if (!isValid) return undefined
+    return {
+      hold: id.slice(0, dot),
+      policy,
+      attributes: attributes as Attributes,
+      units: units as number,
+      isDegraded: degraded === 1,
+    }
+  } catch {
+    return undefined
+  }
+}
+
+function toBase64Url(bytes: Uint8Array): string {
+  let text = ''
+  for (const byte of bytes) text += String.fromCharCode(byte)
+  return btoa(text).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
+}
+
+function fromBase64Url(text: string): string {
+  return atob(text.replaceAll('-', '+').replaceAll('_', '/'))
+}

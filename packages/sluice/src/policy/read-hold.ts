@@ -1,0 +1,140 @@
+// Reads what a rule says of units that are out: budgets and slots.
+import { algorithmOf } from '../algorithms/table.ts'
+import type { Limit } from '../limit/limit.ts'
+import type { Millis } from '../time/clock.ts'
+import { DURATION_FORMS, tryDuration } from '../time/duration.ts'
+import { TOKEN_KINDS } from './fields.ts'
+import type { Rule, TokenWeights } from './policy.ts'
+import { at, note, readFields, refuse, type Problems } from './reading.ts'
+
+/** The longest hold: a day. */
+const MAX_HOLD = 86_400_000
+/** The most slots of a rule. */
+const MAX_CONCURRENCY = 100_000
+
+/** The fields of a rule that need `hold`. */
+const NEED_HOLD = ['debt', 'holdShare', 'weights', 'concurrency'] as const
+
+/** What a rule says of units that are out, each field checked. */
+export type HoldFields = Pick<Rule, 'debt' | 'holdShare' | 'weights' | 'concurrency'> & {
+  readonly hold?: Millis
+}
+
+/** Reads the fields; mistakes are noted, and what is wrong is left out. */
+export function readHoldFields(
+  problems: Problems,
+  path: string,
+  fields: ReadonlyMap<string, unknown>,
+): HoldFields {
+  const read: { -readonly [K in keyof HoldFields]: HoldFields[K] } = {}
+  const hold = fields.get('hold')
+  if (hold !== undefined) {
+    const life = tryDuration(hold)
+    if (life === undefined || life < 1 || life > MAX_HOLD)
+      refuse(problems, at(path, 'hold'), hold, `${DURATION_FORMS}, at most 1day`)
+    else read.hold = life
+  } else {
+    for (const name of NEED_HOLD)
+      if (fields.get(name) !== undefined)
+        note(
+          problems,
+          at(path, name),
+          fields.get(name),
+          "needs hold beside it, such as hold: '60s'",
+        )
+  }
+  const debt = fields.get('debt')
+  if (debt !== undefined) {
+    if (typeof debt === 'boolean' || isUnits(debt)) read.debt = debt
+    else refuse(problems, at(path, 'debt'), debt, 'true, false, or a whole number of units')
+  }
+  const share = fields.get('holdShare')
+  if (share !== undefined) {
+    if (typeof share === 'number' && share > 0 && share <= 1) read.holdShare = share
+    else refuse(problems, at(path, 'holdShare'), share, 'a number above 0 and at most 1')
+  }
+  const concurrency = fields.get('concurrency')
+  if (concurrency !== undefined) {
+    if (isUnits(concurrency) && concurrency >= 1 && concurrency <= MAX_CONCURRENCY)
+      read.concurrency = concurrency
+    else
+      refuse(
+        problems,
+        at(path, 'concurrency'),
+        concurrency,
+        `a whole number of slots, 1 to ${MAX_CONCURRENCY}`,
+      )
+  }
+  const weights = fields.get('weights')
+  if (weights !== undefined) {
+    const made = readWeights(problems, at(path, 'weights'), weights)
+    if (made !== undefined) read.weights = made
+  }
+  return read
+}
+
+/** Slots as a limit: so many units out at once. Nothing is ever spent, so the window has no effect. */
+export function slotLimit({ concurrency, hold }: HoldFields): Limit | undefined {
+  if (concurrency === undefined || hold === undefined) return undefined
+  return { algorithm: 'fixed-window', quota: concurrency, window: hold, burst: concurrency }
+}
+
+/** Notes what does not go together: slots beside a limit, and holds on a limit that cannot keep them. */
+export function checkHoldLimit(
+  problems: Problems,
+  path: string,
+  fields: ReadonlyMap<string, unknown>,
+  read: HoldFields,
+  limit: unknown,
+): void {
+  const slots = slotLimit(read)
+  if (slots !== undefined) {
+    for (const name of ['tiers', 'overrides', 'debt', 'weights', 'cost'])
+      if (fields.get(name) !== undefined)
+        note(problems, at(path, name), fields.get(name), 'has no meaning beside concurrency')
+    if (fields.get('limit') !== undefined && !isSameLimit(fields.get('limit'), slots))
+      note(
+        problems,
+        at(path, 'limit'),
+        fields.get('limit'),
+        'stands beside concurrency; accepted: one of the two',
+      )
+    return
+  }
+  const { algorithm } = (limit ?? {}) as Partial<Limit>
+  if (read.hold !== undefined && algorithm !== undefined && algorithmOf({ algorithm }).words === 0)
+    note(
+      problems,
+      at(path, 'hold'),
+      fields.get('hold'),
+      `with ${algorithm}, which cannot keep holds; accepted: another algorithm`,
+    )
+}
+
+function readWeights(problems: Problems, path: string, value: unknown): TokenWeights | undefined {
+  const table = readFields(problems, path, value, TOKEN_KINDS, `{ ${TOKEN_KINDS.join(', ')} }`)
+  if (table === undefined) return undefined
+  const weights: Record<string, number> = {}
+  for (const kind of TOKEN_KINDS) {
+    const weight = table.get(kind)
+    if (weight === undefined) continue
+    if (typeof weight === 'number' && weight >= 0 && weight <= 1_000_000) weights[kind] = weight
+    else refuse(problems, at(path, kind), weight, 'a number of units, 0 to 1000000')
+  }
+  return Object.freeze(weights)
+}
+
+function isUnits(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0
+}
+
+function isSameLimit(value: unknown, { algorithm, quota, window, burst }: Limit): boolean {
+  const other = value as Partial<Limit> | null
+  return (
+    typeof other === 'object' &&
+    other?.algorithm === algorithm &&
+    other.quota === quota &&
+    other.window === window &&
+    other.burst === burst
+  )
+}
