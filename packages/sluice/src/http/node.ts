@@ -4,6 +4,15 @@ import { nodeAdapter, type NodeRequest, type NodeResponse } from './node-adapter
 import { handle, sendByNode, type Next, type NodeFlow } from './node-middleware.ts'
 import type { AnyLimiter, HttpOptions } from './options.ts'
 
+export {
+  PRIORITIES,
+  shed,
+  type Priority,
+  type Shedder,
+  type ShedLoad,
+  type ShedOptions,
+} from './shed.ts'
+
 /** Goes on with `next`, or sends the refusal. */
 export type Middleware<Q, S> = (request: Q, response: S, next: Next) => void
 

@@ -1,0 +1,70 @@
+// How loaded a server is: requests under way against what it can hold, and the delay of its event loop.
+import type { Millis } from '../time/clock.ts'
+
+/** Requests under way that are never too many. */
+const LEAST_ROOM = 4
+/** How long one measurement of throughput and latency lasts. */
+const SPAN: Millis = 100
+/** Spans after which the best latency and the highest throughput are half forgotten. */
+const MEMORY = 300
+/** Latency at which a server still works well, as a multiple of its best. */
+const STRETCH = 2
+
+/**
+ * By Little's law, a server that answers `throughput` requests per millisecond, each within `latency`, has throughput ×
+ * latency of them under way. More than that only wait. The room is the highest throughput that was measured, times twice
+ * the best latency: what is measured under overload cannot raise it, so it does not run away.
+ */
+export class LoadEstimate {
+  /** Requests under way. */
+  inFlight = 0
+  private readonly loopTarget: Millis
+  private loopDelay: Millis = 0
+  private spanStart: Millis
+  private answered = 0
+  private time = 0
+  private throughput = 0
+  private latency = Infinity
+
+  constructor(now: Millis, loopTarget: Millis) {
+    this.spanStart = now
+    this.loopTarget = loopTarget
+  }
+
+  /** Notes an answer that took so long. */
+  noteAnswer(took: Millis, now: Millis): void {
+    this.inFlight -= 1
+    this.answered += 1
+    this.time += took
+    if (now - this.spanStart >= SPAN) this.endSpan(now)
+  }
+
+  /** Notes how late the event loop was. */
+  noteDelay(delay: Millis): void {
+    // Up at once, down slowly: one good turn does not end an overload.
+    this.loopDelay = Math.max(delay, this.loopDelay * 0.8)
+  }
+
+  /** Requests that the server can have under way; Infinity until it was measured. */
+  get room(): number {
+    if (this.throughput === 0 || this.latency === Infinity) return Infinity
+    return Math.max(LEAST_ROOM, Math.ceil(this.throughput * this.latency * STRETCH))
+  }
+
+  /** How full the server is: 1 is full. */
+  get pressure(): number {
+    return Math.max(this.inFlight / this.room, this.loopDelay / this.loopTarget)
+  }
+
+  private endSpan(now: Millis): void {
+    const span = now - this.spanStart
+    const rate = this.answered / span
+    const mean = this.time / this.answered
+    const forget = 0.5 ** (span / SPAN / MEMORY)
+    this.throughput = Math.max(rate, this.throughput * forget)
+    this.latency = Math.min(mean, this.latency / forget)
+    this.spanStart = now
+    this.answered = 0
+    this.time = 0
+  }
+}

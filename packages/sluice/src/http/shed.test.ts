@@ -1,0 +1,157 @@
+import { EventEmitter } from 'node:events'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { fakeClock } from '../testing/fake-clock.ts'
+import type { Timers } from '../time/timers.ts'
+import { shed } from './node.ts'
+import type { NodeRequest, NodeResponse } from './node-adapter.ts'
+import type { ShedOptions } from './shed.ts'
+
+/** A response that a test ends. */
+class FakeResponse extends EventEmitter {
+  statusCode = 200
+  readonly headersSent = false
+  readonly closed = false
+  readonly fields = new Map<string, string>()
+  body = ''
+  getHeader(name: string): string | undefined {
+    return this.fields.get(name)
+  }
+  setHeader(name: string, value: string): void {
+    this.fields.set(name, value)
+  }
+  end(body = ''): void {
+    this.body = body
+    this.emit('close')
+  }
+}
+
+/** A server that sheds, under a clock and a timer that the test moves. */
+function server(options: ShedOptions = {}) {
+  const clock = fakeClock()
+  let look = (): void => {}
+  const timers: Timers = {
+    start: (run) => (look = run),
+    stop: () => (look = () => {}),
+    afterTurn: (run) => run(),
+  }
+  const shedder = shed({ clock, timers, ...options })
+  onTestFinished(() => shedder.close())
+  const send = (headers: Record<string, string> = {}, url = '/'): FakeResponse | undefined => {
+    const response = new FakeResponse()
+    const request: NodeRequest = { method: 'GET', url, headers, rawHeaders: [], socket: {} }
+    let passed = false
+    shedder(request, response as unknown as NodeResponse, () => (passed = true))
+    return passed ? response : undefined
+  }
+  /** Answers `count` requests, each alone, within 10 ms. */
+  const work = (count: number): void => {
+    for (let i = 0; i < count; i++) {
+      const response = send()
+      clock.advance(10)
+      response?.end()
+    }
+  }
+  /** Looks at an event loop that is late by so much. */
+  const loop = (late: number): void => {
+    clock.advance(20 + late)
+    look()
+  }
+  return { clock, shedder, send, work, loop }
+}
+
+describe('shed', () => {
+  it('lets everything pass before it knows the server', () => {
+    const { send, shedder } = server()
+    for (let i = 0; i < 1000; i++) expect(send()).toBeDefined()
+    expect(shedder.load()).toMatchObject({ inFlight: 1000, room: Infinity, pressure: 0 })
+  })
+
+  it('sheds what a server of the measured throughput and latency cannot hold', () => {
+    const { send, work, shedder } = server()
+    work(50)
+    // 0.1 per millisecond, 10 ms each: twice that is 2, and 4 is the least.
+    expect(shedder.load().room).toBe(4)
+    const passed = Array.from({ length: 20 }, () => send()).filter((response) => response)
+    expect(passed).toHaveLength(4)
+    expect(shedder.load()).toMatchObject({ inFlight: 4, shed: { normal: 16, critical: 0 } })
+  })
+
+  it('does not take the latency of an overload for the new normal', () => {
+    const { clock, send, work, shedder } = server()
+    work(50)
+    for (let round = 0; round < 50; round++) {
+      const responses = Array.from({ length: 10 }, () => send())
+      clock.advance(200)
+      for (const response of responses) response?.end()
+    }
+    expect(shedder.load().room).toBe(4)
+  })
+
+  it('sheds the lowest class first, and critical requests last', () => {
+    const { send, work } = server()
+    work(50)
+    const held = [send(), send(), send()]
+    expect(held.every((response) => response !== undefined)).toBe(true)
+    expect(send({ 'x-priority': 'background' })).toBeUndefined()
+    expect(send()).toBeDefined()
+    expect(send()).toBeUndefined()
+    for (let i = 0; i < 12; i++) expect(send({ 'x-priority': 'critical' })).toBeDefined()
+    expect(send({ 'x-priority': 'critical' })).toBeUndefined()
+  })
+
+  it('sheds while the event loop is late, and stops soon after', () => {
+    const { send, loop } = server({ maxDelay: 50 })
+    loop(0)
+    expect(send()).toBeDefined()
+    loop(60)
+    expect(send()).toBeUndefined()
+    expect(send({ 'x-priority': 'critical' })).toBeDefined()
+    for (let i = 0; i < 2; i++) loop(0)
+    expect(send()).toBeDefined()
+  })
+
+  it('answers 503 with Retry-After and a problem', () => {
+    const { shedder, work, send } = server()
+    work(50)
+    for (let i = 0; i < 4; i++) send()
+    const response = new FakeResponse()
+    const request: NodeRequest = { url: '/', headers: {}, rawHeaders: [], socket: {} }
+    shedder(request, response as unknown as NodeResponse, () => expect.unreachable())
+    expect(response.statusCode).toBe(503)
+    expect(Number(response.fields.get('Retry-After'))).toBeGreaterThanOrEqual(1)
+    expect(JSON.parse(response.body)).toMatchObject({ status: 503 })
+  })
+
+  it('lets health checks pass, and what the application names', () => {
+    const { send, work } = server()
+    work(50)
+    for (let i = 0; i < 4; i++) send()
+    expect(send({}, '/healthz')).toBeDefined()
+    expect(send({}, '/health?deep=1')).toBeDefined()
+    expect(send({}, '/healthcare')).toBeUndefined()
+  })
+
+  it('counts each request once, whether it is answered or its client leaves', () => {
+    const { send, shedder } = server()
+    const response = send()!
+    response.end()
+    response.emit('close')
+    expect(shedder.load().inFlight).toBe(0)
+  })
+
+  it('reports what it sheds', () => {
+    const seen: string[] = []
+    const { send, work } = server({ onShed: (_, priority) => void seen.push(priority) })
+    work(50)
+    for (let i = 0; i < 5; i++) send()
+    expect(seen).toEqual(['normal'])
+  })
+
+  it.each([
+    [{ maxDelay: 0 }, /shed: maxDelay is 0/],
+    [{ priority: 'high' }, /shed: priority is "high"; accepted: a function/],
+    [{ maxdelay: 5 }, /maxDelay/],
+  ])('refuses a mistake: %j', (options, message) => {
+    expect(() => shed(options as ShedOptions)).toThrow(message)
+  })
+})

@@ -1,0 +1,140 @@
+// Sheds load of one Node server before it drowns: the least important requests first, before their bodies are read.
+import { OptionReader } from '../options/option-reader.ts'
+import { backgroundTimers, type Timers } from '../time/timers.ts'
+import { preciseClock, type Millis } from '../time/clock.ts'
+import { LoadEstimate } from './load-estimate.ts'
+import type { NodeRequest, NodeResponse } from './node-adapter.ts'
+
+/** How important requests are, the first the most. */
+export const PRIORITIES = ['critical', 'normal', 'background'] as const
+
+/** How important a request is. */
+export type Priority = (typeof PRIORITIES)[number]
+
+/** What `shed` may be told. It needs nothing. */
+export interface ShedOptions<Q extends NodeRequest = NodeRequest> {
+  /** How important a request is. Default: its header field `x-priority`, else `normal`. */
+  readonly priority?: (request: Q) => Priority | undefined
+  /** Requests that always pass. Default: those for `/health`, `/healthz`, `/livez`, `/readyz`, `/ready` and `/live`. */
+  readonly always?: (request: Q) => boolean
+  /** The delay of the event loop, in milliseconds, at which the server counts as full. Default 50. */
+  readonly maxDelay?: Millis
+  /** Receives each request that was shed. */
+  readonly onShed?: (request: Q, priority: Priority, load: ShedLoad) => void
+  /** For tests: the time, in milliseconds with fractions. */
+  readonly clock?: () => number
+  /** For tests: timers. */
+  readonly timers?: Timers
+}
+
+/** How loaded the server is. */
+export interface ShedLoad {
+  readonly inFlight: number
+  /** Requests that it can have under way; Infinity until it was measured. */
+  readonly room: number
+  /** How full it is: 1 is full. */
+  readonly pressure: number
+  /** Requests shed so far, by their priority. */
+  readonly shed: Readonly<Record<Priority, number>>
+}
+
+/** Middleware that sheds load, and says how loaded the server is. */
+export interface Shedder<Q, S> {
+  (request: Q, response: S, next: () => void): void
+  load(): ShedLoad
+  /** Ends its timer. */
+  close(): void
+}
+
+/** The pressure from which on requests of a priority are shed. */
+const CUT_OFF: Readonly<Record<Priority, number>> = { background: 0.7, normal: 1, critical: 4 }
+/** Between two looks at the event loop. */
+const LOOK_EVERY: Millis = 20
+const HEALTH = /^\/(?:health|healthz|livez|readyz|ready|live)(?:\?|$)/
+
+/**
+ * Sheds requests with 503 and `Retry-After` while the server is overloaded: `app.use(shed())` in Express, in front of
+ * everything else. It works in front of a Node handler too.
+ */
+export function shed<Q extends NodeRequest, S extends NodeResponse>(
+  options: ShedOptions<Q> = {},
+): Shedder<Q, S> {
+  const names = ['priority', 'always', 'maxDelay', 'onShed', 'clock', 'timers']
+  const reader = new OptionReader('shed', options, names)
+  const priorityOf = reader.callable('priority', options.priority, headerPriority)
+  const always = reader.callable('always', options.always, isHealthCheck)
+  const clock = reader.callable('clock', options.clock, preciseClock)
+  const maxDelay = reader.number('maxDelay', options.maxDelay, 50, { least: 1, most: 60_000 })
+  const onShed = reader.callable('onShed', options.onShed, undefined)
+  const estimate = new LoadEstimate(clock(), maxDelay)
+  const counts: Record<Priority, number> = { critical: 0, normal: 0, background: 0 }
+  const load = (): ShedLoad => {
+    const { inFlight, room, pressure } = estimate
+    return { inFlight, room, pressure, shed: { ...counts } }
+  }
+  const close = watchLoop(estimate, clock, options.timers ?? backgroundTimers)
+
+  const middleware = (request: Q, response: S, next: () => void): void => {
+    if (always(request)) return next()
+    const priority = priorityOf(request) ?? 'normal'
+    const cutOff = CUT_OFF[priority]
+    if (cutOff === undefined)
+      reader.wrong('priority', priority, `a function that returns ${PRIORITIES.join(', ')}`)
+    if (estimate.pressure >= cutOff) {
+      counts[priority] += 1
+      refuse(response)
+      onShed?.(request, priority, load())
+      return
+    }
+    const start = clock()
+    estimate.inFlight += 1
+    let isOpen = true
+    // `close` comes after every response, also one whose client left.
+    response.once('close', () => {
+      if (!isOpen) return
+      isOpen = false
+      const now = clock()
+      estimate.noteAnswer(now - start, now)
+    })
+    next()
+  }
+  return Object.assign(middleware, { load, close })
+}
+
+/** Looks at the event loop again and again: a timer that comes late shows for how long the loop was busy. */
+function watchLoop(estimate: LoadEstimate, clock: () => number, timers: Timers): () => void {
+  let due = clock() + LOOK_EVERY
+  let timer: unknown
+  const look = (): void => {
+    const now = clock()
+    estimate.noteDelay(Math.max(0, now - due))
+    due = now + LOOK_EVERY
+    timer = timers.start(look, LOOK_EVERY)
+  }
+  timer = timers.start(look, LOOK_EVERY)
+  return () => timers.stop(timer)
+}
+
+function refuse(response: NodeResponse): void {
+  response.statusCode = 503
+  // Between one and three seconds, so that those who were shed do not come back together.
+  response.setHeader('Retry-After', String(1 + Math.floor(Math.random() * 3)))
+  response.setHeader('Content-Type', 'application/problem+json')
+  response.end(
+    JSON.stringify({
+      type: 'about:blank',
+      title: 'Service Unavailable',
+      status: 503,
+      detail: 'The server is overloaded. Try again later.',
+    }),
+  )
+}
+
+function headerPriority({ headers }: NodeRequest): Priority | undefined {
+  const value = headers['x-priority']
+  return PRIORITIES.find((name) => name === value)
+}
+
+function isHealthCheck({ url = '' }: NodeRequest): boolean {
+  return HEALTH.test(url)
+}
