@@ -133,6 +133,7 @@ const cliRooms = {
   logs: [],
   replay: ['logs', 'terminal'],
   simulate: ['terminal'],
+  bench: ['terminal'],
   report: ['replay', 'simulate', 'terminal'],
   diff: ['replay', 'terminal'],
   advice: ['replay', 'terminal'],
