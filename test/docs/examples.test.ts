@@ -11,13 +11,17 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const IN_WORDS = [
   'checklist.md',
   'console.md',
+  'envoy-ratelimit.md',
+  'nginx.md',
   'runbook.md',
   'troubleshooting.md',
   'why-not-incr.md',
 ]
-const guides = readdirSync(join(root, 'docs/guide'))
-  .filter((name) => name.endsWith('.md') && !IN_WORDS.includes(name))
-  .map((name) => `docs/guide/${name}`)
+const guides = ['docs/guide', 'docs/guide/coming-from'].flatMap((folder) =>
+  readdirSync(join(root, folder))
+    .filter((name) => name.endsWith('.md') && !IN_WORDS.includes(name))
+    .map((name) => `${folder}/${name}`),
+)
 const http = readdirSync(join(root, 'docs/reference/http')).map(
   (name) => `docs/reference/http/${name}`,
 )
