@@ -47,7 +47,18 @@ export interface SluiceErrorOptions {
   readonly problems?: readonly Problem[]
 }
 
-/** Every error that Sluice throws. Being refused is a value, never an error. */
+/**
+ * Every error that Sluice throws. Being refused is a value, never an error.
+ *
+ * @example
+ * ```ts
+ * try {
+ *   createLimiter({ limit: 'often' })
+ * } catch (error) {
+ *   if (error instanceof SluiceError) console.error(error.code, error.message)
+ * }
+ * ```
+ */
 export class SluiceError extends Error {
   override readonly name = 'SluiceError'
   /** Stable, documented under `docs/reference/errors.md`. */

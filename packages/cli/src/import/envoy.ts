@@ -5,8 +5,9 @@ import { Mistake } from '../terminal/mistake.ts'
 import type { Imported, Note } from './imported.ts'
 
 interface DescriptorNode {
-  readonly key?: unknown
-  readonly value?: unknown
+  readonly key?: string
+  /** YAML may read it as a number or a boolean. */
+  readonly value?: string | number | boolean
   readonly rate_limit?: Readonly<Record<string, unknown>> | null
   readonly shadow_mode?: unknown
   readonly detailed_metric?: unknown

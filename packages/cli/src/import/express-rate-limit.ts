@@ -1,7 +1,7 @@
 // Reads calls of express-rate-limit in source code.
 import { type Edit, type Imported, type Note } from './imported.ts'
 import { MIDDLEWARE, translateCall } from './middleware.ts'
-import { SourceFile, type SyntaxNode } from './source.ts'
+import { nameOf, SourceFile, type SyntaxNode } from './source.ts'
 
 const PACKAGE = 'express-rate-limit'
 
@@ -15,7 +15,7 @@ export function importExpressRateLimit(text: string, file: string): Imported {
   const kept = new Set<string>()
   for (const call of source.all('CallExpression')) {
     const callee = call['callee'] as SyntaxNode
-    const used = names.get(String(callee['name']))
+    const used = names.get(nameOf(callee))
     if (used === undefined || !['default', 'rateLimit'].includes(used.imported)) continue
     const { line } = call.loc.start
     const [argument] = call['arguments'] as SyntaxNode[]
@@ -25,14 +25,14 @@ export function importExpressRateLimit(text: string, file: string): Imported {
         line,
         text: 'only the running program knows these options; translate them by hand',
       })
-      kept.add(String(callee['name']))
+      kept.add(nameOf(callee))
       continue
     }
     const name = `limit-${rules.length + 1}`
     const translated = translateCall(MIDDLEWARE[PACKAGE], options, name, line)
     notes.push(...translated.notes)
     if (translated.rule !== undefined) rules.push(translated.rule)
-    if (translated.code === undefined) kept.add(String(callee['name']))
+    if (translated.code === undefined) kept.add(nameOf(callee))
     else
       edits.push({
         start: argument?.start ?? call.end - 1,

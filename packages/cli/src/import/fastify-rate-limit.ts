@@ -1,7 +1,7 @@
 // Reads registrations of @fastify/rate-limit in source code.
 import type { Edit, Imported, Note } from './imported.ts'
 import { MIDDLEWARE, translateCall } from './middleware.ts'
-import { isRequireOf, SourceFile, type SyntaxNode } from './source.ts'
+import { nameOf, isRequireOf, SourceFile, type SyntaxNode } from './source.ts'
 
 const PACKAGE = '@fastify/rate-limit'
 
@@ -18,7 +18,7 @@ export function importFastifyRateLimit(text: string, file: string): Imported {
     const property = callee['property'] as SyntaxNode | undefined
     const [plugin, argument] = call['arguments'] as SyntaxNode[]
     if (property?.['name'] !== 'register' || plugin === undefined) continue
-    if (!names.has(String(plugin['name'])) && !isPlugin(plugin)) continue
+    if (!names.has(nameOf(plugin)) && !isPlugin(plugin)) continue
     const { line } = call.loc.start
     const options = argument === undefined ? new Map() : source.optionsOf(argument)
     if (options === undefined || options.has('...')) {

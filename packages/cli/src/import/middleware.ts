@@ -1,7 +1,7 @@
 // Options of express-rate-limit and @fastify/rate-limit in our words: as a rule, and as source code.
 import { duration, type AlgorithmName, type Rule } from 'sluice'
 import { windowText, type Note } from './imported.ts'
-import type { SourceOption, SourceOptions } from './source.ts'
+import type { CallOption, CallOptions } from './source.ts'
 
 /** What became of one call. */
 export interface TranslatedCall {
@@ -18,7 +18,7 @@ interface Translation {
   readonly note?: string
 }
 
-type Translate = (option: SourceOption, all: SourceOptions) => Translation
+type Translate = (option: CallOption, all: CallOptions) => Translation
 
 const NOTHING: Translation = {}
 const note =
@@ -129,7 +129,7 @@ export interface MiddlewareDialect {
   readonly defaults: { readonly quota: number; readonly window: number }
   readonly address: 'express' | 'fastify'
   /** The headers that they write without an option. */
-  readonly headers: (options: SourceOptions) => readonly string[] | undefined
+  readonly headers: (options: CallOptions) => readonly string[] | undefined
 }
 
 /** Both packages, by name. */
@@ -173,7 +173,7 @@ export function knownOptions(name: keyof typeof MIDDLEWARE): readonly string[] {
 /** Translates the options of one call. */
 export function translateCall(
   dialect: MiddlewareDialect,
-  options: SourceOptions,
+  options: CallOptions,
   ruleName: string,
   line: number,
 ): TranslatedCall {
@@ -224,8 +224,8 @@ export function translateCall(
 
 function limitCode(
   { defaults }: MiddlewareDialect,
-  quota: SourceOption | undefined,
-  window: SourceOption | undefined,
+  quota: CallOption | undefined,
+  window: CallOption | undefined,
 ): string {
   const millis = window === undefined ? defaults.window : millisOf(window.value)
   const windowCode = millis === undefined ? window!.text : `'${windowText(millis)}'`
@@ -234,7 +234,7 @@ function limitCode(
 }
 
 /** What `message` and `statusCode` say. */
-function refusalCode(options: SourceOptions): string | undefined {
+function refusalCode(options: CallOptions): string | undefined {
   const message = options.get('message')
   const status = options.get('statusCode')
   const members = [
@@ -249,8 +249,8 @@ function refusalCode(options: SourceOptions): string | undefined {
 
 function ruleOf(
   { defaults }: MiddlewareDialect,
-  quota: SourceOption | undefined,
-  window: SourceOption | undefined,
+  quota: CallOption | undefined,
+  window: CallOption | undefined,
   name: string,
 ): Rule | undefined {
   const units = quota === undefined ? defaults.quota : quota.value
@@ -276,8 +276,4 @@ export function millisOf(value: unknown): number | undefined {
 
 function shortUnit(unit: string): string {
   return unit.startsWith('minute') ? 'min' : unit[0]!
-}
-
-function oneLine(text: string): string {
-  return text.replaceAll(/\s+/g, ' ').replaceAll('*/', '* /')
 }

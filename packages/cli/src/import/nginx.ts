@@ -64,7 +64,7 @@ export function importNginx(text: string): Imported {
     const other = OTHERS[words[0] ?? '']
     if (other !== undefined) notes.push({ line, text: `${words[0]}: ${other}` })
   })
-  visit(directives, ({ words, line, block: _ }, path) => {
+  visit(directives, ({ words, line }, path) => {
     if (words[0] !== 'limit_req') return
     const zone = zones.get(valueOf(words, 'zone') ?? '')
     if (zone === undefined) {

@@ -1,7 +1,7 @@
 // Reads limiters of rate-limiter-flexible in source code.
 import type { Rule } from 'sluice'
 import { windowText, type Imported, type Note } from './imported.ts'
-import { SourceFile, type SourceOption, type SyntaxNode } from './source.ts'
+import { nameOf, SourceFile, type CallOption, type SyntaxNode } from './source.ts'
 
 const PACKAGE = 'rate-limiter-flexible'
 
@@ -45,7 +45,7 @@ export function importRateLimiterFlexible(text: string, file: string): Imported 
   const notes: Note[] = []
   const rules: Rule[] = []
   for (const made of source.all('NewExpression')) {
-    const name = String((made['callee'] as SyntaxNode)['name'])
+    const name = nameOf(made['callee'])
     const used = names.get(name)
     if (used === undefined) continue
     const { line } = made.loc.start
@@ -101,6 +101,6 @@ const KINDS: Readonly<Record<string, string>> = {
     'write overrides: unlimited for the white list, quota 0 for the black one',
 }
 
-function isWhole(option: SourceOption | undefined): option is SourceOption & { value: number } {
+function isWhole(option: CallOption | undefined): option is CallOption & { value: number } {
   return Number.isSafeInteger(option?.value) && (option!.value as number) >= 0
 }

@@ -12,7 +12,7 @@ export interface SyntaxNode {
 }
 
 /** One option of an object literal. */
-export interface SourceOption {
+export interface CallOption {
   readonly name: string
   readonly line: number
   /** The text of its value. */
@@ -23,7 +23,7 @@ export interface SourceOption {
 }
 
 /** The options of an object literal; undefined if it is none, or has members that only the program knows. */
-export type SourceOptions = ReadonlyMap<string, SourceOption>
+export type CallOptions = ReadonlyMap<string, CallOption>
 
 /** A parsed file. */
 export class SourceFile {
@@ -39,7 +39,7 @@ export class SourceFile {
         errorRecovery: true,
         plugins: isTyped
           ? ['typescript', 'decorators']
-          : /\.tsx$/.test(file)
+          : file.endsWith('.tsx')
             ? ['typescript', 'jsx', 'decorators']
             : ['jsx'],
       })
@@ -68,9 +68,9 @@ export class SourceFile {
   }
 
   /** The options of an object literal. Spread members have the name `...`. */
-  optionsOf(node: SyntaxNode | undefined): SourceOptions | undefined {
+  optionsOf(node: SyntaxNode | undefined): CallOptions | undefined {
     if (node?.type !== 'ObjectExpression') return undefined
-    const options = new Map<string, SourceOption>()
+    const options = new Map<string, CallOption>()
     for (const member of node['properties'] as SyntaxNode[]) {
       const { line } = member.loc.start
       const key = member['key'] as SyntaxNode | undefined
@@ -81,7 +81,7 @@ export class SourceFile {
         options.set('...', { name: '...', line, text, isFunction: false, value: undefined })
         continue
       }
-      const name = String(key['name'] ?? key['value'])
+      const name = nameOf(key)
       const isFunction = isMethod || /^(Arrow)?Function/.test(value.type)
       const text = isMethod ? functionText(this.textOf(member), name) : this.textOf(value)
       options.set(name, { name, line, text, isFunction, value: literalOf(value) })
@@ -98,22 +98,24 @@ export class SourceFile {
     for (const statement of this.all('ImportDeclaration')) {
       if ((statement['source'] as SyntaxNode)['value'] !== packageName) continue
       for (const specifier of statement['specifiers'] as SyntaxNode[]) {
-        const local = String((specifier['local'] as SyntaxNode)['name'])
-        const imported = specifier['imported'] as SyntaxNode | undefined
-        names.set(local, { imported: String(imported?.['name'] ?? 'default'), statement })
+        const local = nameOf(specifier['local'])
+        const { imported } = specifier
+        names.set(local, {
+          imported: imported === undefined ? 'default' : nameOf(imported),
+          statement,
+        })
       }
     }
     for (const statement of this.all('VariableDeclaration')) {
       for (const declared of statement['declarations'] as SyntaxNode[]) {
         const { id, init } = declared as SyntaxNode & { id: SyntaxNode; init?: SyntaxNode | null }
         if (init === null || init === undefined || !isRequireOf(init, packageName)) continue
-        if (id.type === 'Identifier')
-          names.set(String(id['name']), { imported: 'default', statement })
+        if (id.type === 'Identifier') names.set(nameOf(id), { imported: 'default', statement })
         if (id.type !== 'ObjectPattern') continue
         for (const member of id['properties'] as SyntaxNode[]) {
           const key = member['key'] as SyntaxNode
           const value = member['value'] as SyntaxNode
-          names.set(String(value['name']), { imported: String(key['name']), statement })
+          names.set(nameOf(value), { imported: nameOf(key), statement })
         }
       }
     }
@@ -129,6 +131,13 @@ export function isRequireOf(node: SyntaxNode, packageName: string): boolean {
   const [argument] = node['arguments'] as SyntaxNode[]
   const { name } = node['callee'] as { name?: string }
   return name === 'require' && argument?.['value'] === packageName
+}
+
+/** The name of an identifier, or the text of a string; '' for everything else. */
+export function nameOf(node: unknown): string {
+  const { name, value } = (node ?? {}) as { name?: unknown; value?: unknown }
+  if (typeof name === 'string') return name
+  return typeof value === 'string' ? value : ''
 }
 
 function isNode(value: unknown): value is SyntaxNode {

@@ -34,7 +34,15 @@ export interface DecideOptions {
 
 const NONE: readonly never[] = []
 
-/** Decides a request: charges all of its checks, or none. Answers at once on a synchronous store. */
+/**
+ * Decides a request: charges all of its checks, or none. Answers at once on a synchronous store.
+ *
+ * @example
+ * ```ts
+ * const request = matchPolicy(policy)({ user: '42' })
+ * const { allowed } = await decide(request, { store })
+ * ```
+ */
 export function decide(request: DecisionRequest, options: DecideOptions): MaybePromise<Decision> {
   const { onDecision, identify } = options
   if (onDecision === undefined && identify === undefined) return answer(request, options, 'take')
@@ -49,7 +57,15 @@ export function decide(request: DecisionRequest, options: DecideOptions): MaybeP
   return isPromise(decision) ? decision.then(observe) : observe(decision)
 }
 
-/** What {@link decide} would answer, without charging anything. */
+/**
+ * What {@link decide} would answer, without charging anything.
+ *
+ * @example
+ * ```ts
+ * const request = matchPolicy(policy)({ user: '42' })
+ * const { remaining } = await peekDecision(request, { store })
+ * ```
+ */
 export function peekDecision(
   request: DecisionRequest,
   options: DecideOptions,

@@ -32,6 +32,12 @@ export type ParsedPolicy =
 /**
  * The policy as frozen plain data, with every limit in full; parsing it again gives the same. Throws
  * one `invalid-policy` error that lists all mistakes, each with its path, its value and what is accepted.
+ *
+ * @example
+ * ```ts
+ * const policy = parsePolicy(JSON.parse(text))
+ * const limiter = createLimiter({ policy })
+ * ```
  */
 export function parsePolicy(input: unknown): Policy {
   const problems: Problem[] = []

@@ -26,6 +26,12 @@ const MAX_SHARDS = 2 ** 20
  * A store that never fails its callers: calls have a deadline, a breaker per shard stops calls to a store that
  * fails, and each check is then answered as its `onStoreFailure` says. Verdicts carry their `source` and, when the
  * store did not answer, the `cause`.
+ *
+ * @example
+ * ```ts
+ * const store = withResilience(redisStore(client), { fallbackShare: 0.25 })
+ * const limiter = createLimiter({ limit: '100/min', store })
+ * ```
  */
 export function withResilience(
   store: RemoteStore,

@@ -7,7 +7,15 @@ import type { Millis } from '../time/clock.ts'
 /** A value now, or later. */
 export type MaybePromise<T> = T | Promise<T>
 
-/** Whether a value comes later; true for promises of any library or realm. */
+/**
+ * Whether a value comes later; true for promises of any library or realm.
+ *
+ * @example
+ * ```ts
+ * const verdicts = store.take(checks)
+ * if (isPromise(verdicts)) await verdicts
+ * ```
+ */
 export function isPromise<T>(value: MaybePromise<T>): value is Promise<T> {
   return (
     typeof value === 'object' &&
