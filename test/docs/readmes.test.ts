@@ -21,10 +21,11 @@ describe.each(['sluice', 'server', 'nest'])('the README of packages/%s', (folder
     expect(entries.length).toBeGreaterThan(0)
     expect(entries.filter((entry) => !readme.includes(entry))).toEqual([])
   })
+})
 
+// The library has more functions than a table can show; the reference has them.
+describe.each(['server', 'nest'])('the README of packages/%s', (folder) => {
   it('names every function of its entry', () => {
-    // The library has more functions than a table can show; the reference has them.
-    if (folder === 'sluice') return
     const readme = read(`${folder}/README.md`)
     const source = read(`${folder}/src/index.ts`)
     const values = [...source.matchAll(/^export \{([^}]*)\}/gm)]
