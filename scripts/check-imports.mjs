@@ -138,7 +138,19 @@ const cliRooms = {
   diff: ['replay', 'terminal'],
   advice: ['replay', 'terminal'],
   demo: [],
-  commands: ['advice', 'bench', 'demo', 'diff', 'logs', 'replay', 'report', 'simulate', 'terminal'],
+  import: ['terminal'],
+  commands: [
+    'advice',
+    'bench',
+    'demo',
+    'diff',
+    'import',
+    'logs',
+    'replay',
+    'report',
+    'simulate',
+    'terminal',
+  ],
 }
 
 /** The packages whose rooms are named. A room is a folder of `src`, or a single file with rules of its own. */
