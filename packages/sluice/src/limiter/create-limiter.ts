@@ -109,6 +109,7 @@ export function createLimiter<S extends Store = SyncStore, P extends PolicyInCod
   )
   const { hashKeys = false, blocked, onDecision, identify } = options
   const { store, release } = storeFor(options)
+  if (!('exchange' in store)) refuseHolds(policy)
   const limiter = policyLimiter({
     rules: compilePolicy(policy),
     policy,
@@ -135,6 +136,16 @@ function storeFor({ store, resilience = {} }: LimiterSettings): {
   if (store.sync === true || store instanceof ResilientStore || resilience === false)
     return { store, release: () => {} }
   return acquireResilient(store as RemoteStore, resilience)
+}
+
+/** Throws if a rule has holds, which this store does not keep: its counts would be silently apart. */
+function refuseHolds({ rules }: PolicyInCode): void {
+  const rule = rules.find(({ hold }) => hold !== undefined)
+  if (rule === undefined) return
+  throw new SluiceError(
+    'invalid-option',
+    `createLimiter: rule ${show(rule.name)} has hold, and the store keeps no holds; use createBudget of sluice/budgets, or withHolds(memoryStore()) as store`,
+  )
 }
 
 /** The policy of a bare limit. */
