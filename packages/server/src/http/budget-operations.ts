@@ -5,7 +5,7 @@ import { shown } from '../config/problem.ts'
 import { limiterFor } from '../limiters/limiter-for.ts'
 import { isPromise, type Limiters, type ServiceBudget } from '../limiters/limiters.ts'
 import { RequestError } from '../net/problem.ts'
-import { subjectOf, wrongField } from './check-request.ts'
+import { attributesOrKey, wrongField } from './check-request.ts'
 import { decisionJson } from './decision-json.ts'
 
 /** Named like the budget's own methods. */
@@ -71,7 +71,7 @@ export function answerBudget(
 }
 
 function subjectIn({ attributes, key }: Body): Attributes | string {
-  return subjectOf(attributes, key)
+  return attributesOrKey(attributes, key)
 }
 
 function idIn({ id }: Body): string {

@@ -68,11 +68,11 @@ export function readCheck(body: unknown, takesInstant: boolean): CheckRequest {
     throw wrongField('cost', `${shown(cost)}; accepted: a whole number of units`)
   if (takenAt !== undefined && typeof takenAt !== 'number')
     throw wrongField('takenAt', `${shown(takenAt)}; accepted: the decision's at, in milliseconds`)
-  return { policy, attributes: subjectOf(attributes, key), cost, takenAt }
+  return { policy, attributes: attributesOrKey(attributes, key), cost, takenAt }
 }
 
 /** Whom a request is about: its attributes, or its key alone. */
-export function subjectOf(attributes: unknown, key: unknown): Attributes | string {
+export function attributesOrKey(attributes: unknown, key: unknown): Attributes | string {
   if (key !== undefined) {
     if (attributes !== undefined)
       throw wrongField('key', 'given beside attributes; accepted: one of the two')
