@@ -75,6 +75,7 @@ it('every block compiles', { timeout: 60_000 }, () => {
         'sluice/client': source('client/index.ts'),
         'sluice/redis': source('redis/index.ts'),
         'sluice/resilience': source('resilience/index.ts'),
+        'sluice/coordination': source('coordination/index.ts'),
         'sluice/simulator': source('simulator/index.ts'),
         'sluice/testing': source('testing/index.ts'),
       },

@@ -21,6 +21,7 @@ export const ERROR_CODES = [
   'store-full',
   'store-forbidden',
   'store-wrong-type',
+  'store-learning',
   'store-failed',
   'breaker-open',
   'queue-full',

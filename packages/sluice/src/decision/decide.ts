@@ -1,7 +1,7 @@
 // The one place where the checks of a request meet a store. Policies, descriptors and callers with checks of their own end here.
 import type { Verdict } from '../limit/verdict.ts'
 import type { Attributes } from '../policy/policy.ts'
-import { isPromise, type MaybePromise, type Store } from '../stores/store.ts'
+import { isPromise, type AsyncStore, type MaybePromise, type Store } from '../stores/store.ts'
 import { preciseClock, type Millis } from '../time/clock.ts'
 import type { Decision, Skipped } from './decision.ts'
 import { candidateChecks, isOnTrial, withCandidates } from './candidates.ts'
@@ -55,6 +55,26 @@ export function decide(request: DecisionRequest, options: DecideOptions): MaybeP
   }
   const decision = answer(request, options, 'take')
   return isPromise(decision) ? decision.then(observe) : observe(decision)
+}
+
+/**
+ * {@link decide} without a promise; undefined, with nothing charged, when the store has to be asked, or when the request
+ * is blocked or has a limit on trial, which {@link decide} answers.
+ */
+export function decideNow(
+  request: DecisionRequest,
+  { store, blocked, onDecision }: DecideOptions,
+): Decision | undefined {
+  const { checks, skipped } = request
+  if (checks.length === 0 || checks.some(isOnTrial)) return undefined
+  if (blocked !== undefined && longestBlock(request.attributes, blocked) !== undefined)
+    return undefined
+  const start = onDecision === undefined ? 0 : preciseClock()
+  const verdicts = (store as AsyncStore).takeNow?.(checks)
+  if (verdicts === undefined) return undefined
+  const decision = new StoreDecision(checks, verdicts, skipped)
+  onDecision?.(decision, request, preciseClock() - start)
+  return decision
 }
 
 /**

@@ -180,6 +180,15 @@ function rateMistake(rate: unknown): string {
 }
 
 /**
+ * Whether units of the limit can be handed out in advance. A delay depends on the level at the instant of the request,
+ * and a log on the instant of each unit.
+ */
+export function canBeLeased(limit: Limit): boolean {
+  const { delays, words } = algorithmOf(limit)
+  return !delays && words > 0
+}
+
+/**
  * The limit as people write it: `token bucket 100/min, burst 20`.
  *
  * @example

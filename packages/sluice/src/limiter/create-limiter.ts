@@ -108,6 +108,7 @@ export function createLimiter<S extends Store = SyncStore, P extends PolicyInCod
     options.policy === undefined ? policyOf(options.limit!) : options.policy,
   )
   const { hashKeys = false, blocked, onDecision, identify } = options
+  checkCoordination(policy, options.store)
   const { store, release } = storeFor(options)
   if (!('exchange' in store)) refuseHolds(policy)
   const limiter = policyLimiter({
@@ -148,6 +149,17 @@ function refuseHolds({ rules }: PolicyInCode): void {
   )
 }
 
+/** Throws when a rule shares its counts in a way that the store does not offer. */
+function checkCoordination({ rules }: PolicyInCode, store: Store = SYNC): void {
+  if (store.sync === true || (store as AsyncStore).coordinates === true) return
+  const rule = rules.find(({ coordination = 'strict' }) => coordination !== 'strict')
+  if (rule === undefined) return
+  throw new SluiceError(
+    'invalid-option',
+    `createLimiter: rule ${show(rule.name)} has coordination ${show(rule.coordination)}, but the store counts strictly; accepted: store: withCoordination(store) from 'sluice/coordination', or coordination: strict`,
+  )
+}
+
 /** The policy of a bare limit. */
 function policyOf(input: LimitInput | LimitFunction): PolicyInCode {
   const limit = typeof input === 'function' ? input : limitOf(input)
@@ -167,6 +179,7 @@ function promising(limiter: PolicyLimiter): Limiter & LimiterControls {
         return Promise.reject(error as Error)
       }
     },
+    checkNow: (attributes, cost) => limiter.checkNow(attributes, cost),
     peek: async (attributes, cost) => limiter.peek(attributes, cost),
     refund: async (attributes, cost, takenAt) => limiter.refund(attributes, cost, takenAt),
     reset: async (attributes) => limiter.reset(attributes),

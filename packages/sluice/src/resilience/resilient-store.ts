@@ -89,7 +89,18 @@ export class ResilientStore implements AsyncStore {
     })
   }
 
+  /** Units that are leased are spent whether or not the store can be reached. */
+  takeNow(checks: readonly Check[]): readonly Verdict[] | undefined {
+    return this.store.takeNow?.(checks)
+  }
+
+  get coordinates(): boolean {
+    return this.store.coordinates === true
+  }
+
   take(checks: readonly Check[]): MaybePromise<readonly Verdict[]> {
+    const verdicts = this.store.takeNow?.(checks)
+    if (verdicts !== undefined) return verdicts
     return this.guard.execute(this.shardFor(checks), this.takes, checks)
   }
 
