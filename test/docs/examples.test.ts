@@ -7,14 +7,28 @@ import { format } from 'node:util'
 import { afterAll, describe, expect, it, vi } from 'vitest'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const guides = readdirSync(join(root, 'docs/guide')).map((name) => `docs/guide/${name}`)
+/** Pages that have no code to run. */
+const IN_WORDS = [
+  'checklist.md',
+  'console.md',
+  'envoy-ratelimit.md',
+  'nginx.md',
+  'runbook.md',
+  'troubleshooting.md',
+  'why-not-incr.md',
+]
+const guides = ['docs/guide', 'docs/guide/coming-from'].flatMap((folder) =>
+  readdirSync(join(root, folder))
+    .filter((name) => name.endsWith('.md') && !IN_WORDS.includes(name))
+    .map((name) => `${folder}/${name}`),
+)
 const http = readdirSync(join(root, 'docs/reference/http')).map(
   (name) => `docs/reference/http/${name}`,
 )
 const references = ['docs/reference/client.md', 'docs/reference/policy.md']
 // What is on running the service has commands and YAML alone; the tests of the service read those.
 const operate = readdirSync(join(root, 'docs/operate'))
-  .filter((name) => !['deploy.md', 'workers.md'].includes(name))
+  .filter((name) => !['deploy.md', 'workers.md', ...IN_WORDS].includes(name))
   .map((name) => `docs/operate/${name}`)
 const readmes = ['README.md', 'packages/sluice/README.md', 'packages/nest/README.md']
 const pages = [...readmes, ...references, ...http, ...guides, ...operate]
@@ -61,6 +75,7 @@ it('every block compiles', { timeout: 60_000 }, () => {
         'sluice/client': source('client/index.ts'),
         'sluice/redis': source('redis/index.ts'),
         'sluice/resilience': source('resilience/index.ts'),
+        'sluice/coordination': source('coordination/index.ts'),
         'sluice/simulator': source('simulator/index.ts'),
         'sluice/testing': source('testing/index.ts'),
       },

@@ -3,10 +3,49 @@ import { admin } from '../api.ts'
 import { detail } from '../live.ts'
 import { Loading, useLoad } from '../parts/load.tsx'
 import type { ServiceState } from '../types.ts'
-import { count, shown } from '../words.ts'
+import { count, shown, span } from '../words.ts'
+
+interface StoreView {
+  readonly latency: {
+    readonly count: number
+    readonly p50: number | null
+    readonly p99: number | null
+  } | null
+  readonly server: {
+    readonly usedMemory: number | null
+    readonly maxMemory: number | null
+    readonly evictedKeys: number | null
+    readonly evictionPolicy: string | null
+    readonly version: string | null
+    readonly clockOffset: number | null
+  } | null
+}
+
+/** What the store tells of itself, in words. */
+function factsOf(view: StoreView | undefined): Readonly<Record<string, unknown>> {
+  const { latency, server } = view ?? {}
+  const took = (value: number | null | undefined) =>
+    typeof value !== 'number' ? undefined : span(value)
+  const bytes = (value: number | null | undefined) =>
+    typeof value !== 'number' ? undefined : `${count(Math.round(value / 1e6))} MB`
+  const facts = {
+    'half of the calls within': took(latency?.p50),
+    '99 % of the calls within': took(latency?.p99),
+    version: server?.version,
+    memory: bytes(server?.usedMemory),
+    'memory, at most': server?.maxMemory === 0 ? 'no limit' : bytes(server?.maxMemory),
+    'evicted keys': server?.evictedKeys,
+    'eviction policy': server?.evictionPolicy,
+    'clock offset': took(server?.clockOffset === null ? null : Math.abs(server?.clockOffset ?? 0)),
+  }
+  return Object.fromEntries(
+    Object.entries(facts).filter(([, value]) => value !== undefined && value !== null),
+  )
+}
 
 export function Health() {
   const loaded = useLoad(() => admin<ServiceState>('state'), [], 3000)
+  const store = useLoad(() => admin<StoreView>('store'), [], 3000)
   return (
     <>
       <h1 tabIndex={-1}>Health</h1>
@@ -25,12 +64,14 @@ export function Health() {
             <section class="panel" aria-labelledby="store-state">
               <h2 id="store-state">Store</h2>
               <dl class="facts">
-                {Object.entries(state.store).map(([name, value]) => (
-                  <div key={name}>
-                    <dt>{name}</dt>
-                    <dd>{typeof value === 'number' ? count(value) : shown(String(value))}</dd>
-                  </div>
-                ))}
+                {Object.entries({ ...state.store, ...factsOf(store.value) }).map(
+                  ([name, value]) => (
+                    <div key={name}>
+                      <dt>{name}</dt>
+                      <dd>{typeof value === 'number' ? count(value) : shown(String(value))}</dd>
+                    </div>
+                  ),
+                )}
               </dl>
             </section>
             <section class="panel" aria-labelledby="policies-state">

@@ -65,7 +65,7 @@ function Reading({
             </p>
             <p>
               {decision.allowed
-                ? `${count(decision.remaining)} units are left.`
+                ? `${count(decision.remaining)} ${decision.remaining === 1 ? 'unit is' : 'units are'} left.`
                 : `By ${decision.rule ?? 'no rule'}; free in ${decision.retryAfter === null ? 'never: the cost is above the limit' : span(decision.retryAfter)}.`}
             </p>
           </>

@@ -1,11 +1,11 @@
 // One rule: what it means, its traffic, and what its candidate would change.
-import { ask } from '../api.ts'
+import { admin, ask } from '../api.ts'
 import { names, sumsOf, ticks } from '../live.ts'
 import { Chart } from '../parts/chart.tsx'
 import { Loading, useLoad } from '../parts/load.tsx'
 import { hrefOf, route } from '../router.ts'
-import type { PolicyView, RuleData } from '../types.ts'
-import { count, percent, shown } from '../words.ts'
+import type { Attributes, PolicyView, RuleData } from '../types.ts'
+import { count, keyWords, percent, shown } from '../words.ts'
 import { marksOf } from './overview.tsx'
 
 export function RulePage() {
@@ -29,6 +29,7 @@ export function RulePage() {
           )
         }}
       </Loading>
+      <Candidate policy={policy} rule={rule} />
       <Traffic policy={policy} rule={rule} />
     </>
   )
@@ -58,6 +59,76 @@ function Meaning({ data, words }: { readonly data: RuleData; readonly words: rea
         <summary>As data</summary>
         <pre tabIndex={0}>{JSON.stringify(data, null, 2)}</pre>
       </details>
+    </section>
+  )
+}
+
+interface Candidates {
+  readonly candidates: readonly {
+    readonly policy: string
+    readonly rule: string
+    readonly kind: 'candidate' | 'shadow'
+    readonly candidate: unknown
+    readonly sentence: string
+    readonly bothAllow: number
+    readonly bothRefuse: number
+    readonly newlyRefused: number
+    readonly newlyAllowed: number
+    readonly aboveLine: boolean
+    readonly top: readonly { readonly attributes: Attributes; readonly count: number }[]
+  }[]
+}
+
+/** What the limit on trial would change, and how to put it in force. */
+function Candidate({ policy, rule }: { readonly policy: string; readonly rule: string }) {
+  const { value } = useLoad(() => admin<Candidates>('candidates'), [policy, rule], 5000)
+  const found = value?.candidates.find((one) => one.policy === policy && one.rule === rule)
+  if (found === undefined) return null
+  const cells = [
+    ['both allow', found.bothAllow],
+    ['both refuse', found.bothRefuse],
+    ['newly refused', found.newlyRefused],
+    ['newly allowed', found.newlyAllowed],
+  ] as const
+  return (
+    <section class="panel" aria-labelledby="trial">
+      <h2 id="trial">On trial</h2>
+      <p class={found.aboveLine ? 'refused' : ''}>{shown(found.sentence, 400)}</p>
+      <dl class="tiles">
+        {cells.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{count(value)}</dd>
+          </div>
+        ))}
+      </dl>
+      {found.top.length > 0 && (
+        <table>
+          <caption>Newly refused most</caption>
+          <tbody>
+            {found.top.map(({ attributes, count: refused }) => (
+              <tr key={JSON.stringify(attributes)}>
+                <th scope="row" class="key">
+                  <a href={hrefOf('key', { policy, ...attributes })}>{keyWords(attributes)}</a>
+                </th>
+                <td class="number">{count(refused)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {found.kind === 'candidate' && (
+        <>
+          <h3>Promote it</h3>
+          <p class="hint">
+            Run <code>sluice promote {shown(rule)}</code>, or change the rule in the file:
+          </p>
+          <pre
+            tabIndex={0}
+            aria-label="The change"
+          >{`  - name: ${shown(rule)}\n-   limit: (as it is)\n-   candidate: ${JSON.stringify(found.candidate)}\n+   limit: ${JSON.stringify(found.candidate)}`}</pre>
+        </>
+      )}
     </section>
   )
 }

@@ -19,12 +19,12 @@ describe('the limit of file descriptors', () => {
 
   const http = { maxConnections: 1000 }
   it.each([
-    [{ http }, 1064, false],
-    [{ http }, 1063, true],
-    [{ http, grpc: {} }, 21_063, true],
-    [{ http, grpc: { maxConnections: 10 } }, 1074, false],
-    [{ http, proxy: { maxConnections: 100, maxRequests: 50 } }, 1213, true],
-    [{ http, admin: { maxConnections: 100 } }, 1163, true],
+    [{ http }, 1000, false],
+    [{ http }, 999, true],
+    [{ http, grpc: {} }, 20_999, true],
+    [{ http, grpc: { maxConnections: 10 } }, 1010, false],
+    [{ http, proxy: { maxConnections: 100, maxRequests: 50 } }, 1149, true],
+    [{ http, admin: { maxConnections: 100 } }, 1099, true],
     [{ http }, undefined, false],
     [{ http }, Infinity, false],
   ])('for %j and %s: warned of is %s', (listeners, limit, isWarned) => {

@@ -4,14 +4,12 @@ import type { ListenersConfig } from '../config/config.ts'
 
 /** Connections that the gRPC listener accepts by default. */
 const GRPC_CONNECTIONS = 20_000
-/** Descriptors for everything else: ports, logs, the store, the event loop. */
-const OTHERS = 64
 
 /** File descriptors that the listeners need at their limits; the reverse proxy also has one for each upstream request. */
-export function descriptorsNeeded({ http, grpc, proxy, admin }: ListenersConfig): number {
+function descriptorsNeeded({ http, grpc, proxy, admin }: ListenersConfig): number {
   const forGrpc = grpc === undefined ? 0 : (grpc.maxConnections ?? GRPC_CONNECTIONS)
   const forProxy = proxy === undefined ? 0 : proxy.maxConnections + proxy.maxRequests
-  return OTHERS + http.maxConnections + forGrpc + forProxy + (admin?.maxConnections ?? 0)
+  return http.maxConnections + forGrpc + forProxy + (admin?.maxConnections ?? 0)
 }
 
 /** The descriptors that a process may have, from the text of `/proc/self/limits`; undefined if it does not say. */

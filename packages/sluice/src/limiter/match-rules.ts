@@ -42,7 +42,7 @@ export function toCheck(
   placed: PlacedLimit = rule.base!,
 ): RuleCheck {
   const { space, limit, slowestQuota } = placed
-  const { shadow, countRefused, onStoreFailure, candidate, base } = rule
+  const { shadow, countRefused, onStoreFailure, coordination, candidate, base } = rule
   if (rule.holds) return toHeldCheck(rule, key, cost, placed)
   const lockout = rule.lockout ?? undefined
   return {
@@ -55,6 +55,7 @@ export function toCheck(
     countRefused,
     onStoreFailure,
     lockout,
+    coordination,
     rule: rule.rule,
     onTrial: candidate === null || placed !== base ? undefined : candidate,
   }

@@ -1,7 +1,7 @@
 // A policy made ready for the hot path: conditions as predicates, limits with the space of their counts.
 import { joined } from '../key/key.ts'
 import { limit, type Limit, type LimitInput } from '../limit/limit.ts'
-import type { OnStoreFailure } from '../limit/verdict.ts'
+import type { Coordination, OnStoreFailure } from '../limit/verdict.ts'
 import { functionLimits } from './function-limits.ts'
 import { placeLockout } from './read-lockout.ts'
 import { compileOverrides } from './override-index.ts'
@@ -35,6 +35,8 @@ export interface CompiledRule {
   readonly lockout: { readonly space: string; readonly limit: Limit } | null
   /** Whether its counts keep holds: it is a budget, or has slots. */
   readonly holds: boolean
+  /** Undefined for `strict`. */
+  readonly coordination: Coordination | undefined
 }
 
 /** The rules of a parsed policy, in its order. */
@@ -56,6 +58,8 @@ export function placerFor(
     const names = [FORMAT, policyName, rule.name, ...sharingOf(made), ...rule.by]
     // A count with holds is another record.
     if (rule.hold !== undefined) names.push(rule.concurrency === undefined ? 'holds' : 'slots')
+    // So is one of which units are leased.
+    if (isLeased(rule)) names.push('leases')
     const quota = slowest.get(sharingOf(made).join(' '))
     return {
       limit: made,
@@ -146,6 +150,7 @@ function compileRule(policyName: string, rule: RuleInCode): CompiledRule {
             ...rule.by,
           ]),
     holds: rule.hold !== undefined,
+    coordination: rule.coordination === 'strict' ? undefined : rule.coordination,
   }
 }
 
@@ -175,4 +180,8 @@ function compileChoice(
     const ofTier = tier === undefined ? undefined : byTier.get(tier)
     return ofTier === undefined ? ownLimit(attributes) : ofTier
   }
+}
+
+function isLeased({ coordination }: RuleInCode): boolean {
+  return coordination === 'leased' || coordination === 'auto'
 }

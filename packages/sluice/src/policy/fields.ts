@@ -1,5 +1,5 @@
 // What policies may say, as tables: the parser reads by them and the JSON Schema is written from them.
-import type { OnStoreFailure } from '../limit/verdict.ts'
+import type { Coordination, OnStoreFailure } from '../limit/verdict.ts'
 import type { Lockout, OnExceed, Override, Policy, Rule, Tiers, TokenWeights } from './policy.ts'
 
 /** The fields of a policy. */
@@ -17,6 +17,7 @@ export const RULE_FIELDS: readonly (keyof Rule)[] = [
   'cost',
   'shadow',
   'onStoreFailure',
+  'coordination',
   'countRefused',
   'onExceed',
   'lockout',
@@ -48,6 +49,9 @@ export const ON_STORE_FAILURE: readonly OnStoreFailure[] = ['local', 'open', 'cl
 
 /** What a rule may do with a request over its limit. */
 export const ON_EXCEED: readonly OnExceed[] = ['refuse', 'mark']
+
+/** How the processes of a fleet may share the counts of a rule. */
+export const COORDINATION: readonly Coordination[] = ['strict', 'leased', 'auto']
 
 /** The longest name of a policy, a rule or an attribute, in characters. */
 export const LONGEST_NAME = 128

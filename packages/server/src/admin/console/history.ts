@@ -11,7 +11,7 @@ const OTHER = { policy: '', rule: 'other rules' }
 
 const BUCKETS = 'sluice_decision_duration_seconds_bucket'
 const STORE_BUCKETS = 'sluice_store_duration_seconds_bucket'
-const LEVEL_BUCKETS = 'sluice_remaining_ratio_bucket'
+const LEVEL_BUCKETS = 'sluice_rule_remaining_ratio_bucket'
 const METRICS: ReadonlySet<string> = new Set([
   'sluice_decisions_total',
   'sluice_shadow_refusals_total',
@@ -134,9 +134,11 @@ export class Sampler {
       if (result === 'blocked') blocked += count
       else countsOf(series)[result === 'allowed' ? 1 : result === 'refused' ? 2 : 3]! += count
     }
+    // Shadow rules of policies are among those on trial too.
+    const trials = new Set(all('sluice_candidate_decisions_total').map(ruleOf))
     for (const series of all('sluice_shadow_refusals_total')) {
       const count = grown('sluice_shadow_refusals_total', series)
-      if (count > 0) countsOf(series)[4] += count
+      if (count > 0 && !trials.has(ruleOf(series))) countsOf(series)[4] += count
     }
     for (const series of all('sluice_candidate_decisions_total')) {
       const count = grown('sluice_candidate_decisions_total', series)
@@ -174,6 +176,10 @@ export class Sampler {
     this.places.set(id, place)
     return place
   }
+}
+
+function ruleOf({ labels }: SeriesValue): string {
+  return JSON.stringify([labels['policy'], labels['rule']])
 }
 
 interface Step {

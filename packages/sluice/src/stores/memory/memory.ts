@@ -236,7 +236,7 @@ export class Memory implements MemoryStore, FastStore {
     return checks.map((check, i) => {
       if (check.countRefused === true) return this.spend(check, now, checks)
       if (check.candidate === true) return this.takeAlone(check, now, checks)
-      if (check.countsRefusals === true && takens[i]!.allowed && !takens[i - 1]!.allowed)
+      if (check.countsRefusals === true && takens[i]!.allowed && takens[i - 1]?.allowed === false)
         return this.countRefusal(check, now, checks)
       const table = this.tables.of(check)
       const slot = table.find(check.key)
