@@ -133,11 +133,12 @@ const cliRooms = {
   logs: [],
   replay: ['logs', 'terminal'],
   simulate: ['terminal'],
+  bench: ['terminal'],
   report: ['replay', 'simulate', 'terminal'],
   diff: ['replay', 'terminal'],
   advice: ['replay', 'terminal'],
   demo: [],
-  commands: ['advice', 'demo', 'diff', 'logs', 'replay', 'report', 'simulate', 'terminal'],
+  commands: ['advice', 'bench', 'demo', 'diff', 'logs', 'replay', 'report', 'simulate', 'terminal'],
 }
 
 /** The packages whose rooms are named. A room is a folder of `src`, or a single file with rules of its own. */

@@ -5,6 +5,7 @@ import { check } from './commands/check.ts'
 import { QUESTIONS } from './advice/answers.ts'
 import { adviseCommand, type AdviseFlags } from './commands/advise.ts'
 import { diffCommand, type DiffFlags } from './commands/diff.ts'
+import { benchCommand, type BenchFlags } from './commands/bench.ts'
 import { playgroundCommand, type PlaygroundFlags } from './commands/playground.ts'
 import { replayCommand, type ReplayFlags } from './commands/replay.ts'
 import { simulateCommand, type SimulateFlags } from './commands/simulate.ts'
@@ -145,6 +146,30 @@ program
   )
   .action((file: string, flags: SimulateFlags) =>
     runCommand((streams) => simulateCommand(file, flags, streams)),
+  )
+
+program
+  .command('bench')
+  .description('measure decisions per second with your policy, on memory, your Redis or a service')
+  .argument('[file]', 'the configuration with the policy (default: 100/min for each key)')
+  .option('--store <url>', 'a Redis to measure too, such as redis://127.0.0.1:6379')
+  .option('--service <url>', 'a running service to measure instead of this process')
+  .option('--use <name>', 'the policy to use, when the file has several')
+  .option('--seconds <number>', 'how long each target is measured, at most 60', '3')
+  .option('--keys <number>', 'how many keys the requests have', '1000')
+  .option('--zipf <number>', 'how unequal the keys are; 0 makes them equal', '1')
+  .option('--concurrency <number>', 'requests under way at the same time', '64')
+  .option('--yes', 'do not ask before a store is used that holds other keys')
+  .option('--json', 'print the result as JSON')
+  .addHelpText(
+    'after',
+    `
+Keys of the measurement have a prefix of their own and are removed afterwards.
+
+Exit code 0: done. 1: a flag or the policy is wrong, the store is unreachable, or you said no. 130: stopped by Ctrl+C.`,
+  )
+  .action((file: string | undefined, flags: BenchFlags) =>
+    runCommand((streams) => benchCommand(file, flags, streams)),
   )
 
 program
