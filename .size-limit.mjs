@@ -11,6 +11,11 @@ export default [
     limit: '9 kB',
   },
   { name: 'sluice/redis', path: 'packages/sluice/dist/redis/index.js', limit: '19 kB' },
+  {
+    name: 'sluice/coordination',
+    path: 'packages/sluice/dist/coordination/index.js',
+    limit: '8 kB',
+  },
   // With the memory store, which the fallback counts in.
   { name: 'sluice/resilience', path: 'packages/sluice/dist/resilience/index.js', limit: '11 kB' },
   // With the memory store, the refusal cache and resilience, which the pods decide by.

@@ -1,10 +1,21 @@
 // Builds the packages: the sources of each become ESM, declarations and source maps in its dist; where a package has a
 // tsconfig.cjs.json, the same again as CommonJS in dist/cjs. The pages become static files in the packages that carry them.
-import { existsSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import {
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { basename, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { ensureInstalled } from './install.mjs'
 import { root, run, tool } from './run.mjs'
+
+/** Files of spec that a package carries, so that editors find them. @type {Readonly<Record<string, string>>} */
+const schemas = { sluice: 'policy.schema.json', server: 'config.schema.json' }
 
 /** In an order in which each finds the declarations of those that it imports. */
 const packages = ['sluice', 'server', 'nest', 'cli']
@@ -68,6 +79,8 @@ async function compile(folder) {
     (await run(tool('tsc'), ['-p', folder, '--outDir', next])) ||
     (await compileCommonJs(folder, next))
   if (code === 0) {
+    const schema = schemas[basename(folder)]
+    if (schema !== undefined) copyFileSync(`${root}spec/${schema}`, `${next}/${schema}`)
     if (existsSync(`${folder}dist`)) renameSync(`${folder}dist`, last)
     renameSync(next, `${folder}dist`)
   }

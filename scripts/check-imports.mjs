@@ -37,6 +37,7 @@ const mayImport = {
   'stores/store': ['algorithms', 'limit', 'time', 'errors'],
   stores: ['stores/store', 'algorithms', 'limit', 'key', 'time', 'errors'],
   redis: ['stores/store', 'stores', 'algorithms', 'limit', 'key', 'options', 'time', 'errors'],
+  coordination: ['stores/store', 'stores', 'algorithms', 'limit', 'options', 'time', 'errors'],
   'limiter/limiter': ['decision', 'policy', 'time'],
   resilience: ['stores/store', 'stores', 'limit', 'options', 'time', 'errors'],
   limiter: [
@@ -69,6 +70,7 @@ const mayImport = {
   http: outer,
   client: [...outer, 'resilience', 'stores'],
   simulator: [
+    'coordination',
     'resilience',
     'stores',
     'stores/store',
@@ -138,7 +140,19 @@ const cliRooms = {
   diff: ['replay', 'terminal'],
   advice: ['replay', 'terminal'],
   demo: [],
-  commands: ['advice', 'bench', 'demo', 'diff', 'logs', 'replay', 'report', 'simulate', 'terminal'],
+  import: ['terminal'],
+  commands: [
+    'advice',
+    'bench',
+    'demo',
+    'diff',
+    'import',
+    'logs',
+    'replay',
+    'report',
+    'simulate',
+    'terminal',
+  ],
 }
 
 /** The packages whose rooms are named. A room is a folder of `src`, or a single file with rules of its own. */

@@ -5,7 +5,7 @@
  * since everything is new then.
  * @param {readonly number[]} samples
  */
-export function growthOf(samples) {
+function growthOf(samples) {
   const settled = samples.slice(1)
   const third = Math.max(1, Math.floor(settled.length / 3))
   return { from: median(settled.slice(0, third)), to: median(settled.slice(-third)) }

@@ -11,13 +11,17 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const IN_WORDS = [
   'checklist.md',
   'console.md',
+  'envoy-ratelimit.md',
+  'nginx.md',
   'runbook.md',
   'troubleshooting.md',
   'why-not-incr.md',
 ]
-const guides = readdirSync(join(root, 'docs/guide'))
-  .filter((name) => name.endsWith('.md') && !IN_WORDS.includes(name))
-  .map((name) => `docs/guide/${name}`)
+const guides = ['docs/guide', 'docs/guide/coming-from'].flatMap((folder) =>
+  readdirSync(join(root, folder))
+    .filter((name) => name.endsWith('.md') && !IN_WORDS.includes(name))
+    .map((name) => `${folder}/${name}`),
+)
 const http = readdirSync(join(root, 'docs/reference/http')).map(
   (name) => `docs/reference/http/${name}`,
 )
@@ -71,6 +75,7 @@ it('every block compiles', { timeout: 60_000 }, () => {
         'sluice/client': source('client/index.ts'),
         'sluice/redis': source('redis/index.ts'),
         'sluice/resilience': source('resilience/index.ts'),
+        'sluice/coordination': source('coordination/index.ts'),
         'sluice/simulator': source('simulator/index.ts'),
         'sluice/testing': source('testing/index.ts'),
       },

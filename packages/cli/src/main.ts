@@ -7,6 +7,7 @@ import { adviseCommand, type AdviseFlags } from './commands/advise.ts'
 import { diffCommand, type DiffFlags } from './commands/diff.ts'
 import { benchCommand, type BenchFlags } from './commands/bench.ts'
 import { playgroundCommand, type PlaygroundFlags } from './commands/playground.ts'
+import { importCommand, SOURCES, type ImportFlags } from './commands/import.ts'
 import { replayCommand, type ReplayFlags } from './commands/replay.ts'
 import { simulateCommand, type SimulateFlags } from './commands/simulate.ts'
 import { serve, type ServeOptions } from './commands/serve.ts'
@@ -66,6 +67,17 @@ program
   .action(async (file: string, options: { json?: boolean; strict?: boolean }) => {
     process.exitCode = await check(file, options)
   })
+
+program
+  .command('import')
+  .description('write the limits of another program as a policy file, and say what differs here')
+  .argument('<from>', `what the file belongs to: ${SOURCES.join(', ')}`)
+  .argument('<file>', 'source code, or the configuration of the proxy')
+  .option('--write', 'edit the source code instead: our options in the place of theirs')
+  .addHelpText('after', '\nExit code 1: the file has no limits that can be read.')
+  .action((from: string, file: string, flags: ImportFlags) =>
+    runCommand((streams) => importCommand(from, file, flags, streams)),
+  )
 
 program
   .command('top')

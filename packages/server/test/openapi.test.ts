@@ -30,35 +30,85 @@ const policies = [
   },
 ]
 
-/** How each response is brought about, by path and status. */
-const requests: Record<string, (service: Running, path: string) => Promise<Response | Response[]>> =
-  {
-    'post 200': async (service, path) => [
-      await post(service, path, key),
-      await post(service, path, { ...key, cost: 0 }),
-      await post(service, path, { ...key, cost: 5 }),
-      await post(service, path, { attributes: { user: 'ann', plan: 'staff' } }),
-      await post(service, path, { attributes: {} }),
-      await post(service, path, {
-        checks: [key, {}, { ...key, policy: 'x' }, { ...key, cost: -1 }],
-      }),
-    ],
-    'post 400': (service, path) => post(service, path, { nonsense: 1 }),
-    'post 404': (service, path) => post(service, path, { ...key, policy: 'none' }),
-    'post 405': ({ url }, path) => fetch(url + path),
-    'post 413': (service, path) => post(service, path, { key: 'x'.repeat(300_000) }),
-    'post 415': ({ url }, path) => fetch(url + path, { method: 'POST', body: '{}' }),
-    'get 200': ({ url }, path) => fetch(url + path),
-    'get 405': (service, path) => post(service, path, {}),
-    'get 503': async (service, path) => {
-      const stopping = service.stop(300)
-      const response = await fetch(service.url + path)
-      const copy = response.clone()
-      await response.text()
-      await stopping
-      return copy
-    },
+type ProduceResponse = (service: Running, path: string) => Promise<Response | Response[]>
+
+const budget = {
+  name: 'budget',
+  rules: [
+    { name: 'tokens', by: ['key'], limit: '9/h', hold: '60s' },
+    { name: 'at-once', by: ['key'], concurrency: 2, hold: '60s' },
+  ],
+}
+
+/** Requests with an id of a reservation, and with one that is unknown. */
+async function byId(service: Running, path: string, more: object): Promise<Response[]> {
+  const reserve = async (): Promise<string> => {
+    const response = await post(service, '/v1/reserve', { ...key, policy: 'budget', estimate: 2 })
+    return ((await response.json()) as { id: string }).id
   }
+  const first = await reserve()
+  return [
+    await post(service, path, { id: first, ...more }),
+    await post(service, path, {
+      checks: [
+        { id: await reserve(), ...more },
+        { id: '?', ...more },
+      ],
+    }),
+  ]
+}
+
+/** How the responses of some paths are brought about that need another body. */
+const ofPath: Record<string, ProduceResponse> = {
+  '/v1/reserve 200': async (service, path) => [
+    await post(service, path, { ...key, policy: 'budget' }),
+    await post(service, path, { ...key, policy: 'budget', estimate: 2 }),
+    await post(service, path, { ...key, policy: 'budget', estimate: 2 }),
+    await post(service, path, { checks: [{ ...key, policy: 'budget' }, key, {}] }),
+  ],
+  '/v1/enter 200': async (service, path) => [
+    await post(service, path, { ...key, policy: 'budget' }),
+    await post(service, path, { checks: [{ ...key, policy: 'budget' }, key, {}] }),
+    await post(service, path, { ...key, policy: 'budget' }),
+  ],
+  '/v1/settle 200': (service, path) => byId(service, path, { actual: { input: 3, output: 1 } }),
+  '/v1/extend 200': (service, path) => byId(service, path, {}),
+  '/v1/cancel 200': (service, path) => byId(service, path, {}),
+  '/v1/leave 200': (service, path) => byId(service, path, {}),
+  '/v1/settle 404': (service, path) => post(service, path, { id: 'none', actual: 1 }),
+  '/v1/extend 404': (service, path) => post(service, path, { id: 'none' }),
+  '/v1/cancel 404': (service, path) => post(service, path, { id: 'none' }),
+  '/v1/leave 404': (service, path) => post(service, path, { id: 'none' }),
+}
+
+/** How each response is brought about, by path and status. */
+const requests: Record<string, ProduceResponse> = {
+  'post 200': async (service, path) => [
+    await post(service, path, key),
+    await post(service, path, { ...key, cost: 0 }),
+    await post(service, path, { ...key, cost: 5 }),
+    await post(service, path, { attributes: { user: 'ann', plan: 'staff' } }),
+    await post(service, path, { attributes: {} }),
+    await post(service, path, {
+      checks: [key, {}, { ...key, policy: 'x' }, { ...key, cost: -1 }],
+    }),
+  ],
+  'post 400': (service, path) => post(service, path, { nonsense: 1 }),
+  'post 404': (service, path) => post(service, path, { ...key, policy: 'none' }),
+  'post 405': ({ url }, path) => fetch(url + path),
+  'post 413': (service, path) => post(service, path, { key: 'x'.repeat(300_000) }),
+  'post 415': ({ url }, path) => fetch(url + path, { method: 'POST', body: '{}' }),
+  'get 200': ({ url }, path) => fetch(url + path),
+  'get 405': (service, path) => post(service, path, {}),
+  'get 503': async (service, path) => {
+    const stopping = service.stop(300)
+    const response = await fetch(service.url + path)
+    const copy = response.clone()
+    await response.text()
+    await stopping
+    return copy
+  },
+}
 
 function post({ url }: Running, path: string, body: object): Promise<Response> {
   const headers = { 'content-type': 'application/json' }
@@ -88,8 +138,10 @@ describe('the description', () => {
 
   const produced = responses.filter(([method, , status]) => `${method} ${status}` !== 'post 503')
   it.each(produced)('%s %s: %s is produced as described', async (method, path, status) => {
-    const service = await running({ policies })
-    const answers = await requests[`${method} ${status}`]!(service, path)
+    const isOfBudget = /reserve|settle|extend|cancel|enter|leave/.test(path)
+    const service = await running({ policies: isOfBudget ? [...policies, budget] : policies })
+    const request = ofPath[`${path} ${status}`] ?? requests[`${method} ${status}`]!
+    const answers = await request(service, path)
     for (const response of [answers].flat())
       expect(await differences(response, path, method, status)).toBeUndefined()
   })

@@ -21,6 +21,7 @@ export const ERROR_CODES = [
   'store-full',
   'store-forbidden',
   'store-wrong-type',
+  'store-learning',
   'store-failed',
   'breaker-open',
   'queue-full',
@@ -47,7 +48,18 @@ export interface SluiceErrorOptions {
   readonly problems?: readonly Problem[]
 }
 
-/** Every error that Sluice throws. Being refused is a value, never an error. */
+/**
+ * Every error that Sluice throws. Being refused is a value, never an error.
+ *
+ * @example
+ * ```ts
+ * try {
+ *   createLimiter({ limit: 'often' })
+ * } catch (error) {
+ *   if (error instanceof SluiceError) console.error(error.code, error.message)
+ * }
+ * ```
+ */
 export class SluiceError extends Error {
   override readonly name = 'SluiceError'
   /** Stable, documented under `docs/reference/errors.md`. */

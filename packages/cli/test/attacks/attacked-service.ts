@@ -14,7 +14,7 @@ const [, HEAP = ''] = /(--max-old-space-size=\d+)/.exec(readFileSync(manifest, '
 export const TOKEN = 'operator-token-for-attacks-0123456789'
 
 /** The longest waits for health during an attack, in ms. */
-export interface Waits {
+interface Waits {
   readonly service: { readonly longest: number; readonly failed: number; readonly count: number }
   /** Of a server that does nothing: how long the machine stood still. */
   readonly machine: { readonly longest: number }

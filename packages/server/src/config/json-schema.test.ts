@@ -13,6 +13,7 @@ const policies = [{ name: 'api', rules: [{ name: 'all', by: [], limit: '1/s' }] 
 const good: readonly object[] = [
   { policies },
   { policies, store: 'memory' },
+  { $schema: 'config.schema.json', policies },
   { policies, store: 'redis://h' },
   { policies, store: { kind: 'memory', maxKeys: 5 } },
   { policies, store: { kind: 'redis', url: 'rediss://h', timeout: '15ms', cluster: true } },

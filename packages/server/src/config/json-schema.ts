@@ -17,6 +17,7 @@ export function configSchema(policy: Schema): Schema {
     description: 'Policies, where their counts live, and where the service listens.',
     ...rest,
     properties: {
+      $schema: { type: 'string', description: 'The address of this schema, for editors.' },
       ...properties,
       policies: { ...policies, items: { $ref: '#/$defs/policy' } },
       store: {

@@ -33,7 +33,7 @@ export function readConfig(
   const envoyFile = problemOfEnvoyFile(document.value)
   if (envoyFile !== undefined)
     return failed([{ file, line: 1, column: 1, path: '', message: envoyFile }])
-  const value = withOneRouteSpelling(withLongStore(document.value))
+  const value = withOneRouteSpelling(withLongStore(withoutSchemaAddress(document.value)))
   const place = (steps: readonly Step[], message: string, isKey: boolean): ConfigProblem => {
     const position = document.positionOf(steps, isKey ? 'key' : 'value')
     return { file, ...position, path: pathText(steps), message }
@@ -139,6 +139,13 @@ function problemOfEnvoyFile(value: unknown): string | undefined {
     typeof memberOf(value, 'domain') === 'string' && Array.isArray(memberOf(value, 'descriptors'))
   if (!isTheirs) return undefined
   return "this file has descriptors of Envoy's rate limit service; name it in a configuration: envoy: { files: [this file] }"
+}
+
+/** `$schema` is for editors. */
+function withoutSchemaAddress(value: unknown): unknown {
+  if (typeof memberOf(value, '$schema') !== 'string') return value
+  const { $schema: _, ...rest } = value as Record<string, unknown>
+  return rest
 }
 
 /** `store: memory` and `store: redis://…` are short for objects. */

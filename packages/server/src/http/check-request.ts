@@ -26,12 +26,12 @@ export function batchOf(body: unknown): Batch | undefined {
   if (typeof body !== 'object' || body === null || !('checks' in body)) return undefined
   const { checks, outcomes = false, ...others } = body as Readonly<Record<string, unknown>>
   const [other] = Object.keys(others)
-  if (other !== undefined) throw wrong(other, 'not a known field beside checks and outcomes')
+  if (other !== undefined) throw wrongField(other, 'not a known field beside checks and outcomes')
   if (typeof outcomes !== 'boolean')
-    throw wrong('outcomes', `${shown(outcomes)}; accepted: true or false`)
-  if (!Array.isArray(checks)) throw wrong('checks', `${shown(checks)}; accepted: a list`)
+    throw wrongField('outcomes', `${shown(outcomes)}; accepted: true or false`)
+  if (!Array.isArray(checks)) throw wrongField('checks', `${shown(checks)}; accepted: a list`)
   if (checks.length > MAX_ENTRIES)
-    throw wrong('checks', `${checks.length} entries long; accepted: at most ${MAX_ENTRIES}`)
+    throw wrongField('checks', `${checks.length} entries long; accepted: at most ${MAX_ENTRIES}`)
   return { entries: checks, outcomes }
 }
 
@@ -57,34 +57,40 @@ export function readCheck(body: unknown, takesInstant: boolean): CheckRequest {
     else if (name === 'cost') cost = value
     else if (name === 'takenAt' && takesInstant) takenAt = value
     else
-      throw wrong(
+      throw wrongField(
         name,
         `not a known field; accepted: policy, attributes, key, cost${takesInstant ? ', takenAt' : ''}`,
       )
   }
   if (policy !== undefined && typeof policy !== 'string')
-    throw wrong('policy', `${shown(policy)}; accepted: the name of a policy`)
+    throw wrongField('policy', `${shown(policy)}; accepted: the name of a policy`)
   if (cost !== undefined && typeof cost !== 'number')
-    throw wrong('cost', `${shown(cost)}; accepted: a whole number of units`)
+    throw wrongField('cost', `${shown(cost)}; accepted: a whole number of units`)
   if (takenAt !== undefined && typeof takenAt !== 'number')
-    throw wrong('takenAt', `${shown(takenAt)}; accepted: the decision's at, in milliseconds`)
-  return { policy, attributes: subjectOf(attributes, key), cost, takenAt }
+    throw wrongField('takenAt', `${shown(takenAt)}; accepted: the decision's at, in milliseconds`)
+  return { policy, attributes: attributesOrKey(attributes, key), cost, takenAt }
 }
 
-function subjectOf(attributes: unknown, key: unknown): Attributes | string {
+/** Whom a request is about: its attributes, or its key alone. */
+export function attributesOrKey(attributes: unknown, key: unknown): Attributes | string {
   if (key !== undefined) {
     if (attributes !== undefined)
-      throw wrong('key', 'given beside attributes; accepted: one of the two')
-    if (typeof key !== 'string') throw wrong('key', `${shown(key)}; accepted: a string`)
+      throw wrongField('key', 'given beside attributes; accepted: one of the two')
+    if (typeof key !== 'string') throw wrongField('key', `${shown(key)}; accepted: a string`)
     return key
   }
-  if (attributes === undefined) throw wrong('attributes', 'missing; accepted: attributes or key')
+  if (attributes === undefined)
+    throw wrongField('attributes', 'missing; accepted: attributes or key')
   if (typeof attributes !== 'object' || attributes === null || Array.isArray(attributes))
-    throw wrong('attributes', `${shown(attributes)}; accepted: an object such as {"user":"42"}`)
+    throw wrongField(
+      'attributes',
+      `${shown(attributes)}; accepted: an object such as {"user":"42"}`,
+    )
   return attributes as Attributes
 }
 
-function wrong(field: string, is: string): RequestError {
+/** The error of one field of a body. */
+export function wrongField(field: string, is: string): RequestError {
   const name = field.length > 60 ? `${field.slice(0, 57)}...` : field
   return new RequestError(400, 'invalid-body', `${name} is ${is}`, name)
 }

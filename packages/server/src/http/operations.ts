@@ -1,14 +1,17 @@
-// The four operations of the API, on the limiters in force when the request came.
+// The operations of the API, on the limiters in force when the request came.
 import type { Decision, MaybePromise } from 'sluice'
 import { limiterFor } from '../limiters/limiter-for.ts'
 import { isPromise, type Limiters, type ServiceLimiter } from '../limiters/limiters.ts'
+import { answerBudget, isBudgetOperation, type BudgetOperationName } from './budget-operations.ts'
 import { answerBatch } from './batch.ts'
 import { batchOf, readCheck, type CheckRequest } from './check-request.ts'
 import { briefDecisionJson, decisionJson } from './decision-json.ts'
 import { problemOfError, type Problem } from '../net/problem.ts'
 
 /** Named like the limiter's own methods. */
-export type OperationName = 'check' | 'peek' | 'refund' | 'reset'
+export type OperationName = CheckOperationName | BudgetOperationName
+
+type CheckOperationName = 'check' | 'peek' | 'refund' | 'reset'
 
 type WriteDecision = (decision: Decision) => string
 
@@ -19,7 +22,7 @@ type Operation = (
   write: WriteDecision,
 ) => MaybePromise<string>
 
-const OPERATIONS: Readonly<Record<OperationName, Operation>> = {
+const OPERATIONS: Readonly<Record<CheckOperationName, Operation>> = {
   check: (limiter, { attributes, cost }, write) => written(limiter.check(attributes, cost), write),
   peek: (limiter, { attributes, cost }, write) => written(limiter.peek(attributes, cost), write),
   refund: (limiter, { attributes, cost, takenAt }) =>
@@ -68,6 +71,7 @@ function answerOne(
   body: unknown,
   write: WriteDecision,
 ): MaybePromise<string> {
+  if (isBudgetOperation(name)) return answerBudget(name, limiters, body)
   const request = readCheck(body, name === 'refund')
   return OPERATIONS[name](limiterFor(limiters, request.policy), request, write)
 }

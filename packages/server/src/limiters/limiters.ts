@@ -1,8 +1,15 @@
 // The seam between protocols and policies: every listener maps its requests to one of these limiters, by policy name.
 import type { Limiter, MaybePromise, Policy, SyncLimiter } from 'sluice'
+import type { Budget, SyncBudget } from 'sluice/budgets'
 
 /** Decides requests: at once on the memory store, by promises on a remote one. */
-export type ServiceLimiter = Limiter | SyncLimiter
+export type ServiceLimiter = (Limiter | SyncLimiter) & {
+  /** Reserves and enters by the same policy, if one of its rules has holds. */
+  readonly budget?: ServiceBudget
+}
+
+/** Holds units: at once on the memory store, by promises on a remote one. */
+export type ServiceBudget = Budget | SyncBudget
 
 /**
  * The limiters of one state of the policy file. It never changes: a reload makes another one. A request reads it

@@ -1,5 +1,6 @@
 // Makes the limiter of a policy: one decider, with the surroundings that all decisions of the service have.
-import { createLimiter, type Policy } from 'sluice'
+import { createLimiter, type MemoryStore, type Policy, type Store } from 'sluice'
+import { createBudget, withHolds } from 'sluice/budgets'
 import { decideOptions, type DecisionSurroundings } from './decide-options.ts'
 import type { MakeLimiter } from './registry.ts'
 
@@ -7,12 +8,20 @@ import type { MakeLimiter } from './registry.ts'
 export function limiterMaker(surroundings: DecisionSurroundings): MakeLimiter {
   return (policy: Policy) => {
     const { store, blocked, onDecision, identify } = decideOptions(policy, surroundings)
-    return createLimiter({
-      policy,
-      store,
+    const around = {
       ...(blocked && { blocked }),
       ...(onDecision && { onDecision }),
       ...(identify && { identify }),
-    })
+    }
+    if (!policy.rules.some(({ hold }) => hold !== undefined))
+      return createLimiter({ policy, store, ...around })
+    const holding = keepingHolds(store)
+    const limiter = createLimiter({ policy, store: holding, ...around })
+    return Object.assign(limiter, { budget: createBudget({ policy, store: holding, ...around }) })
   }
+}
+
+/** The store with holds: one in this process needs a store around it, a remote one keeps them itself. */
+function keepingHolds(store: Store): Store {
+  return store.sync === true && !('exchange' in store) ? withHolds(store as MemoryStore) : store
 }

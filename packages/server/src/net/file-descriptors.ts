@@ -6,7 +6,7 @@ import type { ListenersConfig } from '../config/config.ts'
 const GRPC_CONNECTIONS = 20_000
 
 /** File descriptors that the listeners need at their limits; the reverse proxy also has one for each upstream request. */
-export function descriptorsNeeded({ http, grpc, proxy, admin }: ListenersConfig): number {
+function descriptorsNeeded({ http, grpc, proxy, admin }: ListenersConfig): number {
   const forGrpc = grpc === undefined ? 0 : (grpc.maxConnections ?? GRPC_CONNECTIONS)
   const forProxy = proxy === undefined ? 0 : proxy.maxConnections + proxy.maxRequests
   return http.maxConnections + forGrpc + forProxy + (admin?.maxConnections ?? 0)

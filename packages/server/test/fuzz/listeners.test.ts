@@ -2,12 +2,12 @@
 import { connect, type Socket } from 'node:net'
 import { connect as connectHttp2 } from 'node:http2'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { mutations } from '../../../../test/fuzz/mutations.ts'
 import { lengthOf } from '../../../../test/length.ts'
 import { administered, TOKEN } from '../admin/admin.ts'
 import { call, encode, framed } from '../envoy/raw-client.ts'
 import { running, type Running } from '../running.ts'
 import { behind } from '../upstream/behind.ts'
-import { mutations } from './mutations.ts'
 
 vi.setConfig({ testTimeout: 3_600_000 })
 

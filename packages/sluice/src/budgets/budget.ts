@@ -83,8 +83,11 @@ export interface Budget {
   extend(id: string): Promise<Settlements>
   /** Frees everything. */
   cancel(id: string): Promise<Settlements>
-  /** Takes a slot of every rule with `concurrency`, and charges every rule without `hold`. The slot is renewed until it is left. */
-  enter(attributes: Attributes | string, cost?: number): Promise<Slot>
+  /**
+   * Takes a slot of every rule with `concurrency`, and charges every rule without `hold`. The slot is renewed
+   * until it is left, unless `isRenewed` is false: then `extend` renews it.
+   */
+  enter(attributes: Attributes | string, cost?: number, isRenewed?: boolean): Promise<Slot>
   /** Frees a slot by its id, for callers that do not have the slot itself. */
   leave(id: string): Promise<void>
   /** Ends the renewal of slots; those that were not left come free at their end. */
@@ -97,7 +100,7 @@ export interface SyncBudget {
   settle(id: string, actual: number | Usage): Settlements
   extend(id: string): Settlements
   cancel(id: string): Settlements
-  enter(attributes: Attributes | string, cost?: number): Slot
+  enter(attributes: Attributes | string, cost?: number, isRenewed?: boolean): Slot
   leave(id: string): void
   close(): void
 }
@@ -183,7 +186,7 @@ export class PolicyBudget {
     return this.book(id, () => ({ spent: 0, keep: 0 }))
   }
 
-  enter(input: Attributes | string, cost = 1): MaybePromise<Slot> {
+  enter(input: Attributes | string, cost = 1, isRenewed = true): MaybePromise<Slot> {
     requireCost('cost', cost)
     const attributes = parseAttributes(input, 'any')
     const hold = newHoldId()
@@ -191,7 +194,9 @@ export class PolicyBudget {
       isSlot(rule) ? slotCheck(check, rule, hold) : undefined,
     )
     const decided = decide(request, { ...this.options.deciding, store: this.store })
-    return after(decided, (decision) => this.slotOf(request, decision, hold, attributes))
+    return after(decided, (decision) =>
+      this.slotOf(request, decision, { hold, attributes, isRenewed }),
+    )
   }
 
   leave(id: string): MaybePromise<void> {
@@ -211,8 +216,7 @@ export class PolicyBudget {
   private slotOf(
     { checks }: DecisionRequest,
     decision: Decision,
-    hold: string,
-    attributes: Attributes,
+    { hold, attributes, isRenewed }: { hold: string; attributes: Attributes; isRenewed: boolean },
   ): Slot {
     const held = checks.filter((check) => check.hold !== undefined)
     if (!decision.allowed || held.length === 0)
@@ -224,6 +228,7 @@ export class PolicyBudget {
     const settlements = held.map((check) => settlementOf(check, hold))
     const renewal = this.renewals.add(
       settlements.map((one, i) => ({ ...one, keep: ALL, life: held[i]!.hold!.life })),
+      isRenewed,
     )
     const leave = (): void => {
       if (!this.renewals.remove(renewal)) return

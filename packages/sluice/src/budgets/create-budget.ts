@@ -113,7 +113,7 @@ function promising(budget: PolicyBudget): Budget {
     settle: async (id, actual) => budget.settle(id, actual),
     extend: async (id) => budget.extend(id),
     cancel: async (id) => budget.cancel(id),
-    enter: async (attributes, cost) => budget.enter(attributes, cost),
+    enter: async (attributes, cost, isRenewed) => budget.enter(attributes, cost, isRenewed),
     leave: async (id) => budget.leave(id),
     close: async () => budget.close(),
   }

@@ -5,6 +5,8 @@ import type { Attributes } from '../policy/policy.ts'
 /** The longest id, in characters. */
 const MAX_LENGTH = 8192
 
+const NOT_AN_ID = 'the id is not that of a reservation; pass the id that reserve returned'
+
 /** What an id says. */
 export interface ReservationData {
   /** The id of the holds in the store. */
@@ -27,13 +29,17 @@ export function writeId(data: ReservationData): string {
 /** Reads an id. Throws `unknown-reservation` when it is not one of this policy. */
 export function readId(id: unknown, policy: string): ReservationData {
   const data = typeof id === 'string' && id.length <= MAX_LENGTH ? parsed(id) : undefined
-  if (data === undefined)
-    throw unknownReservation(
-      'the id is not that of a reservation; pass the id that reserve returned',
-    )
+  if (data === undefined) throw unknownReservation(NOT_AN_ID)
   if (data.policy !== policy)
     throw unknownReservation(`the reservation is of the policy ${data.policy}; settle it there`)
   return data
+}
+
+/** The name of the policy that an id belongs to. Throws `unknown-reservation` when it is not an id. */
+export function reservationPolicy(id: unknown): string {
+  const data = typeof id === 'string' && id.length <= MAX_LENGTH ? parsed(id) : undefined
+  if (data === undefined) throw unknownReservation(NOT_AN_ID)
+  return data.policy
 }
 
 /** The error of an id that nothing is known of. */

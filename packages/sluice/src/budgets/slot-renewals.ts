@@ -14,6 +14,8 @@ type Renewal = readonly Settlement[]
 /** The slots that are entered. The timer runs while there is one. */
 export class SlotRenewals {
   private readonly slots = new Set<Renewal>()
+  /** Slots that the caller renews. */
+  private readonly others = new WeakSet<Renewal>()
   private readonly renew: (settlements: readonly Settlement[]) => MaybePromise<Exchanged>
   private readonly timers: Timers
   private readonly interval: Millis
@@ -29,7 +31,12 @@ export class SlotRenewals {
     this.interval = Math.max(1, Math.floor(shortestHold / RENEWALS_PER_HOLD))
   }
 
-  add(renewal: Renewal): Renewal {
+  /** Adds a slot; one that is not renewed is only known until it is left. */
+  add(renewal: Renewal, isRenewed: boolean): Renewal {
+    if (!isRenewed) {
+      this.others.add(renewal)
+      return renewal
+    }
     this.slots.add(renewal)
     this.timer ??= this.timers.start(this.run, this.interval)
     return renewal
@@ -37,7 +44,7 @@ export class SlotRenewals {
 
   /** False if it was removed before. */
   remove(renewal: Renewal): boolean {
-    return this.slots.delete(renewal)
+    return this.slots.delete(renewal) || this.others.delete(renewal)
   }
 
   close(): void {

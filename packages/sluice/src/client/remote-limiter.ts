@@ -18,7 +18,7 @@ import { RemoteFallback, warnOfService, type LocalLimiter } from './remote-fallb
 import { readTimers, type ClientTimers } from './timers.ts'
 
 /** A {@link Limiter} whose policy only the service knows, so that it cannot describe it. */
-export type RemoteLimiter = Omit<Limiter, 'describe'>
+export type RemoteLimiter = Omit<Limiter, 'describe' | 'checkNow'>
 
 /** Options of {@link remoteLimiter}. */
 export interface RemoteLimiterOptions {

@@ -1,7 +1,7 @@
 // The one place where the checks of a request meet a store. Policies, descriptors and callers with checks of their own end here.
 import type { Verdict } from '../limit/verdict.ts'
 import type { Attributes } from '../policy/policy.ts'
-import { isPromise, type MaybePromise, type Store } from '../stores/store.ts'
+import { isPromise, type AsyncStore, type MaybePromise, type Store } from '../stores/store.ts'
 import { preciseClock, type Millis } from '../time/clock.ts'
 import type { Decision, Skipped } from './decision.ts'
 import { candidateChecks, isOnTrial, withCandidates } from './candidates.ts'
@@ -34,7 +34,15 @@ export interface DecideOptions {
 
 const NONE: readonly never[] = []
 
-/** Decides a request: charges all of its checks, or none. Answers at once on a synchronous store. */
+/**
+ * Decides a request: charges all of its checks, or none. Answers at once on a synchronous store.
+ *
+ * @example
+ * ```ts
+ * const request = matchPolicy(policy)({ user: '42' })
+ * const { allowed } = await decide(request, { store })
+ * ```
+ */
 export function decide(request: DecisionRequest, options: DecideOptions): MaybePromise<Decision> {
   const { onDecision, identify } = options
   if (onDecision === undefined && identify === undefined) return answer(request, options, 'take')
@@ -49,7 +57,35 @@ export function decide(request: DecisionRequest, options: DecideOptions): MaybeP
   return isPromise(decision) ? decision.then(observe) : observe(decision)
 }
 
-/** What {@link decide} would answer, without charging anything. */
+/**
+ * {@link decide} without a promise; undefined, with nothing charged, when the store has to be asked, or when the request
+ * is blocked or has a limit on trial, which {@link decide} answers.
+ */
+export function decideNow(
+  request: DecisionRequest,
+  { store, blocked, onDecision }: DecideOptions,
+): Decision | undefined {
+  const { checks, skipped } = request
+  if (checks.length === 0 || checks.some(isOnTrial)) return undefined
+  if (blocked !== undefined && longestBlock(request.attributes, blocked) !== undefined)
+    return undefined
+  const start = onDecision === undefined ? 0 : preciseClock()
+  const verdicts = (store as AsyncStore).takeNow?.(checks)
+  if (verdicts === undefined) return undefined
+  const decision = new StoreDecision(checks, verdicts, skipped)
+  onDecision?.(decision, request, preciseClock() - start)
+  return decision
+}
+
+/**
+ * What {@link decide} would answer, without charging anything.
+ *
+ * @example
+ * ```ts
+ * const request = matchPolicy(policy)({ user: '42' })
+ * const { remaining } = await peekDecision(request, { store })
+ * ```
+ */
 export function peekDecision(
   request: DecisionRequest,
   options: DecideOptions,

@@ -4,7 +4,15 @@ import { limitText } from '../limit/limit.ts'
 import type { Millis } from '../time/clock.ts'
 import type { Decision, Outcome, Skipped } from './decision.ts'
 
-/** One sentence per rule, with the numbers, separated by line breaks. */
+/**
+ * One sentence per rule, with the numbers, separated by line breaks.
+ *
+ * @example
+ * ```ts
+ * console.log(explain(limiter.check('user:42')))
+ * // allowed by default: token bucket 100/min: 99 of 100 units left, full in 600 ms
+ * ```
+ */
 export function explain(decision: Decision): string {
   if (!Array.isArray(decision?.outcomes)) {
     throw new SluiceError(
@@ -63,7 +71,14 @@ const UNITS = [
   [1000, 's'],
 ] as const
 
-/** A wait in at most two units, rounded up, such as `1 min 5 s`. */
+/**
+ * A wait in at most two units, rounded up, such as `1 min 5 s`.
+ *
+ * @example
+ * ```ts
+ * waitText(90_000) // '1 min 30 s'
+ * ```
+ */
 export function waitText(millis: Millis): string {
   if (millis < 1000) return `${millis} ms`
   if (millis <= 59_900) return `${Math.ceil(millis / 100) / 10} s`

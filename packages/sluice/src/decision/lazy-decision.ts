@@ -168,7 +168,14 @@ export type VisibleOutcome = Pick<
   | 'hidden'
 >
 
-/** The outcomes of any decision, for readers of a few numbers: faster than `outcomes`. */
+/**
+ * The outcomes of any decision, for readers of a few numbers: faster than `outcomes`.
+ *
+ * @example
+ * ```ts
+ * for (const { rule, remaining } of visibleOutcomes(decision)) console.log(rule, remaining)
+ * ```
+ */
 export function visibleOutcomes(decision: Decision): readonly VisibleOutcome[] {
   return decision instanceof LazyDecision ? decision.visible : decision.outcomes
 }

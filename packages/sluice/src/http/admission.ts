@@ -65,7 +65,14 @@ export function keepAdmission(request: object, admission: Admission): void {
   ;(request as Marked)[ADMISSION] = admission
 }
 
-/** The decision of the guard that a request met last; undefined before it met one. */
+/**
+ * The decision of the guard that a request met last; undefined before it met one.
+ *
+ * @example
+ * ```ts
+ * const left = decisionOf(request)?.remaining
+ * ```
+ */
 export function decisionOf(request: object): Decision | undefined {
   return admissionOf(request)?.decision ?? undefined
 }
@@ -73,6 +80,11 @@ export function decisionOf(request: object): Decision | undefined {
 /**
  * Sets the final cost of a request, for work that ends later than its response: surplus units are refunded, missing
  * ones are taken. Concerns the guard that the request met last.
+ *
+ * @example
+ * ```ts
+ * await settle(request, 12) // what the request cost in the end
+ * ```
  */
 export function settle(request: object, cost: number): MaybePromise<void> {
   const admission = admissionOf(request)

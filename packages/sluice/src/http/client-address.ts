@@ -43,7 +43,15 @@ interface Known extends Address {
 
 const UNKNOWN: Known = { ip: undefined, network: undefined, trusted: false }
 
-/** Makes a reader of addresses. Work on an address is done once, as long as it comes back. */
+/**
+ * Makes a reader of addresses. Work on an address is done once, as long as it comes back.
+ *
+ * @example
+ * ```ts
+ * const addresses = clientAddress({ trustedProxies: ['10.0.0.0/8'] })
+ * const { ip } = addresses.of('2001:db8::1')
+ * ```
+ */
 export function clientAddress(
   options: AddressOptions = {},
   onWarning?: (warning: HttpWarning) => void,

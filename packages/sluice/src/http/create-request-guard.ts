@@ -22,7 +22,14 @@ export type RateLimitOptions<Q, S = unknown> = Omit<LimiterSettings, 'onDecision
   (LimitOption | PolicyOption) &
   HttpOptions<Q, S>
 
-/** Creates the guard of a framework. Throws `invalid-option` and the errors of `createLimiter`. */
+/**
+ * Creates the guard of a framework. Throws `invalid-option` and the errors of `createLimiter`.
+ *
+ * @example
+ * ```ts
+ * const guard = createRequestGuard(nodeAdapter, { limit: '100/min' })
+ * ```
+ */
 export function createRequestGuard<Q extends object, S>(
   adapter: FrameworkAdapter<Q, S>,
   first: AnyLimiter | RateLimitOptions<Q, S>,

@@ -19,6 +19,11 @@ export interface ExpressRequest extends NodeRequest {
  * Limits requests: `app.use(rateLimit({ limit: '100/min' }))`. The route is known to middleware of the route
  * itself, `app.get('/orders/:id', rateLimit(limiter), …)`; before that, declare routes. With `address: 'express'`,
  * Express's setting `trust proxy` finds the address. Errors go to `next`.
+ *
+ * @example
+ * ```ts
+ * app.use(rateLimit({ limit: '100/min', address: 'express' }))
+ * ```
  */
 export function rateLimit<Q extends ExpressRequest, S extends NodeResponse>(
   limiter: AnyLimiter | RateLimitOptions<Q, S>,

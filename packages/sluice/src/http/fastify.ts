@@ -29,6 +29,11 @@ export type Hook<Q, S> = (request: Q, reply: S, done: (error?: Error) => void) =
 /**
  * Limits requests: `app.addHook('onRequest', rateLimit({ limit: '100/min' }))`. Added first, it counts 404s too. With
  * `address: 'fastify'`, Fastify's option `trustProxy` finds the address. Errors go to `done`.
+ *
+ * @example
+ * ```ts
+ * app.addHook('onRequest', rateLimit({ limit: '100/min' }))
+ * ```
  */
 export function rateLimit<
   Q extends FastifyRequest = FastifyRequest,

@@ -20,6 +20,12 @@ export type Handler<A extends unknown[]> = (request: Request, ...rest: A) => May
 /**
  * Limits a handler: `rateLimit({ limit: '100/min' })(handler)`. Where the runtime gives no peer address, set
  * `address`. `onRefused` receives the reply as a Response, and may return another.
+ *
+ * @example
+ * ```ts
+ * const limit = rateLimit({ limit: '100/min', address: { header: 'cf-connecting-ip' } })
+ * export default { fetch: limit((request) => new Response('ok')) }
+ * ```
  */
 export function rateLimit(
   limiter: AnyLimiter | RateLimitOptions<Request, Response>,

@@ -22,6 +22,11 @@ export type GrpcInterceptor<C> = (method: { readonly path: string }, call: GrpcC
 /**
  * Limits calls: `new Server({ interceptors: [rateLimit(ServerInterceptingCall, { limit: '100/min' })] })`. The
  * class is grpc-js's own, which the library does not import. In `after`, the status is gRPC's code.
+ *
+ * @example
+ * ```ts
+ * const server = new Server({ interceptors: [rateLimit({ limit: '100/min' })] })
+ * ```
  */
 export function rateLimit<C>(
   ServerInterceptingCall: new (call: never, responder: never) => C,

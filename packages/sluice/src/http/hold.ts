@@ -2,7 +2,14 @@
 import type { Millis } from '../time/clock.ts'
 import { MAX_TIMER_MS } from '../time/timers.ts'
 
-/** Calls back after the delay, however long it is. Returns the function that stops waiting. */
+/**
+ * Calls back after the delay, however long it is. Returns the function that stops waiting.
+ *
+ * @example
+ * ```ts
+ * const cancel = hold(decision.delay, () => console.log('go on'))
+ * ```
+ */
 export function hold(delay: Millis, then: () => void): () => void {
   let left = delay
   let timer: ReturnType<typeof setTimeout>
@@ -22,7 +29,14 @@ export interface Closable {
   removeListener(event: 'close', listener: () => void): unknown
 }
 
-/** Holds a request, then calls `next`. If the client closes the connection first, calls `onClosed` instead. */
+/**
+ * Holds a request, then calls `next`. If the client closes the connection first, calls `onClosed` instead.
+ *
+ * @example
+ * ```ts
+ * holdUntilClosed(decision.delay, response, () => response.end('ok'))
+ * ```
+ */
 export function holdUntilClosed(
   delay: Millis,
   connection: Closable,

@@ -24,7 +24,14 @@ export interface HonoContext {
 
 type Next = () => Promise<void>
 
-/** Limits requests: `app.use(rateLimit({ limit: '100/min' }))`. Errors are thrown, for `app.onError` to answer. */
+/**
+ * Limits requests: `app.use(rateLimit({ limit: '100/min' }))`. Errors are thrown, for `app.onError` to answer.
+ *
+ * @example
+ * ```ts
+ * app.use(rateLimit({ limit: '100/min' }))
+ * ```
+ */
 export function rateLimit<C extends HonoContext>(
   limiter: AnyLimiter | RateLimitOptions<C, C>,
   options?: HttpOptions<C, C>,

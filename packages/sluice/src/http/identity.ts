@@ -5,7 +5,14 @@ import type { FrameworkAdapter } from './framework-adapter.ts'
 import { wrong, type Identify } from './options.ts'
 import { show } from '../errors.ts'
 
-/** The hash that stands for an API key in attributes and keys: no store and no log holds the key itself. */
+/**
+ * The hash that stands for an API key in attributes and keys: no store and no log holds the key itself.
+ *
+ * @example
+ * ```ts
+ * limiter.check({ apiKey: apiKeyHash('sk_live_1') })
+ * ```
+ */
 export function apiKeyHash(apiKey: string): string {
   return sha256(apiKey)
 }
@@ -16,6 +23,11 @@ const FIELD = Symbol('sluice.field')
 /**
  * Reads an identity from a header field: `apiKey: fromHeader('x-api-key')`. A request that has the field twice, or
  * spells it with `_` for `-`, is refused with 400: the application may read another line than the one that counts.
+ *
+ * @example
+ * ```ts
+ * rateLimit({ limit: '100/min', user: fromHeader('x-user-id') })
+ * ```
  */
 export function fromHeader(name: string): Identify<unknown> {
   if (typeof name !== 'string' || !/^[!#$%&'*+.^`|~\w-]+$/.test(name))

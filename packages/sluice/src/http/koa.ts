@@ -26,6 +26,11 @@ type Next = () => Promise<unknown>
 /**
  * Limits requests: `app.use(rateLimit({ limit: '100/min' }))`. The route is known to middleware of the router. With
  * `address: 'koa'`, Koa's setting `proxy` finds the address. Errors are thrown, for Koa to answer.
+ *
+ * @example
+ * ```ts
+ * app.use(rateLimit({ limit: '100/min' }))
+ * ```
  */
 export function rateLimit<C extends KoaContext>(
   limiter: AnyLimiter | RateLimitOptions<C, C>,

@@ -29,6 +29,11 @@ const PROOFS = 2
 /**
  * Limits failed logins by the attributes `account` and `ip`, and those of all strangers together: addresses from
  * which nobody has lately logged in, for whom the attribute `proven` is absent. Give units back on success.
+ *
+ * @example
+ * ```ts
+ * const limiter = createLimiter({ policy: loginPolicy({ perAccount: '5/15min' }) })
+ * ```
  */
 export function loginPolicy(limits: LoginLimits = {}): Policy {
   const stranger = { stage: 'absent', proven: 'absent' }
@@ -71,12 +76,25 @@ type Checks = Pick<Limiter, 'check' | 'peek'> | Pick<SyncLimiter, 'check' | 'pee
 /**
  * Remembers a successful login from an address, in the store of a limiter on {@link loginPolicy}. Where the
  * address is not known nothing is remembered: it would vouch for every unknown address.
+ *
+ * @example
+ * ```ts
+ * await prove(limiter, '192.0.2.1')
+ * ```
  */
 export function prove(limiter: Checks, ip: string | undefined): MaybePromise<unknown> {
   return ip === undefined ? undefined : limiter.check({ stage: 'proof', ip })
 }
 
-/** Whether a login from an address succeeded lately: true or undefined, for the attribute `proven`. */
+/**
+ * Whether a login from an address succeeded lately: true or undefined, for the attribute `proven`.
+ *
+ * @example
+ * ```ts
+ * const proven = await isProven(limiter, '192.0.2.1')
+ * limiter.check({ account: 'ann', ip: '192.0.2.1', proven })
+ * ```
+ */
 export function isProven(limiter: Checks, ip: string | undefined): MaybePromise<true | undefined> {
   if (ip === undefined) return undefined
   const decision = limiter.peek({ stage: 'proof', ip })

@@ -10,6 +10,12 @@ export type Middleware<Q, S> = (request: Q, response: S, next: Next) => void
 /**
  * Limits requests: `rateLimit({ limit: '100/min' })` by address, `rateLimit(limiter, options)` by a policy. `next` is
  * never called with an error: handlers that ignore it would go on. Failures are answered with 500.
+ *
+ * @example
+ * ```ts
+ * const limit = rateLimit({ limit: '100/min' })
+ * createServer((request, response) => limit(request, response, () => response.end('ok')))
+ * ```
  */
 export function rateLimit<Q extends NodeRequest, S extends NodeResponse>(
   limiter: AnyLimiter | RateLimitOptions<Q, S>,

@@ -23,6 +23,11 @@ export interface TieredLimits {
  *
  * The attribute `stage` says which guard asks: `arrival` before authentication (the net alone), `identity`
  * after it, `login` at the login route. A guard that gives no stage asks all but the login rules at once.
+ *
+ * @example
+ * ```ts
+ * const policy = tieredPolicy({ perUser: '100/min', perAnonymousAddress: '10/min' })
+ * ```
  */
 export function tieredPolicy(limits: TieredLimits): Policy {
   const {

@@ -23,7 +23,14 @@ export function keyOf(values: readonly string[], hash = false): string {
   return key
 }
 
-/** The values of a key, each as it stands there, a hashed one as its hash; undefined for a string that is no key. */
+/**
+ * The values of a key, each as it stands there, a hashed one as its hash; undefined for a string that is no key.
+ *
+ * @example
+ * ```ts
+ * valuesIn('ann') // ['ann']
+ * ```
+ */
 export function valuesIn(key: string): readonly string[] | undefined {
   if (!key.startsWith(LIST)) return [key]
   const values: string[] = []

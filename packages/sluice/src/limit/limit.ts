@@ -64,7 +64,14 @@ export interface LimitProblem {
   readonly message: string
 }
 
-/** `limit('100/min', { burst: 200 })`: the limit as data. Throws `invalid-limit` naming every mistake. */
+/**
+ * `limit('100/min', { burst: 200 })`: the limit as data. Throws `invalid-limit` naming every mistake.
+ *
+ * @example
+ * ```ts
+ * const sixty = limit('60/min', { burst: 10, algorithm: 'gcra' })
+ * ```
+ */
 export function limit(input: LimitInput, options: LimitOptions = {}): Limit {
   const problems: LimitProblem[] = []
   const made = readLimit({ ...fieldsOf(input), ...options }, problems)
@@ -172,7 +179,23 @@ function rateMistake(rate: unknown): string {
     : `accepted: ${RATE_FORMS}, or { ${LIMIT_FIELDS.join(', ')} }`
 }
 
-/** The limit as people write it: `token bucket 100/min, burst 20`. */
+/**
+ * Whether units of the limit can be handed out in advance. A delay depends on the level at the instant of the request,
+ * and a log on the instant of each unit.
+ */
+export function canBeLeased(limit: Limit): boolean {
+  const { delays, words } = algorithmOf(limit)
+  return !delays && words > 0
+}
+
+/**
+ * The limit as people write it: `token bucket 100/min, burst 20`.
+ *
+ * @example
+ * ```ts
+ * limitText(limit('100/min')) // 'token bucket 100/min'
+ * ```
+ */
 export function limitText(limit: Limit): string {
   const rate = `${limit.algorithm.replaceAll('-', ' ')} ${limit.quota}/${periodText(limit.window)}`
   return limit.burst === limit.quota ? rate : `${rate}, burst ${limit.burst}`

@@ -16,6 +16,13 @@ export type Source = 'store' | 'memory' | 'lease' | 'cache' | 'fallback' | 'open
  */
 export type OnStoreFailure = 'local' | 'open' | 'closed'
 
+/**
+ * How the processes of a fleet share the counts of a rule. `strict`: one round trip per request. `leased`: units are
+ * taken in advance and spent without a round trip. `synced`: each process counts by itself and the counts are added up
+ * every so often. `local`: each process has a share. `auto`: strict, and leased while a key is hot.
+ */
+export type Coordination = 'strict' | 'leased' | 'synced' | 'local' | 'auto'
+
 /** The answer of one limit. Durations are whole milliseconds from the instant of the decision, rounded up. */
 export interface Verdict {
   readonly allowed: boolean
@@ -38,6 +45,8 @@ export interface Verdict {
   readonly source: Source
   /** Why the store did not answer, such as `store-timeout`; undefined when it did. */
   readonly cause?: ErrorCode | undefined
+  /** Units that went out by this check, if it asked for a fair part. */
+  readonly held?: number | undefined
   /** The limit that decided, where it is not the check's own: the fallback applies a share of it. */
   readonly appliedLimit?: Limit | undefined
 }

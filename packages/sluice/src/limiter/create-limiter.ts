@@ -108,7 +108,9 @@ export function createLimiter<S extends Store = SyncStore, P extends PolicyInCod
     options.policy === undefined ? policyOf(options.limit!) : options.policy,
   )
   const { hashKeys = false, blocked, onDecision, identify } = options
+  checkCoordination(policy, options.store)
   const { store, release } = storeFor(options)
+  if (!('exchange' in store)) refuseHolds(policy)
   const limiter = policyLimiter({
     rules: compilePolicy(policy),
     policy,
@@ -137,6 +139,27 @@ function storeFor({ store, resilience = {} }: LimiterSettings): {
   return acquireResilient(store as RemoteStore, resilience)
 }
 
+/** Throws if a rule has holds, which this store does not keep: its counts would be silently apart. */
+function refuseHolds({ rules }: PolicyInCode): void {
+  const rule = rules.find(({ hold }) => hold !== undefined)
+  if (rule === undefined) return
+  throw new SluiceError(
+    'invalid-option',
+    `createLimiter: rule ${show(rule.name)} has hold, and the store keeps no holds; use createBudget of sluice/budgets, or withHolds(memoryStore()) as store`,
+  )
+}
+
+/** Throws when a rule shares its counts in a way that the store does not offer. */
+function checkCoordination({ rules }: PolicyInCode, store: Store = SYNC): void {
+  if (store.sync === true || (store as AsyncStore).coordinates === true) return
+  const rule = rules.find(({ coordination = 'strict' }) => coordination !== 'strict')
+  if (rule === undefined) return
+  throw new SluiceError(
+    'invalid-option',
+    `createLimiter: rule ${show(rule.name)} has coordination ${show(rule.coordination)}, but the store counts strictly; accepted: store: withCoordination(store) from 'sluice/coordination', or coordination: strict`,
+  )
+}
+
 /** The policy of a bare limit. */
 function policyOf(input: LimitInput | LimitFunction): PolicyInCode {
   const limit = typeof input === 'function' ? input : limitOf(input)
@@ -156,6 +179,7 @@ function promising(limiter: PolicyLimiter): Limiter & LimiterControls {
         return Promise.reject(error as Error)
       }
     },
+    checkNow: (attributes, cost) => limiter.checkNow(attributes, cost),
     peek: async (attributes, cost) => limiter.peek(attributes, cost),
     refund: async (attributes, cost, takenAt) => limiter.refund(attributes, cost, takenAt),
     reset: async (attributes) => limiter.reset(attributes),

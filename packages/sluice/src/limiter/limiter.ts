@@ -10,6 +10,11 @@ export interface Limiter {
    * not the call: what is charged stays charged.
    */
   check(attributes: Attributes | string, cost?: number, signal?: AbortSignal): Promise<Decision>
+  /**
+   * `check` without a promise, when leases of this process cover the request. Undefined, with nothing charged, when the
+   * store has to be asked: call `check` then.
+   */
+  checkNow(attributes: Attributes | string, cost?: number): Decision | undefined
   /** What `check` would say of each rule, without charging anything. */
   peek(attributes: Attributes | string, cost?: number): Promise<Decision>
   /**

@@ -11,6 +11,12 @@ export type PolicyMatcher = (attributes: Attributes, cost?: number) => DecisionR
 /**
  * Makes the matcher of a policy. Its checks live where those of a limiter with the same policy do. Several requests
  * become one by joining their lists; {@link decide} then charges all of their checks, or none.
+ *
+ * @example
+ * ```ts
+ * const match = matchPolicy(policy)
+ * const decision = await decide(match({ user: '42' }), { store })
+ * ```
  */
 export function matchPolicy(policy: PolicyInCode): PolicyMatcher {
   const rules = compilePolicy(parsePolicyInCode(policy))

@@ -42,7 +42,7 @@ export function toCheck(
   placed: PlacedLimit = rule.base!,
 ): RuleCheck {
   const { space, limit, slowestQuota } = placed
-  const { shadow, countRefused, onStoreFailure, candidate, base } = rule
+  const { shadow, countRefused, onStoreFailure, coordination, candidate, base } = rule
   if (rule.holds) return toHeldCheck(rule, key, cost, placed)
   return {
     space,
@@ -53,6 +53,7 @@ export function toCheck(
     shadow,
     countRefused,
     onStoreFailure,
+    coordination,
     rule: rule.rule,
     onTrial: candidate === null || placed !== base ? undefined : candidate,
   }

@@ -1,6 +1,7 @@
 // A policy and a store: matches the rules of each request and has its checks decided.
 import {
   decide,
+  decideNow,
   peekDecision,
   type DecideOptions,
   type DecisionRequest,
@@ -68,6 +69,14 @@ export class PolicyLimiter implements LimiterControls {
       return decide({ attributes: NONE, checks, skipped: NONE }, this.deciding)
     }
     return decide(this.match(attributes, cost), this.deciding)
+  }
+
+  checkNow(attributes: Attributes | string, cost = 1): Decision | undefined {
+    if (this.only !== null && cost === 1 && typeof attributes === 'string' && isPlain(attributes)) {
+      const checks = [toCheck(this.only, attributes, 1)]
+      return decideNow({ attributes: NONE, checks, skipped: NONE }, this.deciding)
+    }
+    return decideNow(this.match(attributes, cost), this.deciding)
   }
 
   peek(attributes: Attributes | string, cost = 1): MaybePromise<Decision> {

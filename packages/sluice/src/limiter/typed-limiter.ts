@@ -7,6 +7,7 @@ import type { Limiter, SyncLimiter } from './limiter.ts'
 /** A {@link Limiter} of a policy made by `definePolicy`. */
 export interface TypedLimiter<A extends string> extends Limiter {
   check(attributes: AttributesNamed<A>, cost?: number, signal?: AbortSignal): Promise<Decision>
+  checkNow(attributes: AttributesNamed<A>, cost?: number): Decision | undefined
   peek(attributes: AttributesNamed<A>, cost?: number): Promise<Decision>
   refund(attributes: AttributesNamed<A>, cost?: number, takenAt?: Millis): Promise<void>
   reset(attributes: AttributesNamed<A>): Promise<void>

@@ -1,7 +1,7 @@
 // A policy made ready for the hot path: conditions as predicates, limits with the space of their counts.
 import { joined } from '../key/key.ts'
 import { limit, type Limit, type LimitInput } from '../limit/limit.ts'
-import type { OnStoreFailure } from '../limit/verdict.ts'
+import type { Coordination, OnStoreFailure } from '../limit/verdict.ts'
 import { functionLimits } from './function-limits.ts'
 import { compileOverrides } from './override-index.ts'
 import { attributeText, compileCondition, type Predicate } from './pattern.ts'
@@ -30,6 +30,8 @@ export interface CompiledRule {
   readonly onStoreFailure: OnStoreFailure
   /** Whether its counts keep holds: it is a budget, or has slots. */
   readonly holds: boolean
+  /** Undefined for `strict`. */
+  readonly coordination: Coordination | undefined
 }
 
 /** The rules of a parsed policy, in its order. */
@@ -51,6 +53,8 @@ export function placerFor(
     const names = [FORMAT, policyName, rule.name, ...sharingOf(made), ...rule.by]
     // A count with holds is another record.
     if (rule.hold !== undefined) names.push(rule.concurrency === undefined ? 'holds' : 'slots')
+    // So is one of which units are leased.
+    if (isLeased(rule)) names.push('leases')
     const quota = slowest.get(sharingOf(made).join(' '))
     return {
       limit: made,
@@ -125,6 +129,7 @@ function compileRule(policyName: string, rule: RuleInCode): CompiledRule {
     countRefused: rule.countRefused ?? false,
     onStoreFailure: rule.onStoreFailure ?? 'local',
     holds: rule.hold !== undefined,
+    coordination: rule.coordination === 'strict' ? undefined : rule.coordination,
   }
 }
 
@@ -154,4 +159,8 @@ function compileChoice(
     const ofTier = tier === undefined ? undefined : byTier.get(tier)
     return ofTier === undefined ? ownLimit(attributes) : ofTier
   }
+}
+
+function isLeased({ coordination }: RuleInCode): boolean {
+  return coordination === 'leased' || coordination === 'auto'
 }

@@ -1,5 +1,5 @@
 // What policies may say, as tables: the parser reads by them and the JSON Schema is written from them.
-import type { OnStoreFailure } from '../limit/verdict.ts'
+import type { Coordination, OnStoreFailure } from '../limit/verdict.ts'
 import type { Override, Policy, Rule, Tiers, TokenWeights } from './policy.ts'
 
 /** The fields of a policy. */
@@ -17,6 +17,7 @@ export const RULE_FIELDS: readonly (keyof Rule)[] = [
   'cost',
   'shadow',
   'onStoreFailure',
+  'coordination',
   'countRefused',
   'hidden',
   'hold',
@@ -40,6 +41,9 @@ export const OVERRIDE_FIELDS: readonly (keyof Override)[] = ['when', 'limit']
 
 /** What a rule may do when the store cannot answer. */
 export const ON_STORE_FAILURE: readonly OnStoreFailure[] = ['local', 'open', 'closed']
+
+/** How the processes of a fleet may share the counts of a rule. */
+export const COORDINATION: readonly Coordination[] = ['strict', 'leased', 'auto']
 
 /** The longest name of a policy, a rule or an attribute, in characters. */
 export const LONGEST_NAME = 128

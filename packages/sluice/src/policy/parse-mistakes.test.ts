@@ -55,6 +55,15 @@ describe('a rule', () => {
       { onstorefailure: 'open' },
       'onstorefailure is not a known field; did you mean onStoreFailure?',
     ],
+    [{ coordination: 'eventual' }, 'coordination is "eventual"; accepted: strict, leased'],
+    [
+      { coordination: 'leased', limit: { quota: 1, window: '1s', algorithm: 'sliding-log' } },
+      'coordination is "leased", but sliding-log cannot be leased; accepted: strict, auto, or another algorithm',
+    ],
+    [
+      { coordination: 'leased', countRefused: true },
+      'coordination is "leased", but a refusal that is charged needs a round trip; accepted: strict, or no countRefused',
+    ],
     [{ by: undefined }, 'by is missing; accepted: a list of attribute names; [] is one count for'],
     [{ by: 'user' }, 'by is "user"; accepted: a list of attribute names'],
     [{ by: [''] }, 'by[0] is ""; accepted: the name of an attribute, 1 to 128 characters'],

@@ -1,6 +1,7 @@
 // From whatever was written to a policy that is valid in every part, or to the list of all mistakes.
 import { show, SluiceError, type Problem } from '../errors.ts'
 import {
+  COORDINATION,
   FLAGS,
   ON_STORE_FAILURE,
   OVERRIDE_FIELDS,
@@ -8,7 +9,8 @@ import {
   RULE_FIELDS,
   TIERS_FIELDS,
 } from './fields.ts'
-import type { OnStoreFailure } from '../limit/verdict.ts'
+import { canBeLeased, type Limit } from '../limit/limit.ts'
+import type { Coordination, OnStoreFailure } from '../limit/verdict.ts'
 import type {
   LimitFunction,
   Override,
@@ -32,6 +34,12 @@ export type ParsedPolicy =
 /**
  * The policy as frozen plain data, with every limit in full; parsing it again gives the same. Throws
  * one `invalid-policy` error that lists all mistakes, each with its path, its value and what is accepted.
+ *
+ * @example
+ * ```ts
+ * const policy = parsePolicy(JSON.parse(text))
+ * const limiter = createLimiter({ policy })
+ * ```
  */
 export function parsePolicy(input: unknown): Policy {
   const problems: Problem[] = []
@@ -125,11 +133,14 @@ function readRule(
     ...optional('overrides', readOverrides),
     ...optional('cost', readCost),
     ...optional('onStoreFailure', readOnStoreFailure),
+    ...optional('coordination', readCoordination),
   }
   const flags = {}
   for (const flag of FLAGS) Object.assign(flags, optional(flag, readFlag))
   if (name === undefined || by === undefined || limit === undefined) return undefined
-  return Object.freeze({ name, ...when, by, limit, ...rest, ...flags, ...hold })
+  const rule: RuleInCode = Object.freeze({ name, ...when, by, limit, ...rest, ...flags, ...hold })
+  checkLeases(problems, at(path, 'coordination'), rule)
+  return rule
 }
 
 function readTiers(problems: Problems, path: string, value: unknown): Tiers | undefined {
@@ -198,6 +209,46 @@ function readOnStoreFailure(
   const known = ON_STORE_FAILURE.find((name) => name === value)
   if (known === undefined) refuse(problems, path, value, ON_STORE_FAILURE.join(', '))
   return known
+}
+
+function readCoordination(
+  problems: Problems,
+  path: string,
+  value: unknown,
+): Coordination | undefined {
+  const known = COORDINATION.find((name) => name === value)
+  if (known === undefined) refuse(problems, path, value, COORDINATION.join(', '))
+  return known
+}
+
+/** A rule that is to be leased and cannot be would cost a round trip per request, unnoticed. */
+function checkLeases(problems: Problems, path: string, rule: RuleInCode): void {
+  const { limit, tiers, overrides = [], countRefused, coordination, hold } = rule
+  if (hold !== undefined && coordination !== undefined && coordination !== 'strict')
+    note(
+      problems,
+      path,
+      coordination,
+      `is ${show(coordination)}, but a budget or slots need a round trip; accepted: strict`,
+    )
+  if (coordination !== 'leased') return
+  const others = [...Object.values(tiers?.limits ?? {}), ...overrides.map((one) => one.limit)]
+  const limits = [limit, ...others].filter((one) => typeof one === 'object')
+  const { algorithm } = limits.find((one) => !canBeLeased(one as Limit)) ?? {}
+  if (algorithm !== undefined)
+    note(
+      problems,
+      path,
+      'leased',
+      `is "leased", but ${algorithm} cannot be leased; accepted: strict, auto, or another algorithm`,
+    )
+  if (countRefused === true)
+    note(
+      problems,
+      path,
+      'leased',
+      'is "leased", but a refusal that is charged needs a round trip; accepted: strict, or no countRefused',
+    )
 }
 
 function readFlag(problems: Problems, path: string, value: unknown): boolean | undefined {

@@ -11,6 +11,11 @@ export interface Place extends PlacedLimit {
 /**
  * Every place where the rules of a parsed policy count: one for each rule, and one more for each of its tiers and
  * overrides that has another algorithm or window.
+ *
+ * @example
+ * ```ts
+ * for (const { rule, space } of placesOf(policy)) console.log(rule.name, space)
+ * ```
  */
 export function placesOf(policy: Policy): readonly Place[] {
   return policy.rules.flatMap((rule) => {

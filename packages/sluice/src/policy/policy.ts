@@ -1,6 +1,6 @@
 // Policies as plain data: what a rule may say.
 import type { LimitInput } from '../limit/limit.ts'
-import type { OnStoreFailure } from '../limit/verdict.ts'
+import type { Coordination, OnStoreFailure } from '../limit/verdict.ts'
 import type { Duration } from '../time/duration.ts'
 
 /** What is known of one request. Nothing, null and '' all mean: not known. */
@@ -68,6 +68,8 @@ export interface Rule {
   /** Counted, never enforced. */
   readonly shadow?: boolean
   readonly onStoreFailure?: OnStoreFailure
+  /** How the processes of a fleet share the counts. Default `strict`. */
+  readonly coordination?: Coordination
   /** Refused requests are charged too, so that hammering keeps a key shut. */
   readonly countRefused?: boolean
   /** Not shown in response headers. */

@@ -86,6 +86,7 @@ describe('the schema of policies', () => {
     of({ shadow: true, countRefused: false, hidden: true }),
     of({ onStoreFailure: 'local' }),
     of({ onStoreFailure: 'closed' }),
+    of({ coordination: 'leased' }),
   ])('and the parser accept %j', (input) => {
     expect(answers(input)).toEqual({ schema: true, parser: true })
   })
@@ -181,6 +182,7 @@ describe('the schema of policies', () => {
     of({ countRefused: 1 }),
     of({ hidden: null }),
     of({ onStoreFailure: 'panic' }),
+    of({ coordination: 'eventual' }),
   ])('and the parser refuse %j', (input) => {
     expect(answers(input)).toEqual({ schema: false, parser: false })
   })

@@ -1,5 +1,11 @@
 // The JSON Schema of policies, written from the parser's own tables; `spec/policy.schema.json` is its output.
-import { LONGEST_LIST, LONGEST_NAME, NAME_PATTERN, ON_STORE_FAILURE } from './fields.ts'
+import {
+  COORDINATION,
+  LONGEST_LIST,
+  LONGEST_NAME,
+  NAME_PATTERN,
+  ON_STORE_FAILURE,
+} from './fields.ts'
 import type { Override, Policy, Rule, Tiers, TokenWeights } from './policy.ts'
 import { conditionSchemas } from './schema-condition.ts'
 import { limitSchemas } from './schema-limit.ts'
@@ -92,6 +98,11 @@ const rule: Schema = {
       onStoreFailure: {
         description: 'When the store cannot answer: count in this process, let through, or refuse.',
         enum: ON_STORE_FAILURE,
+      },
+      coordination: {
+        description:
+          'How the processes of a fleet share the counts: a round trip per request, leased units, counts that are added up, a share each, or leased while a key is hot. Default: strict.',
+        enum: COORDINATION,
       },
       countRefused: flag('Refused requests are charged too, so that hammering keeps a key shut.'),
       hidden: flag('Not shown in response headers.'),

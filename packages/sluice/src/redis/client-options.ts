@@ -69,6 +69,11 @@ export function upstashOptions<Own extends object = object>(own?: Own): UpstashS
  * Options for `new Redis(…)` of ioredis and iovalkey, for one server or Sentinel: commands fail at once while there is
  * no connection, none is sent twice, and the client tries to connect at least once a second. Your own options take
  * precedence.
+ *
+ * @example
+ * ```ts
+ * const client = new Redis(ioredisOptions({ host: 'redis.internal' }))
+ * ```
  */
 export function ioredisOptions<Own extends object = object>(own?: Own): IoredisSettings & Own {
   return {
@@ -83,7 +88,14 @@ export function ioredisOptions<Own extends object = object>(own?: Own): IoredisS
   }
 }
 
-/** The second argument of `new Cluster(nodes, …)` of ioredis and iovalkey; `redisOptions` are completed too. */
+/**
+ * The second argument of `new Cluster(nodes, …)` of ioredis and iovalkey; `redisOptions` are completed too.
+ *
+ * @example
+ * ```ts
+ * const client = new Cluster(nodes, ioredisClusterOptions())
+ * ```
+ */
 export function ioredisClusterOptions<Own extends object = object>(
   own?: Own,
 ): IoredisClusterSettings & Own {
@@ -96,7 +108,14 @@ export function ioredisClusterOptions<Own extends object = object>(
   }
 }
 
-/** Options for `createClient(…)` of node-redis; `socket` is completed, and your own options take precedence. */
+/**
+ * Options for `createClient(…)` of node-redis; `socket` is completed, and your own options take precedence.
+ *
+ * @example
+ * ```ts
+ * const client = createClient(nodeRedisOptions({ url: 'redis://redis.internal' }))
+ * ```
+ */
 export function nodeRedisOptions<Own extends object = object>(own?: Own): NodeRedisSettings & Own {
   const { socket }: { readonly socket?: object } = own ?? {}
   return {
@@ -111,7 +130,14 @@ export function nodeRedisOptions<Own extends object = object>(own?: Own): NodeRe
   }
 }
 
-/** Options for `createSentinel(…)` of node-redis; `nodeClientOptions` are completed too. */
+/**
+ * Options for `createSentinel(…)` of node-redis; `nodeClientOptions` are completed too.
+ *
+ * @example
+ * ```ts
+ * const client = createSentinel(nodeRedisSentinelOptions({ name: 'main', sentinelRootNodes }))
+ * ```
+ */
 export function nodeRedisSentinelOptions<Own extends object = object>(
   own?: Own,
 ): NodeRedisSentinelSettings & Own {
@@ -123,7 +149,14 @@ export function nodeRedisSentinelOptions<Own extends object = object>(
   }
 }
 
-/** Options for `createCluster(…)` of node-redis; `defaults` are completed too. */
+/**
+ * Options for `createCluster(…)` of node-redis; `defaults` are completed too.
+ *
+ * @example
+ * ```ts
+ * const client = createCluster(nodeRedisClusterOptions({ rootNodes }))
+ * ```
+ */
 export function nodeRedisClusterOptions<Own extends object = object>(
   own?: Own,
 ): NodeRedisClusterSettings & Own {

@@ -20,6 +20,8 @@ export function chargedOf(
   if (!isAllowed) return []
   return checks.flatMap((check, index) => {
     const { allowed, at } = verdicts[index]!
+    // A lease ends by itself, and its holder may have spent from it.
+    if (check.hold?.onEnd === 'spent') return []
     return allowed && check.cost > 0 ? [{ check: { ...check, takenAt: at }, index }] : []
   })
 }

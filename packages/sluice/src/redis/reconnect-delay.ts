@@ -49,5 +49,10 @@ function freeFrom(instant: Millis, taken: readonly Millis[]): Millis {
  * Milliseconds until a client tries to connect again: for `retryStrategy` of ioredis and iovalkey, which count attempts
  * from 1. Soon after the loss, then every 0.9 s for as long as it takes, each client with a phase of its own. At most
  * ten clients of one process connect in 100 ms, as long as there are no more than about fifty.
+ *
+ * @example
+ * ```ts
+ * const client = new Redis({ retryStrategy: reconnectDelay })
+ * ```
  */
 export const reconnectDelay: (attempt: number) => Millis = reconnectDelays(systemClock, Math.random)

@@ -15,6 +15,12 @@ const REPLIES: readonly (readonly [RegExp, ErrorCode, boolean, string])[] = [
     false,
     'Redis does not let us in; check user, password and ACL',
   ],
+  [
+    /\bLEARNING\b/,
+    'store-learning',
+    true,
+    'Redis may have lost what is leased, and leases nothing until that has ended',
+  ],
   [/\bOOM\b/, 'store-full', true, 'Redis is out of memory'],
   [
     /\b(READONLY|MISCONF)\b|read only replica/i,

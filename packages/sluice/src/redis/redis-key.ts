@@ -13,6 +13,12 @@ const SPACE_LENGTH = 8
 /**
  * Names counts: `sl:{key}space`. The space is a hash of 48 bits, since it is the same for all keys of a rule
  * and would be most of each name. Checks with the same key share a cluster slot, whatever their rule.
+ *
+ * @example
+ * ```ts
+ * const nameOf = redisKeys('sl:')
+ * for (const { space } of placesOf(policy)) console.log(nameOf(space, 'ann'))
+ * ```
  */
 export function redisKeys(prefix: string): (space: string, key: string) => string {
   const spaces = new Map<string, string>()

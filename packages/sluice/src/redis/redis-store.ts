@@ -8,7 +8,7 @@ import {
   type OnVerdicts,
 } from '../stores/refusal-cache/refusal-cache.ts'
 import type { Exchanged, HoldStore, Settled, Settlement } from '../stores/holds/hold-store.ts'
-import type { Check, RemoteStore, StoreEvent } from '../stores/store.ts'
+import type { AsyncStore, Check, RemoteStore, StoreEvent } from '../stores/store.ts'
 import { preciseClock, systemClock, type Clock, type Millis } from '../time/clock.ts'
 import { Deadlines } from '../time/deadlines.ts'
 import { systemTimers } from '../time/timers.ts'
@@ -46,6 +46,8 @@ export interface RedisStoreOptions {
 export interface RedisStore extends RemoteStore, HoldStore {
   readonly sync?: false
   exchange(settlements: readonly Settlement[], checks: readonly Check[]): Promise<Exchanged>
+  /** The same store with another one between its refusal cache and its counts. */
+  inside(wrap: (counts: HoldStore) => AsyncStore): RemoteStore
 }
 
 /**
@@ -112,12 +114,13 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
     warn: warnings(onWarning),
     close: () => connection.close(),
   })
-  const store = withRefusalCache(redis, {
+  const caching = {
     hold: holdRefusals,
     clock: clock ?? preciseClock,
     mayDropCounts,
     onAnswer: eviction.look,
-  })
+  }
+  const cache = withRefusalCache(redis, caching)
   const watch: RemoteStore['watch'] = (watcher) => {
     watchers.add(watcher)
     const stop = connection.onReachable(() => watcher({ type: 'reachable' }))
@@ -131,7 +134,11 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
     : {}
   const exchange: RedisStore['exchange'] = (settlements, checks) =>
     redis.exchange(settlements, checks)
-  return Object.assign(store, { timeout, watch, exchange, ...parts })
+  const inside: RedisStore['inside'] = (wrap) => {
+    const wrapped = withRefusalCache(wrap(redis), caching, cache)
+    return Object.assign(wrapped, { timeout, watch, ...parts })
+  }
+  return Object.assign(cache, { timeout, watch, exchange, inside, ...parts })
 }
 
 /** Decides checks of one slot. */

@@ -111,10 +111,11 @@ function logVerdict({ limit, cost }: Check, reply: Reply): Verdict {
   }
 }
 
-function heldVerdict({ limit, cost }: Check, reply: Reply): Verdict {
+function heldVerdict({ limit, cost, hold }: Check, reply: Reply): Verdict {
   const answer = numberFrom(reply)
   const numbers = readNumbers(limit, reply)
-  return new HeldVerdict(limit, numbers, cost, reply.now, answer !== REFUSED, 'store')
+  const held = hold?.fair === true ? numberFrom(reply) : undefined
+  return new HeldVerdict(limit, numbers, cost, reply.now, answer !== REFUSED, 'store', held)
 }
 
 const STATUSES: readonly SettledStatus[] = ['unknown', 'settled', 'late', 'repeated']

@@ -105,6 +105,8 @@ function isAlike(a: TracedCheck, b: TracedCheck): boolean {
     a.holds === b.holds &&
     a.hold?.life === b.hold?.life &&
     a.hold?.onEnd === b.hold?.onEnd &&
+    a.hold?.fair === b.hold?.fair &&
+    a.leaseLife === b.leaseLife &&
     a.hold?.late === b.hold?.late &&
     a.slowestQuota === b.slowestQuota &&
     a.takenAt === b.takenAt &&
@@ -126,8 +128,9 @@ function argsOf(check: TracedCheck): string[] {
   const row = String(ALGORITHMS.indexOf(algorithm) + 1)
   const args = [row, ...numbers, takenAt === undefined ? '' : String(takenAt)]
   if (check.holds === true) {
-    const { life = 0, onEnd, late = 0 } = check.hold ?? {}
-    args.push(String(life), onEnd === 'spent' ? '1' : '0', String(late))
+    const { life = 0, onEnd, late = 0, fair } = check.hold ?? {}
+    const atEnd = onEnd !== 'spent' ? '0' : fair === true ? '2' : '1'
+    args.push(String(life), atEnd, String(late), String(check.leaseLife ?? ''))
   } else if (lastState !== undefined)
     args.push(String(lastState.at), String(lastState.used), String(lastState.before))
   return args

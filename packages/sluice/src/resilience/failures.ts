@@ -12,9 +12,10 @@ export function isMisuse(error: unknown): boolean {
   return error.code.startsWith('invalid-') || error.code === 'limiter-closed'
 }
 
-/** Whether the store works and only this key cannot be read. */
+/** Whether the store works and only this key cannot be read or counted. */
 export function concernsOneKey(error: unknown): boolean {
-  return error instanceof SluiceError && error.code === 'store-wrong-type'
+  if (!(error instanceof SluiceError)) return false
+  return error.code === 'store-wrong-type' || error.code === 'store-learning'
 }
 
 /** The error of a call that missed its deadline. */

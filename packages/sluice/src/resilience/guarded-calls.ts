@@ -39,6 +39,7 @@ export interface GuardedCalls {
 /**
  * Guards any call that may fail or hang.
  *
+ * @example
  * ```ts
  * const guard = createCallGuard({ timeout: 200 })
  * const profile = await guard.execute(() => fetchProfile(id), () => cachedProfile(id))

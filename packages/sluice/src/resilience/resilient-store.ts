@@ -26,6 +26,12 @@ const MAX_SHARDS = 2 ** 20
  * A store that never fails its callers: calls have a deadline, a breaker per shard stops calls to a store that
  * fails, and each check is then answered as its `onStoreFailure` says. Verdicts carry their `source` and, when the
  * store did not answer, the `cause`.
+ *
+ * @example
+ * ```ts
+ * const store = withResilience(redisStore(client), { fallbackShare: 0.25 })
+ * const limiter = createLimiter({ limit: '100/min', store })
+ * ```
  */
 export function withResilience(
   store: RemoteStore,
@@ -83,7 +89,18 @@ export class ResilientStore implements AsyncStore {
     })
   }
 
+  /** Units that are leased are spent whether or not the store can be reached. */
+  takeNow(checks: readonly Check[]): readonly Verdict[] | undefined {
+    return this.store.takeNow?.(checks)
+  }
+
+  get coordinates(): boolean {
+    return this.store.coordinates === true
+  }
+
   take(checks: readonly Check[]): MaybePromise<readonly Verdict[]> {
+    const verdicts = this.store.takeNow?.(checks)
+    if (verdicts !== undefined) return verdicts
     return this.guard.execute(this.shardFor(checks), this.takes, checks)
   }
 

@@ -12,6 +12,11 @@ export interface Admitted {
 /**
  * The most units by which any span exceeds what the limit admits; 0 if none does. Buckets: burst + rate × T in every
  * span T. Sliding log: the quota in every span of one window. Windows: the quota in every aligned window.
+ *
+ * @example
+ * ```ts
+ * const excess = excessOf(limit('100/min'), [{ at: 0, cost: 120 }]) // 20
+ * ```
  */
 export function excessOf(limit: Limit, admitted: readonly Admitted[]): number {
   if (algorithmOf(limit).hasBurst) return bucketExcess(limit, admitted)

@@ -19,7 +19,14 @@ import { VirtualTime } from './virtual-time.ts'
 /** Decisions that are under way at the end get this long. */
 const PATIENCE = 60_000
 
-/** Runs a scenario. The same scenario and seed give the same result, on any machine and in any browser. */
+/**
+ * Runs a scenario. The same scenario and seed give the same result, on any machine and in any browser.
+ *
+ * @example
+ * ```ts
+ * const result = await simulate(scenario)
+ * ```
+ */
 export async function simulate(scenario: Scenario): Promise<SimulationResult> {
   return new Simulation(readScenario(scenario)).run()
 }

@@ -1,13 +1,21 @@
 // The seam between decisions and the places where counts live.
 import type { State } from '../algorithms/algorithm.ts'
 import type { Limit } from '../limit/limit.ts'
-import type { OnStoreFailure, Verdict } from '../limit/verdict.ts'
+import type { Coordination, OnStoreFailure, Verdict } from '../limit/verdict.ts'
 import type { Millis } from '../time/clock.ts'
 
 /** A value now, or later. */
 export type MaybePromise<T> = T | Promise<T>
 
-/** Whether a value comes later; true for promises of any library or realm. */
+/**
+ * Whether a value comes later; true for promises of any library or realm.
+ *
+ * @example
+ * ```ts
+ * const verdicts = store.take(checks)
+ * if (isPromise(verdicts)) await verdicts
+ * ```
+ */
 export function isPromise<T>(value: MaybePromise<T>): value is Promise<T> {
   return (
     typeof value === 'object' &&
@@ -39,6 +47,8 @@ export interface Check {
   readonly countRefused?: boolean
   /** What decides while the store cannot answer. Default `local`. */
   readonly onStoreFailure?: OnStoreFailure
+  /** How processes share the count. Only a store of `withCoordination` looks at it. Default `strict`. */
+  readonly coordination?: Coordination | undefined
   /**
    * The smallest quota above 0 of the limits that may read this count, such as those of all tiers of a rule. The store
    * keeps the count until it is empty at that rate. Default: the quota of `limit`.
@@ -48,6 +58,11 @@ export interface Check {
   readonly takenAt?: Millis
   /** Units of this count may be out: it is kept with its holds, in a space of its own. Only a `HoldStore` counts it. */
   readonly holds?: boolean | undefined
+  /**
+   * Units of this count are leased, for so many milliseconds at most. A store that may have lost its record of what is
+   * out fails with `store-learning` for that long.
+   */
+  readonly leaseLife?: Millis | undefined
   /** The cost goes out to this holder instead of being spent; only with `holds` and a cost above 0. */
   readonly hold?: Hold | undefined
 }
@@ -60,6 +75,11 @@ export interface Hold {
   readonly life: Millis
   /** What its units are at the end, unless they were settled before: free again, or spent at that instant. */
   readonly onEnd: 'free' | 'spent'
+  /**
+   * Of the cost, only a fair part of the room goes out: the room divided by twice the holders, this one included. The
+   * verdict's `held` says how much; with nothing it refuses.
+   */
+  readonly fair?: boolean
   /** Milliseconds after its end for which a settlement still finds it, and charges what was spent. Default 0. */
   readonly late?: Millis
 }
@@ -92,6 +112,10 @@ export interface Store {
 /** A store whose answers may take a while: a limiter on it returns promises. */
 export interface AsyncStore extends Store {
   readonly sync?: false
+  /** `take` without a promise: the verdicts, or undefined with nothing done when only the store at the other end knows. */
+  takeNow?(checks: readonly Check[]): readonly Verdict[] | undefined
+  /** Whether checks may have a `coordination` other than `strict`. */
+  readonly coordinates?: boolean
 }
 
 /** What stores at the other end of a network may offer beyond {@link Store}. */

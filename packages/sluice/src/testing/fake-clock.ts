@@ -9,7 +9,16 @@ export interface FakeClock extends Clock {
   set(now: Millis): void
 }
 
-/** A clock that stands still at `now` until it is moved. */
+/**
+ * A clock that stands still at `now` until it is moved.
+ *
+ * @example
+ * ```ts
+ * const clock = fakeClock()
+ * const limiter = createLimiter({ limit: '1/min', store: memoryStore({ clock }) })
+ * clock.advance(60_000)
+ * ```
+ */
 export function fakeClock(now: Millis = 0): FakeClock {
   const clock = (): Millis => now
   return Object.assign(clock, {

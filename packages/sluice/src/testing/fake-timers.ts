@@ -18,7 +18,15 @@ interface Pending {
   readonly run: () => void
 }
 
-/** Timers on a clock that stands at `now` until it is moved. */
+/**
+ * Timers on a clock that stands at `now` until it is moved.
+ *
+ * @example
+ * ```ts
+ * const timers = fakeTimers()
+ * await timers.advance(1000)
+ * ```
+ */
 export function fakeTimers(now: Millis = 0): FakeTimers {
   const clock = fakeClock(now)
   const timers = new Set<Pending>()

@@ -32,6 +32,11 @@ interface Bench {
 /**
  * All cases for a store. Hand each to your runner: `for (const c of testStore(make)) it(c.name, c.run)`.
  * The clock of a store that `make` returns stands still at a multiple of one hour until it is advanced.
+ *
+ * @example
+ * ```ts
+ * for (const { name, run } of testStore(make)) it(name, run)
+ * ```
  */
 export function testStore(
   make: () => StoreUnderTest | Promise<StoreUnderTest>,

@@ -39,7 +39,14 @@ export interface VectorSubject {
   refund(limit: Limit, cost: number, now: Millis, takenAt: Millis): void | Promise<void>
 }
 
-/** Runs one case; throws an Error that names the step and the numbers that differ. Returns the steps run. */
+/**
+ * Runs one case; throws an Error that names the step and the numbers that differ. Returns the steps run.
+ *
+ * @example
+ * ```ts
+ * for (const vector of file.cases) await runVectorCase(vector, subject)
+ * ```
+ */
 export async function runVectorCase(vector: VectorCase, subject: VectorSubject): Promise<number> {
   const limit = limitOf(vector.limit)
   await subject.begin(limit)

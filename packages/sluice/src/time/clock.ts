@@ -11,6 +11,11 @@ const ORIGIN = performance.timeOrigin
 /**
  * Milliseconds since the epoch that cannot be set back: the wall time at which the process began,
  * carried on by the monotonic clock. A change of the system's time does not move it.
+ *
+ * @example
+ * ```ts
+ * const now = systemClock() // milliseconds since the epoch
+ * ```
  */
 export const systemClock: Clock = () => Math.floor(ORIGIN + performance.now())
 

@@ -57,7 +57,14 @@ export function tryDuration(value: unknown): Millis | undefined {
   return Number.isSafeInteger(millis) && millis > 0 ? millis : undefined
 }
 
-/** The duration in milliseconds; throws `invalid-duration` for anything else. */
+/**
+ * The duration in milliseconds; throws `invalid-duration` for anything else.
+ *
+ * @example
+ * ```ts
+ * duration('15min') // 900000
+ * ```
+ */
 export function duration(value: Duration): Millis {
   const millis = tryDuration(value)
   if (millis === undefined) {

@@ -76,6 +76,11 @@ export function secondsItem(millis: Millis): number {
 /**
  * The value of Retry-After: whole seconds, at least 1, never before the wait is over; up to `spread` later at random,
  * so that clients that were refused together do not return together. Undefined when the request can never be allowed.
+ *
+ * @example
+ * ```ts
+ * retryAfterSeconds(1500) // 2
+ * ```
  */
 export function retryAfterSeconds(wait: Millis | null, spread: Millis = 0): number | undefined {
   if (wait === null) return undefined

@@ -94,6 +94,11 @@ export type Field = readonly [name: string, value: string]
 /**
  * Makes the function that writes the fields of some limits as a list, for protocols that have no response object.
  * Throws `invalid-option` like {@link dialectsOf}.
+ *
+ * @example
+ * ```ts
+ * const write = headerFields(['draft-8', 'x-ratelimit-epoch'])
+ * ```
  */
 export function headerFields(
   names: readonly DialectName[],

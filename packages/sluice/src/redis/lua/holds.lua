@@ -9,6 +9,8 @@ local FREE, SPENT, ENDED, SETTLED = 0, 1, 2, 3
 local MAX_PRODUCT, SETTLED_KEPT, PURGE_INTERVAL = 4503599627370496, 10000, 10000
 -- Fields in one command: Lua's stack has an end.
 local MAX_FIELDS = 1000
+-- The key that tells of a server's start lives for a week after its last renewal, which happens every hour.
+local MARKER_LIFE, MARKER_RENEWAL = 604800000, 3600000
 
 local function raised_of(check)
   local raised = check.raised
@@ -220,6 +222,52 @@ function holds.spent(check, old, allowed)
   return view
 end
 
+-- Leases a fair part of the room: divided by twice the holders, this one included. Shows the numbers, then the units.
+-- Every field of the hash but one is a holder; closed holds are only in counts without leases.
+function holds.take_fair(check, view, now, put)
+  local holders = redis.call('HLEN', view.key) - 1
+  for id in pairs(view.changed) do
+    if not view.known[id] then holders = holders - 1 end
+  end
+  local hold = view.known[check.id]
+  if not (hold and is_out(hold)) then holders = holders + 1 end
+  local parts = 2 * max(1, holders)
+  local units = max(0, floor(room(check, view, 0, min(check.burst, check.cost * parts), 0) / parts))
+  check.cost = units
+  if units > 0 then view = holds.spent(check, view, true) end
+  local err = holds.keep(check, view, now)
+  if err then return err end
+  put(units > 0 and 1 or 0)
+  check.units = units
+  holds.show(check, view, now, put)
+end
+
+-- Whether leases may be out that this server does not know of: for one life after it started or took over. A key with
+-- its run id tells. In a cluster the key may belong to another node; then only a start is seen.
+local learning
+function holds.is_learning(key, life, now)
+  if learning ~= nil then return learning end
+  learning = false
+  local info = redis.pcall('INFO', 'server')
+  if type(info) ~= 'string' then return false end
+  local run_id = string.match(info, 'run_id:(%w+)')
+  local marker = string.match(key, '^[^{]*') .. 'leases'
+  local since = redis.pcall('GET', marker)
+  if type(since) == 'table' then
+    local uptime = tonumber(string.match(info, 'uptime_in_seconds:(%d+)'))
+    learning = uptime ~= nil and uptime * 1000 <= life
+    return learning
+  end
+  local known, at, kept = string.match(since or '', '^(%w+) (%d+) (%d+)$')
+  at, kept = tonumber(at), tonumber(kept)
+  if known ~= run_id then at, kept = now, 0 end
+  if now - kept > MARKER_RENEWAL then
+    redis.pcall('SET', marker, string.format('%s %.0f %.0f', run_id, at, now), 'PX', MARKER_LIFE)
+  end
+  learning = now - at < life
+  return learning
+end
+
 -- Books what became of a hold: status (0 unknown, 1 settled, 2 late, 3 repeated), charged, kept, ends at.
 local function settled(check, view, id, spent, keep, life, debt)
   local hold, now = view.known[id], view.own
@@ -297,7 +345,7 @@ function holds.keep(check, view, now)
 end
 
 -- Puts the numbers of a view: now - at, used, before if the algorithm has it, out, leased, and from now to the next and
--- to the last end, 0 when nothing is out.
+-- to the last end, 0 when nothing is out; for a fair part the units that went out.
 function holds.show(check, view, now, put)
   put(now - view.at)
   put(view.used)
@@ -306,6 +354,7 @@ function holds.show(check, view, now, put)
   put(view.leased)
   put(view.next_end > 0 and view.next_end - now or 0)
   put(view.last_end > 0 and view.last_end - now or 0)
+  if check.is_fair then put(check.units or 0) end
 end
 
 -- Settles a hold and shows it: status, charged, kept, from now to its end or 0, and the numbers. Returns the error, if any.

@@ -141,6 +141,7 @@ local function take_alone(check, key, counts)
   if check.algorithm.words > 0 and not check.holds then return take_numbers(check, key, counts) end
   local view, err = view_of(check, key)
   if err then return err end
+  if check.is_fair then return held.take_fair(check, view, now, put) end
   local allowed = fits(check, view)
   if check.cost > 0 then
     if allowed or counts then
@@ -315,8 +316,10 @@ for s = 1, tonumber(ARGV[3]) do
       held = held or make_holds()
       shape.has_holds, shape[i].holds = true, true
       shape[i].life, shape[i].on_end = tonumber(ARGV[arg]), tonumber(ARGV[arg + 1])
-      shape[i].late = tonumber(ARGV[arg + 2])
-      arg = arg + 3
+      shape[i].late, shape[i].lease_life = tonumber(ARGV[arg + 2]), tonumber(ARGV[arg + 3])
+      shape.lease_life = shape[i].lease_life or shape.lease_life
+      if shape[i].on_end == 2 then shape[i].on_end, shape[i].is_fair = 1, true end
+      arg = arg + 4
     elseif traces and shape.operation ~= TAKE then
       shape[i].leaves_trace = true
     elseif traces then
@@ -339,7 +342,7 @@ local function read_holds(shape)
         check.life, check.debt = tonumber(ARGV[arg + 3]), tonumber(ARGV[arg + 4])
         arg = arg + 5
       else
-        check.cost = tonumber(ARGV[arg + 1])
+        check.cost, check.units = tonumber(ARGV[arg + 1]), nil
         arg = arg + 2
       end
     end
@@ -353,7 +356,9 @@ while arg <= #ARGV do
   if shape.has_holds then read_holds(shape) end
   local start = size
   local err
-  if shape.operation == TAKE then
+  if shape.operation == TAKE and shape.lease_life and held.is_learning(KEYS[first], shape.lease_life, now) then
+    err = 'LEARNING leases may have been lost'
+  elseif shape.operation == TAKE then
     if #shape == 1 then
       err = take_alone(shape[1], KEYS[first], shape[1].counts_refused)
     else

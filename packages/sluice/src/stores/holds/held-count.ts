@@ -6,7 +6,7 @@ import type { AlgorithmRow, State } from '../../algorithms/algorithm.ts'
 import { algorithmOf } from '../../algorithms/table.ts'
 import type { Limit } from '../../limit/limit.ts'
 import type { Millis } from '../../time/clock.ts'
-import type { Hold } from '../store.ts'
+import type { Check, Hold } from '../store.ts'
 import type { SettledStatus, Settlement } from './hold-store.ts'
 
 /** The largest product of units and window that is exact in every step. */
@@ -160,6 +160,13 @@ export function roomOf(limit: Limit, { state, out }: HeldNumbers, now: Millis): 
 /** Spends units at once, as many as the raised limit can count. */
 export function spendHeld(limit: Limit, { state }: HeldNumbers, units: number, now: Millis): void {
   algorithmOf(limit).spend(raisedLimit(limit), state, units, now)
+}
+
+/** A fair part of the room, of the cost at most: the room divided by twice the holders, with this one among them. */
+export function fairPart({ limit, cost, hold }: Check, count: HeldCount, now: Millis): number {
+  let holders = 1
+  for (const [id, other] of count.holds) if (id !== hold?.id && isOut(other)) holders += 1
+  return Math.max(0, Math.min(cost, Math.floor(roomOf(limit, count, now) / (2 * holders))))
 }
 
 /** Sends units out. They fit. */

@@ -5,6 +5,7 @@ import type { Check } from '../store.ts'
 import type { HeldCounts } from './held-counts.ts'
 import {
   cloneOf,
+  fairPart,
   fitsHeld,
   holdUnits,
   roomOf,
@@ -78,12 +79,20 @@ export class HeldTake {
 
   private takeShadow(check: Check): Verdict {
     const { count, own, isChanged } = this.counts.open(check, this.now)
+    if (check.hold?.fair === true) return this.takeFairPart(check, count, own)
     const fits = fitsHeld(check.limit, count, check.cost, own)
     const isCounted = fits || check.countRefused === true
     if (fits) charge(check, count, own)
     else if (isCounted) spendRoom(check, count, own)
     if (check.cost > 0 && (isCounted || isChanged)) this.counts.save(check, count, this.now)
     return this.verdictOn(check, count, fits)
+  }
+
+  private takeFairPart(check: Check, count: HeldCount, own: Millis): Verdict {
+    const units = fairPart(check, count, own)
+    if (units > 0) charge({ ...check, cost: units }, count, own)
+    this.counts.save(check, count, this.now)
+    return this.verdictOn(check, count, units > 0, units)
   }
 
   private refuse({ check, fits, seen }: HeldView): Verdict {
@@ -98,8 +107,13 @@ export class HeldTake {
       : this.verdictOn(check, seen, false)
   }
 
-  private verdictOn({ limit, cost }: Check, numbers: HeldNumbers, allowed: boolean): Verdict {
-    return new HeldVerdict(limit, numbersOf(numbers), cost, this.now, allowed, 'memory')
+  private verdictOn(
+    { limit, cost }: Check,
+    numbers: HeldNumbers,
+    allowed: boolean,
+    held?: number,
+  ): Verdict {
+    return new HeldVerdict(limit, numbersOf(numbers), cost, this.now, allowed, 'memory', held)
   }
 }
 

@@ -23,6 +23,7 @@ export class HeldVerdict implements Verdict {
   readonly delay = 0
   /** The count after the decision. */
   readonly numbers: HeldNumbers
+  readonly held: number | undefined
   private readonly limit: Limit
   private readonly cost: number
 
@@ -33,7 +34,9 @@ export class HeldVerdict implements Verdict {
     now: Millis,
     allowed: boolean,
     source: Source,
+    held?: number,
   ) {
+    this.held = held
     this.limit = limit
     this.numbers = numbers
     this.cost = cost

@@ -2,7 +2,7 @@
 import type { Limit } from '../../limit/limit.ts'
 import type { Verdict } from '../../limit/verdict.ts'
 import type { Millis } from '../../time/clock.ts'
-import type { Check, MaybePromise, Store, SyncStore } from '../store.ts'
+import type { AsyncStore, Check, MaybePromise, RemoteStore, Store, SyncStore } from '../store.ts'
 
 /** What became of the units of one hold. What is neither spent nor kept is handed back. */
 export interface Settlement {
@@ -60,6 +60,13 @@ export interface HoldStore extends Store {
    * without `holds` may be mixed.
    */
   exchange(settlements: readonly Settlement[], checks: readonly Check[]): MaybePromise<Exchanged>
+}
+
+/** A remote store that counts checks with `holds`. */
+export interface RemoteHoldStore extends RemoteStore {
+  exchange(settlements: readonly Settlement[], checks: readonly Check[]): MaybePromise<Exchanged>
+  /** The same store with another one between its refusal cache and its counts. */
+  inside?(wrap: (counts: HoldStore) => AsyncStore): RemoteStore
 }
 
 /** A {@link HoldStore} that answers at once. */

@@ -31,6 +31,12 @@ export interface MemoryStoreOptions {
  *
  * When `maxKeys` or `maxBytes` are held, a new key takes the place of one that is expired or not over its limit. When
  * every key looked at is over its limit, none is freed: new keys of a rule then share one count.
+ *
+ * @example
+ * ```ts
+ * const store = memoryStore({ maxKeys: 100_000 })
+ * const limiter = createLimiter({ limit: '100/min', store })
+ * ```
  */
 export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   const { maxKeys = 1_000_000, clock = sharedClock() } = options

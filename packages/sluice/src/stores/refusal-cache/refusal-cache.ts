@@ -39,8 +39,20 @@ export interface RefusalCacheOptions {
 export function withRefusalCache(
   store: AsyncStore | ObservedStore,
   options: RefusalCacheOptions,
+  /** Another cache of the same counts: the two share what they know. */
+  like?: RefusalCache,
 ): RefusalCache {
-  return new RefusalCache(store, options)
+  return new RefusalCache(store, options, like)
+}
+
+/** Refunds and resets, by which counts are lowered. */
+interface Lowerings {
+  /** How many have begun or ended. */
+  count: number
+  /** The number of the last one of each count. */
+  readonly lastOf: Map<string, number>
+  /** Those up to this number may be missing in `lastOf`. */
+  forgotten: number
 }
 
 /** See {@link withRefusalCache}. */
@@ -48,15 +60,16 @@ export class RefusalCache implements RemoteStore {
   private readonly store: AsyncStore
   private readonly takeObserved: ObservedStore['takeObserved']
   private readonly options: RefusalCacheOptions
-  private readonly counts = new RecentMap<CachedCount>(MAX_COUNTS)
-  /** How many refunds and resets have begun or ended. */
-  private lowerings = 0
-  /** The number of the last refund or reset of each count. */
-  private readonly loweredBy = new Map<string, number>()
-  /** Refunds and resets up to this number may be missing in `loweredBy`. */
-  private forgottenLowerings = 0
+  private readonly counts: RecentMap<CachedCount>
+  private readonly lowerings: Lowerings
 
-  constructor(store: AsyncStore | ObservedStore, options: RefusalCacheOptions) {
+  constructor(
+    store: AsyncStore | ObservedStore,
+    options: RefusalCacheOptions,
+    like?: RefusalCache,
+  ) {
+    this.counts = like?.counts ?? new RecentMap<CachedCount>(MAX_COUNTS)
+    this.lowerings = like?.lowerings ?? { count: 0, lastOf: new Map(), forgotten: 0 }
     this.store = store
     this.takeObserved =
       'takeObserved' in store
@@ -78,12 +91,20 @@ export class RefusalCache implements RemoteStore {
       if (verdicts !== undefined) return verdicts
       if (mayDropCounts()) sent = this.withStates(checks, names, sentAt)
     }
-    const { lowerings } = this
+    const lowerings = this.lowerings.count
     return this.takeObserved(sent, (verdicts) => {
       onAnswer()
       if (counts.isEmpty && !verdicts.some(isRefusal)) return
       this.learn(checks, names ?? namesOf(checks), verdicts, sentAt, lowerings)
     })
+  }
+
+  takeNow(checks: readonly Check[]): readonly Verdict[] | undefined {
+    return this.store.takeNow?.(checks)
+  }
+
+  get coordinates(): boolean {
+    return this.store.coordinates === true
   }
 
   peek(checks: readonly Check[]): MaybePromise<readonly Verdict[]> {
@@ -187,19 +208,21 @@ export class RefusalCache implements RemoteStore {
   }
 
   private isLoweredSince(lowerings: number, name: string): boolean {
-    if (lowerings < this.forgottenLowerings) return true
-    return this.loweredBy.size > 0 && (this.loweredBy.get(name) ?? 0) > lowerings
+    const { lastOf, forgotten } = this.lowerings
+    if (lowerings < forgotten) return true
+    return lastOf.size > 0 && (lastOf.get(name) ?? 0) > lowerings
   }
 
   private forget(checks: readonly Check[]): void {
-    this.lowerings += 1
+    const { lowerings } = this
+    lowerings.count += 1
     for (const name of namesOf(checks)) {
       this.counts.delete(name)
-      this.loweredBy.set(name, this.lowerings)
+      lowerings.lastOf.set(name, lowerings.count)
     }
-    if (this.loweredBy.size <= MAX_COUNTS) return
-    this.loweredBy.clear()
-    this.forgottenLowerings = this.lowerings
+    if (lowerings.lastOf.size <= MAX_COUNTS) return
+    lowerings.lastOf.clear()
+    lowerings.forgotten = lowerings.count
   }
 }
 

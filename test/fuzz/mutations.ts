@@ -1,17 +1,54 @@
 // Inputs that are nearly right: a valid one with bytes changed, parts repeated, left out or replaced by telling words.
-import { seededRandom } from '../envoy/random.ts'
+import { randomFrom } from '../faults/random.ts'
 
 /** Words that parsers stumble over. */
 const WORDS = [
-  ...['', '\0', '\r\n', '\r\n\r\n', '%2f', '%5c', '%', '..', '/', ';', '"', '\\', ',', '\t', ' '],
-  ...['{', '}', '[', ']', ':', '-1', '0', '1e999', '9007199254740993', 'null', 'true', '\u00ff'],
-  ...['__proto__', 'constructor', 'Content-Length: 7', 'Transfer-Encoding: chunked', 'Host: y'],
-  ...['for="', 'for=@', '::ffff:1.2.3.4', 'unknown', 'x'.repeat(300), '漢', '\ud800', '*', '&a *a'],
+  '',
+  '\0',
+  '\r\n',
+  '\r\n\r\n',
+  '%2f',
+  '%5c',
+  '%',
+  '..',
+  '/',
+  ';',
+  '"',
+  '\\',
+  ',',
+  '\t',
+  ' ',
+  '{',
+  '}',
+  '[',
+  ']',
+  ':',
+  '-1',
+  '0',
+  '1e999',
+  '9007199254740993',
+  'null',
+  'true',
+  '\u00ff',
+  '__proto__',
+  'constructor',
+  'Content-Length: 7',
+  'Transfer-Encoding: chunked',
+  'Host: y',
+  'for="',
+  'for=@',
+  '::ffff:1.2.3.4',
+  'unknown',
+  'x'.repeat(300),
+  '漢',
+  '\ud800',
+  '*',
+  '&a *a',
 ]
 
 /** Makes any number of inputs from some valid ones; the same for the same seed. */
 export function mutations(seed: number, valid: readonly (string | Buffer)[]): () => Buffer {
-  const random = seededRandom(seed)
+  const random = randomFrom(seed)
   const below = (end: number): number => Math.floor(random() * end)
   const change = (input: Buffer): Buffer => {
     const at = below(input.length + 1)

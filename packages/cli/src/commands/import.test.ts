@@ -1,0 +1,308 @@
+// The importers on files as users have them: the policy file, the notes, and the rewritten source code.
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+import { readConfig } from '@sluice/server'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { parse } from 'yaml'
+import { importCommand, type ImportFlags } from './import.ts'
+
+// Inside the workspace, where imports find their packages; the name is one that git and the tools ignore.
+const here = fileURLToPath(new URL('../../', import.meta.url))
+
+interface Run {
+  readonly code: number
+  readonly printed: string
+  readonly errors: string
+  readonly file: string
+}
+
+async function imported(
+  from: string,
+  name: string,
+  text: string,
+  flags: ImportFlags = {},
+): Promise<Run> {
+  const folder = mkdtempSync(join(here, 'dist-import-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const file = join(folder, name)
+  writeFileSync(file, text)
+  let printed = ''
+  let errors = ''
+  const code = await importCommand(from, file, flags, {
+    stdin: new PassThrough(),
+    stdout: { write: (part) => (printed += part) },
+    stderr: { write: (part) => (errors += part) },
+    signal: new AbortController().signal,
+  })
+  return { code, printed, errors, file }
+}
+
+/** The rules of a printed file, which the service accepts. */
+function rulesOf({ printed }: Run): unknown {
+  expect(readConfig(printed, 'imported.yaml').problems).toEqual([])
+  return (parse(printed) as { policies: { rules: unknown }[] }).policies[0]!.rules
+}
+
+const express = `import express from 'express'
+import rateLimit from 'express-rate-limit'
+
+export const app = express()
+app.use(
+  rateLimit({
+    windowMs: 15 * 60 * 1000,
+    max: 2,
+    standardHeaders: 'draft-8',
+    legacyHeaders: false,
+    message: 'Slow down.',
+    statusCode: 420,
+    skip: (request) => request.path === '/health',
+    validate: true,
+  }),
+)
+app.get(/.*/, (request, response) => response.send('ok'))
+`
+
+describe('sluice import express-rate-limit', () => {
+  it('writes one rule for each call', async () => {
+    const run = await imported('express-rate-limit', 'app.js', express)
+    expect(run.code).toBe(0)
+    expect(rulesOf(run)).toEqual([
+      {
+        name: 'limit-1',
+        by: ['ip'],
+        limit: { quota: 2, window: '15min', algorithm: 'fixed-window' },
+      },
+    ])
+  })
+
+  it('reads TypeScript, require, and defaults', async () => {
+    const typed = `import { rateLimit as limiter, type Options } from 'express-rate-limit'
+const all: unknown = limiter({ limit: 7 } satisfies Partial<Options>), other = limiter({ limit: 7 })`
+    const [rule] = rulesOf(await imported('express-rate-limit', 'a.ts', typed)) as object[]
+    expect(rule).toMatchObject({ limit: { quota: 7, window: '1min' } })
+    const required = `const { rateLimit } = require('express-rate-limit'); module.exports = rateLimit()`
+    expect(rulesOf(await imported('express-rate-limit', 'a.cjs', required))).toMatchObject([
+      { limit: { quota: 5, window: '1min' } },
+    ])
+  })
+
+  it('says what it cannot translate, with the line', async () => {
+    const run = await imported(
+      'express-rate-limit',
+      'app.js',
+      `import rateLimit from 'express-rate-limit'
+const one = rateLimit({
+  limit: 5,
+  store: new RedisStore({ client }),
+  colour: 'red',
+})
+const two = rateLimit({ limit: (req) => (req.user ? 100 : 5) })
+const three = rateLimit(options)
+`,
+    )
+    expect(run.code).toBe(0)
+    for (const note of [
+      'app.js:4: store: write store: redisStore(client)',
+      'app.js:5: colour is not an option that is known',
+      'app.js:7: limit is a function of the request',
+      'app.js:8: only the running program knows these options',
+    ])
+      expect(run.errors).toContain(note)
+    expect(run.printed).toContain('# - line 4: store: write store: redisStore(client)')
+  })
+
+  it('rewrites source code that works as before', async () => {
+    const { code, file } = await imported('express-rate-limit', 'app.mjs', express, { write: true })
+    expect(code).toBe(0)
+    const text = readFileSync(file, 'utf8')
+    expect(text).toContain("import { rateLimit } from 'sluice/http/express'")
+    expect(text).not.toContain('express-rate-limit')
+    const { app } = (await import(/* @vite-ignore */ file)) as { app: RequestListener }
+    const server = createServer(app).listen(0, '127.0.0.1')
+    onTestFinished(() => void server.close())
+    await once(server, 'listening')
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const statuses = []
+    for (const path of ['/', '/health', '/', '/health', '/', '/health'])
+      statuses.push((await fetch(url + path)).status)
+    expect(statuses).toEqual([200, 200, 200, 200, 420, 200])
+    const refused = await fetch(url)
+    expect(await refused.text()).toBe('Slow down.')
+    expect(refused.headers.get('ratelimit-policy')).toContain('q=2;w=900')
+    expect(refused.headers.has('x-ratelimit-limit')).toBe(false)
+    server.closeAllConnections()
+  })
+
+  it('leaves a file alone that it cannot rewrite as a whole', async () => {
+    const text = "import rateLimit from 'express-rate-limit'\nexport default rateLimit(options)\n"
+    const { code, file, errors } = await imported('express-rate-limit', 'a.mjs', text, {
+      write: true,
+    })
+    expect([code, readFileSync(file, 'utf8')]).toEqual([1, text])
+    expect(errors).toContain('was not changed')
+  })
+})
+
+describe('sluice import @fastify/rate-limit', () => {
+  const fastify = `import Fastify from 'fastify'
+import fastifyRateLimit from '@fastify/rate-limit'
+
+export const app = Fastify()
+await app.register(fastifyRateLimit, {
+  max: 2,
+  timeWindow: '1 minute',
+  allowList: ['10.0.0.1'],
+  keyGenerator: (request) => request.headers['x-user'] ?? request.ip,
+})
+app.get('/', () => 'ok')
+`
+
+  it('writes a rule', async () => {
+    const run = await imported('@fastify/rate-limit', 'app.mjs', fastify)
+    expect(rulesOf(run)).toMatchObject([{ limit: { quota: 2, window: '1min' } }])
+    expect(run.errors).toContain('keyGenerator: the rule counts by the attribute key')
+  })
+
+  it('rewrites source code that works as before', async () => {
+    const { code, file } = await imported('@fastify/rate-limit', 'app.mjs', fastify, {
+      write: true,
+    })
+    expect(code).toBe(0)
+    const { app } = (await import(/* @vite-ignore */ file)) as {
+      app: { inject(o: object): Promise<{ statusCode: number; headers: object }>; close(): void }
+    }
+    onTestFinished(() => app.close())
+    const statuses = []
+    for (const user of ['ann', 'ann', 'ann', 'bob'])
+      statuses.push((await app.inject({ url: '/', headers: { 'x-user': user } })).statusCode)
+    expect(statuses).toEqual([200, 200, 429, 200])
+    const { headers } = await app.inject({ url: '/', headers: { 'x-user': 'bob' } })
+    expect(headers).toMatchObject({ 'x-ratelimit-limit': '2', 'x-ratelimit-remaining': '0' })
+  })
+})
+
+describe('sluice import rate-limiter-flexible', () => {
+  it('writes one rule for each limiter', async () => {
+    const run = await imported(
+      'rate-limiter-flexible',
+      'limits.ts',
+      `import { RateLimiterMemory, RateLimiterRedis, RateLimiterUnion } from 'rate-limiter-flexible'
+const login = new RateLimiterRedis({ storeClient: redis, keyPrefix: 'login', points: 5, duration: 60 * 15, blockDuration: 900 })
+const api = new RateLimiterMemory({ points: 100, duration: 1, execEvenly: true })
+const both = new RateLimiterUnion(login, api)
+`,
+    )
+    expect(rulesOf(run)).toEqual([
+      {
+        name: 'login',
+        by: ['key'],
+        limit: { quota: 5, window: '15min', algorithm: 'fixed-window' },
+      },
+      {
+        name: 'limit-2',
+        by: ['key'],
+        limit: { quota: 100, window: '1s', algorithm: 'leaky-bucket' },
+      },
+    ])
+    expect(run.errors).toContain('limits.ts:2: blockDuration: write a second rule')
+    expect(run.errors).toContain('limits.ts:4: RateLimiterUnion: write one policy with both rules')
+    expect(run.errors).toContain('consume(key, points) becomes check(key, cost)')
+  })
+})
+
+describe('sluice import nginx', () => {
+  it('writes one rule for each limit_req', async () => {
+    const run = await imported(
+      'nginx',
+      'nginx.conf',
+      `http {
+  # limit_req_zone $comment zone=none:1m rate=1r/s;
+  limit_req_zone $binary_remote_addr zone=all:10m rate=10r/s;
+  limit_req_zone "$http_x_tenant" zone=tenant:10m rate=90r/m;
+  limit_req_status 429;
+  server {
+    limit_req zone=all burst=20 nodelay;
+    location /login { limit_req zone=all; }
+    location ~ \\.php$ { limit_req zone=tenant burst=5; }
+    location / { limit_req zone=missing; limit_conn perip 5; }
+  }
+}
+`,
+    )
+    expect(rulesOf(run)).toEqual([
+      { name: 'all', by: ['ip'], limit: { quota: 10, window: 's', algorithm: 'gcra', burst: 21 } },
+      {
+        name: 'all-2',
+        when: { path: '/login*' },
+        by: ['ip'],
+        limit: { quota: 10, window: 's', algorithm: 'gcra', burst: 1 },
+      },
+      {
+        name: 'tenant-3',
+        by: ['x_tenant'],
+        limit: { quota: 90, window: 'min', algorithm: 'leaky-bucket', burst: 6 },
+      },
+    ])
+    for (const note of [
+      'nginx.conf:4: $http_x_tenant: name the request field',
+      'nginx.conf:5: limit_req_status: the status is 429',
+      'nginx.conf:10: limit_req: the zone missing is not in this file',
+      'nginx.conf:10: limit_conn: limits of connections at once',
+    ])
+      expect(run.errors).toContain(note)
+  })
+})
+
+describe('sluice import envoy', () => {
+  it('writes one rule for each limit', async () => {
+    const run = await imported(
+      'envoy',
+      'shop.yaml',
+      `domain: shop
+descriptors:
+  - key: remote_address
+    rate_limit: { unit: second, requests_per_unit: 10 }
+  - key: plan
+    value: free
+    descriptors:
+      - key: user
+        rate_limit: { unit: hour, requests_per_unit: 100 }
+        shadow_mode: true
+  - key: internal
+    rate_limit: { unlimited: true }
+  - key: monthly
+    rate_limit: { unit: fortnight, requests_per_unit: 5 }
+`,
+    )
+    expect(rulesOf(run)).toEqual([
+      {
+        name: 'remote_address',
+        by: ['remote_address'],
+        limit: { quota: 10, window: '1s', algorithm: 'fixed-window' },
+      },
+      {
+        name: 'plan_free.user',
+        when: { plan: 'free' },
+        by: ['user'],
+        limit: { quota: 100, window: '1h', algorithm: 'fixed-window' },
+        shadow: true,
+      },
+    ])
+    expect(run.errors).toContain('the service reads this file as it is')
+    expect(run.errors).toContain('internal: unlimited')
+    expect(run.errors).toContain('monthly: its unit "fortnight" is not known')
+  })
+
+  it('names what it accepts', async () => {
+    await expect(imported('envoy', 'a.yaml', 'policies: []')).rejects.toThrow(/no domain and/)
+    await expect(imported('bucket4j', 'a.yaml', '')).rejects.toThrow(
+      'bucket4j cannot be imported; accepted: express-rate-limit, @fastify/rate-limit',
+    )
+    expect((await imported('nginx', 'a.conf', 'http {}')).code).toBe(1)
+  })
+})

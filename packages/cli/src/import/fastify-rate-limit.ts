@@ -1,0 +1,79 @@
+// Reads registrations of @fastify/rate-limit in source code.
+import type { Edit, Imported, Note } from './imported.ts'
+import { MIDDLEWARE, translateCall } from './middleware.ts'
+import { nameOf, isRequireOf, SourceFile, type SyntaxNode } from './source.ts'
+
+const PACKAGE = '@fastify/rate-limit'
+
+/** One rule for each registration, and the file with a hook of ours in its place. */
+export function importFastifyRateLimit(text: string, file: string): Imported {
+  const source = new SourceFile(text, file)
+  const names = source.namesFrom(PACKAGE)
+  const notes: Note[] = []
+  const edits: Edit[] = []
+  const rules = []
+  let byHand = 0
+  for (const call of source.all('CallExpression')) {
+    const callee = call['callee'] as SyntaxNode
+    const property = callee['property'] as SyntaxNode | undefined
+    const [plugin, argument] = call['arguments'] as SyntaxNode[]
+    if (property?.['name'] !== 'register' || plugin === undefined) continue
+    if (!names.has(nameOf(plugin)) && !isPlugin(plugin)) continue
+    const { line } = call.loc.start
+    const options = argument === undefined ? new Map() : source.optionsOf(argument)
+    if (options === undefined || options.has('...')) {
+      notes.push({
+        line,
+        text: 'only the running program knows these options; translate them by hand',
+      })
+      byHand += 1
+      continue
+    }
+    const name = `limit-${rules.length + 1}`
+    const translated = translateCall(MIDDLEWARE[PACKAGE], options, name, line)
+    notes.push(...translated.notes)
+    if (translated.rule !== undefined) rules.push(translated.rule)
+    if (translated.code === undefined) byHand += 1
+    else {
+      const application = source.textOf(callee['object'] as SyntaxNode)
+      const hook = `${application}.addHook('onRequest', rateLimit(${translated.code}))`
+      edits.push({ start: call.start, end: call.end, text: hook })
+    }
+  }
+  const statements = new Set([...names.values()].map(({ statement }) => statement))
+  const [first] = statements
+  for (const statement of statements) {
+    const line =
+      statement.type === 'ImportDeclaration'
+        ? "import { rateLimit } from 'sluice/http/fastify'"
+        : "const { rateLimit } = require('sluice/http/fastify')"
+    edits.push({
+      start: statement.start,
+      end: statement.end,
+      text: statement === first ? line : '',
+    })
+  }
+  if (first === undefined && edits.length > 0)
+    notes.push({ text: "add: import { rateLimit } from 'sluice/http/fastify'" })
+  for (const member of source.all('ObjectProperty')) {
+    if ((member['key'] as SyntaxNode)['name'] !== 'rateLimit') continue
+    notes.push({
+      line: member.loc.start.line,
+      text: 'a limit of one route: give that route onRequest: rateLimit({ limit })',
+    })
+  }
+  const policies = rules.length === 0 ? [] : [{ name: 'api', rules }]
+  return { policies, notes, edits: byHand === 0 ? edits : [] }
+}
+
+/** `import('@fastify/rate-limit')` or `require('@fastify/rate-limit')` as an argument. */
+function isPlugin(node: SyntaxNode): boolean {
+  if (isRequireOf(node, PACKAGE)) return true
+  const named = (node['source'] ?? (node['arguments'] as SyntaxNode[] | undefined)?.[0]) as
+    | SyntaxNode
+    | undefined
+  const isImport =
+    node.type === 'ImportExpression' ||
+    (node['callee'] as SyntaxNode | undefined)?.type === 'Import'
+  return isImport && named?.['value'] === PACKAGE
+}

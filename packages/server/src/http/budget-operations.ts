@@ -1,0 +1,120 @@
+// The operations of budgets and slots over HTTP: bodies are checked field by field, then one call of the library.
+import type { Attributes, MaybePromise } from 'sluice'
+import { reservationPolicy, type Reservation, type Slot, type Usage } from 'sluice/budgets'
+import { shown } from '../config/problem.ts'
+import { limiterFor } from '../limiters/limiter-for.ts'
+import { isPromise, type Limiters, type ServiceBudget } from '../limiters/limiters.ts'
+import { RequestError } from '../net/problem.ts'
+import { attributesOrKey, wrongField } from './check-request.ts'
+import { decisionJson } from './decision-json.ts'
+
+/** Named like the budget's own methods. */
+export type BudgetOperationName = 'reserve' | 'settle' | 'extend' | 'cancel' | 'enter' | 'leave'
+
+type Body = Readonly<Record<string, unknown>>
+
+/** The fields of each body, beside `policy`. */
+const FIELDS: Readonly<Record<BudgetOperationName, readonly string[]>> = {
+  reserve: ['attributes', 'key', 'estimate'],
+  settle: ['id', 'actual'],
+  extend: ['id'],
+  cancel: ['id'],
+  enter: ['attributes', 'key', 'cost'],
+  leave: ['id'],
+}
+
+type BudgetOperation = (budget: ServiceBudget, body: Body) => MaybePromise<string>
+
+const OPERATIONS: Readonly<Record<BudgetOperationName, BudgetOperation>> = {
+  reserve: (budget, body) =>
+    written(budget.reserve(subjectIn(body), numberIn(body, 'estimate')), reservationJson),
+  settle: (budget, body) => written(budget.settle(idIn(body), actualIn(body)), JSON.stringify),
+  extend: (budget, body) => written(budget.extend(idIn(body)), JSON.stringify),
+  cancel: (budget, body) => written(budget.cancel(idIn(body)), JSON.stringify),
+  // The caller renews the slot by `extend`: the service cannot know how long the work goes on.
+  enter: (budget, body) =>
+    written(budget.enter(subjectIn(body), numberIn(body, 'cost'), false), slotJson),
+  leave: (budget, body) => written(budget.leave(idIn(body)), () => '{}'),
+}
+
+/** Whether a path names an operation of budgets. */
+export function isBudgetOperation(name: string): name is BudgetOperationName {
+  return Object.hasOwn(OPERATIONS, name)
+}
+
+/** Answers one parsed body with the JSON of the reply. Throws when the request is wrong. */
+export function answerBudget(
+  name: BudgetOperationName,
+  limiters: Limiters,
+  body: unknown,
+): MaybePromise<string> {
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    throw new RequestError(400, 'invalid-body', 'the body is not an object')
+  const accepted = ['policy', ...FIELDS[name]]
+  for (const field of Object.keys(body))
+    if (!accepted.includes(field))
+      throw wrongField(field, `not a known field; accepted: ${accepted.join(', ')}`)
+  const { policy } = body as Body
+  if (policy !== undefined && typeof policy !== 'string')
+    throw wrongField('policy', `${shown(policy)}; accepted: the name of a policy`)
+  const needsId = FIELDS[name].includes('id')
+  const ofId = needsId ? reservationPolicy(idIn(body as Body)) : undefined
+  const { budget } = limiterFor(limiters, policy ?? ofId)
+  if (budget === undefined)
+    throw new RequestError(
+      400,
+      'invalid-body',
+      "no rule of the policy has hold; add hold: '60s' to a rule, or use /v1/check",
+      'policy',
+    )
+  return OPERATIONS[name](budget, body as Body)
+}
+
+function subjectIn({ attributes, key }: Body): Attributes | string {
+  return attributesOrKey(attributes, key)
+}
+
+function idIn({ id }: Body): string {
+  if (typeof id === 'string') return id
+  throw wrongField(
+    'id',
+    `${id === undefined ? 'missing' : shown(id)}; accepted: the id of a reservation`,
+  )
+}
+
+function numberIn(body: Body, field: string): number | undefined {
+  const value = body[field]
+  if (value === undefined || typeof value === 'number') return value
+  throw wrongField(field, `${shown(value)}; accepted: a whole number of units`)
+}
+
+const KINDS = ['input', 'cached', 'output']
+
+function actualIn({ actual }: Body): number | Usage {
+  if (typeof actual === 'number') return actual
+  const isUsage =
+    typeof actual === 'object' &&
+    actual !== null &&
+    Object.entries(actual).every(
+      ([kind, tokens]) => KINDS.includes(kind) && typeof tokens === 'number',
+    )
+  if (isUsage) return actual as Usage
+  const found = actual === undefined ? 'missing' : shown(actual)
+  throw wrongField(
+    'actual',
+    `${found}; accepted: a whole number of units, or { ${KINDS.join(', ')} }`,
+  )
+}
+
+function reservationJson({ allowed, id, units, endsAt, decision }: Reservation): string {
+  const head = JSON.stringify({ allowed, id, units, endsAt })
+  return `${head.slice(0, -1)},"decision":${decisionJson(decision)}}`
+}
+
+function slotJson({ allowed, id, decision }: Slot): string {
+  return `${JSON.stringify({ allowed, id }).slice(0, -1)},"decision":${decisionJson(decision)}}`
+}
+
+function written<T>(answer: MaybePromise<T>, write: (answer: T) => string): MaybePromise<string> {
+  return isPromise(answer) ? answer.then(write) : write(answer)
+}

@@ -1,0 +1,36 @@
+// Which checks can be spent from leases.
+import { canBeLeased } from '../limit/limit.ts'
+import type { Check } from '../stores/store.ts'
+import type { Millis } from '../time/clock.ts'
+import type { LeasedCount } from './leased-count.ts'
+
+/** Whether a check is counted where units may be out, whether or not some are. */
+export function isCoordinated({ coordination, candidate, holds }: Check): boolean {
+  if (candidate === true || holds === true) return false
+  return coordination === 'leased' || coordination === 'auto'
+}
+
+/** Whether the store can lease units of the count. Else each request asks the store. */
+export function isLeasable(check: Check): boolean {
+  const { limit, cost, countRefused } = check
+  return (
+    isCoordinated(check) &&
+    cost > 0 &&
+    countRefused !== true &&
+    limit.quota > 0 &&
+    canBeLeased(check.limit)
+  )
+}
+
+/** Checks of counts with leases go to the store as such. */
+export function held(check: Check, leaseLife?: Millis): Check {
+  return isCoordinated(check) && canBeLeased(check.limit)
+    ? { ...check, holds: true, leaseLife }
+    : check
+}
+
+/** Whether the count is leased under the limit of the check. */
+export function isUnder({ limit }: LeasedCount, check: Check): boolean {
+  const other = check.limit
+  return limit === other || (limit.quota === other.quota && limit.burst === other.burst)
+}

@@ -1,0 +1,247 @@
+// The leases of a process: takes units from the store, reports what was spent, and gives back what is not needed.
+import type { Verdict } from '../limit/verdict.ts'
+import type { Exchanged, HoldStore, Settlement } from '../stores/holds/hold-store.ts'
+import type { Check } from '../stores/store.ts'
+import type { Millis } from '../time/clock.ts'
+import { Counts } from './counts.ts'
+import { isUnder } from './leasable.ts'
+import { LeasedCount } from './leased-count.ts'
+import {
+  LEASE_LIFE,
+  MAX_COUNTS,
+  type CoordinationEvent,
+  type LeaseEnvironment,
+  type LeaseOptions,
+} from './options.ts'
+import { StoreTime } from './store-time.ts'
+
+/** Under `auto`, units per horizon from which a count is leased. */
+const HOT = 16
+/** Milliseconds without a background refill after the store had nothing to lease. */
+const QUIET: Millis = 50
+/** Sweeps without demand after which units are given back, and after which the count is forgotten. */
+const IDLE = 2
+const FORGOTTEN = 20
+
+const NOTHING: Exchanged = { settled: [], verdicts: [] }
+
+/** The counts of which this process leases units. At most one exchange at a time concerns a lease. */
+export class LeaseBook {
+  readonly counts: Counts
+  private readonly store: HoldStore
+  /** How long units are leased. */
+  readonly life: Millis
+  private readonly horizon: Millis
+  private readonly sweepEvery: Millis
+  private readonly environment: LeaseEnvironment
+  private readonly onEvent: (event: CoordinationEvent) => void
+  private readonly storeTime = new StoreTime()
+  private readonly name: string
+  private ids = 0
+  private timer: unknown
+  private isClosed = false
+
+  constructor(store: HoldStore, options: LeaseOptions, environment: LeaseEnvironment) {
+    const { life = LEASE_LIFE, maxCounts = MAX_COUNTS, onEvent = () => {} } = options
+    this.store = store
+    this.life = life
+    this.horizon = life / 4
+    this.sweepEvery = Math.ceil(life / 16)
+    this.environment = environment
+    this.onEvent = onEvent
+    this.counts = new Counts(maxCounts)
+    const { random } = environment
+    this.name = `${Math.floor(random() * 2 ** 48).toString(36)}.`
+  }
+
+  /** Gives back every unit that is out. From then on nothing is leased. */
+  async close(): Promise<void> {
+    if (this.isClosed) return
+    this.isClosed = true
+    if (this.timer !== undefined) this.environment.timers.stop(this.timer)
+    const now = this.environment.clock.now()
+    await Promise.all([...this.counts].map((count) => this.giveBack(count, now)))
+    this.counts.clear()
+  }
+
+  /** Books the leases of some counts, takes the checks, and leases more for those counts: one call. */
+  exchange(
+    counts: readonly LeasedCount[],
+    checks: readonly Check[],
+    now: number,
+  ): Promise<Exchanged> {
+    const settlements: Settlement[] = []
+    const settling: LeasedCount[] = []
+    const wishes: Wish[] = []
+    for (const count of counts) {
+      const settlement = count.report(now)
+      if (settlement !== undefined) {
+        settlements.push(settlement)
+        settling.push(count)
+      }
+      const wish = this.wishOf(count, now)
+      if (wish !== undefined) wishes.push(wish)
+    }
+    if (settlements.length + checks.length + wishes.length === 0) return Promise.resolve(NOTHING)
+    const answer = this.send(settlements, [...checks, ...wishes.map(({ check }) => check)])
+    const done = answer.then(
+      (exchanged) => {
+        const later = this.environment.clock.now()
+        for (const [i, count] of settling.entries())
+          if (exchanged.settled[i]!.status === 'unknown') this.lost(count)
+        for (const [i, wish] of wishes.entries())
+          this.granted(wish, exchanged.verdicts[checks.length + i]!, now, later)
+        const [first] = exchanged.verdicts
+        if (first !== undefined) this.storeTime.learn(first.at, now)
+        for (const count of counts) count.pending = null
+        return exchanged
+      },
+      (error: unknown) => {
+        for (const count of counts) {
+          count.unsettle()
+          count.pending = null
+        }
+        throw error
+      },
+    )
+    for (const count of counts) count.pending = done
+    return done
+  }
+
+  private async send(
+    settlements: readonly Settlement[],
+    checks: readonly Check[],
+  ): Promise<Exchanged> {
+    return this.store.exchange(settlements, checks)
+  }
+
+  /** What to lease of a count: as much as one horizon needs. */
+  private wishOf(count: LeasedCount, now: number): Wish | undefined {
+    const { space, key, limit, slowestQuota, lease } = count
+    const expected = count.expected(now)
+    const more = Math.min(Math.ceil(expected) - lease.left, limit.burst)
+    const life = this.storeTime.lifeWithin(limit, this.life, now)
+    if (more < 1 || life < this.sweepEvery || this.isClosed) return undefined
+    if (count.isAuto && expected < HOT) return undefined
+    const id = lease.id === '' ? this.name + String(this.ids++) : lease.id
+    const hold = { id, life, onEnd: 'spent', fair: true } as const
+    const check: Check = {
+      space,
+      key,
+      limit,
+      slowestQuota,
+      cost: more,
+      shadow: true,
+      holds: true,
+      leaseLife: this.life,
+      hold,
+    }
+    return { count, id, life, check }
+  }
+
+  private granted({ count, id, life }: Wish, verdict: Verdict, sentAt: number, now: number): void {
+    const units = verdict.held ?? 0
+    if (units > 0) count.grant(id, units, life, verdict.at, sentAt, now)
+    count.isScarce = units === 0
+    if (units === 0) count.quietUntil = now + QUIET
+    this.switched(count, units > 0 ? 'leasing' : 'strict', units > 0 ? 'demand' : 'near-limit')
+  }
+
+  private lost(count: LeasedCount): void {
+    count.lose()
+    this.switched(count, 'strict', 'lost')
+  }
+
+  private switched(
+    count: LeasedCount,
+    type: CoordinationEvent['type'],
+    reason: CoordinationEvent['reason'],
+  ): void {
+    const isLeasing = type === 'leasing'
+    if (count.isLeasing === isLeasing) return
+    count.isLeasing = isLeasing
+    const { space, key } = count
+    this.onEvent({ type, space, key, reason })
+  }
+
+  /** Leases more in the background, before the lease runs out. */
+  refill(count: LeasedCount, now: number): void {
+    if (count.pending !== null || now < count.quietUntil || this.isClosed) return
+    const exchanged = this.exchange([count], [], now)
+    // Nothing was needed, or, below, nothing can be had: the next request goes to the store and reports the failure.
+    if (count.pending === null) count.quietUntil = now + QUIET
+    exchanged.catch(() => {
+      count.quietUntil = now + QUIET
+    })
+  }
+
+  /** The count of a leasable check; undefined when there is no room for another one. */
+  countFor(check: Check, now: number): LeasedCount | undefined {
+    if (this.isClosed) return undefined
+    const known = this.counts.find(check)
+    if (known !== undefined && isUnder(known, check)) return known
+    // Under another limit than before: what is leased under the old one goes back.
+    if (known !== undefined) void this.giveBack(known, now)
+    const isAuto = check.coordination === 'auto'
+    const count = this.counts.add(new LeasedCount(check, isAuto, this.horizon, now))
+    if (count !== undefined && this.timer === undefined) this.startSweeping()
+    return count
+  }
+
+  private startSweeping(): void {
+    const { timers } = this.environment
+    const sweep = (): void => {
+      this.timer = undefined
+      this.sweep()
+      if (!this.isClosed && this.counts.size > 0) this.startSweeping()
+    }
+    this.timer = timers.start(sweep, this.sweepEvery)
+  }
+
+  /** Gives back what is not needed: all of it after idleness or near its end, and what is far above demand. */
+  private sweep(): void {
+    const now = this.environment.clock.now()
+    for (const count of this.counts) {
+      if (count.pending !== null) continue
+      count.idleSweeps = count.isWanted ? 0 : count.idleSweeps + 1
+      const { lease } = count
+      const expected = count.expected(now)
+      const isEnding = lease.end - now < 2 * this.sweepEvery
+      if (count.idleSweeps >= IDLE || isEnding) void this.giveBack(count, now)
+      else if (lease.left > 4 * expected + 1) void this.giveBack(count, now, Math.ceil(expected))
+      if (count.idleSweeps >= FORGOTTEN && count.leftAt(now) === 0) this.counts.delete(count)
+    }
+  }
+
+  /** Hands back what is above `keep`. What fails stays out until its end. */
+  private async giveBack(count: LeasedCount, now: number, keep = 0): Promise<void> {
+    while (count.pending !== null) {
+      await count.pending.catch(() => {})
+      now = this.environment.clock.now()
+    }
+    const settlement = count.report(now, keep)
+    if (settlement === undefined) return
+    const answer = this.send([settlement], [])
+    const done = answer.then(
+      ({ settled: [first] }) => {
+        if (first?.status === 'unknown') this.lost(count)
+        else if (keep === 0) this.switched(count, 'strict', 'demand')
+        count.pending = null
+      },
+      () => {
+        count.unsettle()
+        count.pending = null
+      },
+    )
+    count.pending = done
+    await done
+  }
+}
+
+/** Units to lease, and for how long. */
+interface Wish {
+  readonly count: LeasedCount
+  readonly id: string
+  readonly life: Millis
+  readonly check: Check
+}

@@ -1,0 +1,56 @@
+// The verdict of a lease: what this process knows for certain, without asking the store.
+import type { Limit } from '../limit/limit.ts'
+import type { Source, Verdict } from '../limit/verdict.ts'
+import type { Millis } from '../time/clock.ts'
+
+/**
+ * An allowed cost that was spent from a lease. Its numbers never promise too much: `remaining` is what is left in the
+ * lease, although the store may have more, and the waits are those of a count that others have used up meanwhile.
+ */
+export class LeaseVerdict implements Verdict {
+  readonly allowed: boolean = true
+  readonly retryAfter: Millis = 0
+  readonly delay: Millis = 0
+  readonly source: Source = 'lease'
+  readonly at: Millis
+  readonly remaining: number
+  private readonly limit: Limit
+  private readonly leaseLife: Millis
+
+  constructor(limit: Limit, remaining: number, at: Millis, leaseLife: Millis) {
+    this.limit = limit
+    this.remaining = remaining
+    this.at = at
+    this.leaseLife = leaseLife
+  }
+
+  /** At most: until the lease has ended and a full count has drained. */
+  get resetAfter(): Millis {
+    return Math.ceil(this.leaseLife) + drainOf(this.limit)
+  }
+
+  /** At most: until the lease has ended and one more unit has drained, or the next window has begun. */
+  get availableAfter(): Millis {
+    const { limit } = this
+    if (this.remaining >= limit.burst) return 0
+    const unit = isWindow(limit) ? drainOf(limit) : Math.ceil(limit.window / limit.quota)
+    return Math.ceil(this.leaseLife) + unit
+  }
+
+  /** The verdict as plain data, for JSON. */
+  toJSON(): Verdict {
+    const { allowed, remaining, retryAfter, resetAfter, availableAfter, delay, at, source } = this
+    return { allowed, remaining, retryAfter, resetAfter, availableAfter, delay, at, source }
+  }
+}
+
+/** How long a full count needs to be as good as new. */
+function drainOf(limit: Limit): Millis {
+  if (limit.algorithm === 'fixed-window') return limit.window
+  if (isWindow(limit)) return 2 * limit.window
+  return Math.ceil((limit.burst * limit.window) / limit.quota)
+}
+
+function isWindow({ algorithm }: Limit): boolean {
+  return algorithm === 'fixed-window' || algorithm === 'sliding-window'
+}

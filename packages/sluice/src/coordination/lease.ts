@@ -1,0 +1,26 @@
+// One lease: units of a count that this process may spend until their end.
+
+/** Units taken from the store in advance. Instants are those of the {@link LeaseClock}. */
+export interface Lease {
+  /** The name under which the store has recorded the units. */
+  readonly id: string
+  /** Units that may still be spent. */
+  left: number
+  /** Units spent and not yet reported to the store. */
+  spent: number
+  /** From here on nothing may be spent. */
+  end: number
+  /** The store's time of the last grant, and the latest instant here that it may correspond to. */
+  grantedAt: number
+  answeredAt: number
+}
+
+/** No lease: nothing can be spent from it. */
+export const NO_LEASE: Lease = {
+  id: '',
+  left: 0,
+  spent: 0,
+  end: -Infinity,
+  grantedAt: 0,
+  answeredAt: 0,
+}

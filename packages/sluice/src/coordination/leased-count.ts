@@ -1,0 +1,159 @@
+// What this process knows of one leased count: its lease, its demand, and an exchange that is under way.
+import type { Limit } from '../limit/limit.ts'
+import type { Settlement } from '../stores/holds/hold-store.ts'
+import type { Check } from '../stores/store.ts'
+import type { Millis } from '../time/clock.ts'
+import { Demand } from './demand.ts'
+import { CLOCK_TOLERANCE } from './lease-clock.ts'
+import { NO_LEASE, type Lease } from './lease.ts'
+
+/** Part of a lease's life by which it ends earlier here: the clocks of two machines differ by less. */
+const DRIFT = 0.001
+
+/** Keeps every unit that is out. */
+const ALL = Number.MAX_SAFE_INTEGER
+
+/** One count of which units are leased. */
+export class LeasedCount {
+  readonly space: string
+  readonly key: string
+  readonly limit: Limit
+  readonly slowestQuota: number | undefined
+  /** Whether it is leased only while it is hot. */
+  readonly isAuto: boolean
+  readonly demand: Demand
+  /** The lease that is spent, and reported with the next exchange. */
+  lease: Lease = NO_LEASE
+  /** The exchange that is under way. At most one at a time concerns the lease. */
+  pending: Promise<unknown> | null = null
+  /** Whether the store had nothing to lease the last time. */
+  isScarce = false
+  /** Until then no refill is sent in the background. */
+  quietUntil: number = -Infinity
+  /** Sweeps since anything was last wanted. */
+  idleSweeps = 0
+  /** Whether the last switch that was reported was to leasing. */
+  isLeasing = false
+  /**
+   * A lease of which the store may or may not have booked the last report. It is spent to its end and never reported
+   * again: whatever the store has recorded is at least what is left of it.
+   */
+  private unsettled: Lease = NO_LEASE
+  /** Units wanted since the demand was last observed. */
+  private wanted = 0
+  /** A refill is due when no more than this is left. */
+  private low = 0
+
+  constructor(check: Check, isAuto: boolean, horizon: Millis, now: number) {
+    const { space, key, limit, slowestQuota } = check
+    this.space = space
+    this.key = key
+    this.limit = limit
+    this.slowestQuota = slowestQuota
+    this.isAuto = isAuto
+    this.demand = new Demand(horizon, now)
+  }
+
+  /** Spends units of a lease that covers them at `now`. Returns the lease; undefined when none does. */
+  spend(cost: number, now: number): Lease | undefined {
+    const { unsettled } = this
+    const lease = cost <= unsettled.left && now < unsettled.end ? unsettled : this.lease
+    if (cost > lease.left || now >= lease.end) return undefined
+    lease.left -= cost
+    lease.spent += cost
+    this.wanted += cost
+    return lease
+  }
+
+  /** Puts spent units back into their lease. False if it has ended, or if they were reported as spent. */
+  unspend(lease: Lease, cost: number, now: number): boolean {
+    const isOurs = lease === this.lease || lease === this.unsettled
+    if (!isOurs || now >= lease.end || lease.spent < cost) return false
+    lease.left += cost
+    lease.spent -= cost
+    return true
+  }
+
+  /** Notes units that no lease covered. */
+  miss(cost: number): void {
+    this.wanted += cost
+  }
+
+  /** Units that can be spent at `now`. */
+  leftAt(now: number): number {
+    const { lease, unsettled } = this
+    return (now < lease.end ? lease.left : 0) + (now < unsettled.end ? unsettled.left : 0)
+  }
+
+  /** Whether the lease will run out soon. */
+  get isLow(): boolean {
+    return this.lease.left <= this.low
+  }
+
+  /** Whether anything was wanted since the demand was last observed. */
+  get isWanted(): boolean {
+    return this.wanted > 0
+  }
+
+  /** Units that one horizon will need. */
+  expected(now: number): number {
+    this.demand.observe(this.wanted, now)
+    this.wanted = 0
+    return this.demand.perHorizon(now)
+  }
+
+  /** What to report of the lease, of which at most `keep` units stay here; undefined when there is nothing to report. */
+  report(now: number, keep: number = ALL): Settlement | undefined {
+    const { lease, space, key, limit, slowestQuota } = this
+    if (now >= lease.end) {
+      // The store has ended it too, or will in a moment, and counts all of its units as spent.
+      this.lease = NO_LEASE
+      return undefined
+    }
+    const { id, spent } = lease
+    const stays = Math.min(lease.left, keep)
+    if (spent === 0 && stays === lease.left) return undefined
+    lease.left = stays
+    lease.spent = 0
+    const kept = keep === ALL ? ALL : stays
+    return { space, key, limit, slowestQuota, id, spent, keep: kept }
+  }
+
+  /** The store has leased units, which it decided between `sentAt` and `now`, at `grantedAt` by its own clock. */
+  grant(
+    id: string,
+    units: number,
+    life: Millis,
+    grantedAt: Millis,
+    sentAt: number,
+    now: number,
+  ): void {
+    const end = sentAt + life * (1 - DRIFT) - CLOCK_TOLERANCE
+    const { lease } = this
+    this.low = Math.floor(units / 4)
+    if (lease.id === id) {
+      lease.left += units
+      lease.end = Math.max(lease.end, end)
+      lease.grantedAt = grantedAt
+      lease.answeredAt = now
+    } else this.lease = { id, left: units, spent: 0, end, grantedAt, answeredAt: now }
+  }
+
+  /** The store does not know the lease: nothing more is spent from it. */
+  lose(): void {
+    this.lease = NO_LEASE
+    this.unsettled = NO_LEASE
+  }
+
+  /** An exchange has failed, and it is not known what the store has booked. */
+  unsettle(): void {
+    // Of two such leases the older one is given up.
+    if (this.lease.left > 0) this.unsettled = this.lease
+    this.lease = NO_LEASE
+  }
+
+  /** The earliest that the store's time may be. */
+  static storeTime({ grantedAt, answeredAt }: Lease, now: number): Millis {
+    return grantedAt + Math.floor(Math.max(0, now - answeredAt))
+  }
+}

@@ -1,0 +1,234 @@
+// A store around a store: takes units in advance and spends them in this process, without a round trip.
+import type { Verdict } from '../limit/verdict.ts'
+import type { Exchanged, HoldStore } from '../stores/holds/hold-store.ts'
+import type { AsyncStore, Check, MaybePromise } from '../stores/store.ts'
+import type { Counts } from './counts.ts'
+import { held, isCoordinated, isLeasable, isUnder } from './leasable.ts'
+import { LeaseBook } from './lease-book.ts'
+import type { Lease } from './lease.ts'
+import { LeaseVerdict } from './lease-verdict.ts'
+import { LeasedCount } from './leased-count.ts'
+import {
+  checkLeaseOptions,
+  systemEnvironment,
+  type LeaseEnvironment,
+  type LeaseOptions,
+} from './options.ts'
+
+/**
+ * Spends leased units for checks whose `coordination` is `leased`, or `auto` while their key is hot. Everything else
+ * goes to the store. Over all processes, the counts admit what they admit without leases, and never more.
+ */
+export function withLeases(
+  store: HoldStore,
+  options: LeaseOptions = {},
+  /** For tests and simulations. Default: the runtime's own. */
+  environment: Partial<LeaseEnvironment> = {},
+): LeasedStore {
+  checkLeaseOptions(options)
+  return new LeasedStore(store, options, { ...systemEnvironment(), ...environment })
+}
+
+/** See {@link withLeases}. */
+export class LeasedStore implements AsyncStore {
+  readonly coordinates = true
+  private readonly store: HoldStore
+  private readonly clock: LeaseEnvironment['clock']
+  private readonly book: LeaseBook
+  private readonly counts: Counts
+
+  constructor(store: HoldStore, options: LeaseOptions, environment: LeaseEnvironment) {
+    this.store = store
+    this.clock = environment.clock
+    this.book = new LeaseBook(store, options, environment)
+    this.counts = this.book.counts
+  }
+
+  /** The verdicts if leases cover every check; else undefined, with nothing done. */
+  takeNow(checks: readonly Check[]): readonly Verdict[] | undefined {
+    if (checks.length !== 1) return this.takeAllNow(checks)
+    const verdict = this.takeOneNow(checks[0]!)
+    return verdict === undefined ? undefined : [verdict]
+  }
+
+  take(checks: readonly Check[]): MaybePromise<readonly Verdict[]> {
+    if (!checks.some(isCoordinated)) return this.store.take(checks)
+    return this.takeNow(checks) ?? this.takeThrough(checks, true)
+  }
+
+  /** What the store says, or more if a lease here covers the cost. */
+  async peek(checks: readonly Check[]): Promise<readonly Verdict[]> {
+    const verdicts = await this.store.peek(checks.map((check) => held(check)))
+    const now = this.clock.now()
+    return checks.map((check, i) => {
+      const left = this.counts.find(check)?.leftAt(now) ?? 0
+      const verdict = verdicts[i]!
+      if (left <= verdict.remaining) return verdict
+      const allowed = verdict.allowed || check.cost <= left
+      const { retryAfter, resetAfter, availableAfter, delay, at, source } = verdict
+      const waits = { retryAfter: allowed ? 0 : retryAfter, resetAfter, availableAfter }
+      return { allowed, remaining: left, ...waits, delay, at, source }
+    })
+  }
+
+  /** Units go back into the lease that they came from, if it still lasts; else to the store. */
+  async refund(checks: readonly Check[]): Promise<void> {
+    const now = this.clock.now()
+    const others = checks.filter((check) => {
+      const count = this.counts.find(check)
+      if (count === undefined) return true
+      const { lease } = count
+      const isOurs = check.takenAt === undefined || check.takenAt >= lease.grantedAt
+      return !isOurs || !count.unspend(lease, check.cost, now)
+    })
+    if (others.length > 0) await this.store.refund(others.map((check) => held(check)))
+  }
+
+  /** Forgets what is spent. Leases of this process end here; those of others last to their end. */
+  async reset(checks: readonly Check[]): Promise<void> {
+    for (const check of checks) this.counts.find(check)?.lose()
+    await this.store.reset(checks.map((check) => held(check)))
+  }
+
+  /** Gives back every unit that is out, then closes the store. */
+  async close(): Promise<void> {
+    await this.book.close()
+    await this.store.close()
+  }
+
+  private takeOneNow(check: Check): Verdict | undefined {
+    const { cost } = check
+    const count = this.counts.find(check)
+    if (count === undefined || !isUnder(count, check) || cost === 0) return undefined
+    const now = this.clock.now()
+    const lease = count.spend(cost, now)
+    if (lease === undefined) return undefined
+    if (count.isLow) this.book.refill(count, now)
+    return verdictOf(count, lease, now)
+  }
+
+  private takeAllNow(checks: readonly Check[]): readonly Verdict[] | undefined {
+    const verdicts = new Array<Verdict>(checks.length)
+    const leases = new Array<Lease>(checks.length)
+    const { counts } = this
+    const now = this.clock.now()
+    for (let i = 0; i < checks.length; i++) {
+      const check = checks[i]!
+      const count = counts.find(check)
+      const lease =
+        count === undefined || !isUnder(count, check) || check.cost === 0
+          ? undefined
+          : count.spend(check.cost, now)
+      if (lease === undefined) {
+        for (let j = 0; j < i; j++)
+          counts.find(checks[j]!)!.unspend(leases[j]!, checks[j]!.cost, now)
+        return undefined
+      }
+      leases[i] = lease
+      verdicts[i] = verdictOf(count!, lease, now)
+    }
+    for (const check of checks) {
+      const count = counts.find(check)!
+      if (count.isLow) this.book.refill(count, now)
+    }
+    return verdicts
+  }
+
+  /**
+   * Asks the store for what no lease covers, and for more units in advance. What leases cover is spent first, and goes
+   * back to them if the store refuses the rest.
+   */
+  private takeThrough(
+    checks: readonly Check[],
+    mayWait: boolean,
+  ): MaybePromise<readonly Verdict[]> {
+    const now = this.clock.now()
+    const asked: AskedCheck[] = []
+    const local: LocalCheck[] = []
+    for (const [index, check] of checks.entries()) {
+      const count = isLeasable(check) ? this.book.countFor(check, now) : undefined
+      const lease = count?.spend(check.cost, now)
+      if (lease === undefined) asked.push({ index, check, count })
+      else local.push({ index, check, count: count!, lease })
+    }
+    const waiting = mayWait ? asked.find(({ count }) => isWorthWaiting(count)) : undefined
+    if (waiting !== undefined) {
+      for (const { count, lease, check } of local) count.unspend(lease, check.cost, now)
+      return waiting.count!.pending!.then(
+        () => this.takeNow(checks) ?? this.takeThrough(checks, false),
+      )
+    }
+    if (asked.length > 0) return this.ask(checks, asked, local, now)
+    return local.map(({ count, lease }) => verdictOf(count, lease, now))
+  }
+
+  private async ask(
+    checks: readonly Check[],
+    asked: readonly AskedCheck[],
+    local: readonly LocalCheck[],
+    now: number,
+  ): Promise<readonly Verdict[]> {
+    for (const { check, count } of asked) count?.miss(check.cost)
+    // At most one exchange at a time concerns a lease: another one that is under way may not be answered in order.
+    const free = new Set(asked.flatMap(({ count }) => (count?.pending === null ? [count] : [])))
+    const answer = this.book.exchange(
+      [...free],
+      asked.map(({ check }) => held(check, this.book.life)),
+      now,
+    )
+    let exchanged: Exchanged
+    try {
+      exchanged = await answer
+    } catch (error) {
+      this.putBack(local)
+      throw error
+    }
+    const verdicts = new Array<Verdict>(checks.length)
+    let isAllowed = true
+    for (const [i, { index, check }] of asked.entries()) {
+      const verdict = exchanged.verdicts[i]!
+      verdicts[index] = verdict
+      if (!verdict.allowed && check.shadow !== true) isAllowed = false
+    }
+    const later = this.clock.now()
+    if (!isAllowed) this.putBack(local)
+    for (const { index, count, lease } of local) verdicts[index] = verdictOf(count, lease, later)
+    return verdicts
+  }
+
+  private putBack(local: readonly LocalCheck[]): void {
+    const now = this.clock.now()
+    const rest = local.filter(({ count, lease, check }) => !count.unspend(lease, check.cost, now))
+    if (rest.length === 0) return
+    // Reported as spent meanwhile. If the refund fails too, the units stay charged until they expire.
+    const checks = rest.map(({ check, lease }) => ({
+      ...held(check),
+      takenAt: LeasedCount.storeTime(lease, now),
+    }))
+    Promise.resolve(this.store.refund(checks)).catch(() => {})
+  }
+}
+
+/** A check that goes to the store. */
+interface AskedCheck {
+  readonly index: number
+  readonly check: Check
+  readonly count: LeasedCount | undefined
+}
+
+/** A check that a lease has covered. */
+interface LocalCheck {
+  readonly index: number
+  readonly check: Check
+  readonly count: LeasedCount
+  readonly lease: Lease
+}
+
+function isWorthWaiting(count: LeasedCount | undefined): boolean {
+  return count !== undefined && count.pending !== null && !count.isScarce
+}
+
+function verdictOf(count: LeasedCount, lease: Lease, now: number): Verdict {
+  const at = LeasedCount.storeTime(lease, now)
+  return new LeaseVerdict(count.limit, count.leftAt(now), at, lease.end - now)
+}

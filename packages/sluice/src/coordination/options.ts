@@ -1,0 +1,63 @@
+// The options of leases, their defaults, and what is wrong with them.
+import { show, SluiceError } from '../errors.ts'
+import { checkOptionNames } from '../options/unknown-option.ts'
+import type { Millis } from '../time/clock.ts'
+import { backgroundTimers, isTimerDelay, type Timers } from '../time/timers.ts'
+import { LeaseClock } from './lease-clock.ts'
+
+/** A count that changed from one round trip per request to leases, or back. */
+export interface CoordinationEvent {
+  readonly type: 'leasing' | 'strict'
+  readonly space: string
+  readonly key: string
+  /** `demand`: it became hot or idle. `near-limit`: the store has nothing to lease. `lost`: the store forgot the lease. */
+  readonly reason: 'demand' | 'near-limit' | 'lost'
+}
+
+/** How a process leases. */
+export interface LeaseOptions {
+  /**
+   * Milliseconds for which units are leased. A process that crashes leaves its units unused for that long, and after a
+   * failover nothing is leased for that long. All processes on one store must use the same. Default 2000.
+   */
+  readonly life?: Millis
+  /** Counts with leases at most; any others cost a round trip per request. Default 16,384. */
+  readonly maxCounts?: number
+  /** Receives each switch of a count between leases and round trips. */
+  readonly onEvent?: (event: CoordinationEvent) => void
+}
+
+/** Time and names, as a seam: simulations bring their own. */
+export interface LeaseEnvironment {
+  readonly clock: Pick<LeaseClock, 'now'>
+  readonly timers: Timers
+  /** From 0 to 1, for the names of leases. */
+  readonly random: () => number
+}
+
+/** The runtime's own. */
+export function systemEnvironment(): LeaseEnvironment {
+  return { clock: new LeaseClock(), timers: backgroundTimers, random: Math.random }
+}
+
+/** The default of {@link LeaseOptions.life}. */
+export const LEASE_LIFE: Millis = 2000
+const MIN_LIFE: Millis = 200
+const MAX_LIFE: Millis = 60_000
+/** The default of {@link LeaseOptions.maxCounts}. */
+export const MAX_COUNTS = 16_384
+
+/** Throws `invalid-option` unless the options are right. */
+export function checkLeaseOptions(options: LeaseOptions): void {
+  const wrong = (message: string): never => {
+    throw new SluiceError('invalid-option', `withLeases: ${message}`)
+  }
+  checkOptionNames('withLeases', options, ['life', 'maxCounts', 'onEvent'])
+  const { life, maxCounts, onEvent } = options
+  if (life !== undefined && !(isTimerDelay(life) && life >= MIN_LIFE && life <= MAX_LIFE))
+    wrong(`life is ${show(life)}; accepted: whole milliseconds, ${MIN_LIFE} to ${MAX_LIFE}`)
+  if (maxCounts !== undefined && !(Number.isSafeInteger(maxCounts) && maxCounts >= 1))
+    wrong(`maxCounts is ${show(maxCounts)}; accepted: a whole number, 1 or more`)
+  if (onEvent !== undefined && typeof onEvent !== 'function')
+    wrong(`onEvent is ${show(onEvent)}; accepted: a function`)
+}

@@ -1,0 +1,27 @@
+// What this process knows of the store's clock, so that a lease ends with its window.
+import { algorithmOf } from '../algorithms/table.ts'
+import type { Limit } from '../limit/limit.ts'
+import type { Millis } from '../time/clock.ts'
+
+/** The store's clock as of its last answer. */
+export class StoreTime {
+  private at: Millis = 0
+  private sentAt: number | undefined
+
+  /** Takes over an answer: the store's time was `at` at some instant from `sentAt` on. */
+  learn(at: Millis, sentAt: number): void {
+    this.at = at
+    this.sentAt = sentAt
+  }
+
+  /**
+   * How long a lease may last that is asked for at `now`: up to the window's edge. Units that are out at the edge are
+   * charged to the next window too, so a lease beyond it would waste them. 0 when the store's time is not known.
+   */
+  lifeWithin(limit: Limit, life: Millis, now: number): Millis {
+    if (algorithmOf(limit).hasBurst) return life
+    if (this.sentAt === undefined) return 0
+    const latest = this.at + Math.ceil(now - this.sentAt)
+    return Math.min(life, limit.window - (latest % limit.window))
+  }
+}

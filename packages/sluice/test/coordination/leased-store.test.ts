@@ -1,0 +1,207 @@
+import { describe, expect, it } from 'vitest'
+import type { CoordinationEvent } from '../../src/coordination/options.ts'
+import { limit } from '../../src/limit/limit.ts'
+import type { Verdict } from '../../src/limit/verdict.ts'
+import type { Check } from '../../src/stores/store.ts'
+import { Random } from '../redis/random.ts'
+import { LeaseFleet, leasedCheck, type LinkOptions } from './lessees.ts'
+
+const RULE = limit('1000/s')
+const CHECK = leasedCheck(RULE)
+const STRICT: Check = { space: 'strict', key: 'k', limit: limit('5/min'), cost: 1 }
+
+/** One or more processes; the first of them has leased units of {@link CHECK}. */
+async function leasing(
+  processes = 1,
+  link: Partial<LinkOptions> = {},
+  events: CoordinationEvent[] = [],
+): Promise<LeaseFleet> {
+  const options = { onEvent: (event: CoordinationEvent) => void events.push(event) }
+  const whole = { latency: 0, lostCalls: 0, lostAnswers: 0, ...link }
+  const fleet = new LeaseFleet(new Random(1), processes, options, whole)
+  for (let i = 0; i < 50; i++) {
+    fleet.processes[0]!.check([CHECK])
+    await fleet.time.pass(2)
+  }
+  return fleet
+}
+
+/** What the shared store says of the count, without the leases of any process. */
+function sharedVerdict({ shared }: LeaseFleet, check = CHECK): Verdict {
+  return shared.peek([{ ...check, holds: true }])[0]!
+}
+
+describe('a store with leases', () => {
+  it('answers from a lease at once, without a call', async () => {
+    const { processes } = await leasing()
+    const { store, calls } = processes[0]!
+    const verdicts = store.take([CHECK])
+    expect(verdicts).toMatchObject([{ allowed: true, source: 'lease', retryAfter: 0 }])
+    expect(processes[0]!.calls).toBe(calls)
+  })
+
+  it('says "not from here" for a key without a lease, and charges nothing', async () => {
+    const fleet = await leasing()
+    const other = leasedCheck(RULE, 'other')
+    expect(fleet.processes[0]!.store.takeNow([other])).toBeUndefined()
+    expect(fleet.processes[0]!.store.takeNow([CHECK, other])).toBeUndefined()
+    expect(sharedVerdict(fleet, other).remaining).toBe(1000)
+  })
+
+  it('puts leased units back into the lease when a strict rule refuses', async () => {
+    const { processes, time } = await leasing()
+    const { store } = processes[0]!
+    const left = (store.take([CHECK]) as readonly Verdict[])[0]!.remaining
+    for (let i = 0; i < 5; i++) processes[0]!.check([CHECK, STRICT])
+    await time.pass(1)
+    const refused = Promise.resolve(store.take([CHECK, STRICT]))
+    await time.pass(1)
+    const [leased, strict] = await refused
+    expect(leased).toMatchObject({ allowed: true, source: 'lease' })
+    expect(strict).toMatchObject({ allowed: false, source: 'memory' })
+    expect((store.take([CHECK]) as readonly Verdict[])[0]!.remaining).toBe(left - 6)
+  })
+
+  it.each([
+    ['stopped', false],
+    ['asleep', true],
+  ])('spends nothing after the end of its lease when the process was %s', async (_, asleep) => {
+    const { processes, time } = await leasing()
+    const [process] = processes
+    process!.stop(5000, asleep)
+    await time.pass(5000)
+    expect(process!.store.takeNow([CHECK])).toBeUndefined()
+  })
+
+  it('gives its units back when they are not needed any more', async () => {
+    const fleet = await leasing()
+    const before = sharedVerdict(fleet).remaining
+    await fleet.time.pass(1000)
+    expect(before).toBeLessThan(1000)
+    expect(sharedVerdict(fleet).remaining).toBe(1000)
+  })
+
+  it('gives its units back when it is closed', async () => {
+    const fleet = await leasing()
+    const { store } = fleet.processes[0]!
+    const left = (store.take([CHECK]) as readonly Verdict[])[0]!.remaining
+    const before = sharedVerdict(fleet).remaining
+    const closed = store.close()
+    await fleet.time.pass(0)
+    await closed
+    expect(left).toBeGreaterThan(0)
+    expect(sharedVerdict(fleet).remaining).toBeGreaterThanOrEqual(before + left)
+  })
+
+  it('leaves what a crashed process had until the end of its lease, and not longer', async () => {
+    const fleet = await leasing()
+    fleet.processes[0]!.crash()
+    await fleet.time.pass(1000)
+    expect(sharedVerdict(fleet).remaining).toBeLessThan(1000)
+    await fleet.time.pass(3000)
+    expect(sharedVerdict(fleet).remaining).toBe(1000)
+  })
+
+  it('spends nothing more of a lease that the store has forgotten', async () => {
+    const events: CoordinationEvent[] = []
+    const fleet = await leasing(1, {}, events)
+    const { store } = fleet.processes[0]!
+    store.takeNow([CHECK])
+    fleet.shared.reset([{ ...CHECK, holds: true }])
+    await fleet.time.pass(300)
+    expect(store.takeNow([CHECK])).toBeUndefined()
+    expect(events.map(({ type, reason }) => [type, reason])).toEqual([
+      ['leasing', 'demand'],
+      ['strict', 'lost'],
+    ])
+  })
+
+  it('drops its lease when the count is reset', async () => {
+    const fleet = await leasing()
+    const { store } = fleet.processes[0]!
+    const reset = store.reset([CHECK])
+    expect(store.takeNow([CHECK])).toBeUndefined()
+    await fleet.time.pass(1)
+    await reset
+    expect(sharedVerdict(fleet).remaining).toBe(1000)
+  })
+
+  it('does not spend units that were leased under another limit', async () => {
+    const fleet = await leasing()
+    const { store } = fleet.processes[0]!
+    const stricter = leasedCheck(limit('10/s'))
+    expect(store.takeNow([stricter])).toBeUndefined()
+    const answer = Promise.resolve(store.take([stricter]))
+    await fleet.time.pass(1)
+    expect(await answer).toMatchObject([{ allowed: false, source: 'memory' }])
+    expect(store.takeNow([CHECK])).toBeUndefined()
+  })
+
+  it('goes on with equal limits of another policy object', async () => {
+    const { processes } = await leasing()
+    const same = leasedCheck(limit('1000/s'))
+    expect(processes[0]!.store.takeNow([same])).toMatchObject([{ source: 'lease' }])
+  })
+
+  it('refunds into the lease that the units came from', async () => {
+    const { processes } = await leasing()
+    const { store, calls } = processes[0]!
+    const [verdict] = store.take([CHECK]) as readonly Verdict[]
+    await store.refund([{ ...CHECK, takenAt: verdict!.at }])
+    expect((store.take([CHECK]) as readonly Verdict[])[0]!.remaining).toBe(verdict!.remaining)
+    expect(processes[0]!.calls).toBe(calls)
+  })
+
+  it('spends its lease to the end while the store is unreachable, and rejects then', async () => {
+    const { processes, time, link } = await leasing()
+    Object.assign(link, { lostCalls: 1 })
+    const { store } = processes[0]!
+    expect(store.takeNow([CHECK])).toBeDefined()
+    await time.pass(200)
+    expect(store.takeNow([CHECK])).toMatchObject([{ source: 'lease' }])
+    await time.pass(3000)
+    const failure = Promise.resolve(store.take([CHECK])).then(
+      () => undefined,
+      (error: unknown) => error,
+    )
+    await time.pass(200)
+    expect(await failure).toMatchObject({ code: 'store-timeout' })
+  })
+
+  it('peeks at the store and at its lease', async () => {
+    const { processes, time } = await leasing()
+    const answer = processes[0]!.store.peek([CHECK])
+    await time.pass(1)
+    expect(await answer).toMatchObject([{ allowed: true }])
+  })
+
+  it.each<[what: string, check: Check]>([
+    [
+      'a leaky bucket',
+      leasedCheck(limit({ quota: 1000, window: '1s', algorithm: 'leaky-bucket' })),
+    ],
+    ['a sliding log', leasedCheck(limit({ quota: 1000, window: '1s', algorithm: 'sliding-log' }))],
+    ['a rule that counts refusals', { ...CHECK, countRefused: true }],
+  ])('asks the store each time about %s', async (_, check) => {
+    const fleet = new LeaseFleet(new Random(1), 1, {}, { latency: 0, lostCalls: 0, lostAnswers: 0 })
+    const [process] = fleet.processes
+    for (let i = 0; i < 50; i++) {
+      process!.check([check])
+      await fleet.time.pass(2)
+    }
+    expect(process!.calls).toBe(50)
+    expect(fleet.unitsOf('k')).toBe(50)
+  })
+
+  it('never promises more than is certain', async () => {
+    const fleet = await leasing()
+    const { store } = fleet.processes[0]!
+    const [verdict] = store.take([CHECK]) as readonly Verdict[]
+    const whole = sharedVerdict(fleet)
+    expect(verdict!.remaining).toBeGreaterThan(0)
+    expect(verdict!.remaining).toBeLessThanOrEqual(1000)
+    expect(verdict!.resetAfter).toBeGreaterThanOrEqual(whole.resetAfter)
+    expect(verdict!.availableAfter).toBeGreaterThanOrEqual(whole.availableAfter)
+    expect(verdict!.at).toBeLessThanOrEqual(whole.at)
+  })
+})

@@ -1,0 +1,121 @@
+// Budgets over Redis: wrong estimates, crashes and a restart of the server charge no more than the limit and its debt.
+import { createBudget } from '../../src/budgets/create-budget.ts'
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startRedis, type RedisServer } from '../../../../test/servers/redis-server.ts'
+import type { SyncBudget } from '../../src/budgets/budget.ts'
+import { redisStore } from '../../src/redis/redis-store.ts'
+import { memoryStore } from '../../src/stores/memory/memory-store.ts'
+import { fakeClock } from '../../src/testing/fake-clock.ts'
+import { Random, SEED } from './random.ts'
+
+const QUOTA = 100_000
+const DEBT = 20_000
+const CALLERS = 200
+const policy = {
+  name: 'llm',
+  rules: [
+    {
+      name: 'tokens',
+      by: ['team'],
+      limit: { quota: QUOTA, window: 86_400_000, algorithm: 'fixed-window' as const },
+      hold: '60s' as const,
+      debt: DEBT,
+    },
+  ],
+}
+
+let server: RedisServer
+let client: Redis
+beforeAll(async () => {
+  server = await startRedis()
+  client = new Redis(server.url)
+}, 30_000)
+afterAll(async () => {
+  client.disconnect()
+  await server.stop()
+})
+
+interface AnyBudget {
+  reserve(...args: Parameters<SyncBudget['reserve']>): unknown
+  settle(...args: Parameters<SyncBudget['settle']>): unknown
+}
+
+/** Callers whose estimates are wrong by up to a factor of ten either way; one in twenty crashes. Returns what was charged. */
+async function call(budget: AnyBudget, rounds: number): Promise<number> {
+  const random = new Random(SEED)
+  let charged = 0
+  const caller = async (): Promise<void> => {
+    for (let round = 0; round < rounds; round++) {
+      const actual = random.whole(1, 500)
+      const estimate = Math.max(1, Math.round(actual * 10 ** (random.next() * 2 - 1)))
+      const reservation = (await budget.reserve({ team: 'a' }, estimate)) as ReturnType<
+        SyncBudget['reserve']
+      >
+      if (!reservation.allowed || random.chance(0.05)) continue
+      const settled = (await budget.settle(reservation.id, actual)) as ReturnType<
+        SyncBudget['settle']
+      >
+      charged += settled.charged
+      if (random.chance(0.3)) {
+        const again = (await budget.settle(reservation.id, actual)) as typeof settled
+        if (again.status !== 'repeated') throw new Error(`a second settlement is ${again.status}`)
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: CALLERS }, caller))
+  return charged
+}
+
+describe('two hundred callers with wrong estimates and crashes', () => {
+  it.each(['memory', 'Redis'])(
+    'charge no more than the limit and its debt: %s',
+    async (kind) => {
+      const clock = fakeClock(1_800_000_000_000)
+      const store =
+        kind === 'memory'
+          ? memoryStore({ clock })
+          : redisStore(client, { clock, prefix: 'many:', timeout: 30_000, onWarning: () => {} })
+      const budget = createBudget({ policy, store, resilience: false }) as AnyBudget
+      const charged = await call(budget, 10)
+      expect(charged).toBeGreaterThan(QUOTA * 0.9)
+      expect(charged).toBeLessThanOrEqual(QUOTA + DEBT)
+      // After the last end nothing is out: in the next window the whole limit is there.
+      clock.set(1_800_000_000_000 + 2 * 86_400_000)
+      const whole = (await budget.reserve({ team: 'a' }, QUOTA)) as ReturnType<
+        SyncBudget['reserve']
+      >
+      expect(whole.decision.outcomes[0]!.remaining).toBe(QUOTA - QUOTA / 2)
+    },
+    60_000,
+  )
+})
+
+describe('a server that is lost between reserve and settle', () => {
+  it('is told of the settlement once it is back, and charges it once', async () => {
+    const own = await startRedis()
+    const lost = new Redis(own.url, { retryStrategy: () => 20, enableOfflineQueue: false })
+    lost.on('error', () => {})
+    await new Promise((resolve) => lost.once('ready', resolve))
+    const timers = {
+      start: (run: () => void) => setImmediate(run),
+      stop: (timer: unknown) => clearImmediate(timer as NodeJS.Immediate),
+      afterTurn: (run: () => void) => setImmediate(run),
+    }
+    const store = redisStore(lost, { onWarning: () => {}, timeout: 2000 })
+    const budget = createBudget({ policy, store, timers, resilience: { onEvent: () => {} } })
+    const { id } = await budget.reserve({ team: 'a' }, 1000)
+    own.kill('SIGSTOP')
+    const short = redisStore(lost, { onWarning: () => {}, timeout: 50 })
+    const other = createBudget({ policy, store: short, timers, resilience: { onEvent: () => {} } })
+    expect(await other.settle(id, 400)).toMatchObject({ status: 'pending' })
+    own.kill('SIGCONT')
+    const answer = await budget.settle(id, 400)
+    expect(['settled', 'repeated']).toContain(answer.status)
+    expect(answer.charged).toBe(400)
+    await other.close()
+    await budget.close()
+    lost.disconnect()
+    await own.stop()
+  }, 30_000)
+})
