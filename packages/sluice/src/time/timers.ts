@@ -20,9 +20,9 @@ export const systemTimers: Timers = {
   start: (run, after) => setTimeout(run, after),
   stop: (timer) => clearTimeout(timer as ReturnType<typeof setTimeout>),
   release(timer) {
-    const { unref } = timer as NodeTimer
-    if (unref === undefined) return false
-    unref.call(timer)
+    const own = timer as NodeTimer
+    if (own.unref === undefined) return false
+    own.unref()
     return true
   },
   hold: (timer) => void (timer as NodeTimer).ref?.(),
