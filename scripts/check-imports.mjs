@@ -80,6 +80,7 @@ const mayImport = {
     'time',
     'errors',
   ],
+  otel: ['decision'],
   testing: 'any',
 }
 const mayImportNode = ['http']

@@ -1,4 +1,5 @@
 // Prints results as markdown tables with aligned columns.
+import { median } from './statistics.mjs'
 
 /**
  * @param {readonly string[]} head
@@ -21,4 +22,9 @@ export function figure(value) {
   if (size >= 1e6) return `${(value / 1e6).toFixed(2)}M`
   if (size >= 1e4) return `${(value / 1e3).toFixed(0)}k`
   return value.toFixed(size >= 99.5 ? 0 : size >= 9.95 ? 1 : 2)
+}
+
+/** The median of the rounds, and the least and the most that one of them had. @param {readonly number[]} values */
+export function withSpread(values) {
+  return `${figure(median(values))} (${figure(Math.min(...values))}–${figure(Math.max(...values))})`
 }

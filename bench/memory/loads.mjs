@@ -4,6 +4,9 @@ import { sampler, seededRandom, zipfShares } from '../lib/random.mjs'
 /** Keys that see the warm-up alone, at the end of the key list. */
 export const WARM_UP_KEYS = 64
 
+/** Keys of a slice that meets each of them once; a power of two. */
+export const ONCE = 2 ** 16
+
 /** The parts of the traffic that are refused. */
 const shares = /** @type {const} */ ({ allowed: 0, 'refused 95 %': 0.95, refused: 1 })
 
@@ -15,16 +18,22 @@ const shares = /** @type {const} */ ({ allowed: 0, 'refused 95 %': 0.95, refused
  * @typedef {{ order: Uint32Array, exhausted: readonly number[], allowedIn: (from: number, to: number) => number }} Traffic
  */
 
-/** @typedef {{ name: string, keys: number, traffic: () => Record<Share, Traffic> }} Load */
+/** `isFresh`: each key is a string that was just made, as off a socket. @typedef {{ name: string, keys: number, traffic: () => Record<Share, Traffic>, isFresh?: boolean }} Load */
 
 /**
- * One hot key; 100,000 keys that are equally frequent; a million whose frequencies follow Zipf's law with
- * exponent 1.1.
+ * One hot key; 100,000 keys that are equally frequent; the same with new strings; a million whose frequencies follow
+ * Zipf's law with exponent 1.1.
  * @type {readonly Load[]}
  */
 export const loads = [
   { name: 'hot', keys: 2 + WARM_UP_KEYS, traffic: hotKey },
   { name: '100k uniform', keys: 100_000, traffic: () => manyKeys(100_000, 0) },
+  {
+    name: '100k, new strings',
+    keys: 100_000,
+    traffic: () => manyKeys(100_000, 0, true),
+    isFresh: true,
+  },
   { name: '1M Zipf', keys: 1_000_000, traffic: () => manyKeys(1_000_000, 1.1) },
 ]
 
@@ -40,15 +49,17 @@ function hotKey() {
   }
 }
 
-/** @param {number} count @param {number} exponent 0 is uniform */
-function manyKeys(count, exponent) {
+/** @param {number} count @param {number} exponent 0 is uniform @param {boolean} [isOnce] each key once, in a random order */
+function manyKeys(count, exponent, isOnce = false) {
   const loaded = count - WARM_UP_KEYS
   const random = seededRandom(2)
   const byRank = zipfShares(loaded, exponent)
   const rank = sampler(byRank, random)
   // Neighbours in rank must not be neighbours in memory.
   const keyOfRank = shuffled(loaded, random)
-  const order = new Uint32Array(2 ** 20).map(() => /** @type {number} */ (keyOfRank[rank()]))
+  const order = isOnce
+    ? keyOfRank.subarray(0, ONCE)
+    : new Uint32Array(2 ** 20).map(() => /** @type {number} */ (keyOfRank[rank()]))
   const open = openKeys(byRank, keyOfRank, 1 - shares['refused 95 %'])
   const seen = new Set(order)
   const seenWhere = (/** @type {number} */ mark) => [...seen].filter((key) => open[key] === mark)

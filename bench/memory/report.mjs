@@ -1,6 +1,6 @@
 // The results as markdown tables. Reads the plain data that the measurements gave, and nothing else.
 import { median, pairedRatio } from '../lib/statistics.mjs'
-import { figure, markdownTable } from '../lib/table.mjs'
+import { figure, markdownTable, withSpread } from '../lib/table.mjs'
 import { contenders } from './contenders.mjs'
 
 /** @typedef {import('./speed.mjs').SpeedResult} SpeedResult */
@@ -18,7 +18,7 @@ export function report({ machine, rounds, speed, memory }) {
     `${Object.entries(machine)
       .map(([name, value]) => `${name} ${value}`)
       .join(', ')}; ${rounds} rounds`,
-    '## Million decisions per CPU-second: median of the rounds (best)',
+    '## Million decisions per CPU-second: median of the rounds (least to most)',
     speedTable(speed),
     '## Ours / best peer (paired, median)',
     ratioTable(speed, peers),
@@ -42,7 +42,7 @@ function speedTable(speed) {
     name,
     ...columns.map((column) => {
       const cell = cellOf(speed, name, column)
-      return cell ? `${millions(median(cell.rates))} (${millions(Math.max(...cell.bests))})` : '-'
+      return cell ? withSpread(cell.rates.map((rate) => rate / 1e6)) : '-'
     }),
   ])
   return markdownTable(['', ...columns.map(titleOf)], rows)
@@ -136,6 +136,3 @@ function columnsOf(speed) {
 
 /** @param {Column} column */
 const titleOf = ({ load, share }) => `${load}, ${share}`
-
-/** @param {number} perSecond */
-const millions = (perSecond) => figure(perSecond / 1e6)

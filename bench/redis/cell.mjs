@@ -1,4 +1,4 @@
-// One contender in a process of its own: all allowed and all refused, with few and many in flight.
+// One contender in a process of its own: first cold, then all allowed and all refused, with few and many in flight.
 import { inputFromParent, reportToParent } from '../lib/child.mjs'
 import { cpuSeconds } from '../lib/cpu.mjs'
 import { subjectOf } from './contenders.mjs'
@@ -41,17 +41,19 @@ async function measure({ contender, url, share: part }) {
   const server = await serverFigures(url)
   /** @type {Measured[]} */
   const results = []
-  for (const share of /** @type {Share[]} */ (['allowed', 'refused'])) {
+  for (const share of /** @type {Share[]} */ (['cold', 'allowed', 'refused'])) {
     await server.clear()
     // A burst of one is gone after the first round over the keys.
-    const burst = share === 'allowed' ? 50_000_000 : 1
+    const burst = share === 'refused' ? 1 : 50_000_000
     const subject = await subjectOf(contender, { url, burst, ...REFILL })
     const keys = userKeys(KEYS).map(subject.prepare ?? ((key) => key))
-    await drive(subject, keys, { inFlight: 64, decisions: KEYS + WARM_UP, seconds: SECONDS })
+    const isCold = share === 'cold'
+    if (!isCold)
+      await drive(subject, keys, { inFlight: 64, decisions: KEYS + WARM_UP, seconds: SECONDS })
 
     for (const { inFlight, decisions } of loads.filter((load) => load.share === share)) {
       const asked = { inFlight, seconds: SECONDS, decisions: decisions * part }
-      await drive(subject, keys, { ...asked, decisions: asked.decisions / 4 })
+      if (!isCold) await drive(subject, keys, { ...asked, decisions: asked.decisions / 4 })
       globalThis.gc?.()
       const { result, served } = await server.during(async () => {
         const before = cpuSeconds()
@@ -59,7 +61,7 @@ async function measure({ contender, url, share: part }) {
         return { ...driven, cpu: cpuSeconds() - before }
       })
       const { answered, allowed, p50, p99, cpu } = result
-      if (allowed !== (share === 'allowed' ? answered : 0)) {
+      if (allowed !== (share === 'refused' ? 0 : answered)) {
         throw new Error(`${contender}, ${share}: ${allowed} of ${answered} allowed`)
       }
       results.push({

@@ -1,16 +1,13 @@
-// Sluice as applications call it, on any of the clients.
+// Sluice as applications call it, with its default options, on any of the clients.
 import { createLimiter } from 'sluice'
 import { redisStore } from 'sluice/redis'
 
 /** @typedef {import('./contenders.mjs').Settings} Settings */
 /** @typedef {(url: string) => Promise<import('sluice/redis').RedisClient>} Connect */
 
-/** Longer than the default, so that a busy neighbour on the machine is no fault of the store. */
-const TIMEOUT = 10_000
-
 /** One limit. @param {Connect} connect */
 export const oneLimit = (connect) => async (/** @type {Settings} */ settings) => {
-  const store = redisStore(await connect(settings.url), { timeout: TIMEOUT })
+  const store = redisStore(await connect(settings.url))
   const limiter = createLimiter({ limit: limitFor(settings), store })
   return { decide: async (/** @type {string} */ key) => (await limiter.check(key)).allowed }
 }
@@ -23,7 +20,7 @@ export const threeLimits = (connect) => async (/** @type {Settings} */ settings)
     { name: 'address', by: ['ip'], limit },
     { name: 'route', by: ['route', 'user'], limit },
   ]
-  const store = redisStore(await connect(settings.url), { timeout: TIMEOUT })
+  const store = redisStore(await connect(settings.url))
   const limiter = createLimiter({ policy: { name: 'api', rules }, store })
   return {
     decide: async (/** @type {ReturnType<typeof requestOf>} */ request) =>

@@ -1,6 +1,6 @@
 // The results as markdown tables. Reads the plain data that the measurements gave, and nothing else.
 import { median } from '../lib/statistics.mjs'
-import { figure, markdownTable } from '../lib/table.mjs'
+import { figure, markdownTable, withSpread } from '../lib/table.mjs'
 import { loads } from './loads.mjs'
 import { isMet, targetsOf } from './targets.mjs'
 
@@ -15,14 +15,14 @@ export function report({ machine, speed, memory }) {
   const setting = Object.entries(machine).map(([name, value]) => `${name} ${value}`)
   return [
     `${setting.join(', ')}; ${rounds} rounds`,
-    '## Decisions per second: median of the rounds (best)',
-    speedTable(speed, 'rate', Math.max),
-    '## Latency in ms, p50 / p99: median of the rounds',
+    '## Decisions per second: median of the rounds (least to most)',
+    speedTable(speed, 'rate'),
+    '## Latency in ms, p50 (least to most) / p99: median of the rounds',
     latencyTable(speed),
-    '## Client CPU, us per decision: median of the rounds (best)',
-    speedTable(speed, 'clientCpu', Math.min),
-    '## Server CPU, us per decision: median of the rounds (best)',
-    speedTable(speed, 'serverCpu', Math.min),
+    '## Client CPU, us per decision: median of the rounds (least to most)',
+    speedTable(speed, 'clientCpu'),
+    '## Server CPU, us per decision: median of the rounds (least to most)',
+    speedTable(speed, 'serverCpu'),
     '## Script calls at 512 in flight, everything allowed',
     callsTable(speed),
     '## Server memory',
@@ -35,14 +35,12 @@ export function report({ machine, speed, memory }) {
   ].join('\n\n')
 }
 
-/** @param {SpeedResult[]} speed @param {keyof Measured} what @param {(...values: number[]) => number} best */
-function speedTable(speed, what, best) {
+/** @param {SpeedResult[]} speed @param {keyof Measured} what */
+function speedTable(speed, what) {
   return tableOf(speed, ({ rounds }) => {
     const values = rounds.map((measured) => measured[what] ?? NaN)
     // JSON has no NaN: what was not measured is null there.
-    return values.every(Number.isFinite)
-      ? `${figure(median(values))} (${figure(best(...values))})`
-      : '-'
+    return values.every(Number.isFinite) ? withSpread(values) : '-'
   })
 }
 
@@ -50,7 +48,7 @@ function speedTable(speed, what, best) {
 function latencyTable(speed) {
   return tableOf(speed, ({ rounds }) => {
     const [p50, p99] = [rounds.map(({ p50 }) => p50), rounds.map(({ p99 }) => p99)]
-    return `${figure(median(p50))} / ${figure(median(p99))}`
+    return `${withSpread(p50)} / ${figure(median(p99))}`
   })
 }
 

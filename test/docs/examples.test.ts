@@ -77,6 +77,7 @@ it('every block compiles', { timeout: 60_000 }, () => {
         'sluice/resilience': source('resilience/index.ts'),
         'sluice/coordination': source('coordination/index.ts'),
         'sluice/simulator': source('simulator/index.ts'),
+        'sluice/otel': source('otel/index.ts'),
         'sluice/testing': source('testing/index.ts'),
       },
     },

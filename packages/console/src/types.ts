@@ -16,7 +16,7 @@ export interface RuleName {
 }
 
 /** The rule's place in the list of names, then what happened in one second. */
-export type RuleCounts = readonly [
+type RuleCounts = readonly [
   rule: number,
   allowed: number,
   refused: number,
@@ -73,7 +73,7 @@ export interface Outcome {
   readonly source?: string
 }
 
-export interface Decision {
+interface Decision {
   readonly allowed: boolean
   readonly rule: string | null
   readonly remaining: number
@@ -142,7 +142,7 @@ export interface PolicyView extends Detail {
   readonly recent: number
 }
 
-export interface PolicyData {
+interface PolicyData {
   readonly name: string
   readonly rules: readonly RuleData[]
 }

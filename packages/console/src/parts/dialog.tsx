@@ -5,7 +5,7 @@ import { fieldOf } from '../form.ts'
 import { toast } from './toast.tsx'
 
 /** One value that the question needs. */
-export interface Field {
+interface Field {
   readonly name: string
   readonly label: string
   readonly value: string
@@ -25,7 +25,7 @@ export interface Question {
 }
 
 /** A change that was made. */
-export interface Done {
+interface Done {
   readonly said: string
   readonly undo?: () => Promise<unknown>
 }

@@ -8,10 +8,15 @@ import { PROXIES, type ProxyName } from './proxies.ts'
 /** The routes `/v1/auth/…`, for the HTTP port. */
 export function authRoutes(
   context: Pick<ServiceContext, 'limiters' | 'log'>,
-  { proxy, trustedProxies }: Pick<Config, 'proxy' | 'trustedProxies'>,
+  {
+    proxy,
+    trustedProxies,
+    decisionIdHeader,
+  }: Pick<Config, 'proxy' | 'trustedProxies' | 'decisionIdHeader'>,
 ): readonly MountedRoute[] {
   return (Object.keys(PROXIES) as ProxyName[]).map((name) => ({
     path: `/v1/auth/${name}`,
-    createHandler: (reply) => authHandler(name, context, { ...proxy, trustedProxies, ...reply }),
+    createHandler: (reply) =>
+      authHandler(name, context, { ...proxy, trustedProxies, decisionIdHeader, ...reply }),
   }))
 }

@@ -185,6 +185,8 @@ export interface Config {
   readonly listeners: ListenersConfig
   readonly envoy?: EnvoyConfig
   /** The dialects of the fields that clients see. */
+  /** The header field that carries the id of a refusal; none when it is left out. */
+  readonly decisionIdHeader?: string
   readonly headers: readonly DialectName[]
   readonly proxy: ProxyConfig
   readonly failure: FailureConfig

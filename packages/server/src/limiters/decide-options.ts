@@ -1,6 +1,7 @@
 // What stands around every decision of the service, whichever protocol made the checks: blocks before, observers after.
 import {
   systemClock,
+  visibleOutcomes,
   type Attributes,
   type DecideOptions,
   type Decision,
@@ -45,14 +46,15 @@ export function decideOptions(
     blocked: blocks && ((attributes) => timeLeft(blockOf(attributes))),
     identify: rules.identify,
     onDecision: (decision, request, elapsed) => {
-      metrics.note(decision, elapsed, request)
+      const outcomes = visibleOutcomes(decision)
+      metrics.note(decision, elapsed, request, outcomes)
       recent?.note(counted.name, decision, request)
       if (isRemote && isByStore(decision)) onStoreAnswer?.(elapsed)
       const block =
         !decision.allowed && decision.reason === 'blocked'
           ? request.attributes.map(blockOf).find((one) => one !== undefined)
           : undefined
-      rules.note(decision, request, block)
+      rules.note(decision, request, block, outcomes)
     },
   }
 }

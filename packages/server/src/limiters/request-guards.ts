@@ -7,13 +7,23 @@ import type { Log } from '../log/log.ts'
 
 /** What guards depend on besides the limiter. */
 export interface GuardOptions extends ProxyConfig {
+  /** The header field that carries the id of a refusal. */
+  readonly decisionIdHeader?: string | undefined
   readonly trustedProxies: readonly string[]
 }
 
 /** Returns a limiter's guard; it lives as long as the limiter is in force. `proxy` is a name for the log. */
 export function guardsOver<Q extends object, S>(
   port: FrameworkAdapter<Q, S>,
-  { attributes, routes, headers, trustedProxies, countPreflights, ambiguousPaths }: GuardOptions,
+  {
+    attributes,
+    routes,
+    headers,
+    trustedProxies,
+    countPreflights,
+    ambiguousPaths,
+    decisionIdHeader,
+  }: GuardOptions,
   log: Log,
   proxy: string,
 ): (limiter: ServiceLimiter) => RequestGuard<Q, S> {
@@ -31,6 +41,7 @@ export function guardsOver<Q extends object, S>(
         headers,
         countPreflights,
         ambiguousPaths,
+        ...(decisionIdHeader !== undefined && { decisionIdHeader }),
         // A secret, of which only the hash goes on.
         ...(apiKey === undefined ? {} : { apiKey: (request) => port.header(request, apiKey) }),
         ...(names.length === 0 ? {} : { attributes: others }),

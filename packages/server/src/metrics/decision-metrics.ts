@@ -1,5 +1,5 @@
 // Counts what limiters decide. Labels come from policies and rules, never from requests.
-import type { Decision, DecisionRequest } from 'sluice'
+import { visibleOutcomes, type Decision, type DecisionRequest, type VisibleOutcome } from 'sluice'
 import type { Family } from './family.ts'
 import type { Histogram } from './histogram.ts'
 import type { Counter, MetricRegistry } from './registry.ts'
@@ -124,7 +124,12 @@ export class PolicyMetrics {
   }
 
   /** Notes a decision and how long it took, in milliseconds. */
-  note(decision: Decision, millis: number, request: DecisionRequest = NO_REQUEST): void {
+  note(
+    decision: Decision,
+    millis: number,
+    request: DecisionRequest = NO_REQUEST,
+    outcomes: readonly VisibleOutcome[] = visibleOutcomes(decision),
+  ): void {
     const { rule } = decision
     const counters = rule === null ? this.none : (this.rules.get(rule) ?? this.none)
     if (decision.allowed) counters.allowed.add()
@@ -133,7 +138,7 @@ export class PolicyMetrics {
     else counters.refused.add()
     if (decision.degraded) this.degraded.add()
     this.duration.observe(millis)
-    this.ruleNotes.note(decision, request)
+    this.ruleNotes.note(decision, request, outcomes)
     if (!decision.allowed && decision.outcomes.some(({ source }) => source === 'cache'))
       this.cached.add()
     if (this.shadows.size > 0) this.noteShadows(decision)

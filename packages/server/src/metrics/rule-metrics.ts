@@ -1,7 +1,7 @@
 // What each rule does, beyond the decisions that it binds: room left, cold keys, missing attributes, limits on trial.
 import {
   limit,
-  visibleOutcomes,
+  type VisibleOutcome,
   type Decision,
   type DecisionRequest,
   type LimitInput,
@@ -143,8 +143,7 @@ export class RuleNotes {
     this.rules = rules
   }
 
-  note(decision: Decision, { checks }: DecisionRequest): void {
-    const outcomes = visibleOutcomes(decision)
+  note(decision: Decision, { checks }: DecisionRequest, outcomes: readonly VisibleOutcome[]): void {
     for (let i = 0; i < outcomes.length; i++) {
       const outcome = outcomes[i]!
       const series = this.rules.get(outcome.rule)

@@ -49,7 +49,13 @@ export interface RulesObserver {
   /** The id of a refusal: what it begins with names the key, the rest the instant and the process. */
   readonly identify: (decision: Decision, request: DecisionRequest) => string
   /** Notes a decision; `block` is what refused it, if it was an operator. */
-  readonly note: (decision: Decision, request: DecisionRequest, block?: RefusingBlock) => void
+  readonly note: (
+    decision: Decision,
+    request: DecisionRequest,
+    block?: RefusingBlock,
+    /** Those of the decision, when they were made already. */
+    outcomes?: readonly VisibleOutcome[],
+  ) => void
 }
 
 /** All that one process has seen of its keys. */
@@ -104,10 +110,11 @@ export class Observer {
     }
     return {
       identify: (decision, request) => this.identify(policy, decision, request),
-      note: (decision, request, block) => {
+      note: (decision, request, block, outcomes = visibleOutcomes(decision)) => {
         if (!decision.allowed) this.noteRefusal(policy, watchOf, decision, request, block)
-        if (block === undefined) this.noteChecks(watchOf, decision, request)
-        if (decision.candidates !== undefined) this.noteCandidates(watchOf, decision, request)
+        if (block === undefined) this.noteChecks(watchOf, decision, request, outcomes)
+        if (decision.candidates !== undefined)
+          this.noteCandidates(watchOf, decision, request, outcomes)
       },
     }
   }
@@ -134,8 +141,8 @@ export class Observer {
     watchOf: (rule: string) => RuleWatch | undefined,
     decision: Decision,
     { checks, attributes: [first = {}] }: DecisionRequest,
+    outcomes: readonly VisibleOutcome[],
   ): void {
-    const outcomes = visibleOutcomes(decision)
     for (let i = 0; i < checks.length; i++) {
       const check = checks[i] as DescribedCheck
       const outcome = outcomes[i]
@@ -153,8 +160,8 @@ export class Observer {
     watchOf: (rule: string) => RuleWatch | undefined,
     decision: Decision,
     { checks, attributes: [first = {}] }: DecisionRequest,
+    outcomes: readonly VisibleOutcome[],
   ): void {
-    const outcomes = visibleOutcomes(decision)
     for (const { rule, place, enforced, allowed } of decision.candidates ?? []) {
       const check = checks[place] as DescribedCheck
       const event = new OutcomeEvent(check, outcomes[place]!, check.attributes ?? first)

@@ -7,6 +7,7 @@ import { loadConfig } from '../config/load-config.ts'
 import { problemText } from '../config/problem.ts'
 import type { MetricRegistry } from '../metrics/registry.ts'
 import type { Log } from '../log/log.ts'
+import { policyChanges } from './policy-changes.ts'
 
 /** How a reload ended. */
 export type ReloadResult = 'applied' | 'unchanged' | 'failed'
@@ -43,6 +44,7 @@ const FIXED = [
   'listeners',
   'envoy',
   'headers',
+  'decisionIdHeader',
   'proxy',
   'failure',
   'trustedProxies',
@@ -58,6 +60,8 @@ export class Reloader {
   private readonly log: Log
   private readonly count: (result: ReloadResult) => void
   private digest: string
+  /** As the file had them last. */
+  private policies: readonly Policy[]
   private problems: readonly string[] = []
   private retry: NodeJS.Timeout | undefined
   private isClosed = false
@@ -73,6 +77,7 @@ export class Reloader {
     this.registry = registry
     this.log = log
     this.digest = source.digest
+    this.policies = source.config.policies
     const reloads = metrics.counter(
       'sluice_config_reloads_total',
       'Attempts to put a changed configuration in force.',
@@ -124,7 +129,9 @@ export class Reloader {
     this.count('applied')
     const later = FIXED.filter((name) => !isDeepStrictEqual(config?.[name], started[name]))
     const { generation } = this.registry.current
-    this.log.info({ file, generation }, 'the changed policies are in force')
+    const changes = policyChanges(this.policies, config?.policies ?? [])
+    this.policies = config?.policies ?? []
+    this.log.info({ file, generation, changes }, 'the changed policies are in force')
     if (later.length > 0) {
       this.log.warn({ file, fields: later }, 'these changes take effect at the next start')
     }

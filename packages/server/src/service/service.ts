@@ -17,6 +17,7 @@ import { guardedStore } from '../store/guarded-store.ts'
 import { LimiterRegistry } from '../limiters/registry.ts'
 import { Fleet } from '../observe/fleet.ts'
 import { Observer } from '../observe/observer.ts'
+import { RefusalLog } from '../observe/refusal-log.ts'
 import { RecentTraffic } from '../metrics/recent-traffic.ts'
 import { addProcessMetrics } from '../metrics/process-metrics.ts'
 import { MetricRegistry } from '../metrics/registry.ts'
@@ -85,6 +86,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const storeMetrics = new StoreMetrics(metrics, log, isConnected)
   const store = guardedStore(opened.store, config.failure, storeMetrics.onEvent)
   const observer = new Observer()
+  observer.onFirstRefusal = new RefusalLog(log).note
   const fleet = new Fleet(observer, redis, log)
   const recent = new RecentTraffic()
   const controls = openControls(opened, hasAdmin(config), metrics, log)

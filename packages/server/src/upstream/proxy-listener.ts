@@ -21,7 +21,11 @@ import { limitRequests } from '../net/limit-requests.ts'
 /** Listens; rejects when the port cannot be had. `file` is the configuration, beside which relative paths are. */
 export async function openProxy(
   config: ProxyListenerConfig,
-  { proxy, trustedProxies }: Pick<Config, 'proxy' | 'trustedProxies'>,
+  {
+    proxy,
+    trustedProxies,
+    decisionIdHeader,
+  }: Pick<Config, 'proxy' | 'trustedProxies' | 'decisionIdHeader'>,
   context: ServiceContext,
   file = '.',
 ): Promise<Listener> {
@@ -33,7 +37,16 @@ export async function openProxy(
   const isClosing = (): boolean => closing
   const via = config.via ? 'sluice' : null
   const { policy, keepHost, tunnelTimeout } = config
-  const options = { policy, keepHost, tunnelTimeout, via, upstream, isClosing, trustedProxies }
+  const options = {
+    policy,
+    keepHost,
+    tunnelTimeout,
+    via,
+    upstream,
+    isClosing,
+    trustedProxies,
+    decisionIdHeader,
+  }
   const gateway = createGateway(context, { ...proxy, ...options })
 
   const open = new OpenResponses((socket) => {

@@ -221,6 +221,8 @@ function limitOf(check: Check, verdict: Verdict): Limit {
 class LazyOutcome implements VisibleOutcome {
   private readonly check: RuleCheck
   private readonly verdict: Verdict
+  /** Computed once: several observers read it. */
+  private left = -1
 
   constructor(check: RuleCheck, verdict: Verdict) {
     this.check = check
@@ -240,7 +242,8 @@ class LazyOutcome implements VisibleOutcome {
   }
 
   get remaining(): number {
-    return this.verdict.remaining
+    if (this.left < 0) this.left = this.verdict.remaining
+    return this.left
   }
 
   get retryAfter(): Millis | null {

@@ -55,14 +55,42 @@ interface Marked {
   [ADMISSION]?: Admission
 }
 
-/** The last admission of a request. */
-export function admissionOf(request: object): Admission | undefined {
-  return (request as Marked)[ADMISSION]
+/** Admissions that are kept beside their requests. */
+const beside = new WeakMap<object, Admission>()
+let isBesideUsed = false
+
+/** How a guard keeps admissions with their requests. */
+export interface AdmissionKeeper {
+  /** The last admission of a request. */
+  of(request: object): Admission | undefined
+  keep(request: object, admission: Admission): void
 }
 
-/** Keeps an admission with its request. */
-export function keepAdmission(request: object, admission: Admission): void {
-  ;(request as Marked)[ADMISSION] = admission
+/** Keeps an admission as a property of its request, the cheapest way. */
+export const onRequest: AdmissionKeeper = {
+  of: (request) =>
+    (isBesideUsed ? beside.get(request) : undefined) ?? (request as Marked)[ADMISSION],
+  keep(request, admission) {
+    if (isBesideUsed && beside.has(request)) beside.set(request, admission)
+    else (request as Marked)[ADMISSION] = admission
+  },
+}
+
+/**
+ * Keeps an admission beside its request. Express changes the prototype of each request, after which a property that is
+ * new costs microseconds, and so does looking for one.
+ */
+export const besideRequest: AdmissionKeeper = {
+  of: (request) => beside.get(request),
+  keep(request, admission) {
+    isBesideUsed = true
+    beside.set(request, admission)
+  },
+}
+
+/** The last admission of a request, whichever guard kept it. */
+export function admissionOf(request: object): Admission | undefined {
+  return onRequest.of(request)
 }
 
 /**

@@ -42,6 +42,7 @@ const expressFlow: NodeFlow<NodeResponse> = {
 const expressAdapter: FrameworkAdapter<ExpressRequest, NodeResponse> = {
   ...nodeAdapter,
   routesAsSent: true,
+  keepsBeside: true,
   addressBy: { express: ({ ip }) => ip },
   path: (request) => request.originalUrl,
   mount: (request) => request.baseUrl,

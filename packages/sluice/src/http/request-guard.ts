@@ -7,7 +7,13 @@ import type { Attributes } from '../policy/policy.ts'
 import { isPromise, type MaybePromise } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
 import { duration } from '../time/duration.ts'
-import { Admission, admissionOf, keepAdmission, type Settler } from './admission.ts'
+import {
+  Admission,
+  besideRequest,
+  onRequest,
+  type AdmissionKeeper,
+  type Settler,
+} from './admission.ts'
 import { mayDelay } from './attribute-names.ts'
 import { attributesReader, otherReadings, type CountedBy } from './attributes.ts'
 import type { FrameworkAdapter } from './framework-adapter.ts'
@@ -38,6 +44,7 @@ export class RequestGuard<Q extends object, S> implements Settler {
   private readonly options: HttpOptions<Q, S>
   private readonly attributesOf: (request: Q) => MaybePromise<CountedBy>
   private readonly writeFields: FieldWriter<S>
+  private readonly admissions: AdmissionKeeper
   private readonly replyTo: ReplyMaker<Q>
   private readonly skip: HttpOptions<Q, S>['skip']
   private readonly onDecision: HttpOptions<Q, S>['onDecision']
@@ -60,6 +67,7 @@ export class RequestGuard<Q extends object, S> implements Settler {
     this.fieldNames = dialects.flatMap(({ fields }) => fields)
     this.writeFields = fieldWriter(adapter, options, policy, dialects)
     this.replyTo = replyMaker(options, (error) => this.failed('problem', error))
+    this.admissions = adapter.keepsBeside === true ? besideRequest : onRequest
     this.skip = options.skip
     this.onDecision = options.onDecision
     this.cost = options.cost ?? 1
@@ -77,7 +85,7 @@ export class RequestGuard<Q extends object, S> implements Settler {
    * request is counted once, however often it comes.
    */
   enter(request: Q, response: S | null): MaybePromise<Admission> {
-    const earlier = admissionOf(request)
+    const earlier = this.admissions.of(request)
     for (let one = earlier; one !== undefined; one = one.earlier)
       if (one.guard === this) return this.uncounted
     const { skip } = this
@@ -255,7 +263,7 @@ export class RequestGuard<Q extends object, S> implements Settler {
     const { onDecision } = this
     if (onDecision !== undefined) this.report(onDecision, decision, request)
     try {
-      keepAdmission(request, admission)
+      this.admissions.keep(request, admission)
       if (response !== null) this.writeFields(response, decision, attributes)
     } catch (error) {
       this.warn(

@@ -81,4 +81,29 @@ describe('timeouts', () => {
     await time.pass(10)
     expect(gone).toEqual([])
   })
+
+  it('keep one timer for calls that are alone, and let the process end between them', async () => {
+    const time = new VirtualTime(0)
+    const gone: number[] = []
+    const log: string[] = []
+    const timeouts = new Timeouts<Item>(time.clock, ({ deadline }) => void gone.push(deadline), {
+      ...time.timers,
+      start(run, after) {
+        log.push(`start ${after}`)
+        return time.timers.start(run, after)
+      },
+      release: () => log.push('release') > 0,
+      hold: () => void log.push('hold'),
+    })
+    for (const at of [0, 10, 20]) {
+      time.at(at, () => {
+        const item = new Item(at + 100)
+        timeouts.add(item)
+        if (at < 20) timeouts.remove(item)
+      })
+    }
+    await time.pass(1000)
+    expect(log).toEqual(['start 100', 'release', 'hold', 'release', 'hold', 'start 20'])
+    expect(gone).toEqual([120])
+  })
 })

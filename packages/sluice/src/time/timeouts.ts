@@ -13,6 +13,9 @@ export interface Expiring<T> {
  * Tells when an item's deadline has passed. Items come in the order of their deadlines. The timer keeps the
  * process alive, but no longer than its pending calls.
  *
+ * The timer outlives the items where it can let the process end: starting and stopping one for each call costs more than
+ * the rest of a call that is alone. It may then fire early, and is started again for what is left.
+ *
  * The line is made of the items themselves. A Set leaves tables behind that keep calls long answered from
  * being collected: measured, it made a check several times as dear.
  */
@@ -23,6 +26,8 @@ export class Timeouts<T extends Expiring<T>> {
   private first: T | null = null
   private last: T | null = null
   private timer: unknown
+  /** The timer waits for nobody, and does not keep the process alive. */
+  private isReleased = false
   /** The timer has fired, and the turn that it gives to answers is not over: who comes now is looked at then. */
   private isTurn = false
 
@@ -37,8 +42,13 @@ export class Timeouts<T extends Expiring<T>> {
     if (this.last === null) this.first = item
     else this.last.after = item
     this.last = item
-    if (!this.isTurn)
-      this.timer ??= this.timers.start(this.tick, Math.max(0, item.deadline - this.clock()))
+    if (this.isTurn) return
+    if (this.timer === undefined)
+      this.timer = this.timers.start(this.tick, Math.max(0, item.deadline - this.clock()))
+    else if (this.isReleased) {
+      this.isReleased = false
+      this.timers.hold?.(this.timer)
+    }
   }
 
   /** Takes an item out of the line, in which it must be. The callback of an expired item may call this too. */
@@ -50,13 +60,17 @@ export class Timeouts<T extends Expiring<T>> {
     else after.before = before
     item.before = null
     item.after = null
-    if (this.first !== null) return
+    if (this.first !== null || this.timer === undefined) return
+    this.isReleased = this.timers.release?.(this.timer) ?? false
+    if (this.isReleased) return
     this.timers.stop(this.timer)
     this.timer = undefined
   }
 
   private readonly tick = (): void => {
     this.timer = undefined
+    this.isReleased = false
+    if (this.first === null) return
     this.isTurn = true
     // The event loop may have been blocked past the deadline with the answer in the socket: it gets one turn.
     this.timers.afterTurn(() => {

@@ -7,6 +7,10 @@ export interface Timers {
   /** Runs a function after so many milliseconds, unless it is stopped. */
   start(run: () => void, after: Millis): unknown
   stop(timer: unknown): void
+  /** Lets the process end before the timer fires; false when that is not possible. */
+  release?(timer: unknown): boolean
+  /** Undoes {@link release}. */
+  hold?(timer: unknown): void
   /** Runs a function after the input of this turn has been handled. */
   afterTurn(run: () => void): void
 }
@@ -15,7 +19,20 @@ export interface Timers {
 export const systemTimers: Timers = {
   start: (run, after) => setTimeout(run, after),
   stop: (timer) => clearTimeout(timer as ReturnType<typeof setTimeout>),
+  release(timer) {
+    const own = timer as NodeTimer
+    if (own.unref === undefined) return false
+    own.unref()
+    return true
+  },
+  hold: (timer) => void (timer as NodeTimer).ref?.(),
   afterTurn,
+}
+
+/** A timer of Node; those of browsers are numbers. */
+interface NodeTimer {
+  unref?(): unknown
+  ref?(): unknown
 }
 
 /** The longest delay that a runtime's timer keeps; longer ones fire at once. About 24.8 days. */

@@ -15,9 +15,9 @@ const OWN_FIELD = 'sluice-console'
 const MAX_BODY = 4096
 
 /** Answers one question of the console for a session. */
-export type ConsoleView = () => object | Promise<object>
+type ConsoleView = () => object | Promise<object>
 /** Answers one question of the console that has a body. */
-export type ConsoleQuestion = (body: unknown) => Promise<object>
+type ConsoleQuestion = (body: unknown) => Promise<object>
 
 /** What the console is made of. */
 export interface ConsoleOptions {

@@ -34,7 +34,7 @@ export interface RuleName {
 }
 
 /** What happened to a rule within one second: allowed, refused, unavailable, refused by its shadow or candidate. */
-export type RuleCounts = readonly [
+type RuleCounts = readonly [
   rule: number,
   allowed: number,
   refused: number,

@@ -22,7 +22,7 @@ export interface Trial {
 }
 
 /** Both policies on the same requests, from empty counts. */
-export interface TrialResult {
+interface TrialResult {
   readonly requests: number
   /** Milliseconds between the first and the last request. */
   readonly span: Millis

@@ -18,6 +18,7 @@ export type Outline = Omit<Config, 'policies'> & { readonly policies: readonly u
 /** What stands in the file itself. */
 export type Written = Omit<Outline, 'proxy'> & { readonly proxy: ProxyInFile }
 
+const FIELD_NAME = "the name of a header field, such as 'Decision-Id'"
 const POLICIES = 'a list of at least one policy'
 
 const whole = z.strictObject(
@@ -32,6 +33,11 @@ const whole = z.strictObject(
     headers: dialects
       .describe('Header fields of answers to clients and to proxies.')
       .default(['structured']),
+    decisionIdHeader: z
+      .string({ error: FIELD_NAME })
+      .regex(/^[\w!#$%&'*+.^`|~-]{1,100}$/, { error: FIELD_NAME })
+      .describe('The header field that carries the id of a refusal; none when it is left out.')
+      .exactOptional(),
     proxy: proxy.describe('The questions of proxies at /v1/auth/….').prefault({}),
     failure: failure.describe('What happens while a remote store cannot answer.').prefault({}),
     trustedProxies: listOf(

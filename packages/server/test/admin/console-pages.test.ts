@@ -2,8 +2,8 @@
 import { writeFileSync } from 'node:fs'
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { accessibilityProblems, openBrowser, openPage } from '../../../test/browser/browser.ts'
-import { administered, TOKEN, type Admin } from '../../server/test/admin/admin.ts'
+import { accessibilityProblems, openBrowser, openPage } from '../../../../test/browser/browser.ts'
+import { administered, TOKEN, type Admin } from './admin.ts'
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
