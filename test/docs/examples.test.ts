@@ -14,6 +14,7 @@ const IN_WORDS = [
   'envoy-ratelimit.md',
   'nginx.md',
   'runbook.md',
+  'scaling.md',
   'troubleshooting.md',
   'why-not-incr.md',
 ]

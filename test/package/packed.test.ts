@@ -33,6 +33,20 @@ const { createLimiter, limit, parsePolicy } = require('sluice')\n${threeChecks}`
     expect(run('node', ['main.js'], folder)).toBe(threeAnswers)
   })
 
+  test('recognises errors of its other build', { timeout: MINUTE }, () => {
+    const folder = scratch.project('both', 'module', {
+      'main.js': `import { createRequire } from 'node:module'
+import { createLimiter, SluiceError } from 'sluice'
+const other = createRequire(import.meta.url)('sluice')
+const thrownBy = ({ createLimiter }) => {
+  try { createLimiter({ limit: 'often' }) } catch (error) { return error }
+}
+console.log(other.SluiceError !== SluiceError, thrownBy(other) instanceof SluiceError)
+console.log(thrownBy({ createLimiter }) instanceof other.SluiceError, new TypeError('x') instanceof SluiceError)`,
+    })
+    expect(run('node', ['main.js'], folder)).toBe('true true\ntrue false\n')
+  })
+
   test('exports its public entries and nothing else', { timeout: MINUTE }, () => {
     const entries = publicEntries()
     const inner = ['sluice/limit', 'sluice/dist/index.js', 'sluice/dist/cjs/index.js']
@@ -126,7 +140,7 @@ const { createLimiter, limit, parsePolicy } = require('sluice')\n${threeChecks}`
 
 describe('a mistake in the options of createLimiter', () => {
   test.each([
-    ['{ limit: true }', "Type 'true' is not assignable to type 'LimitInput"],
+    ['{ limit: true }', "Type 'true' is not assignable to type '"],
     ["{ limit: '1/s', hashkeys: true }", "Did you mean to write 'hashKeys'?"],
     ["{ limit: '1/s', store: {} }", "missing the following properties from type 'Store'"],
     ["{ policy: { name: 'a', rules: [{ name: 'b', by: [] }] } }", "Property 'limit' is missing"],

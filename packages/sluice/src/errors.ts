@@ -75,6 +75,12 @@ export class SluiceError extends Error {
     this.transient = options.transient ?? false
     this.problems = options.problems ?? []
   }
+
+  /** True for errors of the other build too: a program may load the library as an ES module and as CommonJS. */
+  static override [Symbol.hasInstance](value: unknown): value is SluiceError {
+    if (!(value instanceof Error) || value.name !== 'SluiceError') return false
+    return (ERROR_CODES as readonly unknown[]).includes((value as Partial<SluiceError>).code)
+  }
 }
 
 /** Renders any value for an error message: short, quoted, never throwing. */

@@ -1,5 +1,5 @@
 // The domains in force: those of descriptor files, swapped all at once, and every policy under its own name.
-import type { DecideOptions, Policy } from 'sluice'
+import type { DecideOptions, Decision, Policy } from 'sluice'
 import type { LimiterSource } from '../limiters/limiters.ts'
 import type { CountedRules } from '../metrics/decision-metrics.ts'
 import { decidedDomain, type DecidedDomainOptions } from './decide/decided-domain.ts'
@@ -12,6 +12,8 @@ import type { DomainConfig } from './descriptors/domain-config.ts'
 export interface DomainOptions extends FileMatcherOptions, DecidedDomainOptions {
   /** What stands around the decisions of a policy or a domain. */
   readonly around: (counted: CountedRules) => DecideOptions
+  /** Counts the decisions of the descriptors of one domain. */
+  readonly countDescriptors?: (counted: CountedRules) => (decision: Decision) => void
 }
 
 /** Finds domains by name; a domain of descriptors takes precedence over a policy of the same name. */
@@ -34,11 +36,24 @@ export class DomainRegistry implements Domains {
       configs.map((config) => {
         const matcher = new FileMatcher(config, this.options)
         for (const line of matcher.describe()) lines.push(`${config.domain}.${line}`)
-        const around = this.options.around(matcher.counted)
-        return [config.domain, decidedDomain(matcher, around, this.options)]
+        return [config.domain, decidedDomain(matcher, this.aroundOf(matcher), this.options)]
       }),
     )
     this.lines = lines
+  }
+
+  /** What stands around the decisions of a file's descriptors: as for policies, and counters of each descriptor. */
+  private aroundOf({ counted }: FileMatcher): DecideOptions {
+    const around = this.options.around(counted)
+    const count = this.options.countDescriptors?.(counted)
+    if (count === undefined) return around
+    return {
+      ...around,
+      onDecision: (decision, request, elapsed) => {
+        around.onDecision?.(decision, request, elapsed)
+        count(decision)
+      },
+    }
   }
 
   /** One line for each limit of the files, as Envoy's own service prints them. */

@@ -1,4 +1,6 @@
 // Metrics of the gRPC listener. Labels come from files and from the protocol, never from requests.
+import type { Decision } from 'sluice'
+import type { CountedRules } from '../metrics/decision-metrics.ts'
 import type { MetricRegistry } from '../metrics/registry.ts'
 import type { GrpcServerOptions } from './grpc/server.ts'
 import { STATUS, type StatusName } from './grpc/status.ts'
@@ -68,4 +70,45 @@ export function addFilesMetric(
     )
     .with()
     .readFrom(() => (files.problems.length === 0 ? 1 : 0))
+}
+
+/** The part of a limit above which hits are near it, as in Envoy's own service. */
+const NEAR = 0.8
+
+/**
+ * Adds counters for each descriptor of the files: all hits, those near the limit and those over it. Gives what is to be
+ * called with the decisions of some rules.
+ */
+export function descriptorMetrics(
+  metrics: MetricRegistry,
+): (counted: CountedRules) => (decision: Decision) => void {
+  const family = (name: string, help: string) =>
+    metrics.counter(`sluice_envoy_descriptor_${name}_total`, help, ['domain', 'descriptor'])
+  const hits = family('hits', 'Units that requests asked of a descriptor.')
+  const near = family('near_limit', 'Units that were taken above 80 % of the limit.')
+  const over = family('over_limit', 'Units that were refused, also by limits in shadow mode.')
+  return ({ name: domain, rules }) => {
+    const counters = new Map(
+      rules.map(({ name }) => [
+        name,
+        {
+          hits: hits.with(domain, name),
+          near: near.with(domain, name),
+          over: over.with(domain, name),
+        },
+      ]),
+    )
+    return ({ outcomes }) => {
+      for (const { rule, allowed, cost, limit, remaining } of outcomes) {
+        const own = counters.get(rule)
+        if (own === undefined || cost === 0) continue
+        own.hits.add(cost)
+        if (!allowed) own.over.add(cost)
+        else {
+          const above = limit.quota - remaining - Math.floor(limit.quota * NEAR)
+          if (above > 0) own.near.add(Math.min(above, cost))
+        }
+      }
+    }
+  }
 }

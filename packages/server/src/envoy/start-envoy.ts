@@ -11,7 +11,7 @@ import { decideOptions, type DecisionSurroundings } from '../limiters/decide-opt
 import { DomainRegistry } from './domains.ts'
 import { DomainFiles } from './files/domain-files.ts'
 import { openEnvoy } from './listener.ts'
-import { addFilesMetric } from './metrics.ts'
+import { addFilesMetric, descriptorMetrics } from './metrics.ts'
 
 /** The settings of a service with a gRPC listener and no `envoy` section. */
 const DEFAULTS: EnvoyConfig = {
@@ -64,7 +64,8 @@ export async function startEnvoy(
   if (address === undefined) return undefined
   const { files, mergeDomains, reflection, ...deciding } = config.envoy ?? DEFAULTS
   const around = (counted: CountedRules): DecideOptions => decideOptions(counted, surroundings)
-  const domains = new DomainRegistry({ ...deciding, around }, context.limiters)
+  const countDescriptors = descriptorMetrics(context.metrics)
+  const domains = new DomainRegistry({ ...deciding, around, countDescriptors }, context.limiters)
   const loading = { algorithm: deciding.algorithm, mergeDomains }
   const own = given === undefined ? files : []
   const source = new DomainFiles(pathsOf(own, file), loading, domains, context.log)

@@ -21,7 +21,7 @@ const TICK: Millis = 250
 /** Rules that are observed at once; what others do is not noted. */
 const MAX_RULES = 500
 /** Keys at zero for this long are worth an alert. */
-export const ZERO_FOR: Millis = 300_000
+const ZERO_FOR: Millis = 300_000
 
 /** A named set of rules whose decisions are observed: a policy, or a domain of descriptors. */
 export interface ObservedRules {

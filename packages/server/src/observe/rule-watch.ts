@@ -9,13 +9,13 @@ import { KeysAtZero, type KeyAtZero } from './keys-at-zero.ts'
 import { mergeTops, SpaceSaving, type TopKeys } from './space-saving.ts'
 
 /** Keys that are listed, most. */
-export const LISTED = 50
+const LISTED = 50
 /** Places of each sketch: twice what is listed, which halves the errors. */
 const PLACES = 100
 /** Answers cover one to two of these. */
 export const SPAN: Millis = 60_000
 /** Those about candidates cover longer: a change is judged by days, not by minutes. */
-export const CANDIDATE_SPAN: Millis = 3_600_000
+const CANDIDATE_SPAN: Millis = 3_600_000
 /** Notes of one span that are all taken; of more, one in {@link SAMPLE} stands for as many. */
 const ALL_NOTED = 1000
 const SAMPLE = 16
@@ -45,7 +45,7 @@ export interface Divergence {
 }
 
 /** The way in which two answers agree or differ. */
-export function divergenceOf(enforced: boolean, onTrial: boolean): keyof Divergence {
+function divergenceOf(enforced: boolean, onTrial: boolean): keyof Divergence {
   if (enforced) return onTrial ? 'bothAllow' : 'newlyRefused'
   return onTrial ? 'newlyAllowed' : 'bothRefuse'
 }

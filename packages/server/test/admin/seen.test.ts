@@ -41,7 +41,7 @@ describe('why', () => {
         now: [{ policy: 'api', allowed: false }],
       })
       expect(answer.sentences[0]).toMatch(
-        /^Rule per-user \(.*5\/h.*\) of policy api refused user=ann 3 times: first just now/,
+        /^Rule per-user \(.*5\/h.*\) of policy api refused user=ann 3 times: first /,
       )
     }
     expect(byName.refusedAt).toBeNull()

@@ -2,6 +2,10 @@
 import { SluiceError } from '../errors.ts'
 import type { Attributes } from '../policy/policy.ts'
 
+// Made once: making one costs more than using it.
+const encoder = new TextEncoder()
+const decoder = new TextDecoder('utf-8', { fatal: true })
+
 /** The longest id, in characters. */
 const MAX_LENGTH = 8192
 
@@ -23,7 +27,7 @@ export interface ReservationData {
 export function writeId(data: ReservationData): string {
   const { hold, policy, attributes, units, isDegraded } = data
   const text = JSON.stringify([policy, attributes, units, isDegraded ? 1 : 0])
-  return `${hold}.${toBase64Url(new TextEncoder().encode(text))}`
+  return `${hold}.${toBase64Url(encoder.encode(text))}`
 }
 
 /** Reads an id. Throws `unknown-reservation` when it is not one of this policy. */
@@ -57,7 +61,7 @@ function parsed(id: string): ReservationData | undefined {
   if (dot < 1) return undefined
   try {
     const bytes = Uint8Array.from(fromBase64Url(id.slice(dot + 1)), (c) => c.charCodeAt(0))
-    const data: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+    const data: unknown = JSON.parse(decoder.decode(bytes))
     if (!Array.isArray(data)) return undefined
     const [policy, attributes, units, degraded] = data as unknown[]
     const isValid =

@@ -33,6 +33,9 @@ export interface OtelOptions {
 /**
  * Makes an `onDecision` that counts decisions and notes them on the active span. Labels of metrics come from the policy
  * alone, never from requests: a key in a label would be a series for each caller.
+ *
+ * @example
+ * createLimiter({ limit: '100/min', onDecision: otelObserver({ meter: metrics.getMeter('sluice'), trace }) })
  */
 export function otelObserver({ meter, trace, policy }: OtelOptions): OnDecision {
   const decisions = meter?.createCounter('ratelimit.decisions', {

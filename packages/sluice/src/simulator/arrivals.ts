@@ -14,7 +14,12 @@ export interface Arrival {
 /** The instant at which every scenario begins: the edge of a minute and of an hour. */
 export const START: Millis = 1_800_000_000_000
 
-/** The first tries of all callers of a scenario, in order of time. Retries depend on decisions and are not among them. */
+/**
+ * The first tries of all callers of a scenario, in order of time. Retries depend on decisions and are not among them.
+ *
+ * @example
+ * const arrivals = arrivalsOf({ lasts: '60s', limit: '10/s', traffic: [{ shape: 'poisson', rate: '20/s' }] })
+ */
 export function arrivalsOf(scenario: Scenario): Arrival[] {
   const { traffic, limit, seed } = readScenario(scenario)
   const random = new Random(seed)

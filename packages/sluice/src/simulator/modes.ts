@@ -1,9 +1,11 @@
 // The table of modes: which stores a pod decides by, and what the fleet may admit beyond the limit.
+import { withLeases } from '../coordination/leased-store.ts'
 import type { Limit } from '../limit/limit.ts'
 import { withResilience } from '../resilience/resilient-store.ts'
 import { memoryStore } from '../stores/memory/memory-store.ts'
 import { withRefusalCache } from '../stores/refusal-cache/refusal-cache.ts'
-import type { Check, RemoteStore, Store, SyncStore } from '../stores/store.ts'
+import type { RemoteHoldStore } from '../stores/holds/hold-store.ts'
+import type { AsyncStore, Check, Store, SyncStore } from '../stores/store.ts'
 import type { Clock } from '../time/clock.ts'
 import type { Timers } from '../time/timers.ts'
 import { dropStore } from './drop-store.ts'
@@ -14,9 +16,11 @@ import type { ModeName } from './scenario.ts'
 export interface PodContext {
   readonly scenario: ReadScenario
   /** The way to the store that all pods share. */
-  readonly remote: RemoteStore
+  readonly remote: RemoteHoldStore
   readonly clock: Clock
   readonly timers: Timers
+  /** The present instant with fractions of a millisecond. */
+  readonly now: () => number
   readonly random: () => number
 }
 
@@ -39,13 +43,25 @@ export function shareOf(limit: Limit, pods: number): Limit {
   return { ...limit, quota: share(limit.quota), burst: share(limit.burst) }
 }
 
+/** Leases between the refusal cache and the store; the check says which kind. */
+const leasing: Mode = {
+  store: (context) => {
+    const { now, timers, random, remote } = context
+    return guarded(context, withLeases(remote, {}, { clock: { now }, timers, random }))
+  },
+  ownLimit: ({ limit, pods }) => shareOf(limit, pods),
+  isBounded: true,
+}
+
 /** Every mode by its name. */
 export const MODES: Readonly<Record<ModeName, Mode>> = {
   strict: {
-    store: guarded,
+    store: (context) => guarded(context, context.remote),
     ownLimit: ({ limit, pods }) => shareOf(limit, pods),
     isBounded: true,
   },
+  leased: leasing,
+  auto: leasing,
   local: {
     store: ({ scenario, clock }) =>
       withLimit(memoryStore({ clock }), shareOf(scenario.limit, scenario.pods)),
@@ -65,9 +81,9 @@ export const MODES: Readonly<Record<ModeName, Mode>> = {
 }
 
 /** The order of stores of a process on Redis: resilience around the refusal cache around the way to the store. */
-function guarded(context: PodContext): Store {
+function guarded(context: PodContext, store: AsyncStore): Store {
   const { scenario, clock, timers, random } = context
-  const cached = withRefusalCache(context.remote, {
+  const cached = withRefusalCache(store, {
     hold: REFUSAL_HOLD,
     clock,
     mayDropCounts: () => false,

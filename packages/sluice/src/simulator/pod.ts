@@ -1,7 +1,8 @@
 // One process of the fleet: the real stores of its mode on virtual time, at the end of a link to the shared store.
 import { SluiceError } from '../errors.ts'
 import type { Verdict } from '../limit/verdict.ts'
-import { isPromise, type Check, type RemoteStore, type Store } from '../stores/store.ts'
+import type { Exchanged, RemoteHoldStore, Settlement } from '../stores/holds/hold-store.ts'
+import { isPromise, type Check, type Store } from '../stores/store.ts'
 import type { Timers } from '../time/timers.ts'
 import type { Mode, PodContext } from './modes.ts'
 import type { Random } from './random.ts'
@@ -100,6 +101,7 @@ export class Pod {
       remote: this.remoteStore(life),
       clock: this.world.clock,
       timers,
+      now: () => this.world.now,
       random: () => this.random.next(),
     }
     return this.mode.store(context)
@@ -113,14 +115,18 @@ export class Pod {
     this.world.settle()
   }
 
-  private remoteStore(life: number): RemoteStore {
-    const call = (operation: StoreOperation) => (checks: readonly Check[]) =>
-      this.send(life, operation, checks)
+  private remoteStore(life: number): RemoteHoldStore {
+    const send = (
+      operation: StoreOperation,
+      checks: readonly Check[],
+      settlements: readonly Settlement[] = [],
+    ): Promise<Exchanged> => this.send(life, operation, checks, settlements)
     return {
-      take: call('take'),
-      peek: call('peek'),
-      refund: async (checks) => void (await this.send(life, 'refund', checks)),
-      reset: async (checks) => void (await this.send(life, 'reset', checks)),
+      take: async (checks) => (await send('exchange', checks)).verdicts,
+      peek: async (checks) => (await send('peek', checks)).verdicts,
+      refund: async (checks) => void (await send('refund', checks)),
+      reset: async (checks) => void (await send('reset', checks)),
+      exchange: (settlements, checks) => send('exchange', checks, settlements),
       close: () => {},
     }
   }
@@ -130,11 +136,13 @@ export class Pod {
     life: number,
     operation: StoreOperation,
     checks: readonly Check[],
-  ): Promise<readonly Verdict[]> {
+    settlements: readonly Settlement[],
+  ): Promise<Exchanged> {
     const { shared, world } = this
     // The wrappers reuse their lists; the network carries a copy.
     const call = {
       operation,
+      settlements: [...settlements],
       checks: [...checks],
       latest: operation === 'refund' ? Infinity : world.clock() + this.scenario.timeout,
     }
@@ -149,9 +157,10 @@ export class Pod {
       this.lastThere = Math.max(this.lastThere, world.now + this.halfTrip())
       world.at(this.lastThere, () => {
         if (!shared.isUp) return settle(refused, world.now + this.halfTrip())
-        shared.receive(call, (verdicts) => {
+        shared.receive(call, (reply) => {
           this.lastBack = Math.max(this.lastBack, world.now + this.halfTrip())
-          if (verdicts !== undefined) settle(() => resolve(verdicts), this.lastBack)
+          if (reply instanceof SluiceError) settle(() => reject(reply), this.lastBack)
+          else if (reply !== undefined) settle(() => resolve(reply), this.lastBack)
         })
       })
     })

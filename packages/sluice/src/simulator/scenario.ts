@@ -4,13 +4,21 @@ import type { OnStoreFailure } from '../limit/verdict.ts'
 import type { Duration } from '../time/duration.ts'
 
 /**
- * How the pods decide together. `strict`: by the shared store; `local`: each by its share of the limit; `per-pod`: each
+ * How the pods decide together. `strict`: by the shared store; `leased`: by units taken from it in advance; `auto`:
+ * strict, and leased while a key is hot; `local`: each by its share of the limit; `per-pod`: each
  * by the whole limit; `drop`: at random, by an estimate of the fleet's rate.
  */
-export type ModeName = 'strict' | 'local' | 'per-pod' | 'drop'
+export type ModeName = 'strict' | 'leased' | 'auto' | 'local' | 'per-pod' | 'drop'
 
 /** Every mode, in the order of reports. */
-export const MODE_NAMES: readonly ModeName[] = ['strict', 'local', 'per-pod', 'drop']
+export const MODE_NAMES: readonly ModeName[] = [
+  'strict',
+  'leased',
+  'auto',
+  'local',
+  'per-pod',
+  'drop',
+]
 
 /** One simulation: a limit, the traffic, and the fleet that decides. */
 export interface Scenario {

@@ -1,17 +1,22 @@
 // The store that all pods share: the real counts, behind outages, stalls and failovers.
+import { SluiceError } from '../errors.ts'
 import { LazyVerdict } from '../limit/take.ts'
 import type { Verdict } from '../limit/verdict.ts'
-import { memoryStore, type MemoryStore } from '../stores/memory/memory-store.ts'
+import type { Exchanged, Settlement } from '../stores/holds/hold-store.ts'
+import { withHolds, type MemoryHoldStore } from '../stores/holds/with-holds.ts'
+import { memoryStore } from '../stores/memory/memory-store.ts'
 import type { Check } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
 import type { VirtualTime } from './virtual-time.ts'
 
 /** What a pod asks of the store. */
-export type StoreOperation = 'take' | 'peek' | 'refund' | 'reset'
+export type StoreOperation = 'exchange' | 'peek' | 'refund' | 'reset'
 
 /** One call as it arrives. */
 export interface StoreCall {
   readonly operation: StoreOperation
+  /** Of an exchange. */
+  readonly settlements: readonly Settlement[]
   readonly checks: readonly Check[]
   /** The last instant at which it may act: a later one does nothing, as the script for Redis does. */
   readonly latest: Millis
@@ -31,7 +36,9 @@ export class SharedStore {
   losses = 0
   private readonly world: VirtualTime
   private log: LoggedCall[] | undefined
-  private counts: MemoryStore
+  private counts: MemoryHoldStore
+  /** When writes were last lost. */
+  private lostAt: Millis = -Infinity
   private isStalled = false
   private readonly held: (() => void)[] = []
   /** Overrides the clock while a log is replayed. */
@@ -45,11 +52,12 @@ export class SharedStore {
   }
 
   /** Executes a call now, or when the stall is over. The answer is undefined when the call came too late. */
-  receive(call: StoreCall, answer: (verdicts: readonly Verdict[] | undefined) => void): void {
+  receive(call: StoreCall, answer: (reply: Exchanged | SluiceError | undefined) => void): void {
     this.calls += 1
     const run = (): void => {
       const now = this.world.clock()
       if (now > call.latest) return answer(undefined)
+      if (this.isLearning(call, now)) return answer(learning())
       if (call.operation !== 'peek') this.log?.push({ at: now, call })
       answer(this.execute(call))
     }
@@ -69,6 +77,7 @@ export class SharedStore {
   /** A replica takes over that has not seen the writes since an instant. */
   failOver(knownUntil: Millis): void {
     this.losses += 1
+    this.lostAt = this.world.clock()
     this.counts.close()
     this.counts = this.fresh()
     const kept = (this.log ?? []).filter(({ at }) => at <= knownUntil)
@@ -84,24 +93,41 @@ export class SharedStore {
     this.counts.close()
   }
 
-  private fresh(): MemoryStore {
-    return memoryStore({ clock: () => this.replayedAt ?? this.world.clock() })
+  private fresh(): MemoryHoldStore {
+    return withHolds(memoryStore({ clock: () => this.replayedAt ?? this.world.clock() }))
   }
 
-  private execute({ operation, checks }: StoreCall): readonly Verdict[] {
-    if (operation === 'take' || operation === 'peek')
-      return this.counts[operation](checks).map(fromStore)
-    this.counts[operation](checks)
-    return []
+  /** A store that may have lost what is leased leases nothing until that has ended, as the script for Redis does. */
+  private isLearning({ operation, checks }: StoreCall, now: Millis): boolean {
+    if (operation !== 'exchange') return false
+    return checks.some(({ leaseLife }) => leaseLife !== undefined && now < this.lostAt + leaseLife)
   }
+
+  private execute({ operation, settlements, checks }: StoreCall): Exchanged {
+    if (operation === 'exchange') {
+      const { settled, verdicts } = this.counts.exchange(settlements, checks)
+      return { settled, verdicts: verdicts.map(fromStore) }
+    }
+    if (operation === 'peek')
+      return { settled: [], verdicts: this.counts.peek(checks).map(fromStore) }
+    this.counts[operation](checks)
+    return { settled: [], verdicts: [] }
+  }
+}
+
+function learning(): SluiceError {
+  return new SluiceError('store-learning', 'leases may have been lost', { transient: true })
 }
 
 /** A verdict as it comes over the network: a copy, which later calls do not change. */
 function fromStore(verdict: Verdict): Verdict {
   const source = 'store'
-  if (!(verdict instanceof LazyVerdict)) return { ...verdict, source }
   // The state of a log is not sent; other states are a few numbers, which the refusal cache reads.
-  if (verdict.constructor !== LazyVerdict) return { ...verdict.toJSON(), source }
-  const copy = Object.create(LazyVerdict.prototype) as object
-  return Object.assign(copy, verdict, { source }) as LazyVerdict
+  if (verdict.constructor === LazyVerdict) {
+    const copy = Object.create(LazyVerdict.prototype) as object
+    return Object.assign(copy, verdict, { source }) as LazyVerdict
+  }
+  const { allowed, remaining, retryAfter, resetAfter, availableAfter, delay, at, held } = verdict
+  const numbers = { remaining, retryAfter, resetAfter, availableAfter, delay, at }
+  return { allowed, ...numbers, source, ...(held !== undefined && { held }) }
 }

@@ -118,8 +118,9 @@ class Simulation {
     const name = cost === 1 ? key : `${cost} ${key}`
     let checks = this.checks.get(name)
     if (checks === undefined) {
-      const { limit, onFailure } = this.scenario
-      checks = [{ space: 'simulated', key, limit, cost, onStoreFailure: onFailure }]
+      const { limit, onFailure, mode } = this.scenario
+      const check = { space: 'simulated', key, limit, cost, onStoreFailure: onFailure }
+      checks = [mode === 'leased' || mode === 'auto' ? { ...check, coordination: mode } : check]
       this.checks.set(name, checks)
     }
     return checks

@@ -10,7 +10,7 @@ import type { Fault, Routing, Scenario, Traffic } from '../../src/simulator/scen
 
 vi.setConfig({ testTimeout: 3_600_000 })
 
-const SEEDS = lengthOf(250, 10_000)
+const SEEDS = lengthOf(150, 10_000)
 const modes = MODE_NAMES.filter((mode) => MODES[mode].isBounded)
 
 /** A scenario that a seed describes, for one mode. */

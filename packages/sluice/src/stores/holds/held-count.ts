@@ -17,10 +17,10 @@ const SETTLED_KEPT = 10_000
 const PURGE_INTERVAL = 10_000
 
 /** `free` and `spent` are out, with what their end does. `ended` and `settled` are closed, and take no room. */
-export type HoldStatus = 'free' | 'spent' | 'ended' | 'settled'
+type HoldStatus = 'free' | 'spent' | 'ended' | 'settled'
 
 /** One hold of a count. */
-export interface HoldRecord {
+interface HoldRecord {
   status: HoldStatus
   /** Units that are out; of a settled hold, units that were charged. */
   units: number
