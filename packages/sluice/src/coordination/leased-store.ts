@@ -1,6 +1,6 @@
 // A store around a store: takes units in advance and spends them in this process, without a round trip.
 import type { Verdict } from '../limit/verdict.ts'
-import type { Exchanged, HoldStore } from '../stores/holds/hold-store.ts'
+import type { Exchanged, HoldStore, Settlement } from '../stores/holds/hold-store.ts'
 import type { AsyncStore, Check, MaybePromise } from '../stores/store.ts'
 import type { Counts } from './counts.ts'
 import { held, isCoordinated, isLeasable, isUnder } from './leasable.ts'
@@ -54,6 +54,12 @@ export class LeasedStore implements AsyncStore {
   take(checks: readonly Check[]): MaybePromise<readonly Verdict[]> {
     if (!checks.some(isCoordinated)) return this.store.take(checks)
     return this.takeNow(checks) ?? this.takeThrough(checks, true)
+  }
+
+  /** For requests with budgets or slots: every check asks the store. */
+  async exchange(settlements: readonly Settlement[], checks: readonly Check[]): Promise<Exchanged> {
+    const sent = checks.map((check) => held(check, this.book.life))
+    return this.store.exchange(settlements, sent)
   }
 
   /** What the store says, or more if a lease here covers the cost. */
