@@ -56,7 +56,7 @@ export function laneOf(algorithm: AlgorithmName, numbers: LimitNumbers, requests
 }
 
 /** The limit of an algorithm; the burst is for those that have one. */
-export function limitFor(algorithm: AlgorithmName, { quota, window, burst }: LimitNumbers): Limit {
+function limitFor(algorithm: AlgorithmName, { quota, window, burst }: LimitNumbers): Limit {
   const fields = { algorithm, quota, window: window * 1000 }
   const hasBurst = ['token-bucket', 'gcra', 'leaky-bucket'].includes(algorithm)
   return limitOf(hasBurst ? { ...fields, burst } : fields)

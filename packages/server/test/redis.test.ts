@@ -42,6 +42,21 @@ describe('on Redis', () => {
     expect(allowed.filter(Boolean)).toHaveLength(10)
   })
 
+  test('a leased rule is answered from leases once it is hot', { timeout: 30_000 }, async () => {
+    const { url } = await redis()
+    const rule = { name: 'r', by: ['key'], limit: '100000/s', coordination: 'leased' }
+    const leased = [{ name: 'leased', rules: [rule] }]
+    const { post } = await running({ policies: leased, store: patient(url) })
+    const remaining = await until('a decision comes from a lease', 10_000, async () => {
+      const checks = Array.from({ length: 20 }, () => ({ policy: 'leased', key: 'hot' }))
+      const { body } = await post('/v1/check', { checks })
+      const [last] = (body.decisions as { degraded: boolean; remaining: number }[]).slice(-1)
+      // What is left in a lease is far less than what is left of the limit.
+      return !last!.degraded && last!.remaining < 50_000 ? last!.remaining : undefined
+    })
+    expect(remaining).toBeGreaterThan(0)
+  })
+
   test('a batch is one question to the server for each turn', { timeout: 20_000 }, async () => {
     const server = await redis()
     const service = await running({ policies, store: patient(server.url) })

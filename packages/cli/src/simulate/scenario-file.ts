@@ -11,7 +11,7 @@ import { MODE_NAMES, type ModeName, type Scenario } from 'sluice/simulator'
 import { Mistake } from '../terminal/mistake.ts'
 
 /** What a scenario compares: each algorithm with each mode. */
-export interface Compared {
+interface Compared {
   readonly algorithms: readonly AlgorithmName[]
   readonly modes: readonly ModeName[]
 }

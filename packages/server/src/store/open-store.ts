@@ -1,6 +1,7 @@
 // Opens the store that the configuration names. It outlives every reload, and with it the counts.
 import { Cluster, Redis } from 'ioredis'
 import { memoryStore, type MemoryStore, type Millis, type Store } from 'sluice'
+import { withCoordination } from 'sluice/coordination'
 import { ioredisClusterOptions, ioredisOptions, redisStore } from 'sluice/redis'
 import type { RedisStoreConfig, StoreConfig } from '../config/config.ts'
 import type { Log } from '../log/log.ts'
@@ -61,11 +62,13 @@ function openRedis(config: RedisStoreConfig, log: Log): OpenStore {
     warnings.warn('redis-connection', { error: error.message }, 'no connection to Redis')
   })
   client.on('ready', () => log.info({}, 'connected to Redis'))
-  const store = redisStore(client, {
+  const counts = redisStore(client, {
     prefix: config.prefix,
     timeout: config.timeout,
     onWarning: (warning) => log.warn({ ...warning }, 'a limit that Redis may not keep'),
   })
+  // Closed before the client, so that leased units are given back.
+  const store = withCoordination(counts)
   const server = new RedisServerInfo(client)
   return {
     store,

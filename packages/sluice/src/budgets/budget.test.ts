@@ -43,7 +43,7 @@ describe('a reservation', () => {
     expect(budget.reserve({ team: 'a' }, 900).allowed).toBe(true)
   })
 
-  it('is clamped to half of the limit, so that one caller cannot hold all of it', () => {
+  it('is clamped to half of the limit, so that one reservation cannot hold all of it', () => {
     const { budget } = world(tokens)
     expect(budget.reserve({ team: 'a' }, 1_000_000)).toMatchObject({ allowed: true, units: 500 })
   })

@@ -1,6 +1,6 @@
 // A store around a store: takes units in advance and spends them in this process, without a round trip.
 import type { Verdict } from '../limit/verdict.ts'
-import type { Exchanged, HoldStore } from '../stores/holds/hold-store.ts'
+import type { Exchanged, HoldStore, Settlement } from '../stores/holds/hold-store.ts'
 import type { AsyncStore, Check, MaybePromise } from '../stores/store.ts'
 import type { Counts } from './counts.ts'
 import { held, isCoordinated, isLeasable, isUnder } from './leasable.ts'
@@ -18,6 +18,11 @@ import {
 /**
  * Spends leased units for checks whose `coordination` is `leased`, or `auto` while their key is hot. Everything else
  * goes to the store. Over all processes, the counts admit what they admit without leases, and never more.
+ *
+ * @example
+ * ```ts
+ * const limiter = createLimiter({ limit: '1000/s', store: withLeases(redisStore(client)) })
+ * ```
  */
 export function withLeases(
   store: HoldStore,
@@ -54,6 +59,12 @@ export class LeasedStore implements AsyncStore {
   take(checks: readonly Check[]): MaybePromise<readonly Verdict[]> {
     if (!checks.some(isCoordinated)) return this.store.take(checks)
     return this.takeNow(checks) ?? this.takeThrough(checks, true)
+  }
+
+  /** For requests with budgets or slots: every check asks the store. */
+  async exchange(settlements: readonly Settlement[], checks: readonly Check[]): Promise<Exchanged> {
+    const sent = checks.map((check) => held(check, this.book.life))
+    return this.store.exchange(settlements, sent)
   }
 
   /** What the store says, or more if a lease here covers the cost. */

@@ -77,8 +77,8 @@ export const onRequest: AdmissionKeeper = {
 }
 
 /**
- * Keeps an admission beside its request. Express changes the prototype of each request, after which a property that is
- * new costs microseconds, and so does looking for one.
+ * Keeps an admission beside its request. Express changes the prototype of each request, after which a new property, or
+ * looking for one that is missing, may cost more than this.
  */
 export const besideRequest: AdmissionKeeper = {
   of: (request) => beside.get(request),

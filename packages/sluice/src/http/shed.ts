@@ -58,7 +58,7 @@ const HEALTH = /^\/(?:health|healthz|livez|readyz|ready|live)(?:\?|$)/
  *
  * @example
  * ```ts
- * app.use(shed({ priority: ({ url }) => (url === '/pay' ? 'critical' : undefined) }))
+ * app.use(shed({ onShed: () => console.warn('overloaded') }))
  * ```
  */
 export function shed<Q extends NodeRequest, S extends NodeResponse>(

@@ -47,7 +47,7 @@ export interface RedisStore extends RemoteStore, HoldStore {
   readonly sync?: false
   exchange(settlements: readonly Settlement[], checks: readonly Check[]): Promise<Exchanged>
   /** The same store with another one between its refusal cache and its counts. */
-  inside(wrap: (counts: HoldStore) => AsyncStore): RemoteStore
+  inside(wrap: (counts: HoldStore) => AsyncStore & HoldStore): RemoteStore
 }
 
 /**
@@ -135,8 +135,11 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
   const exchange: RedisStore['exchange'] = (settlements, checks) =>
     redis.exchange(settlements, checks)
   const inside: RedisStore['inside'] = (wrap) => {
-    const wrapped = withRefusalCache(wrap(redis), caching, cache)
-    return Object.assign(wrapped, { timeout, watch, ...parts })
+    const counts = wrap(redis)
+    const exchange: HoldStore['exchange'] = (settlements, checks) =>
+      counts.exchange(settlements, checks)
+    const wrapped = withRefusalCache(counts, caching, cache)
+    return Object.assign(wrapped, { timeout, watch, exchange, ...parts })
   }
   return Object.assign(cache, { timeout, watch, exchange, inside, ...parts })
 }

@@ -38,7 +38,7 @@ export interface Mode {
 const REFUSAL_HOLD = 250
 
 /** A limit divided by the pods; never below 1, unless it is 0. */
-export function shareOf(limit: Limit, pods: number): Limit {
+function shareOf(limit: Limit, pods: number): Limit {
   const share = (units: number): number => (units === 0 ? 0 : Math.max(1, Math.floor(units / pods)))
   return { ...limit, quota: share(limit.quota), burst: share(limit.burst) }
 }

@@ -49,7 +49,7 @@ export interface ReadTraffic {
 }
 
 /** How a refused caller tries again, without gaps. */
-export interface ReadRetry {
+interface ReadRetry {
   readonly attempts: number
   readonly wait: NonNullable<Retry['wait']>
   readonly first: Millis

@@ -66,7 +66,7 @@ export interface HoldStore extends Store {
 export interface RemoteHoldStore extends RemoteStore {
   exchange(settlements: readonly Settlement[], checks: readonly Check[]): MaybePromise<Exchanged>
   /** The same store with another one between its refusal cache and its counts. */
-  inside?(wrap: (counts: HoldStore) => AsyncStore): RemoteStore
+  inside?(wrap: (counts: HoldStore) => AsyncStore & HoldStore): RemoteStore
 }
 
 /** A {@link HoldStore} that answers at once. */
