@@ -165,11 +165,6 @@ export const MIDDLEWARE: Readonly<
   },
 }
 
-/** Every option that is translated or noted, by package. */
-export function knownOptions(name: keyof typeof MIDDLEWARE): readonly string[] {
-  return Object.keys(MIDDLEWARE[name].table)
-}
-
 /** Translates the options of one call. */
 export function translateCall(
   dialect: MiddlewareDialect,
@@ -262,7 +257,7 @@ function ruleOf(
 }
 
 /** Milliseconds: a number, or text such as `1 minute`. */
-export function millisOf(value: unknown): number | undefined {
+function millisOf(value: unknown): number | undefined {
   if (typeof value === 'number') return Number.isSafeInteger(value) && value > 0 ? value : undefined
   if (typeof value !== 'string') return undefined
   try {

@@ -6,7 +6,7 @@ import { nameOf, SourceFile, type CallOption, type SyntaxNode } from './source.t
 const PACKAGE = 'rate-limiter-flexible'
 
 /** What each option means here. Undefined: it is part of the rule. */
-export const OPTION_NOTES: Readonly<Record<string, string | undefined>> = {
+const OPTION_NOTES: Readonly<Record<string, string | undefined>> = {
   points: undefined,
   duration: undefined,
   keyPrefix: undefined,

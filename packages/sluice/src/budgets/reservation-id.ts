@@ -39,7 +39,14 @@ export function readId(id: unknown, policy: string): ReservationData {
   return data
 }
 
-/** The name of the policy that an id belongs to. Throws `unknown-reservation` when it is not an id. */
+/**
+ * The name of the policy that an id belongs to. Throws `unknown-reservation` when it is not an id.
+ *
+ * @example
+ * ```ts
+ * const policy = reservationPolicy(reservation.id)
+ * ```
+ */
 export function reservationPolicy(id: unknown): string {
   const data = typeof id === 'string' && id.length <= MAX_LENGTH ? parsed(id) : undefined
   if (data === undefined) throw unknownReservation(NOT_AN_ID)

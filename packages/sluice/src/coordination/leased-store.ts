@@ -18,6 +18,11 @@ import {
 /**
  * Spends leased units for checks whose `coordination` is `leased`, or `auto` while their key is hot. Everything else
  * goes to the store. Over all processes, the counts admit what they admit without leases, and never more.
+ *
+ * @example
+ * ```ts
+ * const limiter = createLimiter({ limit: '1000/s', store: withLeases(redisStore(client)) })
+ * ```
  */
 export function withLeases(
   store: HoldStore,

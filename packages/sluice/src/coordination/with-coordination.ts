@@ -10,6 +10,11 @@ export interface CoordinationOptions extends LeaseOptions {}
 /**
  * A store for rules with a `coordination`. Give it to `createLimiter` in place of the store; rules without a
  * `coordination` are counted as before. Closing it gives back what is leased, and closes the store.
+ *
+ * @example
+ * ```ts
+ * const limiter = createLimiter({ limit: '1000/s', store: withCoordination(redisStore(client)) })
+ * ```
  */
 export function withCoordination(
   store: RemoteHoldStore,

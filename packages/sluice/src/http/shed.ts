@@ -55,6 +55,11 @@ const HEALTH = /^\/(?:health|healthz|livez|readyz|ready|live)(?:\?|$)/
 /**
  * Sheds requests with 503 and `Retry-After` while the server is overloaded: `app.use(shed())` in Express, in front of
  * everything else. It works in front of a Node handler too.
+ *
+ * @example
+ * ```ts
+ * app.use(shed({ onShed: () => console.warn('overloaded') }))
+ * ```
  */
 export function shed<Q extends NodeRequest, S extends NodeResponse>(
   options: ShedOptions<Q> = {},

@@ -24,7 +24,14 @@ export interface MemoryHoldStore extends MemoryStore, SyncHoldStore {
 /** Stores around one memory store share its holds. */
 const known = new WeakMap<MemoryStore, MemoryHoldStore>()
 
-/** A memory store that also keeps holds; several calls for one store return the same. */
+/**
+ * A memory store that also keeps holds; several calls for one store return the same.
+ *
+ * @example
+ * ```ts
+ * const store = withHolds(memoryStore())
+ * ```
+ */
 export function withHolds(store: MemoryStore): MemoryHoldStore {
   if (!(store instanceof Memory))
     throw new SluiceError(
