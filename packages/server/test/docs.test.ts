@@ -77,7 +77,10 @@ describe('metrics', () => {
       policies: [
         {
           name: 'api',
-          rules: [{ name: 'a', by: ['key'], limit: '1/h', shadow: true }],
+          rules: [
+            { name: 'a', by: ['key'], limit: '1/h', shadow: true },
+            { name: 'b', by: ['key'], limit: '1/h', onExceed: 'mark' },
+          ],
         },
       ],
     })
