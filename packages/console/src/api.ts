@@ -1,7 +1,7 @@
 // Asks the service: JSON in, JSON out, and one kind of error.
 
 /** A refusal of the service, with its own words. */
-export class ApiError extends Error {
+class ApiError extends Error {
   readonly status: number
   readonly code: string
 

@@ -31,7 +31,7 @@ interface Event {
 let source: EventSource | undefined
 
 /** Opens the feed; the browser connects again by itself when it is lost. */
-export function follow(): void {
+function follow(): void {
   leave()
   source = new EventSource('/console/events')
   source.addEventListener('history', (event) => {

@@ -57,7 +57,7 @@ export async function why(asked: readonly string[], flags: VerbFlags, streams: S
       query.append('attribute', `${name}=${value}`)
   }
   if (flags.policy !== undefined) query.set('policy', flags.policy)
-  const answer = await askAdmin<{ sentences: readonly string[] }>(flags, `why?${query}`)
+  const answer = await askAdmin<{ sentences: readonly string[] }>(flags, `why?${query.toString()}`)
   return show(streams, flags, answer, ({ sentences }) => sentences)
 }
 
@@ -80,7 +80,7 @@ export async function keys(flags: VerbFlags, streams: Streams): Promise<number> 
   const query = new URLSearchParams()
   if (flags.policy !== undefined) query.set('policy', flags.policy)
   if (flags.rule !== undefined) query.set('rule', flags.rule)
-  const answer = await askAdmin<TopKeys>(flags, `keys/top?${query}`)
+  const answer = await askAdmin<TopKeys>(flags, `keys/top?${query.toString()}`)
   return show(streams, flags, answer, topKeyLines)
 }
 

@@ -89,7 +89,7 @@ export const besideRequest: AdmissionKeeper = {
 }
 
 /** The last admission of a request, whichever guard kept it. */
-export function admissionOf(request: object): Admission | undefined {
+function admissionOf(request: object): Admission | undefined {
   return onRequest.of(request)
 }
 

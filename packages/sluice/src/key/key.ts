@@ -57,7 +57,7 @@ function prefixed(value: string): string {
 }
 
 /** Whether a string could be mistaken for a hashed value. */
-export function beginsAsHash(text: string): boolean {
+function beginsAsHash(text: string): boolean {
   return text.charCodeAt(0) === HASHED_CODE
 }
 
