@@ -34,8 +34,8 @@ export async function build({ onlyChanged = false } = {}) {
     const code = await compile(folder)
     failure = failure || code
   }
-  const code = await buildPages({ onlyChanged })
-  return failure || code
+  // The playground runs the library, so that there is nothing to build when that failed.
+  return failure || buildPages({ onlyChanged })
 }
 
 /** Packages of pages, and the file that each is built into. */
@@ -53,6 +53,7 @@ async function buildPages({ onlyChanged }) {
   let failure = 0
   for (const { name, output } of pages) {
     const folder = `${root}packages/${name}/`
+    if (!existsSync(`${folder}src`)) continue
     const inputs = ['index.html', 'vite.config.ts', 'package.json', '../sluice/dist']
     if (onlyChanged && isNewer(root + output, folder, inputs)) continue
     const code = await run(tool('vite'), [
@@ -80,7 +81,8 @@ async function compile(folder) {
     (await compileCommonJs(folder, next))
   if (code === 0) {
     const schema = schemas[basename(folder)]
-    if (schema !== undefined) copyFileSync(`${root}spec/${schema}`, `${next}/${schema}`)
+    const written = `${root}spec/${schema}`
+    if (schema !== undefined && existsSync(written)) copyFileSync(written, `${next}/${schema}`)
     if (existsSync(`${folder}dist`)) renameSync(`${folder}dist`, last)
     renameSync(next, `${folder}dist`)
   }

@@ -112,7 +112,9 @@ test.each([
   const variable = `SLUICE_${name}_PORT`
   const env = { ...anyPort, ...more, [variable]: `${port}` }
   const { code, errors } = await sluice(['serve', fileWith(yaml(5))], env).ended
-  expect([code, errors]).toEqual([
+  // A machine that may open few files is warned of in the log.
+  const sentences = errors.split('\n').filter((line) => !line.startsWith('{'))
+  expect([code, sentences.join('\n')]).toEqual([
     1,
     `error: cannot listen on 127.0.0.1:${port}: it is in use; choose another port, such as ${variable}=${port + 1}\n`,
   ])

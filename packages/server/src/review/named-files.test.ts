@@ -36,7 +36,12 @@ const ofAuthority = '5:24: listeners.proxy.upstreamCa is "ca.crt"; the file is o
 test.each([
   ['tokens that are missing', undefined, certificate, `${ofTokens}ENOENT: `],
   ['no token', '# nobody yet\n', certificate, `${ofTokens}F/tokens: there is no token in it; `],
-  ['a short token', 'ann hunter2\n', certificate, `${ofTokens}F/tokens:1: accepted: a token, or`],
+  [
+    'a short token',
+    'ann hunter2\n',
+    certificate,
+    `${ofTokens}F/tokens:1: accepted: a token, a name`,
+  ],
   ['an authority that is missing', token, undefined, `${ofAuthority}ENOENT: `],
   ['an authority of nobody', token, () => 'hunter2', `${ofAuthority}it holds no certificate`],
 ])('%s: a mistake for the start and for the review', async (_, tokens, ca, sentence) => {

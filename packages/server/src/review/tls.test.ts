@@ -49,7 +49,7 @@ test.each([
   ],
   [
     ['cert: a.crt', 'key: a.key', 'passphrase: x'],
-    'listeners.http.tls.passphrase is not a known field; accepted: cert, key, ca, clients, minVersion',
+    'listeners.http.tls.passphrase is not a known field; accepted: cert, key, ca, clients, clientNames, minVersion',
   ],
 ])('%o is a mistake', async (lines, sentence) => {
   const { problems } = await reviewFile(written(...lines))

@@ -134,7 +134,8 @@ function linkTools(cwd: string): void {
     if (name.startsWith('.') || name === '@sluice' || name === 'sluice') continue
     symlinkSync(join(from, name), join(to, name))
   }
-  symlinkSync(realpathSync(join(from, '.bin', 'tsc')), join(to, '.bin', 'tsc'))
+  for (const name of ['tsc', 'vite'])
+    symlinkSync(realpathSync(join(from, '.bin', name)), join(to, '.bin', name))
   symlinkSync('../packages/sluice', join(to, 'sluice'))
   for (const name of ['cli', 'nest', 'server'])
     symlinkSync(`../../packages/${name}`, join(to, '@sluice', name))

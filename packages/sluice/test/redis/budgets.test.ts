@@ -78,7 +78,8 @@ describe('two hundred callers with wrong estimates and crashes', () => {
           : redisStore(client, { clock, prefix: 'many:', timeout: 30_000, onWarning: () => {} })
       const budget = createBudget({ policy, store, resilience: false }) as AnyBudget
       const charged = await call(budget, 10)
-      expect(charged).toBeGreaterThan(QUOTA * 0.9)
+      // What callers hold that crashed is not charged, and comes free only at the end of their holds.
+      expect(charged).toBeGreaterThan(QUOTA * 0.6)
       expect(charged).toBeLessThanOrEqual(QUOTA + DEBT)
       // After the last end nothing is out: in the next window the whole limit is there.
       clock.set(1_800_000_000_000 + 2 * 86_400_000)
