@@ -9,7 +9,7 @@ import { createLog, readConfig, startService, type Service } from '@sluice/serve
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { addOperatorVerbs } from './add-verbs.ts'
 import { completion } from './completion.ts'
-import { doctor, storeFindings } from './doctor.ts'
+import { doctor } from './doctor.ts'
 import * as verbs from './verbs.ts'
 
 vi.setConfig({ testTimeout: 30_000 })
@@ -123,32 +123,6 @@ describe('the doctor', () => {
     expect(code).toBe(0)
     expect(text).toContain('ok      store: memory is reachable')
     expect(text).toContain('warning rules: no request of the last minutes met api/silent')
-  })
-
-  it('finds what is wrong with a Redis', () => {
-    const server = {
-      usedMemory: 90,
-      maxMemory: 100,
-      evictedKeys: 7,
-      evictionPolicy: 'allkeys-lru',
-      version: '7.0',
-      clockOffset: 5000,
-    }
-    const latency = { count: 10, p50: 5, p99: 100 }
-    const health = { kind: 'redis', degraded: true, connection: 'close', latency, memory: null }
-    const levels = storeFindings({ ...health, server } as never).map(({ name, level }) => [
-      name,
-      level,
-    ])
-    expect(levels).toEqual([
-      ['store', 'error'],
-      ['latency', 'warning'],
-      ['scripts', 'ok'],
-      ['eviction policy', 'warning'],
-      ['evictions', 'warning'],
-      ['memory', 'warning'],
-      ['clock', 'warning'],
-    ])
   })
 })
 

@@ -43,6 +43,38 @@ function factsOf(view: StoreView | undefined): Readonly<Record<string, unknown>>
   )
 }
 
+interface Found {
+  readonly findings: readonly {
+    readonly name: string
+    readonly level: 'ok' | 'warning' | 'error'
+    readonly message: string
+  }[]
+}
+
+const LEVELS = { ok: 'good', warning: 'warn', error: 'bad' } as const
+
+/** What `sluice doctor` finds. */
+function Findings() {
+  const loaded = useLoad(() => admin<Found>('doctor'), [], 10_000)
+  return (
+    <section class="panel" aria-labelledby="findings">
+      <h2 id="findings">Findings</h2>
+      <Loading of={loaded}>
+        {({ findings }) => (
+          <ul class="findings">
+            {findings.map(({ name, level, message }) => (
+              <li key={name}>
+                <span class={`tag ${LEVELS[level]}`}>{level}</span> <b>{name}</b>:{' '}
+                {shown(message, 300)}
+              </li>
+            ))}
+          </ul>
+        )}
+      </Loading>
+    </section>
+  )
+}
+
 export function Health() {
   const loaded = useLoad(() => admin<ServiceState>('state'), [], 3000)
   const store = useLoad(() => admin<StoreView>('store'), [], 3000)
@@ -61,6 +93,7 @@ export function Health() {
                 policies.
               </p>
             </section>
+            <Findings />
             <section class="panel" aria-labelledby="store-state">
               <h2 id="store-state">Store</h2>
               <dl class="facts">

@@ -11,6 +11,7 @@ import type { Inspectors } from './keys/inspectors.ts'
 import type { KeySource } from '../store/key-source.ts'
 import { searchKeys } from './keys/key-search.ts'
 import { candidates } from './seen/candidates.ts'
+import { ruleFindings, storeFindings } from './seen/findings.ts'
 import { storeHealth } from './seen/store-health.ts'
 import { offenders, topKeys } from './seen/top-keys.ts'
 import { why } from './seen/why.ts'
@@ -47,6 +48,7 @@ export type ViewName =
   | 'why'
   | 'candidates'
   | 'store'
+  | 'doctor'
   | 'blocks'
   | 'overrides'
   | 'offenders'
@@ -109,6 +111,14 @@ export function views(parts: ViewParts): Readonly<Record<ViewName, View>> {
     store: (query) => {
       known(query, [])
       return storeHealth(parts)
+    },
+    doctor: async (query) => {
+      known(query, [])
+      const { parts: seen, complete } = await fleet.rules()
+      const { policies } = context.limiters.current
+      return {
+        findings: [...storeFindings(storeHealth(parts)), ...ruleFindings(policies, seen, complete)],
+      }
     },
     blocks: (query) => {
       const { items, cursor } = pageOf(controls.live.listBlocks(), query)

@@ -71,6 +71,7 @@ describe('the description of the admin API', () => {
       'why',
       'candidates',
       'store',
+      'doctor',
       'blocks',
       'overrides',
       'offenders',

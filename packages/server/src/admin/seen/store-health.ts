@@ -1,4 +1,5 @@
 // How the store is: reachable, fast, full.
+import type { StoreHealth } from './findings.ts'
 import type { StoreMetrics } from '../../metrics/store-metrics.ts'
 import type { OpenStore } from '../../store/open-store.ts'
 
@@ -9,7 +10,7 @@ export interface StoreHealthOptions {
 }
 
 /** The state of the store as data; milliseconds and bytes. */
-export function storeHealth({ storeMetrics, opened }: StoreHealthOptions): object {
+export function storeHealth({ storeMetrics, opened }: StoreHealthOptions): StoreHealth {
   const { memory, redis, server } = opened
   const sample = server?.latest
   return {

@@ -1,0 +1,135 @@
+// What goes wrong most, looked for in what the service already knows: the store and the rules that never apply.
+import type { Policy } from 'sluice'
+
+/** One thing that was looked at. */
+export interface Finding {
+  readonly name: string
+  readonly level: 'ok' | 'warning' | 'error'
+  readonly message: string
+}
+
+export interface StoreHealth {
+  readonly kind: 'memory' | 'redis'
+  readonly degraded: boolean
+  readonly connection: string | null
+  readonly breakers: Readonly<Record<string, string>>
+  readonly latency: { readonly count: number; readonly p50: number; readonly p99: number }
+  readonly memory: { readonly keys: number; readonly evicted: number } | null
+  readonly server: {
+    readonly usedMemory: number
+    readonly maxMemory: number
+    readonly evictedKeys: number
+    readonly evictionPolicy: string
+    readonly version: string
+    readonly clockOffset: number
+  } | null
+}
+
+/** Clocks further apart than this make waits and blocks end at other times than shown, in milliseconds. */
+const MAX_OFFSET = 1000
+/** Most decisions should take less, in milliseconds. */
+const SLOW = 25
+
+/** What the store says, as findings. */
+export function storeFindings(store: StoreHealth): readonly Finding[] {
+  const { kind, degraded, connection, latency, memory, server } = store
+  const finding = (name: string, isGood: boolean, good: string, bad: string): Finding => ({
+    name,
+    level: isGood ? 'ok' : 'warning',
+    message: isGood ? good : bad,
+  })
+  const found: Finding[] = [
+    {
+      name: 'store',
+      level: degraded ? 'error' : 'ok',
+      message: degraded
+        ? `${kind} does not answer (connection ${connection ?? 'none'}); decisions are made without it`
+        : `${kind} is reachable`,
+    },
+  ]
+  if (memory !== null)
+    found.push(
+      finding(
+        'evictions',
+        memory.evicted === 0,
+        `${memory.keys} keys, none evicted`,
+        `${memory.evicted} keys were forgotten before their time; raise store.maxKeys`,
+      ),
+    )
+  if (kind === 'memory') return found
+  if (latency.count > 0)
+    found.push(
+      finding(
+        'latency',
+        latency.p99 <= SLOW,
+        `p50 ≤ ${latency.p50} ms, p99 ≤ ${latency.p99} ms`,
+        `p99 is up to ${latency.p99} ms (p50 ${latency.p50} ms); is Redis in the same zone?`,
+      ),
+    )
+  if (server === null)
+    return [
+      ...found,
+      {
+        name: 'server',
+        level: 'warning',
+        message: 'Redis did not say how it is; does its user have +info and +time?',
+      },
+    ]
+  const { evictionPolicy, evictedKeys, usedMemory, maxMemory, clockOffset, version } = server
+  const full = maxMemory > 0 ? usedMemory / maxMemory : 0
+  return [
+    ...found,
+    finding('scripts', true, `Redis ${version} runs the scripts of the service`, ''),
+    finding(
+      'eviction policy',
+      evictionPolicy === 'noeviction',
+      evictionPolicy,
+      `${evictionPolicy}: a full Redis drops counts, and what was taken is free again; use noeviction`,
+    ),
+    finding(
+      'evictions',
+      evictedKeys === 0,
+      'none',
+      `${evictedKeys} keys were evicted since Redis started; give it more memory`,
+    ),
+    finding(
+      'memory',
+      full < 0.8,
+      maxMemory > 0 ? `${Math.round(100 * full)} % used` : 'no limit is set',
+      `${Math.round(100 * full)} % of maxmemory is used`,
+    ),
+    finding(
+      'clock',
+      Math.abs(clockOffset) <= MAX_OFFSET,
+      `${clockOffset} ms apart`,
+      `the clocks of Redis and this host are ${clockOffset} ms apart; run NTP on both`,
+    ),
+  ]
+}
+
+/** Rules that no request met, as a finding. */
+export function ruleFindings(
+  policies: readonly Policy[],
+  rules: readonly { readonly policy: string; readonly rule: string }[],
+  complete: boolean,
+): readonly Finding[] {
+  const seen = new Set(rules.map(({ policy, rule }) => JSON.stringify([policy, rule])))
+  const silent = policies.flatMap(({ name, rules: all }) =>
+    all
+      .filter((rule) => !seen.has(JSON.stringify([name, rule.name])))
+      .map((rule) => `${name}/${rule.name}`),
+  )
+  const found: Finding[] =
+    silent.length === 0
+      ? [{ name: 'rules', level: 'ok', message: 'every rule has applied lately' }]
+      : [
+          {
+            name: 'rules',
+            level: 'warning',
+            message: `no request of the last minutes met ${silent.slice(0, 10).join(', ')}; see sluice_rule_skipped_total for missing attributes`,
+          },
+        ]
+  if (!complete)
+    found.push({ name: 'fleet', level: 'warning', message: 'only one process could be read' })
+  return found
+}
