@@ -22,6 +22,7 @@ export const MAY_WAIT = {
     'calls in a row share one deadline, which a real server and a real timer keep',
   'packages/sluice/test/redis/matrix-sentinel.test.ts':
     'clients of a server that is down try again every 20 ms, as applications do',
+  'test/coordination/member.ts': 'a process under load: real servers, real time',
   'test/faults/charges.ts': 'the fault lab: real servers, real time',
   'test/faults/fault-proxy.test.ts':
     'nothing may arrive meanwhile; a slow machine makes the test weaker but never fail',

@@ -1,18 +1,7 @@
 // Compiles the pod and starts processes of it.
-import { execFile, fork, type ChildProcess } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
+import { fork, type ChildProcess } from 'node:child_process'
+import { compileProgram } from '../compile.ts'
 import type { Message, Orders, PodRecord, Request } from './orders.ts'
-
-const execute = promisify(execFile)
-const compilerOptions =
-  '--ignoreConfig --noCheck --allowJs --module nodenext --target es2023 --rewriteRelativeImportExtensions'
-
-/** The folder of the workspace, also for the compiled lab. */
-export const root: string =
-  process.env['SLUICE_ROOT'] ?? fileURLToPath(new URL('../..', import.meta.url))
 
 /** A running pod. */
 export interface Pod {
@@ -47,18 +36,11 @@ export interface Pods {
 
 /** Compiles the pod into a folder from which it finds its clients. */
 export async function compilePods(): Promise<Pods> {
-  const cache = join(root, 'node_modules/.cache/sluice')
-  mkdirSync(cache, { recursive: true })
-  const folder = mkdtempSync(join(cache, 'pods-'))
-  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
-  const options = [...compilerOptions.split(' '), '--rootDir', root, '--outDir', folder]
-  const source = join(root, 'test/faults/pod.ts')
-  await execute(join(root, 'node_modules/.bin/tsc'), [...options, source])
-  const script = join(folder, 'test/faults/pod.js')
+  const program = await compileProgram('test/faults/pod.ts')
   const running = new Set<ChildProcess>()
   return {
     async start(orders, env = {}) {
-      const child = fork(script, [JSON.stringify(orders)], {
+      const child = fork(program.script, [JSON.stringify(orders)], {
         serialization: 'advanced',
         execArgv: ['--expose-gc'],
         env: { ...process.env, ...env },
@@ -72,7 +54,7 @@ export async function compilePods(): Promise<Pods> {
     },
     remove() {
       for (const child of running) child.kill('SIGKILL')
-      rmSync(folder, { recursive: true, force: true })
+      program.remove()
     },
   }
 }

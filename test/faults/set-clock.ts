@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { isOnPath } from '../../scripts/test-programs.mjs'
-import { root } from './pods.ts'
+import { root } from '../compile.ts'
 
 const execute = promisify(execFile)
 

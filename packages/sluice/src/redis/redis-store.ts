@@ -201,6 +201,8 @@ class Redis implements ObservedStore {
   }
 
   async exchange(settlements: readonly Settlement[], checks: readonly Check[]): Promise<Exchanged> {
+    if (settlements.length === 0) return { settled: [], verdicts: await this.take(checks) }
+    if (checks.length === 0) return { settled: await this.settle(settlements), verdicts: [] }
     // Both are sent in this turn, in this order: in one call, unless they are in several slots.
     const settled = this.settle(settlements)
     const verdicts = checks.length === 0 ? [] : this.take(checks)
@@ -209,6 +211,10 @@ class Redis implements ObservedStore {
   }
 
   private async settle(settlements: readonly Settlement[]): Promise<readonly Settled[]> {
+    if (!this.cluster && settlements.length > 0) {
+      const names = settlements.map(({ space, key }) => this.nameOf(space, key))
+      return this.batcher.book(settlements, names)
+    }
     const settled: Settled[] = []
     const indexed = settlements.map((settlement, index) => {
       return { settlement, index, name: this.nameOf(settlement.space, settlement.key) }

@@ -18,24 +18,38 @@ export interface Takers {
   remove(): void
 }
 
-/** Compiles the process into a folder from which it finds its client. */
-export async function compileTakers(): Promise<Takers> {
+/** A compiled process. */
+export interface CompiledScript {
+  readonly path: string
+  remove(): void
+}
+
+/** Compiles a file of this folder into a folder from which it finds its client. */
+export async function compileScript(name: string): Promise<CompiledScript> {
   const cache = join(root, 'node_modules/.cache/sluice')
   mkdirSync(cache, { recursive: true })
-  const folder = mkdtempSync(join(cache, 'takers-'))
+  const folder = mkdtempSync(join(cache, `${name}-`))
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
   const options = [...compilerOptions.split(' '), '--rootDir', root, '--outDir', folder]
-  const source = join(root, 'packages/sluice/test/redis/taker.ts')
+  const source = join(root, `packages/sluice/test/redis/${name}.ts`)
   await execute(join(root, 'node_modules/.bin/tsc'), [...options, source])
-  const script = join(folder, 'packages/sluice/test/redis/taker.js')
+  return {
+    path: join(folder, `packages/sluice/test/redis/${name}.js`),
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  }
+}
+
+/** Compiles the process that takes. */
+export async function compileTakers(): Promise<Takers> {
+  const script = await compileScript('taker')
   return {
     run: (orders) =>
       Promise.all(
         orders.map(async (order) => {
-          const { stdout } = await execute(process.execPath, [script, JSON.stringify(order)])
+          const { stdout } = await execute(process.execPath, [script.path, JSON.stringify(order)])
           return JSON.parse(stdout) as Outcome[]
         }),
       ),
-    remove: () => rmSync(folder, { recursive: true, force: true }),
+    remove: () => script.remove(),
   }
 }

@@ -15,13 +15,18 @@ local MARKER_LIFE, MARKER_RENEWAL = 604800000, 3600000
 local function raised_of(check)
   local raised = check.raised
   if not raised then
-    raised = {}
-    for name, value in pairs(check) do raised[name] = value end
-    raised.burst = max(check.burst, floor(MAX_PRODUCT / check.window))
-    if not check.algorithm.has_burst then raised.quota = raised.burst end
+    local burst = max(check.burst, floor(MAX_PRODUCT / check.window))
+    local quota = check.algorithm.has_burst and check.quota or burst
+    raised = { quota = quota, window = check.window, burst = burst, slowest = check.slowest, edges = check.edges }
     check.raised = raised
   end
   return raised
+end
+
+-- Sends a command. Returns the server's error, if any.
+local function send(...)
+  local reply = redis.pcall(...)
+  return type(reply) == 'table' and reply.err or nil
 end
 
 local function is_out(hold)
@@ -197,9 +202,8 @@ local function note_end(view, ends, late)
   if late > 0 then view.kept_until = max(view.kept_until, ends + late) end
 end
 
--- The view after the cost is taken: sent out if the check names a hold, else spent. Writes nothing.
-function holds.spent(check, old, allowed)
-  local view = copy_of(old)
+-- Changes the view as if the cost was taken: sent out if the check names a hold, else spent. Writes nothing. Returns the view.
+function holds.charge(check, view, allowed)
   local cost, id = check.cost, check.id
   if not allowed then
     spend(check, view, room(check, view, 0, cost, 0))
@@ -220,6 +224,11 @@ function holds.spent(check, old, allowed)
   note_end(view, ends, check.late)
   spend(check, view, 0)
   return view
+end
+
+-- The view after the cost is taken. The old one stays as it is.
+function holds.spent(check, view, allowed)
+  return holds.charge(check, copy_of(view), allowed)
 end
 
 -- Leases a fair part of the room: divided by twice the holders, this one included. Shows the numbers, then the units.
@@ -298,6 +307,34 @@ local function settled(check, view, id, spent, keep, life, debt)
   return was_out and 1 or 2, charged, kept, ends
 end
 
+-- Writes the numbers and every hold that changed. Returns the error, if any.
+local function keep_all(view, numbers)
+  local key = view.key
+  local set, gone = { 'HSET', key, '', numbers }, { 'HDEL', key }
+  for id in pairs(view.changed) do
+    local hold = view.known[id]
+    if hold then
+      set[#set + 1] = id
+      set[#set + 1] = pack('<dddd', hold[1], hold[2], hold[3], hold[4])
+    else
+      gone[#gone + 1] = id
+    end
+    if #set > MAX_FIELDS then
+      local err = send(_G.unpack(set))
+      if err then return err end
+      set = { 'HSET', key, '', numbers }
+    end
+    if #gone > MAX_FIELDS then
+      local err = send(_G.unpack(gone))
+      if err then return err end
+      gone = { 'HDEL', key }
+    end
+  end
+  local err = send(_G.unpack(set))
+  if not err and #gone > 2 then err = send(_G.unpack(gone)) end
+  return err
+end
+
 -- Writes a view, to expire when it answers as none. Returns the error, if any.
 function holds.keep(check, view, now)
   local algorithm, key = check.algorithm, view.key
@@ -315,33 +352,19 @@ function holds.keep(check, view, now)
   local numbers = pack('<dddddddd', view.at, view.used, view.out, view.leased, view.next_end, view.last_end,
     view.next_purge, view.kept_until)
   if algorithm.words == 3 then numbers = numbers .. pack('<d', view.before) end
-  local set, gone = { 'HSET', key, '', numbers }, { 'HDEL', key }
-  local function send(command)
-    local reply = redis.pcall(_G.unpack(command))
-    return type(reply) == 'table' and reply.err or nil
+  local changed = view.changed
+  local id = next(changed)
+  local hold = id and view.known[id]
+  local err
+  if not id then
+    err = send('HSET', key, '', numbers)
+  elseif hold and next(changed, id) == nil then
+    -- Most requests change one hold.
+    err = send('HSET', key, '', numbers, id, pack('<dddd', hold[1], hold[2], hold[3], hold[4]))
+  else
+    err = keep_all(view, numbers)
   end
-  for id in pairs(view.changed) do
-    local hold = view.known[id]
-    if hold then
-      set[#set + 1] = id
-      set[#set + 1] = pack('<dddd', hold[1], hold[2], hold[3], hold[4])
-    else
-      gone[#gone + 1] = id
-    end
-    if #set > MAX_FIELDS then
-      local err = send(set)
-      if err then return err end
-      set = { 'HSET', key, '', numbers }
-    end
-    if #gone > MAX_FIELDS then
-      local err = send(gone)
-      if err then return err end
-      gone = { 'HDEL', key }
-    end
-  end
-  local err = send(set)
-  if not err and #gone > 2 then err = send(gone) end
-  return err or send({ 'PEXPIRE', key, ttl + SPARE })
+  return err or send('PEXPIRE', key, ttl + SPARE)
 end
 
 -- Puts the numbers of a view: now - at, used, before if the algorithm has it, out, leased, and from now to the next and

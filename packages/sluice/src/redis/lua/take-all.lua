@@ -148,7 +148,8 @@ local function take_alone(check, key, counts)
   local allowed = fits(check, view)
   if check.cost > 0 then
     if allowed or counts then
-      view = spent(check, view, allowed)
+      -- Nothing else sees this view: a copy would cost more than the decision.
+      view = view.held and held.charge(check, view, allowed) or spent(check, view, allowed)
       err = keep(check, view)
     elseif view.is_set_back then
       -- The clock was set back and the state moved with it. A refusal keeps only this, so that time goes on.

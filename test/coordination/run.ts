@@ -1,0 +1,70 @@
+// `npm run coordination`: runs the scenarios with 8 processes, leased and strict in turns, and prints one table.
+import { markdownTable } from '../../bench/lib/table.mjs'
+import { compileProgram } from '../compile.ts'
+import { measure, type Measured } from './measure.ts'
+import type { Missed, Mode } from './orders.ts'
+import { scenarios } from './scenarios.ts'
+
+const words = process.argv.slice(2)
+const chosen = scenarios.filter(
+  ({ name }) => words.length === 0 || words.some((word) => name.includes(word)),
+)
+const plan = { life: 1000, demand: 0.5 }
+const hot = { burst: 500, rate: 2 }
+const each = { burst: 50, rate: 0.2 }
+const size = { members: 8, length: 6000 }
+
+const HEAD =
+  'scenario,used leased,used strict,bound,admitted leased,admitted strict,share of strict,from leases,missed leased,missed strict,calls leased,calls strict'
+
+function rowOf(name: string, leased: Measured, strict: Measured): string[] {
+  return [
+    name,
+    leased.used.toFixed(1),
+    strict.used.toFixed(1),
+    `${leased.bound}`,
+    `${leased.admitted}`,
+    `${strict.admitted}`,
+    percent(leased.admitted / leased.milliseconds, strict.admitted / strict.milliseconds),
+    percent(leased.leased, leased.admitted),
+    missedOf(leased),
+    missedOf(strict),
+    `${leased.calls}`,
+    `${strict.calls}`,
+  ]
+}
+
+function percent(part: number, whole: number): string {
+  return `${((100 * part) / whole).toFixed(1)} %`
+}
+
+function missedOf({ missed }: Measured): string {
+  const sum = (what: keyof Missed): number => missed.reduce((all, one) => all + one[what], 0)
+  return `${sum('refused')} / ${sum('undecided')} / ${sum('unsent')}`
+}
+
+const program = await compileProgram('test/coordination/member.ts')
+const rows: string[][] = []
+let broken = 0
+try {
+  for (const scenario of chosen) {
+    const { name, isBursty, keys } = scenario
+    const bucket = keys === 1 ? hot : each
+    const run = (mode: Mode): Promise<Measured> =>
+      measure(program, scenario, { ...plan, mode, isBursty, keys, bucket }, size)
+    const [leased, strict] = [await run('leased'), await run('strict')]
+    if (leased.used > leased.bound || strict.used > strict.bound) broken += 1
+    rows.push(rowOf(name, leased, strict))
+    process.stderr.write(`${rows.length} of ${chosen.length}: ${name}\n`)
+  }
+} finally {
+  program.remove()
+}
+console.log('Used: the most that any span of length T admitted above rate * T.')
+console.log(
+  'Bound: the burst, and 1 ms of the rate, since the clock of the store shows milliseconds.',
+)
+console.log('Share: admitted per second. Missed: refused / not decided by the store / not sent.\n')
+console.log(markdownTable(HEAD.split(','), rows))
+if (broken > 0) console.error(`\n${broken} scenarios exceed the bound.`)
+process.exitCode = broken > 0 ? 1 : 0
