@@ -65,7 +65,9 @@ describe('the documentation site', () => {
     'finds %j',
     async (words) => {
       const { page, problems, origins } = await open('/docs/')
-      await page.keyboard.press('Control+k')
+      // The button works once the page has come alive.
+      await page.waitForLoadState('networkidle')
+      await page.locator('#local-search button').first().click()
       await page.locator('.VPLocalSearchBox input').fill(words)
       await page.locator('.VPLocalSearchBox .result').first().waitFor()
       expect(problems).toEqual([])
