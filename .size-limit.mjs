@@ -1,5 +1,5 @@
 // Size budgets of the public entries, minified and compressed; an entry that is not built is left to the package check.
-// A limiter reads whole policies, so that calendars, lockouts, pools and trials are in every entry that makes one.
+// A limiter reads whole policies, so that calendars, lockouts, holds and trials are in every entry that makes one.
 import { existsSync } from 'node:fs'
 
 export default [

@@ -1,13 +1,7 @@
 // Time that passes from event to event: a clock, timers, and everything that happens later, in one order.
 import type { Clock, Millis } from '../time/clock.ts'
 import type { Timers } from '../time/timers.ts'
-
-interface Happening {
-  readonly at: number
-  /** Events of one instant happen in the order in which they were made. */
-  readonly order: number
-  run: (() => void) | null
-}
+import { popHappening, pushHappening, type Happening } from './happenings.ts'
 
 /** More than the longest chain of promises between an answer of the store and a decision. */
 const LONGEST_CHAIN = 24
@@ -36,7 +30,7 @@ export class VirtualTime {
   /** Makes something happen at an instant; never before now. */
   at(instant: number, run: () => void): unknown {
     const happening = { at: Math.max(this.now, instant), order: this.made++, run }
-    push(this.heap, happening)
+    pushHappening(this.heap, happening)
     return happening
   }
 
@@ -54,41 +48,11 @@ export class VirtualTime {
       }
       const next = this.heap[0]
       if (next === undefined || next.at >= end) break
-      pop(this.heap)
+      popHappening(this.heap)
       if (next.run === null) continue
       this.now = next.at
       next.run()
     }
     this.now = end
   }
-}
-
-function isBefore(a: Happening, b: Happening): boolean {
-  return a.at < b.at || (a.at === b.at && a.order < b.order)
-}
-
-function push(heap: Happening[], happening: Happening): void {
-  let i = heap.push(happening) - 1
-  while (i > 0) {
-    const parent = (i - 1) >> 1
-    if (!isBefore(happening, heap[parent]!)) break
-    heap[i] = heap[parent]!
-    i = parent
-  }
-  heap[i] = happening
-}
-
-function pop(heap: Happening[]): void {
-  const last = heap.pop()!
-  if (heap.length === 0) return
-  let i = 0
-  for (;;) {
-    let child = 2 * i + 1
-    if (child >= heap.length) break
-    if (child + 1 < heap.length && isBefore(heap[child + 1]!, heap[child]!)) child += 1
-    if (!isBefore(heap[child]!, last)) break
-    heap[i] = heap[child]!
-    i = child
-  }
-  heap[i] = last
 }

@@ -1,18 +1,12 @@
 // Time that passes when it is told to: a clock, timers, and everything that happens later, in one order.
+import { popHappening, pushHappening, type Happening } from '../../src/simulator/happenings.ts'
 import type { Clock, Millis } from '../../src/time/clock.ts'
 import type { Timers } from '../../src/time/timers.ts'
-
-interface Event {
-  readonly at: Millis
-  /** Events of one instant happen in the order in which they were made. */
-  readonly order: number
-  run: (() => void) | null
-}
 
 /** A world with its own time. Nothing in it happens by itself. */
 export class VirtualTime {
   now: Millis
-  private readonly heap: Event[] = []
+  private readonly heap: Happening[] = []
   private made = 0
 
   constructor(now: Millis = 1_800_000_000_000) {
@@ -24,7 +18,7 @@ export class VirtualTime {
   readonly timers: Timers = {
     start: (run, after) => this.at(this.now + Math.max(0, after), run),
     stop: (timer) => {
-      if (timer !== undefined) (timer as Event).run = null
+      if (timer !== undefined) (timer as Happening).run = null
     },
     afterTurn: (run) => void this.at(this.now, run),
   }
@@ -32,7 +26,7 @@ export class VirtualTime {
   /** Makes something happen at an instant. */
   at(at: Millis, run: () => void): unknown {
     const event = { at, order: this.made++, run }
-    push(this.heap, event)
+    pushHappening(this.heap, event)
     return event
   }
 
@@ -41,7 +35,7 @@ export class VirtualTime {
     for (;;) {
       const next = this.heap[0]
       if (next === undefined || next.at > limit) return false
-      pop(this.heap)
+      popHappening(this.heap)
       if (next.run === null) continue
       this.now = Math.max(this.now, next.at)
       next.run()
@@ -63,34 +57,4 @@ export class VirtualTime {
 async function settled(): Promise<void> {
   // More than the longest chain of promises between a store's answer and a decision.
   for (let i = 0; i < 12; i++) await Promise.resolve()
-}
-
-function isBefore(a: Event, b: Event): boolean {
-  return a.at < b.at || (a.at === b.at && a.order < b.order)
-}
-
-function push(heap: Event[], event: Event): void {
-  let i = heap.push(event) - 1
-  while (i > 0) {
-    const parent = (i - 1) >> 1
-    if (!isBefore(event, heap[parent]!)) break
-    heap[i] = heap[parent]!
-    i = parent
-  }
-  heap[i] = event
-}
-
-function pop(heap: Event[]): void {
-  const last = heap.pop()!
-  if (heap.length === 0) return
-  let i = 0
-  for (;;) {
-    let child = 2 * i + 1
-    if (child >= heap.length) break
-    if (child + 1 < heap.length && isBefore(heap[child + 1]!, heap[child]!)) child += 1
-    if (!isBefore(heap[child]!, last)) break
-    heap[i] = heap[child]!
-    i = child
-  }
-  heap[i] = last
 }
