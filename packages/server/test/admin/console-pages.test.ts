@@ -323,7 +323,7 @@ describe('every page', () => {
     ]) {
       await go(page, `#/${name}`)
       await page.getByRole('heading', { level: 1 }).waitFor()
-      await page.getByText('Loading…').waitFor({ state: 'detached' })
+      await page.getByText('Loading…').first().waitFor({ state: 'detached' })
       found[name] = await accessibilityProblems(page)
       const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
       expect([name, overflow]).toEqual([name, 0])
