@@ -18,7 +18,7 @@ const IN_WORDS = [
   'troubleshooting.md',
   'why-not-incr.md',
 ]
-const guides = ['docs/guide', 'docs/guide/coming-from'].flatMap((folder) =>
+const guides = ['docs/guide', 'docs/guide/coming-from', 'docs/guide/frameworks'].flatMap((folder) =>
   readdirSync(join(root, folder))
     .filter((name) => name.endsWith('.md') && !IN_WORDS.includes(name))
     .map((name) => `${folder}/${name}`),
