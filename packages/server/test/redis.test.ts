@@ -1,4 +1,5 @@
 // The service on a real Redis: counts are shared, and a store that is gone is answered by the failure contract.
+import { readFileSync } from 'node:fs'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { startRedis } from '../../../test/servers/redis-server.ts'
 import { until } from '../../../test/servers/until.ts'
@@ -46,7 +47,7 @@ describe('on Redis', () => {
     const { url } = await redis()
     const rule = { name: 'r', by: ['key'], limit: '100000/s', coordination: 'leased' }
     const leased = [{ name: 'leased', rules: [rule] }]
-    const { post } = await running({ policies: leased, store: patient(url) })
+    const { post, metrics } = await running({ policies: leased, store: patient(url) })
     const remaining = await until('a decision comes from a lease', 10_000, async () => {
       const checks = Array.from({ length: 20 }, () => ({ policy: 'leased', key: 'hot' }))
       const { body } = await post('/v1/check', { checks })
@@ -55,6 +56,16 @@ describe('on Redis', () => {
       return !last!.degraded && last!.remaining < 50_000 ? last!.remaining : undefined
     })
     expect(remaining).toBeGreaterThan(0)
+    const text = await metrics()
+    const granted = Number(/^sluice_leased_units_total (\d+)/m.exec(text)?.[1])
+    const out = Number(/^sluice_units_out\{kind="lease"\} (\d+)/m.exec(text)?.[1])
+    expect(granted).toBeGreaterThan(0)
+    expect(out).toBeLessThanOrEqual(granted)
+    const page = readFileSync(
+      new URL('../../../docs/reference/service/metrics.md', import.meta.url),
+      'utf8',
+    )
+    for (const [, name] of text.matchAll(/^# TYPE (\S+)/gm)) expect(page).toContain(name)
   })
 
   test('a batch is one question to the server for each turn', { timeout: 20_000 }, async () => {

@@ -12,6 +12,7 @@ import type { Block } from '../controls/control.ts'
 import type { KnownBlocks } from '../controls/live-controls.ts'
 import type { CountedRules, DecisionMetrics } from '../metrics/decision-metrics.ts'
 import type { Observer } from '../observe/observer.ts'
+import type { HeldUnits } from '../metrics/units-out.ts'
 import type { RecentTraffic } from '../metrics/recent-traffic.ts'
 
 /** What all decisions of the service share. */
@@ -20,6 +21,8 @@ export interface DecisionSurroundings {
   readonly store: Store
   readonly decisions: DecisionMetrics
   readonly observer: Observer
+  /** Counts what reservations and slots hold. */
+  readonly held: HeldUnits
   /** Keeps the last requests; undefined when nothing shows them. */
   readonly recent?: RecentTraffic | undefined
   /** What operators have blocked; undefined when they cannot. */

@@ -1,6 +1,7 @@
 // Makes the limiter of a policy: one decider, with the surroundings that all decisions of the service have.
 import { createLimiter, type MemoryStore, type Policy, type Store } from 'sluice'
 import { createBudget, withHolds } from 'sluice/budgets'
+import { countedBudget } from './counted-budget.ts'
 import { decideOptions, type DecisionSurroundings } from './decide-options.ts'
 import type { MakeLimiter } from './registry.ts'
 
@@ -17,7 +18,8 @@ export function limiterMaker(surroundings: DecisionSurroundings): MakeLimiter {
       return createLimiter({ policy, store, ...around })
     const holding = keepingHolds(store)
     const limiter = createLimiter({ policy, store: holding, ...around })
-    return Object.assign(limiter, { budget: createBudget({ policy, store: holding, ...around }) })
+    const budget = createBudget({ policy, store: holding, ...around })
+    return Object.assign(limiter, { budget: countedBudget(budget, surroundings.held) })
   }
 }
 

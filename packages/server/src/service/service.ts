@@ -23,6 +23,7 @@ import { addProcessMetrics } from '../metrics/process-metrics.ts'
 import { MetricRegistry } from '../metrics/registry.ts'
 import { addRedisMetrics } from '../store/redis-metrics.ts'
 import { addMemoryMetrics, StoreMetrics } from '../metrics/store-metrics.ts'
+import { addLeaseMetrics, HeldUnits } from '../metrics/units-out.ts'
 import { Reloader, withProblems, type ReloadResult } from '../reload/reloader.ts'
 import { watchFile, type WatchOptions } from '../reload/watch-file.ts'
 import { openProxy } from '../upstream/proxy-listener.ts'
@@ -80,7 +81,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   addProcessMetrics(metrics, health)
   const opened = openStore(config.store, log)
   if (opened.memory !== undefined) addMemoryMetrics(metrics, opened.memory)
-  const { redis, server } = opened
+  const { redis, server, leases } = opened
+  if (leases !== undefined) addLeaseMetrics(metrics, leases)
   if (server !== undefined) addRedisMetrics(metrics, server)
   const isConnected = () => redis === undefined || redis.client.status === 'ready'
   const storeMetrics = new StoreMetrics(metrics, log, isConnected)
@@ -94,6 +96,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     store,
     decisions: new DecisionMetrics(metrics, (policy, rule) => observer.countsOf(policy, rule)),
     observer,
+    held: new HeldUnits(metrics, undefined, leases),
     recent: hasAdmin(config) ? recent : undefined,
     blocks: controls?.live,
     onRules: (name) => storeMetrics.addPolicy(name),

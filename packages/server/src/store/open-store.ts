@@ -1,7 +1,7 @@
 // Opens the store that the configuration names. It outlives every reload, and with it the counts.
 import { Cluster, Redis } from 'ioredis'
 import { memoryStore, type MemoryStore, type Millis, type Store } from 'sluice'
-import { withCoordination } from 'sluice/coordination'
+import { LeaseStats, withCoordination } from 'sluice/coordination'
 import { ioredisClusterOptions, ioredisOptions, redisStore } from 'sluice/redis'
 import type { RedisStoreConfig, StoreConfig } from '../config/config.ts'
 import type { Log } from '../log/log.ts'
@@ -26,6 +26,8 @@ export interface OpenStore {
   }
   /** What the Redis server says of itself. */
   readonly server?: RedisServerInfo
+  /** What this process leases, when the store is Redis. */
+  readonly leases?: LeaseStats
   /** Looks through its keys. */
   readonly keys: KeySource
   /** Resolves to true as soon as the store can be used, or to false after so many milliseconds. */
@@ -68,12 +70,14 @@ function openRedis(config: RedisStoreConfig, log: Log): OpenStore {
     onWarning: (warning) => log.warn({ ...warning }, 'a limit that Redis may not keep'),
   })
   // Closed before the client, so that leased units are given back.
-  const store = withCoordination(counts)
+  const leases = new LeaseStats()
+  const store = withCoordination(counts, { stats: leases })
   const server = new RedisServerInfo(client)
   return {
     store,
     memory: undefined,
     server,
+    leases,
     redis: { client, prefix: config.prefix, timeout: config.timeout },
     keys: redisKeySource(client, config.prefix),
     ready: (within) => readyWithin(client, within),

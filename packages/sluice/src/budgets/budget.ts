@@ -222,8 +222,15 @@ export class PolicyBudget {
     if (!decision.allowed || held.length === 0)
       return { allowed: decision.allowed, id: '', decision, leave: () => {} }
     const isDegraded = decision.degraded
-    const data = { hold, policy: this.options.name, attributes, units: 0, isDegraded }
-    const id = writeId(data)
+    const endsAt = decision.at + smallest(held.map((check) => check.hold!.life))
+    const id = writeId({
+      hold,
+      policy: this.options.name,
+      attributes,
+      units: 0,
+      isDegraded,
+      endsAt,
+    })
     if (isDegraded) return { allowed: true, id, decision, leave: () => {} }
     const settlements = held.map((check) => settlementOf(check, hold))
     const renewal = this.renewals.add(
@@ -350,7 +357,7 @@ function reservationOf(
   if (!decision.allowed) return { allowed: false, id: '', units: 0, endsAt: 0, decision }
   const lives = checks.flatMap(({ hold }) => (hold === undefined ? [] : [hold.life]))
   const endsAt = lives.length === 0 ? 0 : decision.at + smallest(lives)
-  const id = writeId({ ...data, isDegraded: decision.degraded || lives.length === 0 })
+  const id = writeId({ ...data, endsAt, isDegraded: decision.degraded || lives.length === 0 })
   return { allowed: true, id, units: data.units, endsAt, decision }
 }
 

@@ -9,7 +9,7 @@ export type {
   SyncBudget,
   Usage,
 } from './budget.ts'
-export { reservationPolicy } from './reservation-id.ts'
+export { reservationData, reservationPolicy, type ReservationData } from './reservation-id.ts'
 export { withHolds, type MemoryHoldStore } from '../stores/holds/with-holds.ts'
 export type {
   Exchanged,

@@ -1,6 +1,7 @@
 // The id of a reservation: it says all that settling needs, so that any process with the policy can settle it.
 import { SluiceError } from '../errors.ts'
 import type { Attributes } from '../policy/policy.ts'
+import type { Millis } from '../time/clock.ts'
 
 // Made once: making one costs more than using it.
 const encoder = new TextEncoder()
@@ -21,19 +22,20 @@ export interface ReservationData {
   readonly units: number
   /** Whether the store could not answer: then nothing is held there. */
   readonly isDegraded: boolean
+  /** When the first hold ends unless it is extended, by the store's clock; 0 when it is not known. */
+  readonly endsAt: Millis
 }
 
 /** Writes an id. It holds the attributes in readable form. */
 export function writeId(data: ReservationData): string {
-  const { hold, policy, attributes, units, isDegraded } = data
-  const text = JSON.stringify([policy, attributes, units, isDegraded ? 1 : 0])
+  const { hold, policy, attributes, units, isDegraded, endsAt } = data
+  const text = JSON.stringify([policy, attributes, units, isDegraded ? 1 : 0, endsAt])
   return `${hold}.${toBase64Url(encoder.encode(text))}`
 }
 
 /** Reads an id. Throws `unknown-reservation` when it is not one of this policy. */
 export function readId(id: unknown, policy: string): ReservationData {
-  const data = typeof id === 'string' && id.length <= MAX_LENGTH ? parsed(id) : undefined
-  if (data === undefined) throw unknownReservation(NOT_AN_ID)
+  const data = reservationData(id)
   if (data.policy !== policy)
     throw unknownReservation(`the reservation is of the policy ${data.policy}; settle it there`)
   return data
@@ -48,9 +50,22 @@ export function readId(id: unknown, policy: string): ReservationData {
  * ```
  */
 export function reservationPolicy(id: unknown): string {
+  return reservationData(id).policy
+}
+
+/**
+ * What an id says: the policy, the units of a reservation or 0 for a slot, and when it ends unless it is extended. Throws
+ * `unknown-reservation` when it is not an id.
+ *
+ * @example
+ * ```ts
+ * const { units, endsAt } = reservationData(reservation.id)
+ * ```
+ */
+export function reservationData(id: unknown): ReservationData {
   const data = typeof id === 'string' && id.length <= MAX_LENGTH ? parsed(id) : undefined
   if (data === undefined) throw unknownReservation(NOT_AN_ID)
-  return data.policy
+  return data
 }
 
 /** The error of an id that nothing is known of. */
@@ -81,7 +96,7 @@ function parsed(id: string): ReservationData | undefined {
     const bytes = Uint8Array.from(fromBase64Url(id.slice(dot + 1)), (c) => c.charCodeAt(0))
     const data: unknown = JSON.parse(decoder.decode(bytes))
     if (!Array.isArray(data)) return undefined
-    const [policy, attributes, units, degraded] = data as unknown[]
+    const [policy, attributes, units, degraded, endsAt] = data as unknown[]
     const isValid =
       typeof policy === 'string' &&
       typeof attributes === 'object' &&
@@ -95,6 +110,8 @@ function parsed(id: string): ReservationData | undefined {
       attributes: attributes as Attributes,
       units: units as number,
       isDegraded: degraded === 1,
+      // Ids of earlier versions do not have it.
+      endsAt: Number.isSafeInteger(endsAt) ? (endsAt as number) : 0,
     }
   } catch {
     return undefined

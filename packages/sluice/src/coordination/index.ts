@@ -2,3 +2,4 @@
 export { withCoordination, type CoordinationOptions } from './with-coordination.ts'
 export { withLeases, type LeasedStore } from './leased-store.ts'
 export type { CoordinationEvent, LeaseEnvironment, LeaseOptions } from './options.ts'
+export { LeaseStats } from './lease-stats.ts'

@@ -6,6 +6,7 @@ import type { Millis } from '../time/clock.ts'
 import { Counts } from './counts.ts'
 import { isUnder } from './leasable.ts'
 import { LeasedCount } from './leased-count.ts'
+import { LeaseStats } from './lease-stats.ts'
 import {
   LEASE_LIFE,
   MAX_COUNTS,
@@ -36,6 +37,7 @@ export class LeaseBook {
   private readonly environment: LeaseEnvironment
   private readonly onEvent: (event: CoordinationEvent) => void
   private readonly storeTime = new StoreTime()
+  private readonly stats: LeaseStats
   private readonly name: string
   private ids = 0
   private timer: unknown
@@ -50,6 +52,8 @@ export class LeaseBook {
     this.environment = environment
     this.onEvent = onEvent
     this.counts = new Counts(maxCounts)
+    this.stats = options.stats ?? new LeaseStats()
+    this.stats.watch(() => this.look())
     const { random } = environment
     this.name = `${Math.floor(random() * 2 ** 48).toString(36)}.`
   }
@@ -74,7 +78,7 @@ export class LeaseBook {
     const settling: LeasedCount[] = []
     const wishes: Wish[] = []
     for (const count of counts) {
-      const settlement = count.report(now)
+      const settlement = this.report(count, now)
       if (settlement !== undefined) {
         settlements.push(settlement)
         settling.push(count)
@@ -106,6 +110,34 @@ export class LeaseBook {
     )
     for (const count of counts) count.pending = done
     return done
+  }
+
+  /** What to report of a lease, with its units counted. */
+  private report(count: LeasedCount, now: number, keep?: number): Settlement | undefined {
+    const { stats } = this
+    const { left, spent, end } = count.lease
+    const settlement = count.report(now, keep)
+    if (now >= end) {
+      stats.spent += spent
+      stats.expired += left
+    } else if (settlement !== undefined) {
+      stats.spent += spent
+      stats.returned += left - count.lease.left
+    }
+    return settlement
+  }
+
+  /** The units that are out now, and the counts that they are of. */
+  private look(): { readonly out: number; readonly counts: number } {
+    const now = this.environment.clock.now()
+    let out = 0
+    let counts = 0
+    for (const count of this.counts) {
+      const left = count.leftAt(now)
+      out += left
+      if (left > 0) counts += 1
+    }
+    return { out, counts }
   }
 
   private async send(
@@ -141,7 +173,11 @@ export class LeaseBook {
 
   private granted({ count, id, life }: Wish, verdict: Verdict, sentAt: number, now: number): void {
     const units = verdict.held ?? 0
-    if (units > 0) count.grant(id, units, life, verdict.at, sentAt, now)
+    if (units > 0) {
+      count.grant(id, units, life, verdict.at, sentAt, now)
+      this.stats.grants += 1
+      this.stats.granted += units
+    }
     count.isScarce = units === 0
     if (units === 0) count.quietUntil = now + QUIET
     this.switched(count, units > 0 ? 'leasing' : 'strict', units > 0 ? 'demand' : 'near-limit')
@@ -149,6 +185,7 @@ export class LeaseBook {
 
   private lost(count: LeasedCount): void {
     count.lose()
+    this.stats.lost += 1
     this.switched(count, 'strict', 'lost')
   }
 
@@ -219,7 +256,7 @@ export class LeaseBook {
       await count.pending.catch(() => {})
       now = this.environment.clock.now()
     }
-    const settlement = count.report(now, keep)
+    const settlement = this.report(count, now, keep)
     if (settlement === undefined) return
     const answer = this.send([settlement], [])
     const done = answer.then(

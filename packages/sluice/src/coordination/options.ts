@@ -4,6 +4,7 @@ import { checkOptionNames } from '../options/unknown-option.ts'
 import type { Millis } from '../time/clock.ts'
 import { backgroundTimers, isTimerDelay, type Timers } from '../time/timers.ts'
 import { LeaseClock } from './lease-clock.ts'
+import { LeaseStats } from './lease-stats.ts'
 
 /** A count that changed from one round trip per request to leases, or back. */
 export interface CoordinationEvent {
@@ -25,6 +26,8 @@ export interface LeaseOptions {
   readonly maxCounts?: number
   /** Receives each switch of a count between leases and round trips. */
   readonly onEvent?: (event: CoordinationEvent) => void
+  /** Is added to with each exchange, for metrics. */
+  readonly stats?: LeaseStats
 }
 
 /** Time and names, as a seam: simulations bring their own. */
@@ -52,12 +55,14 @@ export function checkLeaseOptions(options: LeaseOptions): void {
   const wrong = (message: string): never => {
     throw new SluiceError('invalid-option', `withLeases: ${message}`)
   }
-  checkOptionNames('withLeases', options, ['life', 'maxCounts', 'onEvent'])
-  const { life, maxCounts, onEvent } = options
+  checkOptionNames('withLeases', options, ['life', 'maxCounts', 'onEvent', 'stats'])
+  const { life, maxCounts, onEvent, stats } = options
   if (life !== undefined && !(isTimerDelay(life) && life >= MIN_LIFE && life <= MAX_LIFE))
     wrong(`life is ${show(life)}; accepted: whole milliseconds, ${MIN_LIFE} to ${MAX_LIFE}`)
   if (maxCounts !== undefined && !(Number.isSafeInteger(maxCounts) && maxCounts >= 1))
     wrong(`maxCounts is ${show(maxCounts)}; accepted: a whole number, 1 or more`)
   if (onEvent !== undefined && typeof onEvent !== 'function')
     wrong(`onEvent is ${show(onEvent)}; accepted: a function`)
+  if (stats !== undefined && !(stats instanceof LeaseStats))
+    wrong(`stats is ${show(stats)}; accepted: new LeaseStats()`)
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { LeaseStats } from '../../src/coordination/lease-stats.ts'
 import type { CoordinationEvent } from '../../src/coordination/options.ts'
 import { limit } from '../../src/limit/limit.ts'
 import type { Verdict } from '../../src/limit/verdict.ts'
@@ -203,5 +204,26 @@ describe('a store with leases', () => {
     expect(verdict!.resetAfter).toBeGreaterThanOrEqual(whole.resetAfter)
     expect(verdict!.availableAfter).toBeGreaterThanOrEqual(whole.availableAfter)
     expect(verdict!.at).toBeLessThanOrEqual(whole.at)
+  })
+
+  it('counts every unit once: out, spent, given back or ended', async () => {
+    const stats = new LeaseStats()
+    const whole = { latency: 0, lostCalls: 0, lostAnswers: 0 }
+    const fleet = new LeaseFleet(new Random(1), 1, { stats }, whole)
+    const [process] = fleet.processes
+    for (let i = 0; i < 50; i++) {
+      process!.check([CHECK])
+      await fleet.time.pass(2)
+    }
+    expect(stats.grants).toBeGreaterThan(0)
+    expect(stats).toMatchObject({ counts: 1, lost: 0 })
+    expect(stats.unitsOut).toBe(process!.store.takeNow([CHECK])![0]!.remaining + 1)
+    const closed = process!.store.close()
+    await fleet.time.pass(10)
+    await closed
+    const { granted, spent, returned, expired, unitsOut } = stats
+    expect(unitsOut).toBe(0)
+    expect(spent).toBeGreaterThan(0)
+    expect(spent + returned + expired).toBe(granted)
   })
 })

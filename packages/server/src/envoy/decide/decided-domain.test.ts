@@ -12,6 +12,7 @@ import { decideOptions } from '../../limiters/decide-options.ts'
 import { DecisionMetrics } from '../../metrics/decision-metrics.ts'
 import { Observer } from '../../observe/observer.ts'
 import { MetricRegistry } from '../../metrics/registry.ts'
+import { HeldUnits } from '../../metrics/units-out.ts'
 import type { Descriptor } from '../wire/request.ts'
 import { OK, OVER_LIMIT, type RateLimitResponse } from '../wire/response.ts'
 import { decidedDomain, type DecidedDomainOptions } from './decided-domain.ts'
@@ -143,6 +144,7 @@ describe('what stands around the decisions', () => {
       store: memoryStore(),
       decisions: new DecisionMetrics(metrics),
       observer,
+      held: new HeldUnits(metrics),
     }
     const domain = decidedDomain(matcher, decideOptions(matcher.counted, surroundings))
     for (let i = 0; i < 5; i++) await domain.decide(login('amy'))

@@ -1,0 +1,61 @@
+// A budget whose reservations and slots are counted while they are out.
+import type { Attributes, MaybePromise, Millis } from 'sluice'
+import { reservationData, type Reservation, type Settlements, type Slot } from 'sluice/budgets'
+import type { HeldUnits } from '../metrics/units-out.ts'
+import { isPromise, type ServiceBudget } from './limiters.ts'
+
+/** Reservations whose end was moved, and slots that were left, that are remembered. */
+const MAX_MOVED = 10_000
+
+/** The same budget; `held` is told what goes out and comes back. */
+export function countedBudget(budget: ServiceBudget, held: HeldUnits): ServiceBudget {
+  /** The end of reservations that were extended here; 0 of those that are over. */
+  const ends = new Map<string, Millis>()
+  const remember = (id: string, end: Millis): void => {
+    ends.delete(id)
+    if (ends.size >= MAX_MOVED) ends.delete(ends.keys().next().value!)
+    ends.set(id, end)
+  }
+  const move = (id: string, to: Millis): void => {
+    const { units, endsAt, isDegraded } = reservationData(id)
+    if (isDegraded) return
+    const kind = units === 0 ? held.slots : held.holds
+    const size = units === 0 ? 1 : units
+    kind.add(-size, ends.get(id) ?? endsAt)
+    kind.add(size, to)
+    remember(id, to)
+  }
+  const wentOut = <T extends Reservation | Slot>(made: T): T => {
+    if (made.allowed && made.id !== '') {
+      const { units, endsAt, isDegraded } = reservationData(made.id)
+      if (!isDegraded) (units === 0 ? held.slots : held.holds).add(units || 1, endsAt)
+    }
+    return made
+  }
+  const moved =
+    (id: string) =>
+    (answer: Settlements): Settlements => {
+      if (answer.status === 'settled') move(id, answer.endsAt)
+      return answer
+    }
+  const counted = {
+    reserve: (attributes: Attributes | string, estimate?: number) =>
+      after(budget.reserve(attributes, estimate), wentOut),
+    settle: (id: string, actual: Parameters<ServiceBudget['settle']>[1]) =>
+      after(budget.settle(id, actual), moved(id)),
+    extend: (id: string) => after(budget.extend(id), moved(id)),
+    cancel: (id: string) => after(budget.cancel(id), moved(id)),
+    enter: (attributes: Attributes | string, cost?: number, isRenewed?: boolean) =>
+      after(budget.enter(attributes, cost, isRenewed), wentOut),
+    leave: (id: string) =>
+      after(budget.leave(id), () => {
+        if (ends.get(id) !== 0) move(id, 0)
+      }),
+    close: () => budget.close(),
+  }
+  return counted as ServiceBudget
+}
+
+function after<T, U>(answer: MaybePromise<T>, then: (answer: T) => U): MaybePromise<U> {
+  return isPromise(answer) ? answer.then(then) : then(answer)
+}

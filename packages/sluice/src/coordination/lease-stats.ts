@@ -1,0 +1,44 @@
+// What the leases of one process amount to: plain counters, added to with each exchange and never per request.
+
+/**
+ * Counts what a process leases. Give it to `withCoordination`, and read it at any time.
+ *
+ * @example
+ * ```ts
+ * const stats = new LeaseStats()
+ * const store = withCoordination(redisStore(client), { stats })
+ * console.log(stats.unitsOut, stats.spent)
+ * ```
+ */
+export class LeaseStats {
+  /** Times that the store has leased units. */
+  grants = 0
+  /** Units leased. */
+  granted = 0
+  /** Leased units that were spent, counted when the store gets the report. */
+  spent = 0
+  /** Leased units that went back unspent. */
+  returned = 0
+  /** Leased units that were neither spent nor given back before their end. */
+  expired = 0
+  /** Leases that the store had forgotten. */
+  lost = 0
+  private look: () => { readonly out: number; readonly counts: number } = () => NOTHING
+
+  /** Units leased now that are not spent yet. */
+  get unitsOut(): number {
+    return this.look().out
+  }
+
+  /** Counts that are leased now. */
+  get counts(): number {
+    return this.look().counts
+  }
+
+  /** Says where the units that are out now can be counted. */
+  watch(look: () => { readonly out: number; readonly counts: number }): void {
+    this.look = look
+  }
+}
+
+const NOTHING = { out: 0, counts: 0 }
