@@ -76,11 +76,31 @@ export class SluiceError extends Error {
     this.problems = options.problems ?? []
   }
 
+  /** The address of what the documentation says about the code. */
+  get help(): string {
+    return helpAt('reference/errors', this.code)
+  }
+
   /** True for errors of the other build too: a program may load the library as an ES module and as CommonJS. */
   static override [Symbol.hasInstance](value: unknown): value is SluiceError {
     if (!(value instanceof Error) || value.name !== 'SluiceError') return false
     return (ERROR_CODES as readonly unknown[]).includes((value as Partial<SluiceError>).code)
   }
+}
+
+/** The address of the folder `docs`; its pages have the names of their files. */
+const DOCUMENTATION = 'https://sluice.example/docs'
+
+/**
+ * The address of a heading in the documentation, for messages that lead to their own page.
+ *
+ * @example
+ * ```ts
+ * helpAt('reference/errors', 'invalid-limit') // https://…/docs/reference/errors#invalid-limit
+ * ```
+ */
+export function helpAt(page: string, heading: string): string {
+  return `${DOCUMENTATION}/${page}#${heading}`
 }
 
 /** Renders any value for an error message: short, quoted, never throwing. */

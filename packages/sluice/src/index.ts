@@ -1,5 +1,5 @@
 // The public entry of the library.
-export { SluiceError, type ErrorCode, type SluiceErrorOptions } from './errors.ts'
+export { helpAt, SluiceError, type ErrorCode, type SluiceErrorOptions } from './errors.ts'
 export type { CalendarUnit, Weekday } from './time/calendar.ts'
 export { systemClock, type Clock, type Millis } from './time/clock.ts'
 export { duration, type Duration, type DurationText } from './time/duration.ts'

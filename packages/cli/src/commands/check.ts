@@ -34,6 +34,7 @@ export async function check(
     for (const line of meaningOf(config)) print(line)
     for (const warning of warnings)
       complain('yellow', 'warning', `${problemText(warning)} [${warning.code}]`)
+    for (const help of new Set(warnings.map((warning) => warning.help))) print(`See ${help}`)
     print(`${file} is valid, with ${countOf(warnings.length, 'warning')}.`)
   }
   return code

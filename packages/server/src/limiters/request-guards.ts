@@ -45,7 +45,7 @@ export function guardsOver<Q extends object, S>(
         // A secret, of which only the hash goes on.
         ...(apiKey === undefined ? {} : { apiKey: (request) => port.header(request, apiKey) }),
         ...(names.length === 0 ? {} : { attributes: others }),
-        onWarning: ({ code, message }) => log.warn({ code, proxy }, message),
+        onWarning: ({ code, message, help }) => log.warn({ code, proxy, help }, message),
       })
       guards.set(limiter, guard)
     }

@@ -1,4 +1,5 @@
 // Everything that can be said of a file without running it: mistakes, traps, and what it means.
+import { helpAt } from 'sluice'
 import type { Config } from '../config/config.ts'
 import type { Environment } from '../config/environment.ts'
 import { readText } from '../config/load-config.ts'
@@ -15,6 +16,8 @@ import type { Trap, WarningCode } from './warning.ts'
 /** A trap, shown where it was written. */
 export interface ConfigWarning extends ConfigProblem {
   readonly code: WarningCode | FileTrap
+  /** The address of what the documentation says about the code. */
+  readonly help: string
 }
 
 /** The review of one file. Without a configuration there are problems, and no warnings are looked for. */
@@ -59,7 +62,11 @@ function withDescriptorFiles(review: Review, file: string): Review {
   if (envoy === undefined) return review
   try {
     const { warnings } = loadDomains(pathsOf(envoy.files, file), envoy)
-    return { ...review, warnings: [...review.warnings, ...warnings] }
+    const helped = warnings.map((warning) => ({
+      ...warning,
+      help: helpAt('reference/service/envoy', warning.code),
+    }))
+    return { ...review, warnings: [...review.warnings, ...helped] }
   } catch (error) {
     if (!(error instanceof InvalidFiles)) throw error
     return { config: undefined, problems: error.problems, warnings: [] }
@@ -83,7 +90,11 @@ function warningsOf(
   file: string,
   positionOf: PositionOf,
 ): readonly ConfigWarning[] {
-  return traps.map((trap) => ({ ...at(trap, file, positionOf), code: trap.code }))
+  return traps.map((trap) => ({
+    ...at(trap, file, positionOf),
+    code: trap.code,
+    help: helpAt('reference/service/config', trap.code),
+  }))
 }
 
 function at(

@@ -239,7 +239,7 @@ describe('warnings', () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(quiet)
     clientAddress({ trustedProxies: { hops: 1 } })
     expect(warn).toHaveBeenCalledExactlyOnceWith(
-      expect.stringMatching(/^sluice: .* \(hop-count\)$/),
+      expect.stringMatching(/^sluice: .* \(hop-count, https:\S+\/http\/warnings#hop-count\)$/),
     )
     warn.mockRestore()
   })

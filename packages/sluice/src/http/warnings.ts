@@ -1,6 +1,7 @@
 // What is allowed but probably a mistake, reported once by code.
+import { helpAt } from '../errors.ts'
 
-/** The codes of warnings, each with its heading in `docs/reference/http/index.md`. */
+/** The codes of warnings, each with its heading in `docs/reference/http/warnings.md`. */
 export type HttpWarningCode =
   | 'proxy-header-ignored'
   | 'proxy-header-missing'
@@ -19,9 +20,11 @@ export type HttpWarningCode =
 
 /** A probable mistake of the set-up; the request itself is in order. */
 export interface HttpWarning {
-  /** Stable, documented under `docs/reference/http/index.md`. */
+  /** Stable, documented under `docs/reference/http/warnings.md`. */
   readonly code: HttpWarningCode
   readonly message: string
+  /** The address of what the documentation says about the code. */
+  readonly help: string
   /** The error behind `limiter-failed`, `request-refused` and `headers-sent`. */
   readonly cause?: unknown
 }
@@ -36,16 +39,15 @@ export function warnOnce(listener: (warning: HttpWarning) => void = warnOnConsol
     if (reported.has(code)) return
     reported.add(code)
     try {
-      listener(
-        cause === undefined ? { code, message: message() } : { code, message: message(), cause },
-      )
+      const warning = { code, message: message(), help: helpAt('reference/http/warnings', code) }
+      listener(cause === undefined ? warning : { ...warning, cause })
     } catch {
       // See above.
     }
   }
 }
 
-function warnOnConsole({ code, message }: HttpWarning): void {
+function warnOnConsole({ code, message, help }: HttpWarning): void {
   // oxlint-disable-next-line no-console -- the default listener
-  console.warn(`sluice: ${message} (${code})`)
+  console.warn(`sluice: ${message} (${code}, ${help})`)
 }

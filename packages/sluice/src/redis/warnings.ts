@@ -1,4 +1,5 @@
 // Warnings about what is allowed but may cost more than expected, each once.
+import { helpAt } from '../errors.ts'
 import { limitText, type Limit } from '../limit/limit.ts'
 import type { ClientRisk } from './client-adapter.ts'
 
@@ -32,5 +33,5 @@ export function warnings(warn: (warning: StoreWarning) => void): (limit: Limit) 
 /** Where warnings go by default. */
 export function warnOnConsole({ code, message }: StoreWarning): void {
   // oxlint-disable-next-line no-console -- the default of `onWarning`
-  console.warn(`sluice: ${message} (${code})`)
+  console.warn(`sluice: ${message} (${code}, ${helpAt('reference/redis', code)})`)
 }
