@@ -17,6 +17,8 @@ import { localOnly } from './local-host.ts'
 export const LOOK_EVERY = 1000
 /** How long a connection without a request stays open at the end: one may be on its way. */
 export const GRACE = 250
+/** A timer that is later than this shows that the process got too little processor time. */
+const LATE = 25
 
 /** The parts of the service that an HTTP port needs. */
 export interface PortContext {
@@ -127,20 +129,35 @@ export function closed(
       // Those that have not agreed on keys yet, or never sent anything, are none of the server's.
       for (const socket of sockets()) socket.destroy()
     }, patience)
-    const letGo = setTimeout(() => {
+    const stopWaiting = afterQuiet(() => {
       server.closeIdleConnections()
       // Node does not count those as idle that have never sent anything.
       for (const socket of sockets()) if (socket.bytesRead === 0) socket.destroy()
-    }, GRACE)
+    })
     // Not the HTTP server's own close: it cuts idle connections at once, whatever is on its way on them.
     TcpServer.prototype.close.call(server, () => {
       clearTimeout(cut)
-      clearTimeout(letGo)
+      stopWaiting()
       // Ends the timer that looks for slow connections.
       server.close(() => {})
       resolve()
     })
   })
+}
+
+/**
+ * Calls once the grace is over and what has arrived by then was read. A process that got no processor time did not
+ * read, and clients on the same machine did not send: the grace begins anew. Returns a function that gives it up.
+ */
+function afterQuiet(letGo: () => void): () => void {
+  const due = performance.now() + GRACE
+  let stop: () => void
+  const timer = setTimeout(() => {
+    if (performance.now() - due > LATE) stop = afterQuiet(letGo)
+    else setImmediate(letGo)
+  }, GRACE)
+  stop = () => clearTimeout(timer)
+  return () => stop()
 }
 
 /** Answers what is not HTTP, or came too slowly, as far as the other side can still hear it. */
