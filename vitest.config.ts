@@ -2,21 +2,39 @@
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 const source = (path: string) =>
   fileURLToPath(new URL(`./packages/sluice/src/${path}`, import.meta.url))
 
-/**
- * Tests of what real time does to real servers: their figures are waits, rates and recoveries. They run one after the
- * other when all others have ended, so that the suite itself is not the load that they measure.
- */
-const TIMED = ['packages/server/test/crowd.test.ts', 'test/faults/faults.test.ts']
+/** Tests whose figures are waits of a crowd: one after the other, when all others have ended. */
+const TIMED = ['packages/server/test/crowd.test.ts']
+/** The files that take longest, most of it waiting: begun first, so that the others run beside them. */
+const FIRST = [
+  'test/faults/faults.test.ts',
+  'packages/sluice/test/client/adaptive-hidden.test.ts',
+  'packages/sluice/test/redis/agreement.test.ts',
+  'packages/server/test/admin/console-pages.test.ts',
+  'packages/server/test/envoy/interop.test.ts',
+  'packages/cli/test/guide.test.ts',
+]
 /** What takes minutes and few changes can break. */
 const LONG_ONLY = process.env['SLUICE_LONG'] === '1' ? [] : ['test/site/**']
 const NEVER = ['**/node_modules/**', '**/dist/**', ...LONG_ONLY]
 
 /** Many tests wait for servers and processes, so that more workers than processors are of use. */
 const WORKERS = availableParallelism() + 1
+
+/** The longest files first; a run must not end with one of them alone. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const place = ({ moduleId }: TestSpecification): number => {
+      const found = FIRST.findIndex((path) => moduleId.endsWith(path))
+      return found === -1 ? FIRST.length : found
+    }
+    return (await super.sort(files)).toSorted((a, b) => place(a) - place(b))
+  }
+}
 
 export default defineConfig({
   resolve: {
@@ -32,6 +50,7 @@ export default defineConfig({
     // These end a test that hangs. They say nothing about how long a test takes on a machine that is busy.
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         extends: true,
