@@ -48,8 +48,8 @@ export default defineConfig({
   },
   test: {
     // These end a test that hangs. They say nothing about how long a test takes on a machine that is busy.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     sequence: { sequencer: LongestFirst },
     projects: [
       {

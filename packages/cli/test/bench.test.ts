@@ -2,14 +2,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createLog, loadConfig, startService, type Service } from '@sluice/server'
 import { startRedis, type RedisServer } from '../../../test/servers/redis-server.ts'
 import type { BenchReport } from '../src/bench/print.ts'
 import { benchCommand, type BenchFlags } from '../src/commands/bench.ts'
 import { streamsWith } from './test-log.ts'
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'))
 const file = join(folder, 'sluice.yaml')

@@ -1,7 +1,5 @@
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { fileWith, sluice } from './sluice.ts'
-
-vi.setConfig({ testTimeout: 30_000 })
 
 const good = `policies:
   - name: api

@@ -6,7 +6,7 @@ import { afterAll, describe, expect, it, vi } from 'vitest'
 import { exampleLog } from './example-log.ts'
 import { sluice } from './sluice.ts'
 
-vi.setConfig({ testTimeout: 60_000 })
+vi.setConfig({ testTimeout: 240_000 })
 
 const root = new URL('../../../', import.meta.url)
 const page = ['choosing-a-limit', 'simulating']

@@ -14,8 +14,6 @@ import { replayCommand } from '../src/commands/replay.ts'
 import { exampleLog } from './example-log.ts'
 import { streamsWith } from './test-log.ts'
 
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
-
 let server: Server
 let browser: Browser
 let home: string

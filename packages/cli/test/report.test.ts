@@ -4,14 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Browser } from 'playwright-core'
-import { beforeAll, afterAll, describe, expect, it, vi } from 'vitest'
+import { beforeAll, afterAll, describe, expect, it } from 'vitest'
 import { accessibilityProblems, openBrowser, openPage } from '../../../test/browser/browser.ts'
 import type { WatchedPage } from '../../../test/browser/browser.ts'
 import { exampleLog } from './example-log.ts'
 import { replayCommand } from '../src/commands/replay.ts'
 import { streamsWith } from './test-log.ts'
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-report-'))
 const file = join(folder, 'r.html')

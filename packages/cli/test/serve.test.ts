@@ -4,11 +4,9 @@ import { copyFileSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { until } from '../../../test/servers/until.ts'
 import { fileWith, sluice, urlOf } from './sluice.ts'
-
-vi.setConfig({ testTimeout: 60_000 })
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 const sample = `${root}examples/service/sluice.yaml`

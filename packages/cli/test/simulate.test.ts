@@ -4,15 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { SimulationResult } from 'sluice/simulator'
-import { afterAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { accessibilityProblems, openBrowser, openPage } from '../../../test/browser/browser.ts'
 import { simulationReport } from '../src/report/simulation-report.ts'
 import { printedSimulation } from '../src/simulate/print.ts'
 import { simulateCommand, type SimulateFlags } from '../src/commands/simulate.ts'
 import type { SimulationReport } from '../src/simulate/simulation.ts'
 import { streamsWith } from './test-log.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 const scenarios = fileURLToPath(new URL('../../../examples/scenarios/', import.meta.url))
 const names = readdirSync(scenarios).map((file) => file.replace('.yaml', ''))

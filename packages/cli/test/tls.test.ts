@@ -1,14 +1,12 @@
 // The command with TLS: files beside the configuration, mistakes with a place, renewal by signal, several processes.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startRedis } from '../../../test/servers/redis-server.ts'
 import { until } from '../../../test/servers/until.ts'
 import { authority, replaceFile, type Authority } from '../../../test/tls/authority.ts'
 import { ask } from '../../../test/tls/secure-client.ts'
 import { sluice, type Command } from './sluice.ts'
-
-vi.setConfig({ testTimeout: 60_000 })
 
 let ours: Authority
 let redis: Awaited<ReturnType<typeof startRedis>>

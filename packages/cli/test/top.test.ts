@@ -2,11 +2,9 @@ import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join, dirname } from 'node:path'
 import type { AddressInfo } from 'node:net'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { until } from '../../../test/servers/until.ts'
 import { fileWith, sluice, urlOf } from './sluice.ts'
-
-vi.setConfig({ testTimeout: 60_000 })
 
 const TOKEN = 'operator-token-for-tests-0123456789'
 const yaml = `policies: [{ name: api, rules: [{ name: per-user, by: [user], limit: 5/h }] }]

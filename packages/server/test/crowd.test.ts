@@ -3,13 +3,11 @@ import { spawn } from 'node:child_process'
 import { Agent, request } from 'node:http'
 import { connect } from 'node:net'
 import { fileURLToPath } from 'node:url'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { lengthOf } from '../../../test/length.ts'
 import { until } from '../../../test/servers/until.ts'
 import { running } from './running.ts'
 import { upstreamOf, urlOf } from './upstream/behind.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 /** Each end of a connection is an open file of its process. */
 const FILES = Number(

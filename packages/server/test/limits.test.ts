@@ -6,8 +6,6 @@ import { loadSync } from '@grpc/proto-loader'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { running, type Running } from './running.ts'
 
-vi.setConfig({ testTimeout: 30_000 })
-
 const policies = [{ name: 'api', rules: [{ name: 'all', by: [], limit: '100/h' }] }]
 const remaining = async ({ post }: Running) =>
   (await post('/v1/peek', { attributes: {} })).body.remaining

@@ -1,10 +1,8 @@
 // What spec/openapi.json says of the questions of proxies, against the server: every response is produced.
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { PROXIES, type ProxyName } from '../src/auth/proxies.ts'
 import { differences, spec } from './described.ts'
 import { running, type Running } from './running.ts'
-
-vi.setConfig({ testTimeout: 30_000 })
 
 const rule = { name: 'all', by: [], limit: '2/h' }
 const file = {

@@ -1,12 +1,10 @@
 // spec/openapi.json against the server: every response that it describes is produced and is as described.
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { startRedis } from '../../../test/servers/redis-server.ts'
 import { METHODS } from '../src/http/routes.ts'
 import { PROXIES } from '../src/auth/proxies.ts'
 import { differences, spec } from './described.ts'
 import { running, type Running } from './running.ts'
-
-vi.setConfig({ testTimeout: 30_000 })
 
 const key = { key: 'a' }
 const policies = [

@@ -2,13 +2,11 @@
 import { mkdtempSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { until } from '../../../test/servers/until.ts'
 import { loadConfig } from '../src/config/load-config.ts'
 import { startLoad } from './load.ts'
 import { running, type Running } from './running.ts'
-
-vi.setConfig({ testTimeout: 60_000 })
 
 const yaml = (quota: number, window = 'h') =>
   `policies: [{ name: api, rules: [{ name: all, by: [key], limit: ${quota}/${window} }] }]\n`

@@ -4,12 +4,10 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { setTimeout as pause } from 'node:timers/promises'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { until } from '../../../test/servers/until.ts'
 import { startLoad } from './load.ts'
 import { running } from './running.ts'
-
-vi.setConfig({ testTimeout: 60_000 })
 
 const policies = [{ name: 'api', rules: [{ name: 'all', by: ['key'], limit: '5/min' }] }]
 

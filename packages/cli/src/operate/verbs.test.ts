@@ -6,13 +6,11 @@ import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { execFileSync } from 'node:child_process'
 import { createLog, readConfig, startService, type Service } from '@sluice/server'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { addOperatorVerbs } from './add-verbs.ts'
 import { completion } from './completion.ts'
 import { doctor } from './doctor.ts'
 import * as verbs from './verbs.ts'
-
-vi.setConfig({ testTimeout: 30_000 })
 
 const TOKEN = 'operator-token-for-tests-0123456789'
 const config = {

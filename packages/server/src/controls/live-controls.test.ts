@@ -10,8 +10,6 @@ import { LiveControls } from './live-controls.ts'
 import { LocalControlStore } from './local-control-store.ts'
 import { RedisControlStore } from './redis-control-store.ts'
 
-vi.setConfig({ testTimeout: 30_000 })
-
 const silent = createLog('silent')
 const common = { note: '', by: 'test' }
 

@@ -31,7 +31,7 @@ describe('an opened store is ready', () => {
     await opened.close()
   })
 
-  test('when its client has connected, and not before', { timeout: 30_000 }, async () => {
+  test('when its client has connected, and not before', async () => {
     proxy.set({ toClient: { hold: true } })
     const opened = openStore(redis(), log)
     expect(await opened.ready(10)).toBe(false)

@@ -15,8 +15,6 @@ import type { Log } from '../log/log.ts'
 import { Certificates, type CertificateOptions } from './certificates.ts'
 import { readTlsFiles } from './tls-files.ts'
 
-vi.setConfig({ testTimeout: 30_000 })
-
 const DAY = 86_400_000
 const minVersion = 'TLSv1.2'
 

@@ -1,9 +1,7 @@
 // The admin API on a real Redis Cluster: keys of every node, and blocks for all instances.
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { startCluster } from '../../../../test/servers/redis-cluster.ts'
 import { administered } from './admin.ts'
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 it('keys of all nodes are listed, and blocks and overrides are kept on one of them', async () => {
   const cluster = await startCluster()

@@ -5,8 +5,6 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'v
 import { accessibilityProblems, openBrowser, openPage } from '../../../../test/browser/browser.ts'
 import { administered, TOKEN, type Admin } from './admin.ts'
 
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
-
 const READER = 'reader-token-for-tests-0123456789-x'
 const EVERYTHING = ['overview', 'keys', 'controls', 'policy', 'audit', 'health']
 

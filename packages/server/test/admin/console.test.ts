@@ -6,8 +6,6 @@ import { signInCode } from '../../src/admin/console/session.ts'
 import { digestOf } from '../../src/config/tokens.ts'
 import { administered, TOKEN, type Admin } from './admin.ts'
 
-vi.setConfig({ testTimeout: 30_000 })
-
 const READER = 'reader-token-for-tests-0123456789-x'
 const OWN = { 'sluice-console': '1', 'content-type': 'application/json' }
 

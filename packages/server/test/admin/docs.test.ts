@@ -2,11 +2,9 @@
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
-import { expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
 import { readConfig } from '../../src/config/read-config.ts'
 import { administered, policies, TOKEN } from './admin.ts'
-
-vi.setConfig({ testTimeout: 60_000 })
 
 const page = readFileSync(
   new URL('../../../../docs/reference/service/admin.md', import.meta.url),

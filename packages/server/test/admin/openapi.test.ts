@@ -1,11 +1,9 @@
 // spec/openapi-admin.json against the server: its routes, and every kind of response that it describes.
 import { readFileSync } from 'node:fs'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { CHANGES } from '../../src/admin/requests.ts'
 import { administered, type Admin } from './admin.ts'
-
-vi.setConfig({ testTimeout: 30_000 })
 
 interface Spec {
   readonly paths: Record<

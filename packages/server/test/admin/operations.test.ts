@@ -1,8 +1,6 @@
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { startRedis } from '../../../../test/servers/redis-server.ts'
 import { administered, type Admin } from './admin.ts'
-
-vi.setConfig({ testTimeout: 30_000 })
 
 const redis = await startRedis()
 let prefixes = 0

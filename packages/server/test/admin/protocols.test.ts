@@ -1,7 +1,7 @@
 // What is blocked is refused on every protocol; overrides hold on every protocol, through reloads and in a fleet.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { startRedis } from '../../../../test/servers/redis-server.ts'
 import { until } from '../../../../test/servers/until.ts'
 import { loadConfig } from '../../src/config/load-config.ts'
@@ -9,8 +9,6 @@ import { OVER } from '../envoy/client.ts'
 import { grpcJsClient } from '../envoy/grpc-js-client.ts'
 import { running } from '../running.ts'
 import { administered, folder, policies, type Admin } from './admin.ts'
-
-vi.setConfig({ testTimeout: 30_000 })
 
 const ann = { attributes: { user: 'ann' } }
 

@@ -1,12 +1,10 @@
 // The rights in Redis that the documents name are enough for everything the service does there.
 import { readFileSync } from 'node:fs'
 import { Redis } from 'ioredis'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { startRedis } from '../../../../test/servers/redis-server.ts'
 import { until } from '../../../../test/servers/until.ts'
 import { administered } from './admin.ts'
-
-vi.setConfig({ testTimeout: 60_000 })
 
 const page = readFileSync(
   new URL('../../../../docs/reference/service/admin.md', import.meta.url),

@@ -2,7 +2,7 @@
 import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import fc from 'fast-check'
 import { once } from 'node:events'
 import { request, type IncomingMessage } from 'node:http'
@@ -12,8 +12,6 @@ import { createLog } from '../../src/log/log.ts'
 import { startService } from '../../src/service/service.ts'
 import { running } from '../running.ts'
 import { administered, folder, policies, TOKEN } from './admin.ts'
-
-vi.setConfig({ testTimeout: 60_000 })
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 

@@ -1,10 +1,8 @@
 // Who is refused and why, through the admin API: of one process, and of two on one Redis.
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startRedis, type RedisServer } from '../../../../test/servers/redis-server.ts'
 import { until } from '../../../../test/servers/until.ts'
 import { administered, type Admin } from './admin.ts'
-
-vi.setConfig({ testTimeout: 30_000 })
 
 const ann = { user: 'ann' }
 const why = async ({ ask }: Admin, query: string) => (await ask(`why?${query}`)).body

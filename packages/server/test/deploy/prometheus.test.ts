@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { parse } from 'yaml'
 import { createGuard, spawnGuarded } from '../../../../test/servers/guarded-process.ts'
 import { freePort } from '../../../../test/servers/ports.ts'
@@ -12,8 +12,6 @@ import { startRedis, type RedisServer } from '../../../../test/servers/redis-ser
 import { until } from '../../../../test/servers/until.ts'
 import { readConfig } from '../../src/config/read-config.ts'
 import { running } from '../running.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 const deploy = fileURLToPath(new URL('../../../../deploy/', import.meta.url))
 const textOf = (file: string): string => readFileSync(join(deploy, file), 'utf8')

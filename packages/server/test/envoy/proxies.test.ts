@@ -72,26 +72,22 @@ async function startProxy(name: keyof typeof PROXIES, target: string): Promise<n
 }
 
 describe.each(['nginx', 'HAProxy'] as const)('through %s', (name) => {
-  test(
-    'scenarios have the same answers, by raw bytes and by grpc-js',
-    { timeout: 60_000 },
-    async () => {
-      // Every fourth is enough: proxies do not look into messages.
-      const some = Object.entries(SCENARIOS).filter((_, i) => i % 4 === 1)
-      for (const [scenario, steps] of some) {
-        const server = await startTestServer()
-        const port = await startProxy(name, server.target)
-        const clients = [rawClient(`http://127.0.0.1:${port}`), grpcJsClient(`127.0.0.1:${port}`)]
-        for (const [i, { after = 0, ask, expect: expected }] of steps.entries()) {
-          server.clock.advance(after)
-          // In turn, so that both speak in one story.
-          const outcome = await clients[i % 2]!.ask(ask)
-          expect(outcome, `${scenario}, step ${i + 1}`).toMatchObject(expected)
-        }
-        for (const client of clients) await client.close()
-        for (const close of closing.splice(0).toReversed()) await close()
-        await server.close(100)
+  test('scenarios have the same answers, by raw bytes and by grpc-js', async () => {
+    // Every fourth is enough: proxies do not look into messages.
+    const some = Object.entries(SCENARIOS).filter((_, i) => i % 4 === 1)
+    for (const [scenario, steps] of some) {
+      const server = await startTestServer()
+      const port = await startProxy(name, server.target)
+      const clients = [rawClient(`http://127.0.0.1:${port}`), grpcJsClient(`127.0.0.1:${port}`)]
+      for (const [i, { after = 0, ask, expect: expected }] of steps.entries()) {
+        server.clock.advance(after)
+        // In turn, so that both speak in one story.
+        const outcome = await clients[i % 2]!.ask(ask)
+        expect(outcome, `${scenario}, step ${i + 1}`).toMatchObject(expected)
       }
-    },
-  )
+      for (const client of clients) await client.close()
+      for (const close of closing.splice(0).toReversed()) await close()
+      await server.close(100)
+    }
+  })
 })

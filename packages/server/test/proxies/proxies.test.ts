@@ -1,8 +1,6 @@
 import { parseList } from 'structured-headers'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { front } from './front.ts'
-
-vi.setConfig({ testTimeout: 60_000 })
 
 const policies = [
   {

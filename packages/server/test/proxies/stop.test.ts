@@ -1,10 +1,8 @@
 // The end of the service while proxies ask: no question goes unanswered, and nobody is waited for.
 import { Agent, request } from 'node:http'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { until } from '../../../../test/servers/until.ts'
 import { running } from '../running.ts'
-
-vi.setConfig({ testTimeout: 30_000 })
 
 test('a stop under the questions of a proxy loses no answer and does not wait for its connections', async () => {
   const policies = [{ name: 'api', rules: [{ name: 'all', by: [], limit: '50/h' }] }]

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { connect as connectPlain } from 'node:net'
 import { credentials, type ChannelCredentials } from '@grpc/grpc-js'
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { until } from '../../../../test/servers/until.ts'
 import { grpcJsClient } from '../envoy/grpc-js-client.ts'
 import { running, sample, type Running } from '../running.ts'
@@ -12,8 +12,6 @@ import {
   type Authority,
   type Pair,
 } from '../../../../test/tls/authority.ts'
-
-vi.setConfig({ testTimeout: 30_000 })
 
 const OK = 0
 const UNAVAILABLE = 14

@@ -4,13 +4,11 @@ import { readFileSync } from 'node:fs'
 import { connect as connectPlain } from 'node:net'
 import { connect, type TLSSocket } from 'node:tls'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { until } from '../../../../test/servers/until.ts'
 import { running, sample } from '../running.ts'
 import { authority, type Authority, type Pair } from '../../../../test/tls/authority.ts'
 import { ask } from '../../../../test/tls/secure-client.ts'
-
-vi.setConfig({ testTimeout: 30_000 })
 
 let ours: Authority
 let stranger: Authority

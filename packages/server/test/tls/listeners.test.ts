@@ -2,13 +2,11 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { connect as connectPlain, type AddressInfo } from 'node:net'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { until } from '../../../../test/servers/until.ts'
 import { running, sample } from '../running.ts'
 import { authority, replaceFile, type Authority } from '../../../../test/tls/authority.ts'
 import { ask } from '../../../../test/tls/secure-client.ts'
-
-vi.setConfig({ testTimeout: 30_000 })
 
 let ours: Authority
 let other: Authority

@@ -1,13 +1,11 @@
 // Certificates renewed under load: no request is lost, and new connections see the new one.
 import { readFileSync } from 'node:fs'
 import { Agent, request } from 'node:https'
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { until } from '../../../../test/servers/until.ts'
 import { running, sample } from '../running.ts'
 import { authority, replaceFile, type Authority } from '../../../../test/tls/authority.ts'
 import { ask } from '../../../../test/tls/secure-client.ts'
-
-vi.setConfig({ testTimeout: 60_000 })
 
 let ours: Authority
 beforeAll(() => {

@@ -6,12 +6,10 @@ import type { RequestListener } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { until } from '../../../../test/servers/until.ts'
 import { startLoad } from '../load.ts'
 import { behind, generous, isClosed, raw, upstreamOf, urlOf } from './behind.ts'
-
-vi.setConfig({ testTimeout: 60_000 })
 
 const slowly = (_: unknown, response: { end(text: string): void }): void =>
   void setTimeout(() => response.end('ok'), Math.random() * 20)

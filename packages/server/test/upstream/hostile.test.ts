@@ -2,11 +2,9 @@
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import fc from 'fast-check'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { until } from '../../../../test/servers/until.ts'
 import { behind, raw } from './behind.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 /** Sends bytes, leaves after a moment, and gives what came back. */
 function visit(port: number, bytes: string, stay: number): Promise<string> {

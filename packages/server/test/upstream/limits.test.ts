@@ -3,12 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { freePort } from '../../../../test/servers/ports.ts'
 import { until } from '../../../../test/servers/until.ts'
 import { behind, five, raw } from './behind.ts'
-
-vi.setConfig({ testTimeout: 30_000 })
 
 const hello = (_: IncomingMessage, response: { end(text: string): void }): void =>
   response.end('hello')

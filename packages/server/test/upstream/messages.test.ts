@@ -1,10 +1,8 @@
 // What the upstream and the client see of each other's messages: fields, bodies, interim answers, trailers.
 import { request, type IncomingMessage, type RequestListener } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { behind, generous, raw } from './behind.ts'
-
-vi.setConfig({ testTimeout: 30_000 })
 
 /** Answers with what the upstream got. */
 const mirror: RequestListener = (request, response) => {

@@ -6,11 +6,9 @@ import type { IncomingMessage, RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { connect, type TLSSocket } from 'node:tls'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { authority, type Authority, type Pair } from '../../../../test/tls/authority.ts'
 import { behind } from './behind.ts'
-
-vi.setConfig({ testTimeout: 30_000 })
 
 let ours: Authority
 let own: Pair

@@ -1,14 +1,12 @@
 // What goes wrong: upstreams that are away, slow or broken, clients that leave, and messages that are not what they seem.
 import { once } from 'node:events'
 import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { freePort } from '../../../../test/servers/ports.ts'
 import { until } from '../../../../test/servers/until.ts'
 import { behind, five, generous, raw, upstreamOf, urlOf } from './behind.ts'
 
 // On a machine that runs other tests meanwhile.
-vi.setConfig({ testTimeout: 30_000 })
-
 /** A server of raw bytes. */
 async function bytesOf(onConnection: (socket: Socket) => void): Promise<string> {
   const server = createTcpServer((socket) => {

@@ -3,11 +3,9 @@ import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { until } from '../../../../test/servers/until.ts'
 import { behind, five, generous, isClosed, raw, upstreamOf } from './behind.ts'
-
-vi.setConfig({ testTimeout: 30_000 })
 
 const KEY = 'dGhlIHNhbXBsZSBub25jZQ=='
 const handshake = [

@@ -4,14 +4,12 @@ import { createServer, type AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { freePort } from '../../../../test/servers/ports.ts'
 import { startRedis } from '../../../../test/servers/redis-server.ts'
 import { until } from '../../../../test/servers/until.ts'
 import { startLoad } from '../load.ts'
 import { childrenOf, isAlive, kill, runWorkers, type RunningWorkers } from './running-workers.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 let redis: Awaited<ReturnType<typeof startRedis>>
 beforeAll(async () => void (redis = await startRedis()))

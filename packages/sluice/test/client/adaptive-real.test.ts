@@ -17,7 +17,6 @@ afterEach(async () => {
 
 it.each(['draft-7', 'draft-8'] as const)(
   'adaptive follows a limit that rises and falls in %s headers',
-  { timeout: 30_000 },
   async (standardHeaders) => {
     let limit = 50
     const limited = rateLimit({

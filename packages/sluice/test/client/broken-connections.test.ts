@@ -43,7 +43,7 @@ describe.each(kinds)('%s', (_, make) => {
     expect(paths).toEqual(['/old', '/new', '/old', '/new'])
   })
 
-  it('sends the whole stream of a Request in every attempt', { timeout: 30_000 }, async () => {
+  it('sends the whole stream of a Request in every attempt', async () => {
     const bodies: number[] = []
     const url = await start((request, response) => {
       let size = 0
@@ -91,7 +91,7 @@ describe.each(kinds)('%s', (_, make) => {
   })
 })
 
-it('polite answers thousands of calls at once', { timeout: 60_000 }, async () => {
+it('polite answers thousands of calls at once', async () => {
   const timers = fakeTimers()
   const seen = new Set<string>()
   const server: Fetch = async (input) => {

@@ -21,7 +21,7 @@ afterAll(() => cluster.stop())
 it.each([
   ['first', ['everyone', 'users']],
   ['last', ['users', 'everyone']],
-])('although all requests share their %s rule', { timeout: 60_000 }, async (_, order) => {
+])('although all requests share their %s rule', async (_, order) => {
   const policy = parsePolicy({
     name: 'p',
     rules: order.map((name) => ({

@@ -39,7 +39,7 @@ describe('Retry-After', () => {
   })
 
   // Quadratic work on a million characters would take hours.
-  it('is read in linear time, whatever its length', { timeout: 60_000 }, () => {
+  it('is read in linear time, whatever its length', () => {
     expect(read({ 'retry-after': `1${' '.repeat(1_000_000)}1` }).retryAfter).toBeUndefined()
     expect(read({ 'retry-after': `1${' ,'.repeat(500_000)}1` }).retryAfter).toBeUndefined()
   })

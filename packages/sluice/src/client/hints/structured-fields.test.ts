@@ -85,7 +85,7 @@ const pieces = fc.constantFrom(
 const field = fc.array(pieces, { maxLength: 12 }).map((parts) => parts.join(''))
 
 describe('structured fields', () => {
-  it('lists are read as an independent parser reads them', { timeout: 30_000 }, () => {
+  it('lists are read as an independent parser reads them', () => {
     let usable = 0
     fc.assert(
       fc.property(field, (text) => {
@@ -99,7 +99,7 @@ describe('structured fields', () => {
     expect(usable).toBeGreaterThan(500)
   })
 
-  it('dictionaries are read as an independent parser reads them', { timeout: 30_000 }, () => {
+  it('dictionaries are read as an independent parser reads them', () => {
     fc.assert(
       fc.property(field, (text) => {
         const expected = attempt(() =>
@@ -136,7 +136,7 @@ describe('structured fields', () => {
   })
 
   // Quadratic work on these lengths would take hours.
-  it('hostile lengths are read in linear time', { timeout: 30_000 }, () => {
+  it('hostile lengths are read in linear time', () => {
     for (const part of ['"', '\\', 'a;', '(', '%', ':', '"\\"', 'a=b,']) {
       expect(parseList(part.repeat(200_001))).toBeUndefined()
       expect(parseList(`"${part.repeat(200_000)}`)).toBeUndefined()
