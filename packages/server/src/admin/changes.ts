@@ -1,12 +1,19 @@
 // What operators may do: read, reset and grant counts, block and unblock, set and remove overrides.
-import { explain, type Decision, type Millis, type Policy, type Rule } from 'sluice'
+import { explain, type Decision, type Millis, type Policy, type Store } from 'sluice'
 import { controlId } from '../controls/control.ts'
 import { ControlsTooLate, type LiveControls } from '../controls/live-controls.ts'
 import { overrideProblem } from '../controls/overlay.ts'
 import { limiterFor } from '../limiters/limiter-for.ts'
 import { RequestError } from '../net/problem.ts'
+import type { CountedDomain } from '../limiters/counted-domains.ts'
 import type { LimiterSource, Limiters } from '../limiters/limiters.ts'
 import type { Inspectors } from './keys/inspectors.ts'
+import {
+  countsOfDomain,
+  countsOfPolicy,
+  ruleNamed,
+  type OperatedCounts,
+} from './keys/operated-counts.ts'
 import { blockShown, blockText, overrideShown } from './shown.ts'
 import { readRequest, subjectOf, wrong, type ChangeName } from './requests.ts'
 
@@ -15,6 +22,11 @@ export interface ChangeParts {
   readonly limiters: LimiterSource
   readonly controls: LiveControls
   readonly inspectors: Inspectors
+  /** The domains of descriptors. */
+  readonly domains: () => readonly CountedDomain[]
+  /** The store itself, and the one that answers also while a remote store cannot. */
+  readonly store: Store
+  readonly guarded: Store
   /** Whether a name may be that of a domain of descriptors. */
   readonly mayBeDomain: boolean
   readonly idle: () => ReadonlyMap<string, string>
@@ -30,33 +42,34 @@ export function changes(parts: ChangeParts): Readonly<Record<ChangeName, Change>
   const read = async (body: unknown) => {
     const request = readRequest('read', body)
     const attributes = subjectOf(request)
-    const { current } = limiters
-    const policy = policyFor(current, request.policy)
-    const counts = await peek(policy, current, attributes, request.cost)
-    const explained = explain(counts).split('\n')
+    const counts = countsOf(request.policy)
+    const { name } = counts
+    const peeked = await counts.peek(attributes, request.cost ?? 1)
+    const explained = explain(peeked).split('\n')
     const now = Date.now()
-    const block = controls.blocks?.find(policy.name, attributes, now)
-    if (block === undefined)
-      return { policy: policy.name, block: null, decision: counts, explained }
+    const block = controls.blocks?.find(name, attributes, now)
+    if (block === undefined) return { policy: name, block: null, decision: peeked, explained }
     return {
-      policy: policy.name,
+      policy: name,
       block: blockShown(block),
-      decision: blockedDecision(counts, block.until - now),
+      decision: blockedDecision(peeked, block.until - now),
       explained: [blockText(block), ...explained.map((line) => `without the block: ${line}`)],
     }
   }
-  /** By the store itself, so that a block hides no count; by the fallback when the store cannot answer. */
-  const peek = async (
-    policy: Policy,
-    current: Limiters,
-    attributes: Readonly<Record<string, string>>,
-    cost = 1,
-  ): Promise<Decision> => {
-    try {
-      return await inspectors.of(policy).peek(attributes, cost)
-    } catch {
-      return limiterFor(current, policy.name).peek(attributes, cost)
-    }
+  /** The counts of a policy, or of a domain of descriptors if no policy has the name. */
+  const countsOf = (name: string | undefined): OperatedCounts => {
+    const { current } = limiters
+    const domains = parts.domains()
+    const only = current.policies.length === 0 && domains.length === 1 ? domains[0] : undefined
+    const domain =
+      name === undefined
+        ? only
+        : current.get(name) === undefined
+          ? domains.find((one) => one.name === name)
+          : undefined
+    return domain === undefined
+      ? countsOfPolicy(policyFor(current, name), current, inspectors)
+      : countsOfDomain(domain, parts)
   }
 
   return {
@@ -64,20 +77,16 @@ export function changes(parts: ChangeParts): Readonly<Record<ChangeName, Change>
     reset: async (body) => {
       const request = readRequest('reset', body)
       const attributes = subjectOf(request)
-      const policy = policyFor(limiters.current, request.policy)
-      const rule = request.rule === undefined ? undefined : ruleOf(policy, request.rule)
-      await (
-        rule === undefined ? limiterFor(limiters.current, policy.name) : inspectors.of(policy, rule)
-      ).reset(attributes)
-      return read({ policy: policy.name, attributes })
+      const counts = countsOf(request.policy)
+      await counts.reset(attributes, request.rule)
+      return read({ policy: counts.name, attributes })
     },
     grant: async (body) => {
       const request = readRequest('grant', body)
       const attributes = subjectOf(request)
-      const policy = policyFor(limiters.current, request.policy)
-      const rule = request.rule === undefined ? undefined : ruleOf(policy, request.rule)
-      await inspectors.of(policy, rule).refund(attributes, request.units)
-      return read({ policy: policy.name, attributes })
+      const counts = countsOf(request.policy)
+      await counts.refund(attributes, request.units, request.rule)
+      return read({ policy: counts.name, attributes })
     },
     block: async (body, by) => {
       const request = readRequest('block', body)
@@ -99,7 +108,7 @@ export function changes(parts: ChangeParts): Readonly<Record<ChangeName, Change>
     'set-override': async (body, by) => {
       const request = readRequest('set-override', body)
       const policy = policyFor(limiters.current, request.policy)
-      const { name: rule } = ruleOf(policy, request.rule)
+      const { name: rule } = ruleNamed(policy, request.rule)
       const { when, limit } = request
       const override = { rule, when, limit }
       const problem = overrideProblem(policy, override)
@@ -155,10 +164,4 @@ function policyFor(limiters: Limiters, name: string | undefined): Policy {
   // Says what is wrong with the name.
   limiterFor(limiters, name)
   return limiters.policies.find((policy) => policy.name === (name ?? limiters.only))!
-}
-
-function ruleOf(policy: Policy, name: string): Rule {
-  const rule = policy.rules.find((one) => one.name === name)
-  if (rule !== undefined) return rule
-  throw new RequestError(404, 'unknown-rule', 'there is no rule of that name', 'rule')
 }

@@ -1,6 +1,6 @@
 // Starts the admin API within the service: tokens, audit, views and changes, on a port of their own.
 import { dirname, resolve } from 'node:path'
-import type { Policy } from 'sluice'
+import type { Policy, Store } from 'sluice'
 import type { Config } from '../config/config.ts'
 import type { ServiceControls } from '../controls/open-controls.ts'
 import { openHttp } from '../net/http-listener.ts'
@@ -9,6 +9,7 @@ import type { RecentTraffic } from '../metrics/recent-traffic.ts'
 import type { StoreMetrics } from '../metrics/store-metrics.ts'
 import type { WatchOptions } from '../reload/watch-file.ts'
 import type { Listener } from '../net/listener.ts'
+import type { CountedDomain } from '../limiters/counted-domains.ts'
 import type { ServiceContext } from '../limiters/service-context.ts'
 import { RepeatedLog } from '../log/repeated-log.ts'
 import type { OpenStore } from '../store/open-store.ts'
@@ -30,6 +31,10 @@ export interface StartAdminParts {
   readonly context: ServiceContext
   readonly controls: ServiceControls | undefined
   readonly opened: OpenStore
+  /** The store that answers also while a remote one cannot. */
+  readonly guarded: Store
+  /** The domains of descriptors in force. */
+  readonly domains: () => readonly CountedDomain[]
   readonly fleet: Fleet
   readonly storeMetrics: StoreMetrics
   readonly recent: RecentTraffic
@@ -92,6 +97,9 @@ export async function startAdmin(
       limiters: context.limiters,
       controls: controls.live,
       inspectors,
+      domains: parts.domains,
+      store: opened.store,
+      guarded: parts.guarded,
       mayBeDomain: config.envoy !== undefined,
       idle: () => controls.idle,
     })
@@ -118,6 +126,7 @@ export async function startAdmin(
         context,
         controls,
         inspectors,
+        domains: parts.domains,
         source: opened.keys,
         fleet,
         read: operations.read as ViewParts['read'],

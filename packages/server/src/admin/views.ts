@@ -1,6 +1,7 @@
 // What operators may look at: keys, blocks, overrides, offenders, and how the service is.
 import type { ServiceControls } from '../controls/open-controls.ts'
 import { RequestError } from '../net/problem.ts'
+import type { CountedDomain } from '../limiters/counted-domains.ts'
 import type { Limiters } from '../limiters/limiters.ts'
 import type { Fleet } from '../observe/fleet.ts'
 import type { StoreMetrics } from '../metrics/store-metrics.ts'
@@ -10,6 +11,7 @@ import { version } from '../version.ts'
 import type { Inspectors } from './keys/inspectors.ts'
 import type { KeySource } from '../store/key-source.ts'
 import { searchKeys } from './keys/key-search.ts'
+import { listedPlaces } from './keys/listed-places.ts'
 import { candidates } from './seen/candidates.ts'
 import { ruleFindings, storeFindings } from './seen/findings.ts'
 import { storeHealth } from './seen/store-health.ts'
@@ -22,6 +24,7 @@ export interface ViewParts {
   readonly context: ServiceContext
   readonly controls: ServiceControls
   readonly inspectors: Inspectors
+  readonly domains: () => readonly CountedDomain[]
   /** Undefined when the keys cannot be listed from here. */
   readonly source: KeySource
   readonly fleet: Fleet
@@ -56,7 +59,7 @@ export type ViewName =
 
 /** Every view. */
 export function views(parts: ViewParts): Readonly<Record<ViewName, View>> {
-  const { context, controls, inspectors, source, fleet, read } = parts
+  const { context, controls, inspectors, domains, source, fleet, read } = parts
   return {
     keys: (query) => {
       known(query, ['policy', 'rule', 'text', 'over', 'limit', 'cursor'])
@@ -69,9 +72,8 @@ export function views(parts: ViewParts): Readonly<Record<ViewName, View>> {
           limit: numberIn(query, 'limit', 100, 1000),
           cursor: query.get('cursor') ?? undefined,
         },
-        context.limiters.current,
+        listedPlaces(context.limiters.current.policies, domains(), inspectors),
         source,
-        inspectors,
       )
     },
     'keys/top': (query) => {
@@ -94,9 +96,15 @@ export function views(parts: ViewParts): Readonly<Record<ViewName, View>> {
         {
           fleet,
           blocks: () => controls.live.listBlocks(),
-          policies: () => context.limiters.current.names(),
+          policies: () => [
+            ...context.limiters.current.names(),
+            ...domains().map(({ name }) => name),
+          ],
           explainNow: async (policy, attributes) => {
-            if (context.limiters.current.get(policy) === undefined) return undefined
+            const isKnown =
+              context.limiters.current.get(policy) !== undefined ||
+              domains().some(({ name }) => name === policy)
+            if (!isKnown) return undefined
             const { decision, explained } = await read({ policy, attributes })
             return { policy, allowed: decision.allowed, explained }
           },

@@ -1,10 +1,14 @@
-// The three scripts on the hash of blocks and overrides. Each runs on one key, so that a cluster needs nothing more.
+// The four scripts on the hash of blocks and overrides. Each runs on one key, so that a cluster needs nothing more.
+// Fields: one for each control by its id, `version`, `born` (when the hash was made), and `-id` of removed ones.
 
 /** The server's time in milliseconds, and a version that no other state of the hash has had. */
 const NOW = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local function changed()
+  if redis.call('HEXISTS', KEYS[1], 'born') == 0 then
+    redis.call('HSET', KEYS[1], 'born', time[1] .. ' ' .. time[2])
+  end
   redis.call('HSET', KEYS[1], 'version', time[1] .. ' ' .. time[2] .. ' ' .. redis.call('HLEN', KEYS[1]))
 end
 local function clear(first)
@@ -34,7 +38,8 @@ return { now, version, redis.call('HGETALL', KEYS[1]) }
 export const PUT: string = `${NOW}
 clear(6)
 local is_new = redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0
-if is_new and redis.call('HLEN', KEYS[1]) > tonumber(ARGV[4]) then return 0 end
+if is_new and redis.call('HLEN', KEYS[1]) > tonumber(ARGV[4]) + 1 then return 0 end
+redis.call('HDEL', KEYS[1], '-' .. ARGV[1])
 local lasts = tonumber(ARGV[3])
 local ends = lasts and now + lasts or 0
 redis.call('HSET', KEYS[1], ARGV[1], string.format('%.0f %.0f ', now, ends) .. ARGV[2])
@@ -43,10 +48,37 @@ live_for(lasts or tonumber(ARGV[5]))
 return 1
 `
 
-/** ARGV: id, ids that have ended. Gives 1 when it was there. */
+/**
+ * ARGV: id, ids that have ended. Gives 1 when it was there. In the first minute of a hash a mark stays, so that an
+ * instance that notices the loss of the hash before it later than others does not write the removed one back.
+ */
 export const REMOVE: string = `${NOW}
 clear(2)
 local removed = redis.call('HDEL', KEYS[1], ARGV[1])
-if removed == 1 then changed() end
+if removed == 1 then
+  local born = string.match(redis.call('HGET', KEYS[1], 'born') or '', '^%d+')
+  if born and time[1] - born < 60 then redis.call('HSET', KEYS[1], '-' .. ARGV[1], '') end
+  changed()
+end
 return removed
+`
+
+/**
+ * Writes back what a lost hash had held. ARGV: how long to keep the hash, then an id and its text for each; those that
+ * were set or removed meanwhile stay as they are. Gives how many were written.
+ */
+export const RESTORE: string = `${NOW}
+local written = 0
+for i = 2, #ARGV, 2 do
+  local is_removed = redis.call('HEXISTS', KEYS[1], '-' .. ARGV[i]) == 1
+  if not is_removed and redis.call('HEXISTS', KEYS[1], ARGV[i]) == 0 then
+    redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1])
+    written = written + 1
+  end
+end
+if written > 0 then
+  changed()
+  live_for(tonumber(ARGV[1]))
+end
+return written
 `

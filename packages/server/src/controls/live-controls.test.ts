@@ -2,10 +2,16 @@
 import { Redis } from 'ioredis'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { fakeClock } from 'sluice/testing'
-import { startRedis } from '../../../../test/servers/redis-server.ts'
+import { startRedis, type RedisServer } from '../../../../test/servers/redis-server.ts'
 import { until } from '../../../../test/servers/until.ts'
 import { createLog } from '../log/log.ts'
-import { controlId, type Block, type ControlStore, type LiveOverride } from './control.ts'
+import {
+  controlId,
+  type Block,
+  type Control,
+  type ControlStore,
+  type LiveOverride,
+} from './control.ts'
 import { LiveControls } from './live-controls.ts'
 import { LocalControlStore } from './local-control-store.ts'
 import { RedisControlStore } from './redis-control-store.ts'
@@ -135,7 +141,7 @@ describe('in Redis', () => {
   it('what has ended is cleared away by the next change, and not when it was set anew', async () => {
     const client = connected()
     const clock = fakeClock(Date.now())
-    const store = new RedisControlStore(client, 'clear:', clock)
+    const store = new RedisControlStore(client, 'clear:', { clock })
     const other = new RedisControlStore(client, 'clear:')
     await store.put(newBlock({ user: 'ann' }), 1)
     await store.put(newBlock({ user: 'bob' }), 100)
@@ -188,6 +194,115 @@ describe('in Redis', () => {
     await until('the first ends', 10_000, async () => controls.blocks!.size === 1)
     await expect(controls.put(newBlock({ user: 'eve' }), 1000)).rejects.toThrow(/writeable|closed/i)
     expect(controls.listBlocks()).toMatchObject([{ attributes: { user: 'bob' } }])
+  })
+
+  describe('lost by the server', () => {
+    /** Two instances on a server of their own, each with the blocks and overrides that it has written back. */
+    const startTwo = async () => {
+      const own = await startRedis()
+      onTestFinished(() => own.stop())
+      const instances = await Promise.all(
+        [0, 1].map(async () => {
+          const client = new Redis(own.url)
+          client.on('error', () => {})
+          onTestFinished(() => client.disconnect())
+          const restored: (readonly Control[])[] = []
+          const onRestored = (controls: readonly Control[]) => void restored.push(controls)
+          const store = new RedisControlStore(client, 'sl:', { onRestored })
+          await store.read()
+          return { store, restored }
+        }),
+      )
+      return { own, one: instances[0]!, two: instances[1]! }
+    }
+    const names = (controls: readonly Control[] | undefined) =>
+      controls?.map((one) => (one.kind === 'block' ? one.attributes['user'] : one.when['user']))
+
+    it.each([
+      ['FLUSHALL', async (server: RedisServer) => void (await server.cli('FLUSHALL'))],
+      ['a restart without data', (server: RedisServer) => server.restart()],
+    ])('in %s are written back, each with its own end', async (_, lose) => {
+      const { own, one, two } = await startTwo()
+      await one.store.put({ ...newBlock({ user: 'ann' }), note: 'spam' }, 60_000)
+      await one.store.put(newOverride('bob'), null)
+      const before = (await one.store.read())!
+      await lose(own)
+      expect(new Set(names(await one.store.read()))).toEqual(new Set(['ann', 'bob']))
+      expect(one.restored.map((controls) => controls.length)).toEqual([2])
+      const after = (await two.store.read())!
+      for (const control of before) {
+        const same = after.find(({ id }) => id === control.id)!
+        const { since, until: end, ...rest } = control
+        expect(same).toMatchObject(rest)
+        expect(Math.abs(same.since - since)).toBeLessThan(1000)
+        expect(same.until === null).toBe(end === null)
+        expect(Math.abs((same.until ?? 0) - (end ?? 0))).toBeLessThan(1000)
+      }
+      expect(await one.store.read()).toBeUndefined()
+      expect(await own.cli<number>('PTTL', 'sl:{~controls}state')).toBeGreaterThan(1000)
+    })
+
+    it('are written back beside one that was set before the loss was noticed', async () => {
+      const { own, one, two } = await startTwo()
+      await one.store.put(newBlock({ user: 'ann' }), 60_000)
+      await Promise.all([one.store.read(), two.store.read()])
+      await own.cli('FLUSHALL')
+      await two.store.put({ ...newBlock({ user: 'eve' }), note: 'newer' }, 60_000)
+      expect(new Set(names(await one.store.read()))).toEqual(new Set(['ann', 'eve']))
+      expect(new Set(names(await two.store.read()))).toEqual(new Set(['ann', 'eve']))
+      expect(two.restored).toEqual([])
+    })
+
+    it('stay removed if one was removed before another instance noticed the loss', async () => {
+      const { own, one, two } = await startTwo()
+      const block = newBlock({ user: 'ann' })
+      await one.store.put(block, 60_000)
+      await one.store.put(newBlock({ user: 'bob' }), 60_000)
+      await Promise.all([one.store.read(), two.store.read()])
+      await own.cli('FLUSHALL')
+      await one.store.read()
+      expect(await one.store.remove(block.id)).toBe(true)
+      expect(names(await two.store.read())).toEqual(['bob'])
+      expect(two.restored).toEqual([])
+      await one.store.put(block, 60_000)
+      expect(new Set(names(await two.store.read()))).toEqual(new Set(['ann', 'bob']))
+    })
+
+    it('can be removed at once', async () => {
+      const { own, one } = await startTwo()
+      const controls = new LiveControls({ store: one.store, log: silent, onOverrides: () => {} })
+      onTestFinished(() => controls.close())
+      const block = newBlock({ user: 'ann' })
+      await controls.put(block, 60_000)
+      await own.cli('FLUSHALL')
+      expect(await controls.remove(block.id)).toBe(true)
+      expect(controls.listBlocks()).toEqual([])
+      expect(await controls.remove(block.id)).toBe(false)
+    })
+
+    it('are as many as there may be', async () => {
+      const { own, one } = await startTwo()
+      for (let i = 0; i < 250; i++) await one.store.put(newBlock({ user: `u${i}` }), 60_000)
+      await one.store.read()
+      await own.cli('FLUSHALL')
+      expect(await one.store.read()).toHaveLength(250)
+      expect(one.restored).toHaveLength(1)
+    })
+
+    it('are not written back once they have ended', async () => {
+      const { own } = await startTwo()
+      const clock = fakeClock(Date.now())
+      const client = new Redis(own.url)
+      onTestFinished(() => client.disconnect())
+      const onRestored = vi.fn<() => void>()
+      const store = new RedisControlStore(client, 'sl:', { clock, onRestored })
+      await store.put(newBlock({ user: 'ann' }), 60_000)
+      await store.read()
+      await own.cli('FLUSHALL')
+      clock.advance(61_000)
+      expect(await store.read()).toEqual([])
+      expect(onRestored).not.toHaveBeenCalled()
+    })
   })
 
   it('a server that hangs is asked once, and the start does not wait for it', async () => {

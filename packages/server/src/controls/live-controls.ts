@@ -100,8 +100,13 @@ export class LiveControls implements KnownBlocks {
 
   /** Removes one; gives whether it was there. */
   async remove(id: string): Promise<boolean> {
-    const isRemoved = await this.inTime(this.options.store.remove(id))
+    let isRemoved = await this.inTime(this.options.store.remove(id))
     await this.look()
+    // A store that lost what is known here gets it back by the look.
+    if (!isRemoved && this.find(id) !== undefined) {
+      isRemoved = await this.inTime(this.options.store.remove(id))
+      await this.look()
+    }
     return isRemoved
   }
 

@@ -3,7 +3,7 @@ import type { Millis, Policy } from 'sluice'
 import type { MetricRegistry } from '../metrics/registry.ts'
 import type { Log } from '../log/log.ts'
 import type { OpenStore } from '../store/open-store.ts'
-import type { ControlStore, LiveOverride } from './control.ts'
+import type { Control, ControlStore, LiveOverride } from './control.ts'
 import { LiveControls } from './live-controls.ts'
 import { LocalControlStore } from './local-control-store.ts'
 import { overlaid, type Overlaid } from './overlay.ts'
@@ -67,7 +67,15 @@ export function openControls(
 ): ServiceControls | undefined {
   if (redis !== undefined) {
     const { client, prefix, timeout } = redis
-    return new ServiceControls(new RedisControlStore(client, prefix), metrics, log, timeout)
+    const onRestored = (controls: readonly Control[]): void => {
+      const blocks = controls.filter(({ kind }) => kind === 'block').length
+      log.warn(
+        { code: 'controls-written-back', blocks, overrides: controls.length - blocks },
+        'Redis had lost blocks and overrides, as after a restart without its data; they were written back',
+      )
+    }
+    const store = new RedisControlStore(client, prefix, { onRestored })
+    return new ServiceControls(store, metrics, log, timeout)
   }
   return hasAdmin ? new ServiceControls(new LocalControlStore(), metrics, log) : undefined
 }

@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { systemClock, type Clock, type Millis } from 'sluice'
 import { MOST_CONTROLS, type Control, type ControlStore, type NewControl } from './control.ts'
-import { PUT, READ, REMOVE } from './control-scripts.ts'
+import { PUT, READ, REMOVE, RESTORE } from './control-scripts.ts'
 
 /** What is needed of a client: to run a script on one key. */
 export interface ScriptRunner {
@@ -20,31 +20,65 @@ const MOST_CLEARED = 100
 const MAX_ATTEMPTS = 8
 const ATTEMPT_INTERVAL: Millis = 25
 
-/** Keeps them in one hash. Instants in it are the server's; they are translated when they are read. */
+/** Controls that one call writes back at most. */
+const MAX_WRITTEN_BACK = 100
+
+/** How the controls are kept. */
+export interface RedisControlOptions {
+  readonly clock?: Clock
+  /** Called when Redis had lost controls that this process knew, and they were written back. */
+  readonly onRestored?: (controls: readonly Control[]) => void
+}
+
+/**
+ * Keeps them in one hash. Instants in it are the server's; they are translated when they are read. If the server loses
+ * the hash, what this process knows is written back.
+ */
 export class RedisControlStore implements ControlStore {
   private readonly client: ScriptRunner
   private readonly key: string
   private readonly clock: Clock
+  private readonly onRestored: (controls: readonly Control[]) => void
   private version = ''
+  /** When the hash was made, by the server's clock: another value is another hash. */
+  private born = ''
   /** Whether anything has no end, so that the hash must be kept. */
   private isKept = false
   private known = new Map<string, { readonly text: string; readonly control: Control }>()
   private offset = Infinity
 
-  constructor(client: ScriptRunner, prefix: string, clock: Clock = systemClock) {
+  constructor(client: ScriptRunner, prefix: string, options: RedisControlOptions = {}) {
     this.client = client
     // Counts end in eight characters, so that none of them is named so.
     this.key = `${prefix}{~controls}state`
-    this.clock = clock
+    this.clock = options.clock ?? systemClock
+    this.onRestored = options.onRestored ?? (() => {})
   }
 
   async read(): Promise<readonly Control[] | undefined> {
-    const keep = this.isKept ? String(KEPT_FOR) : '0'
-    const reply = (await this.run(READ, [this.version, keep])) as ReadReply
-    const [serverNow, version, fields] = reply
+    const reply = await this.readHash()
+    const [serverNow, , fields] = reply
     if (fields === undefined) return undefined
+    const lost = this.lostFrom(fields)
+    if (lost.length === 0) return this.accept(serverNow, reply[1], fields)
+    await this.restore(lost, this.clock() - serverNow)
+    const [now, version, all = fields] = await this.readHash()
+    return this.accept(now, version, all)
+  }
+
+  private async readHash(): Promise<ReadReply> {
+    const keep = this.isKept ? String(KEPT_FOR) : '0'
+    return (await this.run(READ, [this.version, keep])) as ReadReply
+  }
+
+  private accept(
+    serverNow: Millis,
+    version: string,
+    fields: readonly string[],
+  ): readonly Control[] {
     const controls = this.readAll(fields, this.offsetFrom(serverNow))
     this.version = version
+    this.born = bornOf(fields)
     this.isKept = controls.some(({ until }) => until === null)
     return controls.toSorted((a, b) => a.since - b.since)
   }
@@ -61,11 +95,35 @@ export class RedisControlStore implements ControlStore {
     return (await this.run(REMOVE, [id, ...this.over()])) === 1
   }
 
+  /** What holds and was in the hash that was there before this one. */
+  private lostFrom(fields: readonly string[]): readonly Control[] {
+    if (this.born === '' || bornOf(fields) === this.born) return []
+    const now = this.clock()
+    const present = new Set(fields.filter((_, i) => i % 2 === 0))
+    return [...this.known.values()]
+      .map(({ control }) => control)
+      .filter(({ id, until }) => !present.has(id) && (until === null || until > now))
+  }
+
+  private async restore(lost: readonly Control[], offset: Millis): Promise<void> {
+    let written: readonly Control[] = []
+    for (let i = 0; i < lost.length; i += MAX_WRITTEN_BACK) {
+      const some = lost.slice(i, i + MAX_WRITTEN_BACK)
+      const texts = some.flatMap((control) => [control.id, textOf(control, offset)])
+      const ends = some.map(({ until }) => until ?? Infinity).toSorted((a, b) => b - a)
+      const lasts = Math.ceil(Math.min(ends[0]! - this.clock(), KEPT_FOR))
+      // Those that another instance wrote first are the same.
+      const count = Number(await this.run(RESTORE, [String(lasts), ...texts]))
+      if (count > 0) written = [...written, ...some]
+    }
+    if (written.length > 0) this.onRestored(written)
+  }
+
   /** Runs a script. A client without a connection refuses at once, with nothing sent: it is tried again for a moment. */
   private async run(script: string, args: readonly string[]): Promise<unknown> {
     for (let attempt = 1; ; attempt++) {
       try {
-        // oxlint-disable-next-line sluice/no-spread-arguments -- fewer than ten words
+        // oxlint-disable-next-line sluice/no-spread-arguments -- at most two hundred words and one
         return await this.client.eval(script, 1, this.key, ...args)
       } catch (error) {
         if (attempt === MAX_ATTEMPTS || !isNotSent(error)) throw error
@@ -118,6 +176,18 @@ function isNotSent(error: unknown): boolean {
 }
 
 type ReadReply = [now: number, version: string, fields?: readonly string[]]
+
+/** When the hash of these fields was made, '' for one that is not there. */
+function bornOf(fields: readonly string[]): string {
+  const at = fields.findIndex((name, i) => i % 2 === 0 && name === 'born')
+  return at < 0 ? '' : fields[at + 1]!
+}
+
+/** The stored form of a control, with its instants by the server's clock. */
+function textOf({ since, until, ...control }: Control, offset: Millis): string {
+  const end = until === null ? 0 : Math.ceil(until - offset)
+  return `${Math.max(0, Math.floor(since - offset))} ${end} ${JSON.stringify(control)}`
+}
 
 /** `since until {…}`, where an until of 0 is no end; undefined for anything else. */
 function readControl(id: string, text: string, offset: Millis): Control | undefined {

@@ -1,5 +1,6 @@
 // The domains in force: those of descriptor files, swapped all at once, and every policy under its own name.
 import type { DecideOptions, Decision, Policy } from 'sluice'
+import type { CountedDomain, CountedDomains } from '../limiters/counted-domains.ts'
 import type { LimiterSource } from '../limiters/limiters.ts'
 import type { CountedRules } from '../metrics/decision-metrics.ts'
 import { decidedDomain, type DecidedDomainOptions } from './decide/decided-domain.ts'
@@ -17,11 +18,12 @@ export interface DomainOptions extends FileMatcherOptions, DecidedDomainOptions 
 }
 
 /** Finds domains by name; a domain of descriptors takes precedence over a policy of the same name. */
-export class DomainRegistry implements Domains {
+export class DomainRegistry implements Domains, CountedDomains {
   private readonly options: DomainOptions
   private readonly policies: LimiterSource | undefined
   private ofDescriptors: ReadonlyMap<string, Domain> = new Map()
   private lines: readonly string[] = []
+  private listed: readonly CountedDomain[] = []
   private readonly ofPolicies = new WeakMap<Policy, Domain>()
 
   constructor(options: DomainOptions, policies?: LimiterSource) {
@@ -32,14 +34,17 @@ export class DomainRegistry implements Domains {
   /** Puts other descriptors in force; counts are kept where keys, unit and algorithm are the same. */
   swap(configs: readonly DomainConfig[]): void {
     const lines: string[] = []
+    const listed: CountedDomain[] = []
     this.ofDescriptors = new Map(
       configs.map((config) => {
         const matcher = new FileMatcher(config, this.options)
         for (const line of matcher.describe()) lines.push(`${config.domain}.${line}`)
+        listed.push(matcher.listed)
         return [config.domain, decidedDomain(matcher, this.aroundOf(matcher), this.options)]
       }),
     )
     this.lines = lines
+    this.listed = listed
   }
 
   /** What stands around the decisions of a file's descriptors: as for policies, and counters of each descriptor. */
@@ -59,6 +64,11 @@ export class DomainRegistry implements Domains {
   /** One line for each limit of the files, as Envoy's own service prints them. */
   describe(): readonly string[] {
     return this.lines
+  }
+
+  /** The domains of descriptors, for operators. */
+  list(): readonly CountedDomain[] {
+    return this.listed
   }
 
   /** The names of the domains of descriptors. */

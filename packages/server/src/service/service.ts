@@ -169,6 +169,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       context,
       controls,
       opened,
+      guarded: store,
+      domains: () => envoy?.domains.list() ?? [],
       fleet,
       storeMetrics,
       recent,

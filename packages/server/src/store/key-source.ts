@@ -1,22 +1,22 @@
 // The seam between the search for keys and the stores that hold them.
-import type { MaybePromise, Place } from 'sluice'
+import type { MaybePromise } from 'sluice'
 
-/** A place with the policy that counts there. */
-export interface PolicyPlace extends Place {
-  readonly policy: string
+/** Where some keys live. */
+export interface KeyPlace {
+  readonly space: string
 }
 
 /** A key that a store holds. */
-export interface FoundKey {
-  readonly place: PolicyPlace
+export interface FoundKey<P extends KeyPlace> {
+  readonly place: P
   /** Undefined when the store knows no more than a hash of it, which `name` is then. */
   readonly key: string | undefined
   readonly name: string
 }
 
 /** Some keys, how many were looked at, and where to go on; undefined at the end. */
-export interface Look {
-  readonly found: readonly FoundKey[]
+export interface Look<P extends KeyPlace> {
+  readonly found: readonly FoundKey<P>[]
   readonly looked: number
   readonly next: string | undefined
 }
@@ -26,5 +26,9 @@ export interface KeySource {
   /** What the first look begins with. */
   readonly start: string
   /** Looks once, from `at` on, for keys of some places; `text` narrows it where the store can. */
-  look(places: readonly PolicyPlace[], at: string, text: string): MaybePromise<Look | undefined>
+  look<P extends KeyPlace>(
+    places: readonly P[],
+    at: string,
+    text: string,
+  ): MaybePromise<Look<P> | undefined>
 }

@@ -1,6 +1,6 @@
 // Keys of the store in this process: place after place, a few slots at a time.
 import type { MemoryStore } from 'sluice'
-import type { KeySource, Look, PolicyPlace } from './key-source.ts'
+import type { KeyPlace, KeySource, Look } from './key-source.ts'
 
 /** Slots in one look: what they hold is worked out in about a millisecond. */
 const LOOKS = 200
@@ -9,7 +9,7 @@ const LOOKS = 200
 export function memoryKeys(store: MemoryStore): KeySource {
   return {
     start: '0.0',
-    look(places: readonly PolicyPlace[], at: string): Look | undefined {
+    look<P extends KeyPlace>(places: readonly P[], at: string): Look<P> | undefined {
       const match = /^(\d{1,9})\.(\d{1,9})$/.exec(at)
       if (match === null) return undefined
       const index = Number(match[1])

@@ -2,7 +2,7 @@
 import type { Cluster, Redis } from 'ioredis'
 import { SluiceError } from 'sluice'
 import { redisKeys } from 'sluice/redis'
-import type { FoundKey, KeySource, Look, PolicyPlace } from './key-source.ts'
+import type { FoundKey, KeyPlace, KeySource, Look } from './key-source.ts'
 
 /** Keys that the server looks at in one call. */
 const COUNT = 500
@@ -15,10 +15,14 @@ const HASHED = '~#'
 export function redisKeySource(client: Redis | Cluster, prefix: string): KeySource {
   const nameOf = redisKeys(prefix)
   /** What the names of one place end in, the brace included. */
-  const endOf = (place: PolicyPlace): string => nameOf(place.space, 'x').slice(prefix.length + 2)
+  const endOf = (place: KeyPlace): string => nameOf(place.space, 'x').slice(prefix.length + 2)
   return {
     start: '0.0',
-    async look(places, at, text): Promise<Look | undefined> {
+    async look<P extends KeyPlace>(
+      places: readonly P[],
+      at: string,
+      text: string,
+    ): Promise<Look<P> | undefined> {
       const match = /^(\d{1,4})\.(\d{1,20})$/.exec(at)
       if (match === null) return undefined
       const nodes = nodesOf(client)
@@ -41,11 +45,11 @@ export function redisKeySource(client: Redis | Cluster, prefix: string): KeySour
   }
 }
 
-function foundOf(
+function foundOf<P extends KeyPlace>(
   name: string,
   prefix: string,
-  byEnd: ReadonlyMap<string, PolicyPlace>,
-): readonly FoundKey[] {
+  byEnd: ReadonlyMap<string, P>,
+): readonly FoundKey<P>[] {
   const close = name.lastIndexOf('}')
   const place = byEnd.get(name.slice(close))
   if (place === undefined || !name.startsWith(`${prefix}{`)) return []

@@ -155,4 +155,23 @@ describe('in a fleet', () => {
     expect((await admin.ask('reset', ann)).status).toBe(503)
     expect((await admin.ask('state')).body).toMatchObject({ store: { kind: 'redis' }, blocks: 1 })
   })
+
+  it('a Redis that restarts without its data gets blocks and overrides back, and the log says so', async () => {
+    const redis = await startRedis()
+    onTestFinished(() => redis.stop())
+    const store = { kind: 'redis', url: redis.url, timeout: 2000 }
+    const admin = await administered({ store })
+    await admin.ask('block', { ...ann, for: '1h' })
+    await admin.ask('set-override', { rule: 'per-user', when: { user: 'bob' }, limit: '70/h' })
+    await redis.restart()
+    const writtenBack = () => admin.logged().find(({ code }) => code === 'controls-written-back')
+    await until('they are written back', 20_000, async () => writtenBack() !== undefined)
+    expect(writtenBack()).toMatchObject({ level: 'warn', blocks: 1, overrides: 1 })
+    // Another instance knows them from the start.
+    const other = await running({ policies, store })
+    const check = async (user: string) =>
+      (await other.post('/v1/check', { attributes: { user } })).body
+    expect(await check('ann')).toMatchObject({ allowed: false, reason: 'blocked' })
+    expect(await check('bob')).toMatchObject({ allowed: true, remaining: 69 })
+  })
 })

@@ -3,7 +3,9 @@ import {
   createLimiter,
   valuesIn,
   type Attributes,
+  type Check,
   type Outcome,
+  type Place,
   type Policy,
   type Rule,
   type Store,
@@ -11,6 +13,11 @@ import {
 } from 'sluice'
 import type { ServiceLimiter } from '../../limiters/limiters.ts'
 import type { FoundKey } from '../../store/key-source.ts'
+
+/** A place with the policy that counts there. */
+export interface PolicyPlace extends Place {
+  readonly policy: string
+}
 
 /** What a key holds. */
 export type Holding = Verdict & Pick<Outcome, 'limit'>
@@ -42,7 +49,7 @@ export class Inspectors {
    * What a found key holds. By the limit that the rule has for it, as far as its attributes tell; a tier that hangs
    * on another attribute cannot be known.
    */
-  async look(policy: Policy, found: FoundKey): Promise<Holding | undefined> {
+  async look(policy: Policy, found: FoundKey<PolicyPlace>): Promise<Holding | undefined> {
     const { place, key } = found
     if (key === undefined) return undefined
     const attributes = attributesOfKey(found)
@@ -54,7 +61,13 @@ export class Inspectors {
       if (outcome?.limit.window === window && outcome.limit.algorithm === algorithm) return outcome
     }
     const { space, limit } = place
-    const [verdict] = await this.store.peek([{ space, key, limit, cost: 1 }])
+    return this.peek({ space, key, limit, cost: 1 })
+  }
+
+  /** What the count of a check holds. */
+  async peek(check: Check): Promise<Holding> {
+    const { limit } = check
+    const [verdict] = await this.store.peek([check])
     // Not by spreading: its numbers are worked out when they are read.
     const { allowed, remaining, retryAfter, resetAfter, availableAfter, delay, at } = verdict!
     const { source } = verdict!
@@ -70,7 +83,7 @@ export class Inspectors {
 }
 
 /** The attributes of a key; null when it holds no more than their hashes. */
-export function attributesOfKey({ place, key }: FoundKey): Attributes | null {
+export function attributesOfKey({ place, key }: FoundKey<PolicyPlace>): Attributes | null {
   const { by } = place.rule
   const values = key === undefined ? undefined : by.length === 0 ? [] : valuesIn(key)
   if (values === undefined || values.length !== by.length) return null

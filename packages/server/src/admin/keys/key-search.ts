@@ -1,11 +1,9 @@
 // Lists keys: page by page, with bounded work for each.
 import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
-import { placesOf, type Attributes, type Limit, type Policy } from 'sluice'
 import { RequestError } from '../../net/problem.ts'
-import type { Limiters } from '../../limiters/limiters.ts'
-import { attributesOfKey, type Inspectors } from './inspectors.ts'
-import type { FoundKey, KeySource, PolicyPlace } from '../../store/key-source.ts'
+import type { KeySource, Look } from '../../store/key-source.ts'
+import type { KeyEntry, ListedPlace } from './listed-places.ts'
 
 /** Keys that one page looks at, at most; a look may go a little beyond. */
 const MOST_LOOKED = 5000
@@ -23,20 +21,6 @@ export interface KeyQuery {
   readonly cursor?: string | undefined
 }
 
-/** A key and what it holds. */
-interface KeyEntry {
-  readonly policy: string
-  readonly rule: string
-  readonly key: string
-  /** Null when the key holds only hashes of them. */
-  readonly attributes: Attributes | null
-  readonly limit: Limit | null
-  readonly allowed: boolean | null
-  readonly remaining: number | null
-  readonly retryAfter: number | null
-  readonly resetAfter: number | null
-}
-
 /** A page of keys; a cursor that is not null leads to the next one. */
 export interface KeyPage {
   readonly keys: readonly KeyEntry[]
@@ -44,24 +28,20 @@ export interface KeyPage {
   readonly cursor: string | null
 }
 
-/** One page. Throws a {@link RequestError} for a policy, rule or cursor that there is none of. */
+/** One page, of all places that operators can list. Throws a {@link RequestError} for a policy, rule or cursor that there is none of. */
 export async function searchKeys(
   query: KeyQuery,
-  limiters: Limiters,
+  all: readonly ListedPlace[],
   source: KeySource,
-  inspectors: Inspectors,
 ): Promise<KeyPage> {
-  const policies = policiesFor(query, limiters)
-  const places = policies.flatMap((policy) => placesFor(query, policy))
-  if (places.length === 0)
-    throw new RequestError(404, 'unknown-rule', 'there is no rule of that name', 'rule')
+  const places = placesFor(query, all)
   const mark = markOf(places, query)
   let at: string | undefined = query.cursor === undefined ? source.start : cursorIn(query, mark)
   let looked = 0
   const seen = new Set<string>()
   const keys: KeyEntry[] = []
   while (at !== undefined && keys.length < query.limit && looked < MOST_LOOKED) {
-    const look = await source.look(places, at, query.text)
+    const look: Look<ListedPlace> | undefined = await source.look(places, at, query.text)
     if (look === undefined) throw badCursor()
     // Places without keys cost something as well.
     looked += Math.max(look.looked, 1)
@@ -70,53 +50,36 @@ export async function searchKeys(
       const id = `${place.space} ${name}`
       return name.includes(query.text) && !seen.has(id) && seen.add(id)
     })
-    const entries = await Promise.all(found.map((one) => entryOf(one, policies, inspectors)))
+    const entries = await Promise.all(found.map((one) => one.place.entryOf(one)))
     // Requests go first: a page is many short looks, not one long one.
     await setImmediate()
-    for (const entry of entries)
-      if (entry !== undefined && (!query.over || entry.allowed === false)) keys.push(entry)
+    for (const entry of entries) if (entry !== undefined && isWanted(entry, query)) keys.push(entry)
   }
   return { keys, looked, cursor: at === undefined ? null : `${mark}.${at}` }
 }
 
-async function entryOf(
-  found: FoundKey,
-  policies: readonly Policy[],
-  inspectors: Inspectors,
-): Promise<KeyEntry | undefined> {
-  const { place, name } = found
-  const policy = policies.find((one) => one.name === place.policy)!
-  const holding = await inspectors.look(policy, found)
-  // As good as new, and only waiting to be swept away.
-  if (holding?.resetAfter === 0) return undefined
-  return {
-    policy: place.policy,
-    rule: place.rule.name,
-    key: name,
-    attributes: attributesOfKey(found),
-    limit: holding?.limit ?? null,
-    allowed: holding?.allowed ?? null,
-    remaining: holding?.remaining ?? null,
-    retryAfter: holding?.retryAfter ?? null,
-    resetAfter: holding?.resetAfter ?? null,
-  }
+/** Several rules may count in one place. */
+function isWanted({ rule, allowed }: KeyEntry, query: KeyQuery): boolean {
+  if (query.rule !== undefined && rule !== query.rule) return false
+  return !query.over || allowed === false
 }
 
-function policiesFor({ policy }: KeyQuery, limiters: Limiters): readonly Policy[] {
-  const policies = limiters.policies.filter(({ name }) => policy === undefined || name === policy)
-  if (policies.length === 0)
+function placesFor(
+  { policy, rule }: KeyQuery,
+  all: readonly ListedPlace[],
+): readonly ListedPlace[] {
+  const ofPolicy = all.filter((place) => policy === undefined || place.policy === policy)
+  if (ofPolicy.length === 0)
     throw new RequestError(404, 'unknown-policy', 'there is no policy of that name', 'policy')
-  return policies
-}
-
-function placesFor({ rule }: KeyQuery, policy: Policy): readonly PolicyPlace[] {
-  const places = placesOf(policy).filter((place) => rule === undefined || place.rule.name === rule)
-  return places.map((place) => ({ ...place, policy: policy.name }))
+  const places = ofPolicy.filter(({ rules }) => rule === undefined || rules.includes(rule))
+  if (places.length === 0)
+    throw new RequestError(404, 'unknown-rule', 'there is no rule of that name', 'rule')
+  return places
 }
 
 /** What a cursor is good for: the same question about the same places. */
-function markOf(places: readonly PolicyPlace[], { text, over }: KeyQuery): string {
-  const parts = [text, over, ...places.map(({ space }) => space)]
+function markOf(places: readonly ListedPlace[], { rule = '', text, over }: KeyQuery): string {
+  const parts = [rule, text, over, ...places.map(({ space }) => space)]
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 8)
 }
 

@@ -1,8 +1,10 @@
 // From the descriptors of a request to checks, by the limits of a descriptor file.
 import type { AlgorithmName, OnStoreFailure } from 'sluice'
 import type { Charging } from '../../config/envoy-options.ts'
+import type { CountedDomain } from '../../limiters/counted-domains.ts'
 import type { CountedRules } from '../../metrics/decision-metrics.ts'
 import { countKey } from '../descriptors/count-key.ts'
+import { listedCounts } from '../descriptors/listed-counts.ts'
 import type { DomainConfig } from '../descriptors/domain-config.ts'
 import { placer, type DescriptorRule, type PlacedLimit } from '../descriptors/rule.ts'
 import { descriptorTree, type DescriptorTree } from '../descriptors/tree.ts'
@@ -10,7 +12,7 @@ import { UNITS, unitNumbered, type Unit } from '../descriptors/unit.ts'
 import type { Descriptor, RateLimitRequest } from '../wire/request.ts'
 import type { RateLimitResponse } from '../wire/response.ts'
 import type { DescriptorAnswer } from './descriptor-answer.ts'
-import { attributesOf, hitsOf, type DescriptorChecks } from './descriptor-checks.ts'
+import { attributesOf, hitsOf, requestOf, type DescriptorChecks } from './descriptor-checks.ts'
 import { BadRequest, type DescriptorMatcher } from './domain.ts'
 import { quotaMetadata } from './metadata.ts'
 
@@ -40,6 +42,8 @@ export class FileMatcher implements DescriptorMatcher {
   }
   /** The rules by which decisions are counted. */
   readonly counted: CountedRules
+  /** The counts as operators see them. */
+  readonly listed: CountedDomain
 
   constructor(config: DomainConfig, options: FileMatcherOptions = {}) {
     const { algorithm = 'fixed-window', charging, onStoreFailure = 'local' } = options
@@ -55,6 +59,14 @@ export class FileMatcher implements DescriptorMatcher {
       shadow,
     }))
     this.counted = { name: config.domain, rules }
+    this.listed = listedCounts(config.domain, this.tree, (attributes, cost) => {
+      const entries = Object.entries(attributes).map(([key, value]) => ({
+        key,
+        value: String(value),
+      }))
+      const descriptor = { entries, limit: undefined, hits: cost, negative: false }
+      return requestOf([this.matchOne(descriptor, 1)], (_, units) => units)
+    })
   }
 
   match({ descriptors, hits }: RateLimitRequest): readonly DescriptorChecks[] {

@@ -15,6 +15,26 @@ export function countKey(values: readonly string[]): string {
   return HASHED + lengthPrefixed(values.map(part))
 }
 
+/**
+ * The values of a key that {@link countKey} made of so many; undefined for other strings and for keys of which a value
+ * is no more than its hash.
+ */
+export function valuesOfKey(key: string, length: number): readonly string[] | undefined {
+  if (length === 1) return key === HASHED ? [''] : key.startsWith(HASHED) ? undefined : [key]
+  if (!key.startsWith(HASHED)) return undefined
+  const values: string[] = []
+  for (let at = 1; at < key.length;) {
+    const colon = key.indexOf(':', at)
+    const size = key.slice(at, colon)
+    if (colon < 0 || !/^\d{1,4}$/.test(size)) return undefined
+    at = colon + 1 + Number(size)
+    if (at > key.length) return undefined
+    values.push(key.slice(colon + 1, at))
+  }
+  const isWhole = values.length === length && !values.some((value) => value.startsWith(HASHED))
+  return isWhole ? values : undefined
+}
+
 /** The texts with their lengths in front, so that no choice of texts can shift a border. */
 export function lengthPrefixed(texts: readonly string[]): string {
   let all = ''
