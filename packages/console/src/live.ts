@@ -12,6 +12,8 @@ export const link = signal<Link>('connecting')
 export const names = signal<readonly RuleName[]>([])
 export const ticks = signal<readonly Tick[]>([])
 export const top = signal<readonly Offender[]>([])
+/** Processes whose figures the lists add up; 1 without Redis. */
+export const processes = signal(1)
 export const detail = signal<Detail>({})
 export const session = signal<Session | undefined>(undefined)
 /** Whether the holder of the session may change things. */
@@ -25,6 +27,7 @@ interface Event {
   readonly ticks?: readonly Tick[]
   readonly tick?: Tick
   readonly top: readonly Offender[]
+  readonly processes: number
   readonly detail: Detail
 }
 
@@ -74,6 +77,7 @@ export async function checkSession(): Promise<void> {
 function receive(event: Event): void {
   if (event.names !== undefined) names.value = event.names
   top.value = event.top
+  processes.value = event.processes
   detail.value = event.detail
   const present = new Set<string>()
   for (const offender of event.top) {

@@ -52,7 +52,7 @@ export interface Detail {
   readonly generation?: number
   readonly reloadProblems?: readonly string[]
   readonly degraded?: boolean
-  readonly workers?: unknown
+  readonly workers?: { readonly wanted: number; readonly ready: number }
 }
 
 export interface Limit {
@@ -140,6 +140,14 @@ export interface PolicyView extends Detail {
   readonly words: readonly string[]
   readonly file: { readonly name: string; readonly text: string | null } | null
   readonly recent: number
+  readonly reloads: readonly Reload[]
+}
+
+/** A change of the policies while the service ran. */
+export interface Reload {
+  readonly at: number
+  readonly generation: number
+  readonly changes: readonly string[]
 }
 
 interface PolicyData {

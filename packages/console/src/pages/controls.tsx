@@ -3,6 +3,7 @@ import { admin } from '../api.ts'
 import { askRemoveOverride, askUnblock } from '../changes.ts'
 import { mayChange } from '../live.ts'
 import { Loading, useLoad } from '../parts/load.tsx'
+import { Table } from '../parts/table.tsx'
 import { hrefOf } from '../router.ts'
 import type { Block, Override } from '../types.ts'
 import { keyWords, shown, span } from '../words.ts'
@@ -24,114 +25,100 @@ export function Controls() {
       <section class="panel" aria-labelledby="blocks">
         <h2 id="blocks">Blocks</h2>
         <Loading of={blocks}>
-          {({ blocks: list }) =>
-            list.length === 0 ? (
-              <p class="empty">Nobody is blocked. Block a key on its page.</p>
-            ) : (
-              <div class="scroll" tabIndex={0} role="region" aria-label="List of blocks">
-                <table>
-                  <thead>
-                    <tr>
-                      <th scope="col">Key</th>
-                      <th scope="col">Policy</th>
-                      <th scope="col">By</th>
-                      <th scope="col">Ends in</th>
-                      <th scope="col">Note</th>
-                      {mayChange.value && <th scope="col">Actions</th>}
-                    </tr>
-                  </thead>
-                  <tbody>
-                    {list.map((block) => (
-                      <tr key={JSON.stringify([block.policy, block.attributes])}>
-                        <th scope="row" class="key">
-                          <a
-                            href={hrefOf('key', {
-                              ...(block.policy === null ? {} : { policy: block.policy }),
-                              ...block.attributes,
-                            })}
-                          >
-                            {keyWords(block.attributes)}
-                          </a>
-                        </th>
-                        <td>{block.policy === null ? 'all' : shown(block.policy)}</td>
-                        <td>{shown(block.by)}</td>
-                        <td>{left(block.until)}</td>
-                        <td>{shown(block.note, 200)}</td>
-                        {mayChange.value && (
-                          <td class="actions">
-                            <button type="button" onClick={() => askUnblock(block, blocks.again)}>
-                              Unblock
-                            </button>
-                          </td>
-                        )}
-                      </tr>
-                    ))}
-                  </tbody>
-                </table>
-              </div>
-            )
-          }
+          {({ blocks: list }) => (
+            <Table
+              name="List of blocks"
+              empty="Nobody is blocked. Block a key on its page."
+              columns={[
+                'Key',
+                'Policy',
+                'By',
+                'Ends in',
+                'Note',
+                ...(mayChange.value ? ['Actions'] : []),
+              ]}
+            >
+              {list.map((block) => (
+                <tr key={JSON.stringify([block.policy, block.attributes])}>
+                  <th scope="row" class="key">
+                    <a
+                      href={hrefOf('key', {
+                        ...(block.policy === null ? {} : { policy: block.policy }),
+                        ...block.attributes,
+                      })}
+                    >
+                      {keyWords(block.attributes)}
+                    </a>
+                  </th>
+                  <td>{block.policy === null ? 'all' : shown(block.policy)}</td>
+                  <td>{shown(block.by)}</td>
+                  <td>{left(block.until)}</td>
+                  <td>{shown(block.note, 200)}</td>
+                  {mayChange.value && (
+                    <td class="actions">
+                      <button type="button" onClick={() => askUnblock(block, blocks.again)}>
+                        Unblock
+                      </button>
+                    </td>
+                  )}
+                </tr>
+              ))}
+            </Table>
+          )}
         </Loading>
       </section>
       <section class="panel" aria-labelledby="overrides">
         <h2 id="overrides">Overrides</h2>
         <Loading of={overrides}>
-          {({ overrides: list }) =>
-            list.length === 0 ? (
-              <p class="empty">No limit is overridden beside the file.</p>
-            ) : (
-              <div class="scroll" tabIndex={0} role="region" aria-label="List of overrides">
-                <table>
-                  <thead>
-                    <tr>
-                      <th scope="col">When</th>
-                      <th scope="col">Rule</th>
-                      <th scope="col">Limit</th>
-                      <th scope="col">By</th>
-                      <th scope="col">Ends in</th>
-                      <th scope="col">Note</th>
-                      {mayChange.value && <th scope="col">Actions</th>}
-                    </tr>
-                  </thead>
-                  <tbody>
-                    {list.map((override) => (
-                      <tr key={JSON.stringify([override.policy, override.rule, override.when])}>
-                        <th scope="row" class="key">
-                          {shown(JSON.stringify(override.when), 120)}
-                        </th>
-                        <td>{shown(`${override.policy} / ${override.rule}`)}</td>
-                        <td>
-                          {shown(
-                            typeof override.limit === 'string'
-                              ? override.limit
-                              : JSON.stringify(override.limit),
-                          )}
-                          {override.idle !== null && (
-                            <span class="tag" title={override.idle}>
-                              not in force
-                            </span>
-                          )}
-                        </td>
-                        <td>{shown(override.by)}</td>
-                        <td>{override.until === null ? 'never' : left(override.until)}</td>
-                        <td>{shown(override.note, 200)}</td>
-                        {mayChange.value && (
-                          <td class="actions">
-                            <button
-                              type="button"
-                              onClick={() => askRemoveOverride(override, overrides.again)}
-                            >
-                              Remove
-                            </button>
-                          </td>
-                        )}
-                      </tr>
-                    ))}
-                  </tbody>
-                </table>
-              </div>
-            )
-          }
+          {({ overrides: list }) => (
+            <Table
+              name="List of overrides"
+              empty="No limit is overridden beside the file."
+              columns={[
+                'When',
+                'Rule',
+                'Limit',
+                'By',
+                'Ends in',
+                'Note',
+                ...(mayChange.value ? ['Actions'] : []),
+              ]}
+            >
+              {list.map((override) => (
+                <tr key={JSON.stringify([override.policy, override.rule, override.when])}>
+                  <th scope="row" class="key">
+                    {shown(JSON.stringify(override.when), 120)}
+                  </th>
+                  <td>{shown(`${override.policy} / ${override.rule}`)}</td>
+                  <td>
+                    {shown(
+                      typeof override.limit === 'string'
+                        ? override.limit
+                        : JSON.stringify(override.limit),
+                    )}
+                    {override.idle !== null && (
+                      <span class="tag" title={override.idle}>
+                        not in force
+                      </span>
+                    )}
+                  </td>
+                  <td>{shown(override.by)}</td>
+                  <td>{override.until === null ? 'never' : left(override.until)}</td>
+                  <td>{shown(override.note, 200)}</td>
+                  {mayChange.value && (
+                    <td class="actions">
+                      <button
+                        type="button"
+                        onClick={() => askRemoveOverride(override, overrides.again)}
+                      >
+                        Remove
+                      </button>
+                    </td>
+                  )}
+                </tr>
+              ))}
+            </Table>
+          )}
         </Loading>
       </section>
     </>

@@ -2,6 +2,7 @@
 import { admin } from '../api.ts'
 import { detail } from '../live.ts'
 import { Loading, useLoad } from '../parts/load.tsx'
+import { Table } from '../parts/table.tsx'
 import type { ServiceState } from '../types.ts'
 import { count, shown, span } from '../words.ts'
 
@@ -109,24 +110,19 @@ export function Health() {
             </section>
             <section class="panel" aria-labelledby="policies-state">
               <h2 id="policies-state">Policies</h2>
-              <table>
-                <thead>
-                  <tr>
-                    <th scope="col">Policy</th>
-                    <th scope="col">Rules</th>
-                    <th scope="col">Breaker</th>
+              <Table
+                name="List of policies"
+                empty="There is no policy."
+                columns={['Policy', 'Rules', 'Breaker']}
+              >
+                {state.policies.map(({ name, rules, breaker }) => (
+                  <tr key={name}>
+                    <th scope="row">{shown(name)}</th>
+                    <td>{rules.map((rule) => shown(rule)).join(', ')}</td>
+                    <td>{breaker ?? 'none: the store is in this process'}</td>
                   </tr>
-                </thead>
-                <tbody>
-                  {state.policies.map(({ name, rules, breaker }) => (
-                    <tr key={name}>
-                      <th scope="row">{shown(name)}</th>
-                      <td>{rules.map((rule) => shown(rule)).join(', ')}</td>
-                      <td>{breaker ?? 'none: the store is in this process'}</td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
+                ))}
+              </Table>
             </section>
           </>
         )}
@@ -134,7 +130,9 @@ export function Health() {
       {detail.value.workers !== undefined && (
         <section class="panel" aria-labelledby="workers">
           <h2 id="workers">Workers</h2>
-          <pre tabIndex={0}>{JSON.stringify(detail.value.workers, null, 2)}</pre>
+          <p>
+            {detail.value.workers.ready} of {detail.value.workers.wanted} are ready for traffic.
+          </p>
         </section>
       )}
     </>

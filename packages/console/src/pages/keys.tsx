@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import { admin } from '../api.ts'
 import { fieldOf } from '../form.ts'
 import { Loading, useLoad } from '../parts/load.tsx'
+import { Table } from '../parts/table.tsx'
 import { hrefOf, route } from '../router.ts'
 import type { FoundKey } from '../types.ts'
 import { count, keyWords, limitWords, shown, span } from '../words.ts'
@@ -55,34 +56,20 @@ export function Keys() {
       <Loading of={loaded}>
         {({ keys, cursor: next }) => (
           <>
-            {keys.length === 0 ? (
-              <p class="empty">
-                {next === null
+            <Table
+              name="Keys"
+              isPanel
+              empty={
+                next === null
                   ? 'No key was found.'
-                  : 'No key was found yet; there are more to look at.'}
-              </p>
-            ) : (
-              <div class="scroll panel" tabIndex={0} role="region" aria-label="Keys">
-                <table>
-                  <thead>
-                    <tr>
-                      <th scope="col">Key</th>
-                      <th scope="col">Rule</th>
-                      <th scope="col">Limit</th>
-                      <th scope="col" class="number">
-                        Left
-                      </th>
-                      <th scope="col">Free in</th>
-                    </tr>
-                  </thead>
-                  <tbody>
-                    {keys.map((found) => (
-                      <Row key={`${found.policy} ${found.rule} ${found.key}`} found={found} />
-                    ))}
-                  </tbody>
-                </table>
-              </div>
-            )}
+                  : 'No key was found yet; there are more to look at.'
+              }
+              columns={['Key', 'Rule', 'Limit', { number: 'Left' }, 'Free in']}
+            >
+              {keys.map((found) => (
+                <Row key={`${found.policy} ${found.rule} ${found.key}`} found={found} />
+              ))}
+            </Table>
             <p class="buttons">
               {cursor !== undefined && (
                 <button type="button" onClick={() => setCursor(undefined)}>

@@ -3,10 +3,10 @@ import { useState } from 'preact/hooks'
 import { ask } from '../api.ts'
 import { ticks } from '../live.ts'
 import { Loading, useLoad } from '../parts/load.tsx'
+import { Table } from '../parts/table.tsx'
 import { hrefOf } from '../router.ts'
-import type { PolicyView, Trial } from '../types.ts'
-import { clock, count, keyWords, percent, shown, span } from '../words.ts'
-import { marksOf } from './overview.tsx'
+import type { PolicyView, Reload, Trial } from '../types.ts'
+import { count, keyWords, percent, shown, span } from '../words.ts'
 
 export function PolicyPage() {
   const loaded = useLoad(() => ask<PolicyView>('/console/policy'), [ticks.value.at(-1)?.generation])
@@ -36,6 +36,7 @@ export function PolicyPage() {
                 </div>
               ))}
             </section>
+            <Reloads list={view.reloads} />
             <TryChange view={view} />
           </>
         )}
@@ -46,7 +47,6 @@ export function PolicyPage() {
 
 function Validity({ view }: { readonly view: PolicyView }) {
   const problems = view.reloadProblems ?? []
-  const reloads = marksOf(ticks.value).filter(({ label }) => label === 'reload')
   return (
     <section class={`verdict ${problems.length === 0 ? 'good' : 'bad'}`} aria-label="Validity">
       <p class="headline">
@@ -55,14 +55,38 @@ function Validity({ view }: { readonly view: PolicyView }) {
       <p>
         Generation {view.generation}
         {view.file !== null && `, from ${shown(view.file.name, 200)}`}.
-        {reloads.length > 0 &&
-          ` Reloaded at ${reloads.map(({ t }) => clock(t * 1000)).join(', ')}.`}
       </p>
       {problems.map((problem) => (
         <p class="problem" key={problem}>
           {shown(problem, 300)}
         </p>
       ))}
+    </section>
+  )
+}
+
+/** What changed while the service ran, the newest first. */
+function Reloads({ list }: { readonly list: readonly Reload[] }) {
+  return (
+    <section class="panel" aria-labelledby="reloads">
+      <h2 id="reloads">Reloads</h2>
+      <Table
+        name="Reloads"
+        empty="The policies have not changed since the service began."
+        columns={['When', { number: 'Generation' }, 'What changed']}
+      >
+        {list.toReversed().map(({ at, generation, changes }) => (
+          <tr key={generation}>
+            <td>{new Date(at).toLocaleString('en-GB')}</td>
+            <td class="number">{generation}</td>
+            <td>
+              {changes.map((change) => (
+                <div key={change}>{shown(change, 200)}</div>
+              ))}
+            </td>
+          </tr>
+        ))}
+      </Table>
     </section>
   )
 }

@@ -6,7 +6,7 @@ import { Loading, useLoad } from '../parts/load.tsx'
 import { hrefOf, route } from '../router.ts'
 import type { Attributes, PolicyView, RuleData } from '../types.ts'
 import { count, keyWords, percent, shown } from '../words.ts'
-import { marksOf } from './overview.tsx'
+import { marksOf } from '../marks.ts'
 
 export function RulePage() {
   const policy = route.value.query.get('policy') ?? ''

@@ -110,7 +110,10 @@ export async function startAdmin(
       attempts,
       audit,
       limiters: context.limiters,
-      top: async () => (await offenders(fleet, fleet.since, TOP)).offenders,
+      top: async () => {
+        const { offenders: top, processes } = await offenders(fleet, fleet.since, TOP)
+        return { top, processes }
+      },
       recent: parts.recent,
       metricsText: parts.metricsText,
       detail: parts.detail,

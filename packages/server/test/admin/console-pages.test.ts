@@ -1,9 +1,10 @@
 // The console in a real browser: who may come in, what every action does to the store, and what hostile names do to the page.
 import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { accessibilityProblems, openBrowser, openPage } from '../../../../test/browser/browser.ts'
-import { administered, TOKEN, type Admin } from './admin.ts'
+import { administered, folder, policies, TOKEN, type Admin } from './admin.ts'
 
 const READER = 'reader-token-for-tests-0123456789-x'
 const EVERYTHING = ['overview', 'keys', 'controls', 'policy', 'audit', 'health']
@@ -247,6 +248,22 @@ describe('a changed policy', () => {
     )
     await page.getByRole('button', { name: 'Try it' }).click()
     expect(await isShown(page.getByText(/line 3, column \d+:/))).toBe(true)
+  })
+})
+
+describe('a reload', () => {
+  it('is told in words on the page of the policy', async () => {
+    const file = join(folder(), 'sluice.json')
+    const admin = await administered({}, {}, { source: { file, digest: 'first', watch: false } })
+    const { page } = await signedIn(admin)
+    await go(page, '#/policy')
+    await page.getByText('The policies have not changed since the service began.').waitFor()
+    const [policy] = policies
+    const rules = policy!.rules.map((rule) => ({ ...rule, limit: '7/h' }))
+    writeFileSync(file, JSON.stringify({ policies: [{ ...policy, rules }] }))
+    expect(await admin.reload()).toBe('applied')
+    const row = page.getByRole('row').filter({ hasText: '→ token bucket 7/h' })
+    expect(await isShown(row.first())).toBe(true)
   })
 })
 

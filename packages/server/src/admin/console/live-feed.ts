@@ -9,21 +9,26 @@ const MAX_VIEWERS = 200
 /** Bytes that may wait for a viewer that does not read; beyond them its stream ends, and the page connects again. */
 const MAX_WAITING = 1_000_000
 
-/** What goes to the viewers beside the numbers of a second. It may take longer than one. */
-export type ReadMore = () => Promise<object>
+/** What else happens every second. */
+export interface EverySecond {
+  /** Whether anybody looks or not. */
+  look(now: Millis): void
+  /** What goes to the viewers beside the numbers. It may take longer than a second. */
+  readMore(): Promise<object>
+}
 
 /** The streams of all viewers. */
 export class LiveFeed {
   private readonly sampler: Sampler
-  private readonly readMore: ReadMore
-  private more: object = { top: [], detail: {} }
+  private readonly every: EverySecond
+  private more: object = { top: [], processes: 1, detail: {} }
   private readonly viewers = new Map<ServerResponse, Millis>()
   private readonly timer: NodeJS.Timeout
   private isSampling = false
 
-  constructor(sampler: Sampler, readMore: ReadMore) {
+  constructor(sampler: Sampler, every: EverySecond) {
     this.sampler = sampler
-    this.readMore = readMore
+    this.every = every
     this.timer = setInterval(() => void this.tick(), EVERY).unref()
     // The first reading is what the next one is compared with.
     void this.tick()
@@ -48,10 +53,11 @@ export class LiveFeed {
     if (this.isSampling) return
     this.isSampling = true
     try {
+      this.every.look(now)
       const names = this.sampler.history.names.length
       const tick = await this.sampler.sample(now)
       if (tick === undefined || this.viewers.size === 0) return
-      this.more = await this.readMore()
+      this.more = await this.every.readMore()
       const { history } = this.sampler
       const text = eventText('tick', {
         tick,

@@ -9,6 +9,7 @@ import type { Audit } from '../audit.ts'
 import type { TokenRing } from '../token-ring.ts'
 import { createConsole, type Console } from './console-routes.ts'
 import { Sampler } from './history.ts'
+import { ReloadHistory } from './reload-history.ts'
 import { LiveFeed } from './live-feed.ts'
 import { Sessions } from './session.ts'
 import { StaticFiles } from './static-files.ts'
@@ -25,7 +26,7 @@ export interface StartConsoleOptions {
   readonly audit: Audit
   readonly limiters: LimiterSource
   /** The keys that were refused most. */
-  readonly top: () => Promise<readonly object[]>
+  readonly top: () => Promise<{ readonly top: readonly object[]; readonly processes: number }>
   readonly recent: RecentTraffic
   readonly metricsText: () => string | Promise<string>
   readonly detail: () => object
@@ -46,10 +47,11 @@ export interface StartedConsole {
 export function startConsole(options: StartConsoleOptions): StartedConsole {
   const { tokens, attempts, audit, limiters, top, recent, file } = options
   const sampler = new Sampler(options.metricsText)
-  const feed = new LiveFeed(sampler, async () => ({
-    top: await top(),
-    detail: options.detail(),
-  }))
+  const reloads = new ReloadHistory(() => limiters.current)
+  const feed = new LiveFeed(sampler, {
+    look: (now) => reloads.look(now),
+    readMore: async () => ({ ...(await top()), detail: options.detail() }),
+  })
   const shared = {
     tokens,
     attempts,
@@ -67,6 +69,7 @@ export function startConsole(options: StartConsoleOptions): StartedConsole {
         words: limiters.current.policies.map((policy) => options.describe(policy).join('\n')),
         file: file === undefined ? null : { name: file, text: await textOf(file) },
         recent: recent.list().length,
+        reloads: reloads.list,
         ...options.detail(),
       }),
       audit: () => ({ entries: audit.recent }),

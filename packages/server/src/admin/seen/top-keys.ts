@@ -17,8 +17,12 @@ export async function offenders(
   fleet: Fleet,
   since: Millis,
   most: number,
-): Promise<{ readonly since: string; readonly offenders: readonly object[] }> {
-  const { parts } = await fleet.rules()
+): Promise<{
+  readonly since: string
+  readonly processes: number
+  readonly offenders: readonly object[]
+}> {
+  const { parts, processes } = await fleet.rules()
   const all = seenKeys(parts, most).flatMap(({ policy, rule, refused }) =>
     shownKeys(refused).map(({ attributes, count, error }) => ({
       policy,
@@ -29,7 +33,7 @@ export async function offenders(
     })),
   )
   const sorted = all.toSorted((a, b) => b.refused - a.refused).slice(0, most)
-  return { since: new Date(since).toISOString(), offenders: sorted }
+  return { since: new Date(since).toISOString(), processes, offenders: sorted }
 }
 
 /** What to show of the keys. */
