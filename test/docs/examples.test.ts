@@ -16,6 +16,7 @@ const IN_WORDS = [
   'runbook.md',
   'scaling.md',
   'troubleshooting.md',
+  'warnings.md',
   'why-not-incr.md',
 ]
 const guides = ['docs/guide', 'docs/guide/coming-from', 'docs/guide/frameworks'].flatMap((folder) =>
@@ -23,9 +24,9 @@ const guides = ['docs/guide', 'docs/guide/coming-from', 'docs/guide/frameworks']
     .filter((name) => name.endsWith('.md') && !IN_WORDS.includes(name))
     .map((name) => `${folder}/${name}`),
 )
-const http = readdirSync(join(root, 'docs/reference/http')).map(
-  (name) => `docs/reference/http/${name}`,
-)
+const http = readdirSync(join(root, 'docs/reference/http'))
+  .filter((name) => !IN_WORDS.includes(name))
+  .map((name) => `docs/reference/http/${name}`)
 const references = ['docs/reference/client.md', 'docs/reference/policy.md']
 // What is on running the service has commands and YAML alone; the tests of the service read those.
 const operate = readdirSync(join(root, 'docs/operate'))
