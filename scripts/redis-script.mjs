@@ -12,9 +12,17 @@ export async function makeRedisScript() {
   const made = await Promise.all([...files.values()].map(makerOf))
   const makers = `local makers = { ${rows.map((/** @type {Row} */ { lua }) => `make_${tableOf(lua)}`).join(', ')} }\n`
   const holds = `local function make_holds()\n${await sourceOf('holds')}return holds\nend\n`
-  const text = [await sourceOf('prelude'), ...made, makers, holds, await sourceOf('take-all')].join(
-    '',
-  )
+  const kinds = `local kinds = { ${rows.map((/** @type {Row} */ { lua }) => kindOf(lua)).join(', ')} }\n`
+  const text = [
+    await sourceOf('prelude'),
+    await sourceOf('call'),
+    kinds,
+    await sourceOf('take-holds'),
+    ...made,
+    makers,
+    holds,
+    await sourceOf('take-all'),
+  ].join('')
   return [
     '// Generated from redis/lua and algorithms/table.ts by `npm run generate`. Do not edit.',
     '',
@@ -50,6 +58,11 @@ async function makerOf({ lua, words, hasBurst }) {
   const table = tableOf(lua)
   const facts = `${table}.words = ${words}\n${table}.has_burst = ${hasBurst}\n`
   return `local function make_${table}()\n${await sourceOf(lua)}${facts}return ${table}\nend\n`
+}
+
+/** How take-holds.lua counts: 0 where it does not. @param {string} lua */
+function kindOf(lua) {
+  return ['bucket', 'fixed-window', 'calendar-window'].indexOf(lua) + 1
 }
 
 /** The name of the table that a Lua file makes. @param {string} lua */

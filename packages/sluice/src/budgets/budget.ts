@@ -9,7 +9,7 @@ import type { CompiledRule } from '../policy/compile.ts'
 import { attributeText } from '../policy/pattern.ts'
 import type { Attributes, RuleInCode } from '../policy/policy.ts'
 import type { Exchanged, HoldStore, Settled, Settlement } from '../stores/holds/hold-store.ts'
-import { isPromise, type Check, type MaybePromise, type Store } from '../stores/store.ts'
+import { isPromise, type Check, type Hold, type MaybePromise, type Store } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
 import type { Timers } from '../time/timers.ts'
 import { Estimates } from './estimates.ts'
@@ -130,7 +130,7 @@ export class PolicyBudget {
   private readonly estimates = new Estimates()
   private readonly renewals: SlotRenewals
   private readonly pending: PendingSettlements
-  private readonly store: Store
+  private readonly deciding: DecideOptions
   private isClosed = false
 
   constructor(options: PolicyBudgetOptions) {
@@ -145,7 +145,7 @@ export class PolicyBudget {
       shortest,
     )
     this.pending = new PendingSettlements((settlements) => store.exchange(settlements, []), timers)
-    this.store = takingFrom(store)
+    this.deciding = { ...options.deciding, store: takingFrom(store) }
   }
 
   reserve(input: Attributes | string, estimate?: number): MaybePromise<Reservation> {
@@ -160,10 +160,14 @@ export class PolicyBudget {
       const first = Math.floor(check.limit.burst * FIRST_ESTIMATE)
       const cost = Math.max(1, Math.min(wanted ?? first, share))
       units = Math.max(units, cost)
-      return { ...check, cost, hold: { ...holdOf(rule, hold), late: LATE } }
+      return holding(check, cost, {
+        id: hold,
+        life: rule.hold as Millis,
+        onEnd: 'free',
+        late: LATE,
+      })
     })
-    const decided = decide(request, { ...this.options.deciding, store: this.store })
-    return after(decided, (decision) =>
+    return after(decide(request, this.deciding), (decision) =>
       reservationOf(request, decision, { hold, policy: this.options.name, attributes, units }),
     )
   }
@@ -171,7 +175,7 @@ export class PolicyBudget {
   settle(id: string, actual: number | Usage): MaybePromise<Settlements> {
     checkActual(actual)
     return this.book(id, (rule, attributes) => {
-      if (isSlot(rule)) return { spent: 0, keep: 0 }
+      if (isSlot(rule)) return NOTHING_SPENT
       const spent = costOf(actual, rule)
       this.estimates.note(nameOf(rule, attributes), spent)
       return { spent, keep: 0 }
@@ -183,7 +187,7 @@ export class PolicyBudget {
   }
 
   cancel(id: string): MaybePromise<Settlements> {
-    return this.book(id, () => ({ spent: 0, keep: 0 }))
+    return this.book(id, () => NOTHING_SPENT)
   }
 
   enter(input: Attributes | string, cost = 1, isRenewed = true): MaybePromise<Slot> {
@@ -193,15 +197,14 @@ export class PolicyBudget {
     const request = this.match(attributes, cost, (check, rule) =>
       isSlot(rule) ? slotCheck(check, rule, hold) : undefined,
     )
-    const decided = decide(request, { ...this.options.deciding, store: this.store })
-    return after(decided, (decision) =>
+    return after(decide(request, this.deciding), (decision) =>
       this.slotOf(request, decision, { hold, attributes, isRenewed }),
     )
   }
 
   leave(id: string): MaybePromise<void> {
     return after(
-      this.tryBook(id, () => ({ spent: 0, keep: 0 })),
+      this.tryBook(id, () => NOTHING_SPENT),
       () => {},
     )
   }
@@ -265,19 +268,17 @@ export class PolicyBudget {
   ): MaybePromise<Settlements> {
     const { store, name } = this.options
     const { hold, attributes, units, isDegraded } = readId(id, name)
-    const held: [RuleInCode, Settlement][] = []
-    this.match(attributes, 1, (check, rule) => {
-      held.push([
-        rule,
-        { ...settlementOf(check, hold), ...bookingOf(rule, attributes), debt: debtOf(rule, check) },
-      ])
-      return check
-    })
+    const settlements: Settlement[] = []
+    const rules: string[] = []
+    for (const check of this.matched(attributes, 1).checks) {
+      if (check.holds !== true) continue
+      const rule = check.rule as RuleInCode
+      rules.push(rule.name)
+      settlements.push(settlementOf(check, hold, bookingOf(rule, attributes), debtOf(rule, check)))
+    }
     // The fallback has charged the estimate to this process's share.
     if (isDegraded) return degradedSettlements(units)
-    const settlements = held.map(([, settlement]) => settlement)
-    const answered = ({ settled }: Exchanged): Settlements =>
-      summary(settled.map((one, i) => ({ ...one, rule: held[i]![0].name })))
+    const answered = ({ settled }: Exchanged): Settlements => summary(settled, rules)
     const exchanged = store.exchange(settlements, [])
     if (!isPromise(exchanged)) return answered(exchanged)
     return exchanged.then(answered, (error: unknown) => {
@@ -293,38 +294,64 @@ export class PolicyBudget {
     cost: number,
     held: (check: RuleCheck, rule: RuleInCode) => RuleCheck | undefined,
   ): DecisionRequest {
+    const request = this.matched(attributes, cost)
+    const checks: RuleCheck[] = []
+    for (const check of request.checks) {
+      const made = check.holds === true ? held(check, check.rule as RuleInCode) : check
+      if (made !== undefined) checks.push(made)
+    }
+    return { attributes: request.attributes, checks, skipped: request.skipped }
+  }
+
+  private matched(attributes: Attributes, cost: number): DecisionRequest {
     const { rules, hashKeys } = this.options
     if (this.isClosed)
       throw new SluiceError(
         'limiter-closed',
         'the budget is closed; make a new one, or close it later',
       )
-    const request = matchRules(rules, attributes, cost, hashKeys)
-    const checks = request.checks.flatMap((check) => {
-      if (check.holds !== true) return [check]
-      return held(check, check.rule as RuleInCode) ?? []
-    })
-    return { ...request, checks }
+    return matchRules(rules, attributes, cost, hashKeys)
   }
 }
 
 /** What is booked on one rule. */
 type Booking = Pick<Settlement, 'spent' | 'keep' | 'life'>
 
+const NOTHING_SPENT: Booking = { spent: 0, keep: 0 }
+
 function isSlot(rule: RuleInCode): boolean {
   return rule.concurrency !== undefined
 }
 
-function holdOf(rule: RuleInCode, id: string): { id: string; life: Millis; onEnd: 'free' } {
-  return { id, life: rule.hold as Millis, onEnd: 'free' }
-}
-
 function slotCheck(check: RuleCheck, rule: RuleInCode, id: string): RuleCheck {
-  return { ...check, cost: 1, hold: holdOf(rule, id) }
+  return holding(check, 1, { id, life: rule.hold as Millis, onEnd: 'free' })
 }
 
-function settlementOf({ space, key, limit, slowestQuota }: Check, id: string): Settlement {
-  return { space, key, limit, slowestQuota, id, spent: 0, keep: 0 }
+/** The check of a hold. Field by field: a spread costs as much as the rest of a reservation. */
+function holding(check: RuleCheck, cost: number, hold: Hold): RuleCheck {
+  const { space, key, limit, slowestQuota, shadow, countRefused, onStoreFailure, rule } = check
+  return {
+    space,
+    key,
+    limit,
+    cost,
+    slowestQuota,
+    holds: true,
+    hold,
+    shadow: shadow ?? false,
+    countRefused: countRefused ?? false,
+    onStoreFailure: onStoreFailure!,
+    rule,
+  }
+}
+
+function settlementOf(
+  { space, key, limit, slowestQuota }: Check,
+  id: string,
+  { spent, keep, life }: Booking = NOTHING_SPENT,
+  debt = 0,
+): Settlement {
+  return { space, key, limit, slowestQuota, id, spent, keep, life, debt }
 }
 
 function debtOf({ debt }: RuleInCode, { limit }: Check): number {
@@ -355,32 +382,36 @@ function reservationOf(
   data: { hold: string; policy: string; attributes: Attributes; units: number },
 ): Reservation {
   if (!decision.allowed) return { allowed: false, id: '', units: 0, endsAt: 0, decision }
-  const lives = checks.flatMap(({ hold }) => (hold === undefined ? [] : [hold.life]))
-  const endsAt = lives.length === 0 ? 0 : decision.at + smallest(lives)
-  const id = writeId({ ...data, endsAt, isDegraded: decision.degraded || lives.length === 0 })
-  return { allowed: true, id, units: data.units, endsAt, decision }
+  let life = Infinity
+  for (const { hold } of checks) if (hold !== undefined) life = Math.min(life, hold.life)
+  const holdsNothing = life === Infinity
+  const { hold, policy, attributes, units } = data
+  const isDegraded = decision.degraded || holdsNothing
+  const endsAt = holdsNothing ? 0 : decision.at + life
+  const id = writeId({ hold, policy, attributes, units, isDegraded, endsAt })
+  return { allowed: true, id, units, endsAt, decision }
 }
 
 function smallest(numbers: readonly number[]): number {
   return numbers.reduce((least, number) => Math.min(least, number), Infinity)
 }
 
-function largest(numbers: readonly number[]): number {
-  return numbers.reduce((most, number) => Math.max(most, number), 0)
-}
-
 const STATUSES: readonly Settled['status'][] = ['settled', 'late', 'repeated', 'unknown']
 
-function summary(rules: readonly SettledRule[]): Settlements {
-  const ends = rules.map(({ endsAt }) => endsAt).filter((end) => end > 0)
-  return {
-    status: STATUSES.find((status) => rules.some((one) => one.status === status)) ?? 'unknown',
-    charged: largest(rules.map(({ charged }) => charged)),
-    uncharged: largest(rules.map(({ uncharged }) => uncharged)),
-    debt: largest(rules.map(({ debt }) => debt)),
-    endsAt: ends.length === 0 ? 0 : smallest(ends),
-    rules,
+/** The rule whose status says most decides the status; of the numbers, the largest. */
+function summary(settled: readonly Settled[], names: readonly string[]): Settlements {
+  const rules: SettledRule[] = []
+  let first = STATUSES.length - 1
+  let [charged, uncharged, debt, endsAt] = [0, 0, 0, 0]
+  for (const [i, one] of settled.entries()) {
+    first = Math.min(first, STATUSES.indexOf(one.status))
+    charged = Math.max(charged, one.charged)
+    uncharged = Math.max(uncharged, one.uncharged)
+    debt = Math.max(debt, one.debt)
+    if (one.endsAt > 0) endsAt = endsAt === 0 ? one.endsAt : Math.min(endsAt, one.endsAt)
+    rules.push(Object.assign(one, { rule: names[i]! }))
   }
+  return { status: STATUSES[first]!, charged, uncharged, debt, endsAt, rules }
 }
 
 const NOTHING = { charged: 0, uncharged: 0, debt: 0, endsAt: 0, rules: [] }

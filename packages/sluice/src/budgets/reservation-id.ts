@@ -7,6 +7,10 @@ import type { Millis } from '../time/clock.ts'
 const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
+// Nearly all ids are made of ASCII, of which the encoded form is the text itself.
+// oxlint-disable-next-line no-control-regex
+const NOT_ASCII = /[^\x00-\x7f]/
+
 /** The longest id, in characters. */
 const MAX_LENGTH = 8192
 
@@ -30,7 +34,7 @@ export interface ReservationData {
 export function writeId(data: ReservationData): string {
   const { hold, policy, attributes, units, isDegraded, endsAt } = data
   const text = JSON.stringify([policy, attributes, units, isDegraded ? 1 : 0, endsAt])
-  return `${hold}.${toBase64Url(encoder.encode(text))}`
+  return `${hold}.${base64Url(NOT_ASCII.test(text) ? binaryOf(encoder.encode(text)) : text)}`
 }
 
 /** Reads an id. Throws `unknown-reservation` when it is not one of this policy. */
@@ -73,28 +77,37 @@ export function unknownReservation(message: string): SluiceError {
   return new SluiceError('unknown-reservation', message)
 }
 
-/** Random bytes in one id. */
+/** Random bytes in one id, and their length as text. */
 const ID_BYTES = 12
+const ID_LENGTH = 16
 /** Random bytes for the next ids: to ask for them costs the same for one id and for many. */
 const pool = new Uint8Array(ID_BYTES * 64)
-let used = pool.length
+let ids = ''
+let used = 0
 
 /** A name for the holds of one reservation, different each time. */
 export function newHoldId(): string {
-  if (used === pool.length) {
+  if (used === ids.length) {
     globalThis.crypto.getRandomValues(pool)
+    ids = base64Url(binaryOf(pool))
     used = 0
   }
-  used += ID_BYTES
-  return toBase64Url(pool.subarray(used - ID_BYTES, used))
+  used += ID_LENGTH
+  return ids.slice(used - ID_LENGTH, used)
 }
 
 function parsed(id: string): ReservationData | undefined {
   const dot = id.indexOf('.')
   if (dot < 1) return undefined
   try {
-    const bytes = Uint8Array.from(fromBase64Url(id.slice(dot + 1)), (c) => c.charCodeAt(0))
-    const data: unknown = JSON.parse(decoder.decode(bytes))
+    const binary = atob(
+      id
+        .slice(dot + 1)
+        .replaceAll('-', '+')
+        .replaceAll('_', '/'),
+    )
+    const text = NOT_ASCII.test(binary) ? decoder.decode(bytesOf(binary)) : binary
+    const data: unknown = JSON.parse(text)
     if (!Array.isArray(data)) return undefined
     const [policy, attributes, units, degraded, endsAt] = data as unknown[]
     const isValid =
@@ -118,12 +131,18 @@ function parsed(id: string): ReservationData | undefined {
   }
 }
 
-function toBase64Url(bytes: Uint8Array): string {
-  let text = ''
-  for (const byte of bytes) text += String.fromCharCode(byte)
-  return btoa(text).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
+function base64Url(binary: string): string {
+  const text = btoa(binary)
+  const end = text.indexOf('=')
+  return (end < 0 ? text : text.slice(0, end)).replaceAll('+', '-').replaceAll('/', '_')
 }
 
-function fromBase64Url(text: string): string {
-  return atob(text.replaceAll('-', '+').replaceAll('_', '/'))
+function binaryOf(bytes: Uint8Array): string {
+  let text = ''
+  for (const byte of bytes) text += String.fromCharCode(byte)
+  return text
+}
+
+function bytesOf(binary: string): Uint8Array {
+  return Uint8Array.from(binary, (c) => c.charCodeAt(0))
 }

@@ -69,8 +69,19 @@ function toHeldCheck(
   { space, limit, slowestQuota }: PlacedLimit,
 ): RuleCheck {
   const units = rule.concurrency === undefined ? cost : 0
-  const place = { space, key, limit, cost: units, slowestQuota, holds: true }
-  return { ...place, shadow, countRefused, onStoreFailure, rule }
+  return {
+    space,
+    key,
+    limit,
+    cost: units,
+    slowestQuota,
+    holds: true,
+    hold: undefined,
+    shadow,
+    countRefused,
+    onStoreFailure,
+    rule,
+  }
 }
 
 /** Whether a rule counts every request by the attribute `key`, always under the same limit. */

@@ -5,7 +5,7 @@ import type { Millis } from '../time/clock.ts'
 import { storeError } from './redis-errors.ts'
 import { answerOf, type Reply } from './reply.ts'
 import { TAKE_ALL, TAKE_BUCKETS, type Script } from './script.generated.ts'
-import { holdArgs, type Shape } from './shape.ts'
+import { addHoldArgs, type Shape } from './shape.ts'
 import type { Check } from '../stores/store.ts'
 import type { Settled } from '../stores/holds/hold-store.ts'
 
@@ -33,6 +33,7 @@ export class Batch {
   /** The checks of requests with holds, which differ within a shape. */
   private readonly ownChecks = new Map<number, readonly Check[]>()
   private isPlain = true
+  private isSimple = true
   private answers: readonly Answer[] = []
   private failure: SluiceError | undefined
   private finish!: () => void
@@ -47,8 +48,10 @@ export class Batch {
   add(shape: Shape, names: readonly string[], checks: readonly Check[]): number {
     let number = this.shapes.lastIndexOf(shape) + 1
     if (number === 0) number = this.shapes.push(shape)
-    // The short script reads every count of a request before it writes one, so no count may be there twice.
-    if (shape.plainArgs === undefined || hasTwins(names)) this.isPlain = false
+    // The short ways read every count of a request before they write one, so no count may be there twice.
+    const isTwice = hasTwins(names)
+    if (shape.plainArgs === undefined || isTwice) this.isPlain = false
+    if (!shape.isSimple || isTwice) this.isSimple = false
     for (const name of names) this.names.push(name)
     if (shape.hasHolds) this.ownChecks.set(this.numbers.length, checks)
     return this.numbers.push(number) - 1
@@ -71,12 +74,12 @@ export class Batch {
       for (const { plainArgs } of shapes) for (const arg of plainArgs!) args.push(arg)
       return args
     }
-    const args = [time, String(latest), String(shapes.length)]
+    const isSimple = this.isSimple ? '1' : ''
+    const args = [time, String(latest), String(shapes.length), isSimple, this.numbersText()]
     for (const shape of shapes) for (const arg of shape.args) args.push(arg)
     for (let i = 0; i < numbers.length; i++) {
-      args.push(String(numbers[i]))
       const own = this.ownChecks.get(i)
-      if (own !== undefined) for (const arg of holdArgs(own)) args.push(arg)
+      if (own !== undefined) addHoldArgs(args, own)
     }
     return args
   }

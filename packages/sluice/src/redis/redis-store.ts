@@ -144,6 +144,8 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
   return Object.assign(cache, { timeout, watch, exchange, inside, ...parts })
 }
 
+const NONE: readonly never[] = []
+
 /** Decides checks of one slot. */
 type Run = Batcher['run']
 
@@ -200,26 +202,30 @@ class Redis implements ObservedStore {
     })
   }
 
-  async exchange(settlements: readonly Settlement[], checks: readonly Check[]): Promise<Exchanged> {
-    if (settlements.length === 0) return { settled: [], verdicts: await this.take(checks) }
-    if (checks.length === 0) return { settled: await this.settle(settlements), verdicts: [] }
+  exchange(settlements: readonly Settlement[], checks: readonly Check[]): Promise<Exchanged> {
+    if (settlements.length === 0)
+      return this.take(checks).then((verdicts) => ({ settled: NONE, verdicts }))
     // Both are sent in this turn, in this order: in one call, unless they are in several slots.
     const settled = this.settle(settlements)
-    const verdicts = checks.length === 0 ? [] : this.take(checks)
-    const answers = await Promise.all([settled, verdicts])
-    return { settled: answers[0], verdicts: answers[1] }
+    if (checks.length === 0) return settled.then((settled) => ({ settled, verdicts: NONE }))
+    return Promise.all([settled, this.take(checks)]).then(([settled, verdicts]) => ({
+      settled,
+      verdicts,
+    }))
   }
 
-  private async settle(settlements: readonly Settlement[]): Promise<readonly Settled[]> {
-    if (!this.cluster && settlements.length > 0) {
-      const names = settlements.map(({ space, key }) => this.nameOf(space, key))
-      return this.batcher.book(settlements, names)
-    }
+  private settle(settlements: readonly Settlement[]): Promise<readonly Settled[]> {
+    if (this.cluster) return this.settleAcross(settlements)
+    const names = settlements.map(({ space, key }) => this.nameOf(space, key))
+    return this.batcher.book(settlements, names)
+  }
+
+  private async settleAcross(settlements: readonly Settlement[]): Promise<readonly Settled[]> {
     const settled: Settled[] = []
     const indexed = settlements.map((settlement, index) => {
       return { settlement, index, name: this.nameOf(settlement.space, settlement.key) }
     })
-    const groups = grouped(indexed, ({ name }) => (this.cluster ? slotOf(name) : 0))
+    const groups = grouped(indexed, ({ name }) => slotOf(name))
     const runs = groups.map(async (group) => {
       const answers = await this.batcher.book(
         group.map(({ settlement }) => settlement),

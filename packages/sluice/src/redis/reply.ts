@@ -120,28 +120,29 @@ function heldVerdict({ limit, cost, hold }: Check, reply: Reply): Verdict {
 
 const STATUSES: readonly SettledStatus[] = ['unknown', 'settled', 'late', 'repeated']
 
+/** Added to the status when units stay out. */
+const STAYS_OUT = 4
+
 function readSettled({ limit, spent }: Settlement, reply: Reply): Settled {
-  const status = STATUSES[numberFrom(reply)]!
+  const first = numberFrom(reply)
+  const status = STATUSES[first % STAYS_OUT]!
   const charged = numberFrom(reply)
-  const kept = numberFrom(reply)
-  const endsAt = instantFrom(reply)
+  const kept = first >= STAYS_OUT ? numberFrom(reply) : 0
+  const endsAt = kept > 0 ? reply.now + numberFrom(reply) : 0
   const numbers = readNumbers(limit, reply)
   return settledOf(limit, numbers, { status, charged, kept, endsAt }, spent, reply.now)
 }
 
 function readNumbers(limit: Limit, reply: Reply): HeldNumbers {
-  const at = reply.now - numberFrom(reply)
+  const { now } = reply
+  const at = now - numberFrom(reply)
   const used = numberFrom(reply)
   const before = algorithmOf(limit).words === 3 ? numberFrom(reply) : 0
+  const state = { at, used, before }
   const out = numberFrom(reply)
+  if (out === 0) return { state, out, leased: 0, nextEnd: 0, lastEnd: 0 }
   const leased = numberFrom(reply)
-  const nextEnd = instantFrom(reply)
-  const lastEnd = instantFrom(reply)
-  return { state: { at, used, before }, out, leased, nextEnd, lastEnd }
-}
-
-/** An instant, sent as what is left until then; 0 stands for none. */
-function instantFrom(reply: Reply): Millis {
-  const left = numberFrom(reply)
-  return left === 0 ? 0 : reply.now + left
+  const nextEnd = now + numberFrom(reply)
+  const lastEnd = now + numberFrom(reply)
+  return { state, out, leased, nextEnd, lastEnd }
 }

@@ -15,7 +15,7 @@ export interface SettleCheck extends Check {
 export function settleChecks(settlements: readonly Settlement[]): readonly SettleCheck[] {
   return settlements.map((settlement) => {
     const { space, key, limit, slowestQuota } = settlement
-    return { space, key, limit, slowestQuota, cost: 0, holds: true, settlement }
+    return { space, key, limit, cost: 0, slowestQuota, holds: true, settlement }
   })
 }
 
@@ -52,6 +52,8 @@ export interface Shape {
   readonly args: readonly string[]
   /** The same for the script of plain takes from buckets; undefined when this is none. */
   readonly plainArgs: readonly string[] | undefined
+  /** Whether the part of the script that decides most requests with holds can decide this one. */
+  readonly isSimple: boolean
   /** Whether a count keeps holds, so that each request has arguments of its own. */
   readonly hasHolds: boolean
   /** Whether the description holds at any time. One with periods of the calendar holds for now. */
@@ -67,19 +69,19 @@ export function shapeOf(operation: Operation, checks: readonly Check[], now: Mil
     checks,
     args: [OPERATIONS[operation], length, ...checks.flatMap((check) => argsOf(check, now))],
     plainArgs: isPlain ? [length, ...checks.flatMap(plainArgsOf)] : undefined,
+    isSimple: (operation === 'take' || operation === 'settle') && checks.every(isSimpleCheck),
     hasHolds: checks.some(({ holds }) => holds === true),
     isLasting: checks.every(({ limit }) => limit.calendar === undefined),
   }
 }
 
-/** What only this request says of its holds. */
-export function holdArgs(checks: readonly (Check | SettleCheck)[]): readonly string[] {
-  return checks.flatMap((check) => {
-    if (check.holds !== true) return []
-    if (!('settlement' in check)) return [check.hold?.id ?? '', String(check.cost)]
-    const { id, spent, keep, life = '', debt = 0 } = check.settlement
-    return [id, String(spent), String(keep), String(life), String(debt)]
-  })
+/** Adds what only this request says of its holds. */
+export function addHoldArgs(args: string[], checks: readonly (Check | SettleCheck)[]): void {
+  for (const check of checks) {
+    if (check.holds !== true) continue
+    if ('settlement' in check) args.push(check.settlement.id, String(check.settlement.spent))
+    else args.push(check.hold?.id ?? '', String(check.cost))
+  }
 }
 
 /** The newest of the shapes that fits a request. */
@@ -102,7 +104,10 @@ function hasShape(shape: Shape, operation: Operation, checks: readonly Check[]):
   return true
 }
 
-function isAlike(a: TracedCheck, b: TracedCheck): boolean {
+function isAlike(
+  a: TracedCheck & Partial<SettleCheck>,
+  b: TracedCheck & Partial<SettleCheck>,
+): boolean {
   return (
     a.limit === b.limit &&
     a.lastState === b.lastState &&
@@ -113,6 +118,9 @@ function isAlike(a: TracedCheck, b: TracedCheck): boolean {
     a.hold?.fair === b.hold?.fair &&
     a.leaseLife === b.leaseLife &&
     a.hold?.late === b.hold?.late &&
+    a.settlement?.keep === b.settlement?.keep &&
+    a.settlement?.life === b.settlement?.life &&
+    (a.settlement?.debt ?? 0) === (b.settlement?.debt ?? 0) &&
     a.slowestQuota === b.slowestQuota &&
     a.takenAt === b.takenAt &&
     a.leavesTrace === b.leavesTrace &&
@@ -122,7 +130,7 @@ function isAlike(a: TracedCheck, b: TracedCheck): boolean {
   )
 }
 
-function argsOf(check: TracedCheck, now: Millis): string[] {
+function argsOf(check: TracedCheck & Partial<SettleCheck>, now: Millis): string[] {
   const { limit, cost, shadow, countRefused, candidate, takenAt, lastState, leavesTrace } = check
   const { quota, window, burst } = limit
   let flags = (shadow === true ? 1 : 0) + (countRefused === true ? 2 : 0)
@@ -134,7 +142,10 @@ function argsOf(check: TracedCheck, now: Millis): string[] {
   const numbers = [quota, window, burst, slowestOf(check), cost, flags].map(String)
   const row = String(ROWS.indexOf(algorithmOf(limit)) + 1)
   const args = [row, ...numbers, takenAt === undefined ? '' : String(takenAt)]
-  if (check.holds === true) {
+  if (check.settlement !== undefined) {
+    const { life = '', keep, debt = 0 } = check.settlement
+    args.push(String(life), String(keep), String(debt), '')
+  } else if (check.holds === true) {
     const { life = 0, onEnd, late = 0, fair } = check.hold ?? {}
     const atEnd = onEnd !== 'spent' ? '0' : fair === true ? '2' : '1'
     args.push(String(life), atEnd, String(late), String(check.leaseLife ?? ''))
@@ -165,6 +176,18 @@ function isPlainTake({
     return false
   if (holds === true) return false
   return algorithmOf(limit).lua === PLAIN_LUA
+}
+
+/** The algorithms that take-holds.lua counts by. */
+const SIMPLE_LUA: readonly string[] = [PLAIN_LUA, 'fixed-window', 'calendar-window']
+
+function isSimpleCheck(check: TracedCheck & Partial<SettleCheck>): boolean {
+  const { limit, holds, hold, settlement, shadow, candidate, countRefused } = check
+  if (shadow === true || candidate === true || countRefused === true) return false
+  if (holds !== true) return isPlainTake(check)
+  if (check.leaseLife !== undefined || limit.lockFor !== undefined) return false
+  if (settlement === undefined && hold?.onEnd !== 'free') return false
+  return SIMPLE_LUA.includes(algorithmOf(limit).lua)
 }
 
 function plainArgsOf(check: Check): string[] {

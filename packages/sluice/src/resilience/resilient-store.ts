@@ -2,7 +2,14 @@
 import type { Verdict } from '../limit/verdict.ts'
 import { SluiceError } from '../errors.ts'
 import type { Exchanged, HoldStore, Settlement } from '../stores/holds/hold-store.ts'
-import type { AsyncStore, Check, MaybePromise, RemoteStore, Store } from '../stores/store.ts'
+import {
+  isPromise,
+  type AsyncStore,
+  type Check,
+  type MaybePromise,
+  type RemoteStore,
+  type Store,
+} from '../stores/store.ts'
 import { CallGuard, type GuardedOperation, type Shard } from './call-guard.ts'
 import type { Failure } from './circuit-breaker.ts'
 import type { FallbackEvent } from './events.ts'
@@ -43,6 +50,8 @@ export function withResilience(
   return new ResilientStore(store, options, environment)
 }
 
+const NONE: readonly never[] = []
+
 /** The store of {@link withResilience}; its options have been checked. */
 export class ResilientStore implements AsyncStore {
   private readonly store: RemoteStore
@@ -59,8 +68,10 @@ export class ResilientStore implements AsyncStore {
 
   private readonly heldTakes: GuardedOperation<readonly Check[], readonly Verdict[]> = {
     ...this.takes,
-    call: async (checks) =>
-      (await (this.store as unknown as HoldStore).exchange([], checks)).verdicts,
+    call: (checks) => {
+      const exchanged = (this.store as unknown as HoldStore).exchange(NONE, checks)
+      return isPromise(exchanged) ? exchanged.then(({ verdicts }) => verdicts) : exchanged.verdicts
+    },
   }
 
   constructor(
@@ -117,7 +128,7 @@ export class ResilientStore implements AsyncStore {
       )
     if (settlements.length === 0) {
       const verdicts = await this.guard.execute(this.shardFor(checks), this.heldTakes, checks)
-      return { settled: [], verdicts }
+      return { settled: NONE, verdicts }
     }
     const { breaker } = this.shardFor(checks)
     try {

@@ -33,7 +33,7 @@ describe.each(HELD)('%s', (algorithm) => {
       const clock = fakeClock()
       const memory = withHolds(memoryStore({ clock }))
       const server = redisWith(clock)
-      const places = placesOf(algorithm, random)
+      const places = placesOf(() => limitOf(algorithm, random))
       let now = 1_800_000_000_000
       for (let i = 0; i < 150; i++, done++) {
         const { window } = random.pick(places).limit
@@ -54,12 +54,72 @@ describe.each(HELD)('%s', (algorithm) => {
   }, 120_000)
 })
 
+describe('requests of the simple kind, which the short part of the script decides', () => {
+  it.each(['token-bucket', 'fixed-window', 'calendar', 'leaky-bucket'] as const)(
+    'are answered as by the memory store, many in one call: %s',
+    async (kind) => {
+      const random = new Random(SEED + 1)
+      const limitFor = (): Limit =>
+        kind === 'calendar'
+          ? limit({ quota: random.whole(1, 60), window: 'day', timeZone: 'Asia/Kathmandu' })
+          : limitOf(kind, random)
+      for (let done = 0; done < STEPS / 8;) {
+        const clock = fakeClock()
+        const memory = withHolds(memoryStore({ clock }))
+        const server = redisWith(clock)
+        const plainLimit = limitOf('token-bucket', random)
+        const places = placesOf(limitFor).map((place) =>
+          place.holds === true ? place : { ...place, limit: plainLimit },
+        )
+        const { window } = places[0]!.limit
+        let now = 1_800_000_000_000
+        for (let i = 0; i < 40; i++, done++) {
+          now += random.whole(0, random.chance(0.1) ? window / 2 : 3)
+          if (random.chance(0.01)) now -= random.whole(1, 5)
+          clock.set(now)
+          const requests = Array.from({ length: 8 }, () => simpleExchangeOn(places, random))
+          const expected = requests.map((request) => plain(memory.exchange(...request)))
+          const got = await Promise.all(requests.map((request) => server.exchange(...request)))
+          expect(got.map(plain), `seed ${SEED}, step ${done}`).toEqual(expected)
+        }
+      }
+    },
+    120_000,
+  )
+})
+
+/** Takes of holds that come free at their end on different counts, or settlements. */
+function simpleExchangeOn(
+  places: readonly Check[],
+  random: Random,
+): [readonly Settlement[], readonly Check[]] {
+  const id = `id-${random.whole(0, 30)}`
+  const chosen = places.filter(() => random.chance(0.5))
+  if (random.chance(0.5)) {
+    const spent = random.whole(0, 12)
+    const keep = random.chance(0.7) ? 0 : random.pick([3, Number.MAX_SAFE_INTEGER])
+    const life = random.chance(0.3) ? random.whole(1, 1000) : undefined
+    const debt = random.chance(0.3) ? 20 : 0
+    const held = chosen.filter(({ holds }) => holds === true)
+    return [held.map((place) => ({ ...place, id, spent, keep, life, debt })), []]
+  }
+  const late = random.pick([0, 50, 600_000])
+  const hold = { id, life: random.pick([5, 100, 60_000]), onEnd: 'free' as const, late }
+  return [
+    [],
+    chosen.map((place) => {
+      const cost = random.whole(1, 6)
+      return place.holds === true ? { ...place, cost, hold } : { ...place, cost }
+    }),
+  ]
+}
+
 /** Three counts with holds and a plain one. */
-function placesOf(algorithm: AlgorithmName, random: Random): readonly Check[] {
+function placesOf(limitFor: () => Limit): readonly Check[] {
   return ['a', 'b', 'c', 'plain'].map((space) => ({
     space,
     key: 'k',
-    limit: limitOf(algorithm, random),
+    limit: limitFor(),
     cost: 1,
     holds: space !== 'plain',
   }))

@@ -364,33 +364,38 @@ function holds.keep(check, view, now)
   else
     err = keep_all(view, numbers)
   end
-  return err or send('PEXPIRE', key, ttl + SPARE)
+  return err or send('PEXPIRE', key, ceil_div(now + ttl, KEPT_STEP) * KEPT_STEP - now + SPARE)
 end
 
--- Puts the numbers of a view: now - at, used, before if the algorithm has it, out, leased, and from now to the next and
--- to the last end, 0 when nothing is out; for a fair part the units that went out.
+-- Puts the numbers of a view: now - at, used, before if the algorithm has it, out; and if anything is out, leased and
+-- from now to the next and to the last end; for a fair part the units that went out.
 function holds.show(check, view, now, put)
   put(now - view.at)
   put(view.used)
   if check.algorithm.words == 3 then put(view.before) end
   put(view.out)
-  put(view.leased)
-  put(view.next_end > 0 and view.next_end - now or 0)
-  put(view.last_end > 0 and view.last_end - now or 0)
+  if view.out > 0 then
+    put(view.leased)
+    put(view.next_end - now)
+    put(view.last_end - now)
+  end
   if check.is_fair then put(check.units or 0) end
 end
 
--- Settles a hold and shows it: status, charged, kept, from now to its end or 0, and the numbers. Returns the error, if any.
+-- Settles a hold and shows it: status, charged, and the numbers. When units stay out, 4 is added to the status, and they
+-- and the time to their end stand before the numbers. Returns the error, if any.
 function holds.settle(check, key, now, put)
   local view, err = holds.view_of(check, key, now)
   if err then return err end
   local status, charged, kept, ends = settled(check, view, check.id, check.spent, check.kept, check.life, check.debt)
   if status == 1 or status == 2 or view.is_set_back then err = holds.keep(check, view, now) end
   if err then return err end
-  put(status)
+  put(kept > 0 and status + 4 or status)
   put(charged)
-  put(kept)
-  put(ends > 0 and ends - now or 0)
+  if kept > 0 then
+    put(kept)
+    put(ends - now)
+  end
   holds.show(check, view, now, put)
 end
 

@@ -4,6 +4,8 @@
 -- ARGV  1 now in ms, or '' for the server's own time (tests set it)
 --       2 the latest server time in ms at which this call may still act, 0 for any
 --       3 how many shapes follow; requests that differ only in their keys share one shape
+--       4 1 when take-holds.lua may decide requests; it then decides all it can, and this script the rest
+--       5 one character for each request: that of code 48 + the number of its shape
 --       then for each shape: the operation (1 take, 2 peek, 3 refund, 4 reset, 5 settle), the number of checks, and for
 --       each check: algorithm (its row in algorithms/table.ts, from 1), quota, window, burst, the smallest quota of
 --       the limits that share the count, cost, flags (1 shadow, 2 count refused, 4 the server may drop counts,
@@ -11,12 +13,13 @@
 --       With flag 4, a take adds at, used and before: the last known state, which holds if the server has
 --       dropped the count. With flag 4, what refund and reset leave is kept as a trace, so that no process takes the
 --       count for dropped.
---       With flag 8, there follow the life of a hold, what its end does (0 free, 1 spent), and how long it is found after.
+--       With flag 8, there follow for a take the life of a hold, what its end does (0 free, 1 spent, 2 spent and a fair
+--       part), how long it is found after, and the life of leases; to settle: life or '', keep, debt, and ''.
 --       With flag 32, there follow four edges of calendar periods around the caller's time.
 --       With flag 64, there follow the length of the first lock, the factor from one to the next, the longest. Such a
 --       check stands behind one whose refusals it counts.
---       then for each request the number of its shape, and for each of its checks with flag 8: the id of the hold or '',
---       and the cost; to settle instead of the cost: spent, keep, life or '', debt
+--       then for each request, for each of its checks with flag 8: the id of the hold or '', and the cost; to settle
+--       what was spent
 -- Output: flat integers and strings. First the server's time; negative, and alone, when the call came too late
 --       and did nothing. Then for each take or peek, check by check: the answer (0 refused, 1 taken, 2 would be
 --       allowed), now - at, used, and for an algorithm of three words before; for an algorithm of no words: the
@@ -33,15 +36,6 @@ local algorithms = {}
 local held
 local TAKE, PEEK, REFUND, RESET = 1, 2, 3, 4
 local REFUSED, TAKEN, LOOKED_AT = 0, 1, 2
-
-local now = tonumber(ARGV[1])
-if not now then
-  local time = redis.call('TIME')
-  now = tonumber(time[1]) * 1000 + floor(tonumber(time[2]) / 1000)
-end
-local out, size = { now }, 1
-local deadline = tonumber(ARGV[2])
-if deadline > 0 and now > deadline then return { -now } end
 
 local function put(value)
   size = size + 1
@@ -296,7 +290,9 @@ local function settle(shape, first)
   end
 end
 
-local arg = 4
+-- The arguments of requests that are decided already stand between those of the shapes and those of the others.
+local rest_of_arguments = arg
+arg = 6
 local shapes = {}
 for s = 1, tonumber(ARGV[3]) do
   local shape = { operation = tonumber(ARGV[arg]) }
@@ -326,10 +322,15 @@ for s = 1, tonumber(ARGV[3]) do
     if flags % 16 >= 8 then
       held = held or make_holds()
       shape.has_holds, shape[i].holds = true, true
-      shape[i].life, shape[i].on_end = tonumber(ARGV[arg]), tonumber(ARGV[arg + 1])
-      shape[i].late, shape[i].lease_life = tonumber(ARGV[arg + 2]), tonumber(ARGV[arg + 3])
-      shape.lease_life = shape[i].lease_life or shape.lease_life
-      if shape[i].on_end == 2 then shape[i].on_end, shape[i].is_fair = 1, true end
+      shape[i].life = tonumber(ARGV[arg])
+      if shape.operation > RESET then
+        shape[i].kept, shape[i].debt = tonumber(ARGV[arg + 1]), tonumber(ARGV[arg + 2])
+      else
+        shape[i].on_end, shape[i].late = tonumber(ARGV[arg + 1]), tonumber(ARGV[arg + 2])
+        shape[i].lease_life = tonumber(ARGV[arg + 3])
+        shape.lease_life = shape[i].lease_life or shape.lease_life
+        if shape[i].on_end == 2 then shape[i].on_end, shape[i].is_fair = 1, true end
+      end
       arg = arg + 4
     elseif traces and shape.operation ~= TAKE then
       shape[i].leaves_trace = true
@@ -353,6 +354,8 @@ for s = 1, tonumber(ARGV[3]) do
   shapes[s] = shape
 end
 
+if request > 1 then arg = rest_of_arguments end
+
 -- Reads what only this request says of its holds.
 local function read_holds(shape)
   for i = 1, #shape do
@@ -360,21 +363,18 @@ local function read_holds(shape)
     if check.holds then
       check.id = ARGV[arg]
       if shape.operation > RESET then
-        check.spent, check.kept = tonumber(ARGV[arg + 1]), tonumber(ARGV[arg + 2])
-        check.life, check.debt = tonumber(ARGV[arg + 3]), tonumber(ARGV[arg + 4])
-        arg = arg + 5
+        check.spent = tonumber(ARGV[arg + 1])
       else
         check.cost, check.units = tonumber(ARGV[arg + 1]), nil
-        arg = arg + 2
       end
+      arg = arg + 2
     end
   end
 end
 
-local first = 1
-while arg <= #ARGV do
-  local shape = shapes[tonumber(ARGV[arg])]
-  arg = arg + 1
+while request <= #numbers do
+  local shape = shapes[string.byte(numbers, request) - 48]
+  request = request + 1
   if shape.has_holds then read_holds(shape) end
   local start = size
   local err
