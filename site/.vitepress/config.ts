@@ -53,6 +53,7 @@ export default defineConfig({
   // Folders and sources of the repository have no page.
   ignoreDeadLinks: [
     /examples\//,
+    /deploy\//,
     /packages\//,
     /^\.\/LICENSE/,
     /CHANGELOG/,

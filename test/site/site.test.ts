@@ -83,6 +83,19 @@ describe('the documentation site', () => {
     expect(problems).toEqual([])
   })
 
+  it('converts the configuration of another limiter in the page', async () => {
+    const { page, problems, origins } = await open('/docs/guide/coming-from/express-rate-limit')
+    await page.getByText('quota: 100').first().waitFor()
+    await page
+      .getByLabel('Paste yours.')
+      .fill("import { rateLimit } from 'express-rate-limit'\nrateLimit({ windowMs: 1000, max: 7 })")
+    await page.getByText('quota: 7').first().waitFor()
+    await page.getByLabel('Paste yours.').fill('nothing')
+    await page.getByRole('alert').getByText('No limit of express-rate-limit').waitFor()
+    expect(problems).toEqual([])
+    expect([...origins]).toEqual([url])
+  })
+
   it('has the API, the configuration and a list for language models', async () => {
     for (const path of [
       '/docs/reference/api/',

@@ -1,21 +1,32 @@
-// The default theme, with a live picture on the page of every algorithm.
+// The default theme, with a live picture on the page of every algorithm and a converter on the pages of other limiters.
 import { h } from 'vue'
 import { useData, type Theme } from 'vitepress'
 import DefaultTheme from 'vitepress/theme'
 import AlgorithmPicture from './AlgorithmPicture.vue'
+import { EXAMPLES } from './import-examples.ts'
+import ImportHere from './ImportHere.vue'
 
-const PAGE = /reference\/algorithms\/([a-z-]+)\.md$/
+const ALGORITHM = /reference\/algorithms\/([a-z-]+)\.md$/
+const OTHER_LIMITER = /coming-from\/([a-z-]+)\.md$/
 
 const theme: Theme = {
   extends: DefaultTheme,
   Layout: () => {
     const { page } = useData()
-    const name = PAGE.exec(page.value.relativePath)?.[1]
-    return h(DefaultTheme.Layout, null, {
-      'doc-before': () =>
-        name === undefined || name === 'index' ? null : h(AlgorithmPicture, { key: name, name }),
-    })
+    const path = page.value.relativePath
+    return h(DefaultTheme.Layout, null, { 'doc-before': () => partOf(path) })
   },
+}
+
+/** What stands above the text of a page. */
+function partOf(path: string) {
+  const algorithm = ALGORITHM.exec(path)?.[1]
+  if (algorithm !== undefined && algorithm !== 'index')
+    return h(AlgorithmPicture, { key: algorithm, name: algorithm })
+  const limiter = OTHER_LIMITER.exec(path)?.[1]
+  return limiter !== undefined && limiter in EXAMPLES
+    ? h(ImportHere, { key: limiter, name: limiter })
+    : null
 }
 
 export default theme
