@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { defineConfig, type DefaultTheme } from 'vitepress'
+import { EXAMPLES } from './theme/import-examples.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
@@ -16,6 +17,17 @@ function sections(): DefaultTheme.SidebarItem[] {
       found.at(-1)?.items.push({ text, link: new URL(link, 'http://x/docs/').pathname })
   }
   return found.filter(({ items }) => items.length > 0)
+}
+
+/**
+ * What a page shows below its title: a live picture on those of algorithms, a converter on those of other limiters. The
+ * documents themselves stay plain Markdown.
+ */
+function partOf(path: string): string {
+  const [, algorithm = 'index'] = /reference\/algorithms\/([a-z-]+)\.md$/.exec(path) ?? []
+  if (algorithm !== 'index') return `<AlgorithmPicture name="${algorithm}" />`
+  const [, limiter = ''] = /coming-from\/([a-z-]+)\.md$/.exec(path) ?? []
+  return limiter in EXAMPLES ? `<ImportHere name="${limiter}" />` : ''
 }
 
 const generated = {
@@ -59,6 +71,19 @@ export default defineConfig({
     /CHANGELOG/,
     /\.(?:ya?ml|json|js|mjs|ts|proto)$/,
   ],
+  markdown: {
+    config: (markdown) => {
+      markdown.renderer.rules['heading_close'] = (
+        tokens,
+        at,
+        _,
+        env: { relativePath?: string },
+      ) => {
+        const { tag } = tokens[at]!
+        return `</${tag}>${tag === 'h1' ? partOf(env.relativePath ?? '') : ''}`
+      }
+    },
+  },
   head: [['link', { rel: 'icon', href: '/favicon.svg', type: 'image/svg+xml' }]],
   vite: {
     publicDir: fileURLToPath(new URL('../public/', import.meta.url)),
