@@ -21,7 +21,7 @@ const outer = [
 
 /**
  * A room is a folder of the library's src, or a single file with rules of its own. Each may import itself and
- * the rooms named here; 'any' is every room except the package's own root, which nobody imports.
+ * the rooms named here; 'any' is every room except the package's own root, which no file imports.
  * @type {Record<string, string[] | 'any'>}
  */
 const mayImport = {
@@ -213,7 +213,7 @@ function problemOfRoom(path, target, rooms) {
   if (!allowed)
     return `there is no room named ${room}; add it to the tables of scripts/check-imports.mjs`
   const other = roomOf(target, rooms)
-  if (other === 'index') return "nobody imports the package's own root"
+  if (other === 'index') return "no file imports the package's own root"
   if (other === room || allowed === 'any' || allowed.includes(other)) return undefined
   return `${room} may import ${allowed.join(', ') || 'nothing'}`
 }

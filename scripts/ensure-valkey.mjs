@@ -103,7 +103,7 @@ async function fetchDebian() {
   }
 }
 
-/** Puts the finished folder in place at once; whoever was faster wins, since both have fetched the same. @param {string} unpacked */
+/** Puts the finished folder in place at once; the faster of two wins, since both have fetched the same. @param {string} unpacked */
 function publish(unpacked) {
   try {
     renameSync(unpacked, folder)

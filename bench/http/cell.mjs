@@ -1,4 +1,4 @@
-// One contender without a network, in a process of its own: its parent says when it runs, and hears what it cost.
+// One contender without a network, in a process of its own: its parent says when it runs, and gets what it cost.
 import { cpuSeconds } from '../lib/cpu.mjs'
 import { listenerOf } from './contenders.mjs'
 import { driver } from './drive.mjs'

@@ -1,4 +1,4 @@
-// Who is measured: nobody, the floor, ours with the newest fields, and each peer beside ours with the peer's fields.
+// What is measured: no limiter, the floor, ours with the newest fields, and each peer beside ours with the peer's fields.
 import { floors } from './floors.mjs'
 import { frameworks } from './frameworks.mjs'
 import { ours } from './ours.mjs'

@@ -13,7 +13,7 @@ async function verify({ contenders, redis }) {
     const expected = kind === 'bare' ? '200,200,200 false' : '200,200,429 true'
     let seen = ''
     for (let i = 0; i < TRIES && seen !== expected; i++) {
-      // Whoever came before counted the same address in the same Redis.
+      // The contender before it counted the same address in the same Redis.
       if (redis !== undefined) await flush(redis)
       seen = await look(framework, name, redis)
     }

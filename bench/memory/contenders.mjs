@@ -12,7 +12,7 @@
 
 /**
  * One limiter under test. `run` decides the keys `keys[order[from]]` to `keys[order[to - 1]]` (the order,
- * a power of two long, begins again at its end) and gives how many were allowed; whoever answers by
+ * a power of two long, begins again at its end) and gives how many were allowed; contenders that answer by
  * promises awaits every one of them. `exhaust` leaves a key with nothing.
  * @template [K=any]
  * @typedef {object} Subject

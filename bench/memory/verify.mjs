@@ -16,7 +16,7 @@ async function faultsOf(contender) {
   const keys = keysOf(0, 3).map(subject.prepare ?? ((key) => key))
   const first = inTurn(1)
   const second = new Uint32Array([1])
-  // Whoever counts by windows aligned to the clock gets a whole one.
+  // Contenders that count by windows aligned to the clock get a whole one.
   await sleep(WINDOW - (Date.now() % WINDOW) + 50)
   const seen = [await subject.run(keys, first, 0, 20), await subject.run(keys, second, 0, 1)]
   await sleep(2 * WINDOW)

@@ -29,7 +29,7 @@ export interface FaultProxy extends Address {
   forsake(): void
   /** While packets are lost, the open connections and new ones go silent for good; those that come later work. */
   losePackets(isLost: boolean): void
-  /** Nobody listens any more: open connections are reset, new ones refused. */
+  /** The port is closed: open connections are reset, new ones refused. */
   refuse(): Promise<void>
   /** Listens again, at the same port. */
   accept(): Promise<void>

@@ -21,7 +21,7 @@ export interface Times {
 
 export interface Figures {
   readonly requests: number
-  /** Rejected checks, rejections and exceptions that nobody handled, and requests that were never answered. */
+  /** Rejected checks, unhandled rejections and exceptions, and requests that were never answered. */
   readonly errors: number
   readonly errorTexts: readonly string[]
   /** Requests that the fallback answered. */
@@ -31,7 +31,7 @@ export interface Figures {
   /** Milliseconds after which the store gave calls up. */
   readonly deadline: number
   readonly longestWait: number
-  /** The longest wait without the time for which the pod's own event loop stood still, in which nobody can answer. */
+  /** The longest wait without the time for which the pod's own event loop stood still, in which it cannot answer. */
   readonly ownWait: number
   /** The median wait from 300 ms after the beginning of the fault to its end. */
   readonly medianWait: number

@@ -78,7 +78,7 @@ export class Load {
   async end(): Promise<PodRecord> {
     clearInterval(this.timer)
     this.isOver = true
-    // Somebody who is never answered waits for ever: that shows as a wait to the end of the run.
+    // A caller that is never answered waits for ever: that shows as a wait to the end of the run.
     for (let turn = 0; turn < 300 && this.unanswered > 0; turn++) await pause(10)
     // Answers that came too late are handed back meanwhile.
     await pause(GRACE)

@@ -2,7 +2,7 @@
 import type { RedisClient } from '../../packages/sluice/src/redis/index.ts'
 import type { ClientKind, Target } from './orders.ts'
 
-/** A client that connects by itself, now or when somebody is there. */
+/** A client that connects by itself, now or when a server is there. */
 export interface Connected {
   readonly client: RedisClient
   readonly close: () => void

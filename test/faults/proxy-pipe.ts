@@ -13,7 +13,7 @@ export interface PipeFaults {
   readonly piece?: number
   /** Bytes wait until this is taken back. */
   readonly hold?: boolean
-  /** Bytes vanish, and nobody is told. */
+  /** Bytes vanish without an error. */
   readonly drop?: boolean
 }
 

@@ -67,7 +67,7 @@ export interface Scenario {
   readonly load?: Partial<Orders>
   /** Pods of each client; default 1. */
   readonly pods?: number
-  /** The fault sees to the load itself, or is there before the pods are: nobody waits for the hot key to be spent. */
+  /** The fault sees to the load itself, or is there before the pods are: the run does not wait for the hot key to be spent. */
   readonly isCold?: boolean
   /** Milliseconds of load after the store's return; default 1200, and until the store is back. */
   readonly after?: number

@@ -1,4 +1,4 @@
-// Ends a property at its first counterexample: nobody reads the smallest one of a mutant.
+// Ends a property at its first counterexample: the smallest one of a mutant is of no use.
 import fc from 'fast-check'
 
 fc.configureGlobal({ endOnFailure: true })

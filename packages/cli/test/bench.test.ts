@@ -80,7 +80,7 @@ describe('sluice bench', () => {
   it('asks before it uses a store that holds other keys', async () => {
     await redis.cli('SET', 'mine', '1')
     await expect(bench(file, { store: redis.url })).rejects.toThrow(
-      'holds 1 key of others. The load may slow down whoever uses it',
+      'holds 1 key of others. The load may slow down its other users',
     )
     const { code } = await bench(file, { store: redis.url, yes: true })
     expect(code).toBe(0)

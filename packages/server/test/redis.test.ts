@@ -11,7 +11,7 @@ const policies = [
   { name: 'closed', rules: [{ name: 'r', by: ['key'], limit: '9/h', onStoreFailure: 'closed' }] },
 ]
 
-/** With patience: on a busy machine a stand-in would answer now and then. */
+/** With patience: on a busy machine the fallback would answer now and then. */
 const patient = (url: string) => ({ kind: 'redis', url, timeout: '10s' })
 
 async function redis(args: string[] = []) {

@@ -84,7 +84,7 @@ export const damaged: readonly Scenario[] = [
   },
 ]
 
-/** What is left of a count that somebody has set to the largest there is, 2^52. */
+/** What is left of a count that another program has set to the largest there is, 2^52. */
 async function leftOfTheLargest(server: RedisServer, { client, prefix, quota, window }: Orders) {
   const connected = await connectTo(client, { kind: 'one', address: server })
   const store = redisStore(connected.client, { prefix, timeout: 20_000 })

@@ -18,7 +18,7 @@ export interface Target {
   /** What the report calls it. */
   readonly name: string
   check(attributes: Attributes): MaybePromise<Decision>
-  /** Commands that the store has executed for decisions so far; undefined when nobody counts them. */
+  /** Commands that the store has executed for decisions so far; undefined when the store does not count them. */
   storeCalls(): Promise<number | undefined>
   /** Removes what the measurement has written, and closes everything. */
   close(): Promise<void>

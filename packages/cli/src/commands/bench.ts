@@ -82,7 +82,7 @@ async function mayTouch(
   { stdin, stderr }: Streams,
 ): Promise<boolean> {
   if (otherKeys === 0 || yes === true) return true
-  const warning = `${shownUrl(store)} holds ${countOf(otherKeys, 'key')} of others. The load may slow down whoever uses it; its own keys have a prefix of their own and are removed.`
+  const warning = `${shownUrl(store)} holds ${countOf(otherKeys, 'key')} of others. The load may slow down its other users; the keys of the benchmark have a prefix of their own and are removed.`
   if (stdin.isTTY !== true) throw new Mistake(`${warning} Pass --yes to go on.`)
   const terminal = createInterface({ input: stdin, output: stderr as NodeJS.WriteStream })
   try {

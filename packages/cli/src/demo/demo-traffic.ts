@@ -38,7 +38,7 @@ export function sendDemoTraffic(
   timer.unref()
 }
 
-/** One request of somebody. */
+/** One request. */
 function callOf(policies: readonly Policy[], isStorm: boolean): object {
   const policy = policies[Math.floor(Math.random() * policies.length)]!
   // Most callers are quiet; four are in a hurry.

@@ -28,7 +28,7 @@ export interface AdminParts {
   readonly metrics: MetricRegistry
   readonly console: Console
   readonly isClosing: () => boolean
-  /** Hears of errors of ours. */
+  /** Receives errors of the service itself. */
   readonly onError: (error: unknown) => void
 }
 

@@ -26,7 +26,7 @@ export interface KnownBlocks {
 export interface LiveControlsOptions {
   readonly store: ControlStore
   readonly log: Log
-  /** Hears of every change of the overrides. */
+  /** Called after every change of the overrides. */
   readonly onOverrides: (overrides: readonly LiveOverride[]) => void
   readonly clock?: Clock
   /** Milliseconds that a call may take; default 500, which is also the least. */

@@ -14,7 +14,7 @@ export class ServiceControls {
   readonly live: LiveControls
   private overrides: readonly LiveOverride[] = []
   private last: Overlaid = { policies: [], idle: new Map() }
-  /** Hears when the policies must be laid over anew. */
+  /** Called when the overrides must be applied to the policies again. */
   onChange: () => void = () => {}
 
   constructor(store: ControlStore, metrics: MetricRegistry, log: Log, timeout?: Millis) {

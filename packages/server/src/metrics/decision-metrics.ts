@@ -72,7 +72,7 @@ export class DecisionMetrics {
       allowed: this.decisions.with(policy.name, name, 'allowed'),
       refused: this.decisions.with(policy.name, name, 'refused'),
       unavailable: this.decisions.with(policy.name, name, 'unavailable'),
-      // Nobody asks a rule about what is blocked.
+      // A blocked request meets no rule.
       blocked: name === '' ? this.decisions.with(policy.name, name, 'blocked') : undefined,
     })
     const shadows = policy.rules.filter(

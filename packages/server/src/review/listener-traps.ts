@@ -17,10 +17,10 @@ function trapsOf(name: string, { host, tls }: ListenerConfig): readonly Trap[] {
   const steps = ['listeners', name, 'host']
   if (name === 'admin') {
     if (tls !== undefined) return []
-    const message = `admin listens on ${host} without TLS: whoever is on the way can read the token and use it; give it tls, or keep it on 127.0.0.1`
+    const message = `admin listens on ${host} without TLS: anyone on the network path can read the token and use it; give it tls, or keep it on 127.0.0.1`
     return [{ code: 'plain-admin', steps, message }]
   }
   if (tls?.ca !== undefined && tls.clients !== 'optional') return []
-  const message = `${name} listens on ${host}: whoever reaches the port may spend and reset anybody's units; keep it behind a firewall or on 127.0.0.1, or ask for certificates of clients (tls.ca)`
+  const message = `${name} listens on ${host}: anyone who reaches the port can spend and reset the units of every caller; keep it behind a firewall or on 127.0.0.1, or ask for certificates of clients (tls.ca)`
   return [{ code: 'open-listener', steps, message }]
 }

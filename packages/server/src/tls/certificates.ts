@@ -101,7 +101,7 @@ export class Certificates {
     const read = await readTlsFiles(tls.config)
     if ('problems' in read) {
       const problems = sentences(listener, tls.config, read.problems)
-      // Whoever looks every two seconds must not say the same every two seconds.
+      // The files are read every two seconds; the same problem is logged once.
       if (problems.join() !== entry.lastProblem) {
         metrics.notValid.add()
         this.options.log.error(

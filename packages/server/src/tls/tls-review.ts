@@ -41,7 +41,7 @@ export async function reviewTls(
     }
     const { exposed, expires } = read.files
     if (exposed) {
-      const message = `every user of this machine can read the private key ${tls.key}: whoever has it can pass as this service; take the right from others, such as chmod 640`
+      const message = `every user of this machine can read the private key ${tls.key}: anyone who has it can impersonate this service; remove the permission, for example with chmod 640`
       review.exposed.push({ steps: [...steps, 'key'], message })
     }
     if (expires - now < WARN_BEFORE) {

@@ -41,7 +41,7 @@ function later(): (millis: number) => void {
 }
 
 describe('limiter.block', () => {
-  it('refuses whoever matches until its end, and counts nothing meanwhile', () => {
+  it('refuses callers that match until its end, and counts nothing meanwhile', () => {
     const advance = later()
     const limiter = createLimiter({ policy })
     const { until } = limiter.block({ user: 'ann' }, '10min')
@@ -110,7 +110,7 @@ describe('limiter.block', () => {
 })
 
 describe('limiter.override', () => {
-  it('overrides the policy for whoever matches, with the units taken so far', () => {
+  it('overrides the policy for callers that match, with the units taken so far', () => {
     const limiter = createLimiter({ policy })
     expect(limiter.check({ user: 'ann' }).remaining).toBe(2)
     const raised = limiter.override('per-user', { user: 'ann' }, '10/min')

@@ -26,7 +26,7 @@ export class Timeouts<T extends Expiring<T>> {
   private first: T | null = null
   private last: T | null = null
   private timer: unknown
-  /** The timer waits for nobody, and does not keep the process alive. */
+  /** The timer does not keep the process alive. */
   private isReleased = false
   /** The timer has fired, and the turn that it gives to answers is not over: who comes now is looked at then. */
   private isTurn = false

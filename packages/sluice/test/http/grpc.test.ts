@@ -61,7 +61,7 @@ describe('the gRPC interceptor', () => {
     })
   })
 
-  it('tells whoever can never be served not to try again', async () => {
+  it('tells a caller that can never be served not to try again', async () => {
     const { call } = await start([limiterOf({ limit: '5/min' }), { cost: 6 }])
     const { code, trailers } = await call('get')
     expect(code).toBe(RESOURCE_EXHAUSTED)

@@ -1,4 +1,4 @@
-// A server that acts in time and is heard too late: its charges go back, and whoever watches hears of it.
+// A server that acts in time and answers too late: its charges go back, and an event reports it.
 import { Redis } from 'ioredis'
 import { describe, expect, it } from 'vitest'
 import { until } from '../../../../test/servers/until.ts'

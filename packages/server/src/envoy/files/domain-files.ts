@@ -16,7 +16,7 @@ export class DomainFiles {
   private loaded: LoadedDomains
   private watchers: readonly { close(): void }[] = []
   private wrong: readonly string[] = []
-  /** Hears that the files have become wrong, or wrong in another way, or right again. */
+  /** Called when the files become wrong, wrong in another way, or right again. */
   onProblems: (() => void) | undefined
 
   /** Reads the files and puts them in force; throws {@link InvalidFiles}. */
@@ -45,7 +45,7 @@ export class DomainFiles {
     } catch (error) {
       if (!(error instanceof InvalidFiles)) throw error
       const problems = error.problems.map(problemText)
-      // Whoever looks every two seconds must not say the same every two seconds.
+      // The files are read every two seconds; the same problem is logged once.
       if (this.settle(problems))
         this.log.error(
           { problems },

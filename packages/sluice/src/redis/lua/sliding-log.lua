@@ -10,7 +10,7 @@ local HEADER, ENTRY, SHORT, SLACK = 24, 16, 4096, 32
 local LARGEST = 10000
 
 -- The log under a key, or an empty one; nil and the error when the key cannot be read.
--- `added` holds instants and totals behind the `stored` entries that nobody has written yet.
+-- `added` holds instants and totals behind the `stored` entries that are not written yet.
 function sliding_log.open(key, limit, now)
   local log = { key = key, raw = '', at = now, before = 0, head = 0, tail = 0, stored = 0, used = 0, shift = 0, added = {} }
   local raw = redis.pcall('GETRANGE', key, 0, SHORT - 1)
@@ -29,7 +29,7 @@ function sliding_log.open(key, limit, now)
   return log
 end
 
--- What stored entries can hold: one that somebody else has damaged never lives longer, or counts more, than this.
+-- What stored entries can hold: one that another program has damaged never lives longer, or counts more, than this.
 function sliding_log.bound(log, limit)
   log.oldest, log.newest, log.least, log.most = log.at - limit.window, log.at, log.before, log.before + log.used
 end

@@ -14,7 +14,7 @@ const START = MAX_BYTES + 2
  *
  * The hash is multilinear: the sum of each byte times a secret number of its place, modulo 2^32. Any two different
  * texts that were chosen without the secret agree in the upper 25 bits with a probability of 2^-25, whatever they are,
- * so nobody can prepare keys that collide. Collisions cost time only: tables compare the whole text.
+ * so an attacker cannot prepare keys that collide. Collisions cost time only: tables compare the whole text.
  */
 export class KeyText {
   /** The text, four bytes in each word, zeros behind its end. */

@@ -140,7 +140,7 @@ describe('a store with a refusal cache', () => {
     clock.advance(59)
     const [verdict] = await store.take([on('a', { limit: brief })])
     expect(asked.length).toBe(2)
-    // The decision may have been made as late as the answer came: whoever waits for it comes in time.
+    // The decision may have been made as late as the answer came: a caller that waits for it comes in time.
     expect(verdict!.retryAfter).toBe(41)
     clock.advance(1)
     expect((await store.take([on('a', { limit: brief })]))[0]!.allowed).toBe(true)
