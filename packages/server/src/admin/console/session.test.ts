@@ -88,6 +88,17 @@ describe('a sign-in link', () => {
     expect(sessions.useLink(late)).toBeUndefined()
   })
 
+  it('does not work again in another spelling of its signature', () => {
+    const { sessions, clock } = made()
+    const code = signInCode(ann, clock.now)
+    expect(sessions.useLink(code)).toBe(ann)
+    // Base64 has room for characters that mean nothing.
+    const last = code.at(-1)!
+    const next = String.fromCharCode(last.charCodeAt(0) + 1)
+    for (const other of [`${code}=`, `${code}\n`, ` ${code}`, `${code}!`, code.slice(0, -1) + next])
+      expect([other, sessions.useLink(other)]).toEqual([other, undefined])
+  })
+
   it('is no session, and a session is no link', () => {
     const { sessions, clock, cookie } = made()
     expect(sessions.of(`${SESSION_COOKIE}=${signInCode(ann, clock.now)}`)).toBeUndefined()
