@@ -1,5 +1,6 @@
 // Answers the entries of a batch: bounded by the rules that they have checked, and in slices that let others in between.
 import type { MaybePromise } from 'sluice'
+import { reservationPolicy } from 'sluice/budgets'
 import { isPromise, type Limiters } from '../limiters/limiters.ts'
 import { RequestError } from '../net/problem.ts'
 
@@ -60,7 +61,7 @@ function workOf(entries: readonly unknown[], limiters: Limiters): readonly numbe
   let total = 0
   let slice = 0
   for (const [i, entry] of entries.entries()) {
-    const policy = (entry as { readonly policy?: unknown } | null)?.policy ?? limiters.only
+    const policy = policyOf(entry) ?? limiters.only
     const rules = Math.max(1, rulesOf.get(policy) ?? 1)
     total += rules
     if (slice > 0 && slice + rules > SLICE_RULE_CHECKS) {
@@ -78,6 +79,18 @@ function workOf(entries: readonly unknown[], limiters: Limiters): readonly numbe
     )
   ends.push(entries.length)
   return ends
+}
+
+/** The policy that an entry names, or the one of its reservation; undefined when it has neither. */
+function policyOf(entry: unknown): unknown {
+  const { policy, id } = (entry ?? {}) as { readonly policy?: unknown; readonly id?: unknown }
+  if (policy !== undefined || id === undefined) return policy
+  try {
+    return reservationPolicy(id)
+  } catch {
+    // Not an id; the entry's own answer says so.
+    return undefined
+  }
 }
 
 const counted = new WeakMap<Limiters, ReadonlyMap<unknown, number>>()

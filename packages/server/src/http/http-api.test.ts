@@ -112,6 +112,18 @@ describe('a batch over a policy of many rules', () => {
     expect((await post('/v1/check', { checks: checks(400) })).body.decisions).toHaveLength(400)
   })
 
+  it('is bounded in the same way when its entries name reservations', async () => {
+    const holding = rules.map((rule) => ({ ...rule, hold: '60s' }))
+    const tight = { name: 'tight', rules: [{ name: 'one', by: ['key'], limit: '9/h' }] }
+    const { post } = await running({ policies: [{ name: 'wide', rules: holding }, tight] })
+    const { body } = await post('/v1/reserve', { policy: 'wide', key: 'k', estimate: 1 })
+    const { id } = body as unknown as { id: string }
+    const settle = (count: number) =>
+      post('/v1/settle', { checks: Array.from({ length: count }, () => ({ id, actual: 1 })) })
+    expect(await settle(401)).toMatchObject({ status: 400, body: { field: 'checks' } })
+    expect((await settle(2)).body.decisions).toHaveLength(2)
+  })
+
   it('is answered in slices that let other work in between', async () => {
     const limiters = new LimiterRegistry(
       wide.policies.map((policy) => parsePolicy(policy)),

@@ -5,6 +5,8 @@ import type { Attributes, Decision, DecisionRequest, Millis } from 'sluice'
 const MAX_REQUESTS = 10_000
 /** Longer values are kept as their beginning: they make keys of their own either way. */
 const MAX_VALUE = 128
+/** Characters of one request, names and values together: a caller may send thousands of attributes. */
+const MAX_CHARACTERS = 1024
 
 /** A request that was decided. */
 export interface RecentRequest {
@@ -50,13 +52,20 @@ export class RecentTraffic {
   }
 }
 
-/** A copy whose strings keep nothing else alive: a part of a header would keep the whole header. */
+/**
+ * A copy whose strings keep nothing else alive: a part of a header would keep the whole header. Attributes beyond
+ * {@link MAX_CHARACTERS} are left out.
+ */
 function copyOf(attributes: Attributes): Attributes {
   const copy: Record<string, Attributes[string]> = {}
-  for (const name of Object.keys(attributes)) {
+  let room = MAX_CHARACTERS
+  for (const name in attributes) {
     const value = attributes[name]
-    copy[name] =
-      typeof value === 'string' ? Buffer.from(value.slice(0, MAX_VALUE)).toString() : value
+    const text = typeof value === 'string' ? value.slice(0, MAX_VALUE) : undefined
+    // Also an empty one takes some room.
+    room -= name.length + (text?.length ?? 8) + 8
+    if (room < 0) break
+    copy[name] = text === undefined ? value : Buffer.from(text).toString()
   }
   return copy
 }

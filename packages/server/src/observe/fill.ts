@@ -69,7 +69,11 @@ function kindOf(attributes: Attributes, by: readonly string[]): Readonly<Record<
   const add = (name: string): void => {
     const value = attributes[name]
     if (value === undefined || by.includes(name) || name in kind || count >= MAX_ATTRIBUTES) return
-    kind[name] = String(value).slice(0, MAX_CHARACTERS)
+    if (name.length > MAX_CHARACTERS) return
+    const text = String(value)
+    // A slice would keep the whole value alive.
+    kind[name] =
+      text.length <= MAX_CHARACTERS ? text : Buffer.from(text.slice(0, MAX_CHARACTERS)).toString()
     count += 1
   }
   add('route')

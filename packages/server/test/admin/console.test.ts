@@ -226,6 +226,23 @@ describe('trying a change', () => {
     expect(read.body.decision.limit.quota).toBe(5)
   })
 
+  it('is refused while another trial runs', async () => {
+    const admin = await administered()
+    const cookie = await signedIn(admin)
+    const rules = Array.from({ length: 500 }, (_, i) => ({
+      name: `r${i}`,
+      by: ['user'],
+      limit: '9/h',
+    }))
+    const text = JSON.stringify({ policies: [{ name: 'api', rules }] })
+    const checks = Array.from({ length: 300 }, (_, i) => ({ attributes: { user: `u${i}` } }))
+    await admin.post('/v1/check', { checks })
+    const tries = [1, 2, 3].map(() => post(admin, '/console/try', { text }, { cookie }))
+    const statuses = (await Promise.all(tries)).map(({ status }) => status)
+    expect(statuses.toSorted()).toEqual([200, 503, 503])
+    expect((await post(admin, '/console/try', { text }, { cookie })).status).toBe(200)
+  })
+
   it('shows mistakes at their place', async () => {
     const admin = await administered()
     const cookie = await signedIn(admin)

@@ -25,6 +25,8 @@ export class LiveFeed {
   private readonly viewers = new Map<ServerResponse, Millis>()
   private readonly timer: NodeJS.Timeout
   private isSampling = false
+  /** The first event of a new viewer, until the next second. All viewers share its bytes, read or not. */
+  private beginning: Buffer | undefined
 
   constructor(sampler: Sampler, every: EverySecond) {
     this.sampler = sampler
@@ -42,7 +44,8 @@ export class LiveFeed {
       'cache-control': 'no-store',
       'x-accel-buffering': 'no',
     })
-    response.write(eventText('history', { ...this.sampler.history, ...this.more }))
+    this.beginning ??= eventBytes('history', { ...this.sampler.history, ...this.more })
+    response.write(this.beginning)
     this.viewers.set(response, end)
     response.once('close', () => this.viewers.delete(response))
     return true
@@ -56,18 +59,20 @@ export class LiveFeed {
       this.every.look(now)
       const names = this.sampler.history.names.length
       const tick = await this.sampler.sample(now)
+      this.beginning = undefined
       if (tick === undefined || this.viewers.size === 0) return
       this.more = await this.every.readMore()
+      this.beginning = undefined
       const { history } = this.sampler
-      const text = eventText('tick', {
+      const bytes = eventBytes('tick', {
         tick,
         ...(history.names.length === names ? {} : { names: history.names }),
         ...this.more,
       })
       for (const [viewer, end] of this.viewers) {
-        if (end <= now) viewer.end(eventText('ended', {}))
+        if (end <= now) viewer.end(eventBytes('ended', {}))
         else if (viewer.writableLength > MAX_WAITING) viewer.destroy()
-        else viewer.write(text)
+        else viewer.write(bytes)
       }
     } finally {
       this.isSampling = false
@@ -81,6 +86,6 @@ export class LiveFeed {
   }
 }
 
-function eventText(event: string, data: object): string {
-  return `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`
+function eventBytes(event: string, data: object): Buffer {
+  return Buffer.from(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
 }

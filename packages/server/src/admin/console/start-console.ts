@@ -75,12 +75,27 @@ export function startConsole(options: StartConsoleOptions): StartedConsole {
       audit: () => ({ entries: audit.recent }),
     },
     questions: {
-      try: (body: unknown) => tryPolicy(textIn(body), limiters.current.policies, recent.list()),
+      try: oneAtATime((body) => tryPolicy(textIn(body), limiters.current.policies, recent.list())),
     },
   }
   return {
     console: (isClosing) => createConsole({ ...shared, isClosing }),
     close: () => feed.close(),
+  }
+}
+
+/** Refuses a call while another one runs: each of them keeps counts of its own. */
+function oneAtATime<T>(run: (body: unknown) => Promise<T>): (body: unknown) => Promise<T> {
+  let isRunning = false
+  return async (body) => {
+    if (isRunning)
+      throw new RequestError(503, 'busy', 'another change is being tried; try again in a moment')
+    isRunning = true
+    try {
+      return await run(body)
+    } finally {
+      isRunning = false
+    }
   }
 }
 
