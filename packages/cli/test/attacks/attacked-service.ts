@@ -15,7 +15,13 @@ export const TOKEN = 'operator-token-for-attacks-0123456789'
 
 /** The longest waits for health during an attack, in ms. */
 interface Waits {
-  readonly service: { readonly longest: number; readonly failed: number; readonly count: number }
+  readonly service: {
+    readonly longest: number
+    /** The longest time for which the service itself was running during one wait. */
+    readonly busy: number
+    readonly failed: number
+    readonly count: number
+  }
   /** Of a server that does nothing: how long the machine stood still. */
   readonly machine: { readonly longest: number }
 }
@@ -49,7 +55,8 @@ export async function attackedService(upstream: string, more = ''): Promise<Atta
     command,
     file,
     port,
-    during: (attack) => probed(`http://127.0.0.1:${port('http')}/healthz`, attack),
+    during: (attack) =>
+      probed(`http://127.0.0.1:${port('http')}/healthz`, command.child.pid!, attack),
     memory: () => {
       const status = readFileSync(`/proc/${command.child.pid}/status`, 'utf8')
       return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024
@@ -57,9 +64,13 @@ export async function attackedService(upstream: string, more = ''): Promise<Atta
   }
 }
 
-async function probed(url: string, attack: () => Promise<unknown>): Promise<Waits> {
+async function probed(
+  url: string,
+  pid: number,
+  attack: () => Promise<unknown>,
+): Promise<Waits> {
   const path = fileURLToPath(new URL('probe.mjs', import.meta.url))
-  const probe = spawn(process.execPath, [path, url], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const probe = spawn(process.execPath, [path, url, String(pid)], { stdio: ['pipe', 'pipe', 'inherit'] })
   onTestFinished(() => void probe.kill('SIGKILL'))
   let text = ''
   probe.stdout.setEncoding('utf8').on('data', (data: string) => (text += data))
@@ -84,6 +95,7 @@ function fileText(upstream: string, more: string): string {
     rules:
 ${rules.join('\n')}
 envoy: { reflection: true }
+proxy: { attributes: { key: X-Key } }
 listeners:
   http: { port: 0 }
   grpc: { port: 0 }

@@ -1,17 +1,35 @@
-// Asks for the health of a service all the time, and a server that does nothing else beside it: `node probe.mjs <url>`.
-// The second shows how long the machine itself stood still. Ends with its input, and prints the longest waits.
+// Asks for the health of a service all the time, and a server that does nothing else beside it:
+// `node probe.mjs <url> <pid>`. The second shows how long the machine itself stood still. Of each wait it also takes
+// the time for which the service's main thread was running: the rest it waited for a processor, as other programs do.
+// Ends with its input, and prints the longest waits.
 import { once } from 'node:events'
 import { Agent, createServer, request } from 'node:http'
 import { fork } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 const EVERY = 20
-const [, , target] = process.argv
+const [, , target, pid] = process.argv
 
-/** @param {string | undefined} url */
-async function probe(url) {
+/**
+ * Milliseconds for which the main thread of a process has run; 0 where the system does not tell.
+ * @param {string | undefined} pid
+ */
+function ranFor(pid) {
+  try {
+    return Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ')[0]) / 1e6
+  } catch {
+    return 0
+  }
+}
+
+/**
+ * @param {string | undefined} url
+ * @param {string | undefined} [pid]
+ */
+async function probe(url, pid) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-  const waits = { longest: 0, failed: 0, count: 0 }
+  const waits = { longest: 0, busy: 0, failed: 0, count: 0 }
   const ask = () =>
     new Promise((resolve) => {
       const sent = request(`${url}`, { agent }, (response) => {
@@ -27,9 +45,11 @@ async function probe(url) {
   const loop = async () => {
     for (;;) {
       const start = performance.now()
+      const ran = ranFor(pid)
       await ask()
       waits.count += 1
       waits.longest = Math.max(waits.longest, performance.now() - start)
+      waits.busy = Math.max(waits.busy, ranFor(pid) - ran)
       await new Promise((resolve) => setTimeout(resolve, EVERY))
     }
   }
@@ -47,7 +67,7 @@ if (target === 'idle') {
 } else {
   const idle = fork(fileURLToPath(import.meta.url), ['idle'])
   const [port] = await once(idle, 'message')
-  const [service, machine] = await Promise.all([probe(target), probe(`http://127.0.0.1:${port}`)])
+  const [service, machine] = await Promise.all([probe(target, pid), probe(`http://127.0.0.1:${port}`)])
   console.log('ready')
   process.stdin.resume().on('end', () => {
     console.log(JSON.stringify({ service, machine }))
