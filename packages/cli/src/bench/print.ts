@@ -2,6 +2,7 @@
 import { fitted, millisText } from '../terminal/fitted.ts'
 import { count, percent, wrapped } from '../terminal/words.ts'
 import type { Measured } from './load.ts'
+import { append, largest } from '../long-lists.ts'
 
 /** What the command prints, as JSON or otherwise. */
 export interface BenchReport {
@@ -20,7 +21,10 @@ export function printedBench(report: BenchReport, columns: number): readonly str
   const last = results.at(-1)
   if (last === undefined) return ['Nothing was measured.']
   const sentence = `${last.name}: ${count(last.perSecond)} decisions per second, half of them within ${millisText(last.p50)}, 99% within ${millisText(last.p99)}.`
-  const width = Math.max(...results.map(({ name }) => name.length), 6)
+  const width = largest(
+    results.map(({ name }) => name.length),
+    6,
+  )
   const lines = [
     ...wrapped(sentence, columns),
     '',
@@ -35,8 +39,9 @@ export function printedBench(report: BenchReport, columns: number): readonly str
     'calls: scripts that the store executed per decision, by its own statistics.',
   ]
   if (results.some(({ rules }) => rules.length === 0))
-    lines.push(
-      ...wrapped(
+    append(
+      lines,
+      wrapped(
         'No rule applied to some target: the requests have the attributes that the rules count by, and no others.',
         columns,
       ),

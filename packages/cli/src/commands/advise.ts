@@ -20,6 +20,7 @@ import { columnsOf, print, type Streams } from '../terminal/streams.ts'
 import { wrapped } from '../terminal/words.ts'
 import { logOptions, type LogFlags } from './log-flags.ts'
 import { addressKey, readLogs } from './replay.ts'
+import { append } from '../long-lists.ts'
 
 /** The flags of the command; every answer is one. */
 export interface AdviseFlags extends LogFlags, Partial<Record<QuestionName, string>> {
@@ -199,11 +200,14 @@ function adviceLines(
   for (const { part, value, reason, tradeOff } of advice.choices) {
     lines.push(`${part}: ${value}`)
     for (const text of [`because ${reason};`, `accepted: ${tradeOff}.`])
-      lines.push(...wrapped(text, columns - 2).map((line) => `  ${line}`))
+      append(
+        lines,
+        wrapped(text, columns - 2).map((line) => `  ${line}`),
+      )
   }
   if (assumed.length > 0) {
     const list = assumed.map((name) => `--${name} ${answers[name]}`).join(', ')
-    lines.push('', ...wrapped(`Assumed, as nothing else was said: ${list}.`, columns))
+    append(lines, ['', ...wrapped(`Assumed, as nothing else was said: ${list}.`, columns)])
   }
   const next = advice.shadow
     ? 'It only counts at first.'

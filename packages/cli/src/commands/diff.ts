@@ -8,6 +8,7 @@ import { print, type Streams } from '../terminal/streams.ts'
 import { count, countOf, percent } from '../terminal/words.ts'
 import { listOf, logOptions, type LogFlags } from './log-flags.ts'
 import { addressKey, hashedNames, readLogs, servedOptions } from './replay.ts'
+import { largest } from '../long-lists.ts'
 
 /** The flags of the command. */
 export interface DiffFlags extends LogFlags {
@@ -121,7 +122,13 @@ function effectLines(effect: Effect, showsKeys: boolean): string[] {
 
 function touchedLines(title: string, touched: readonly Touched[]): string[] {
   if (touched.length === 0) return []
-  const width = Math.min(40, Math.max(title.length, ...touched.map(({ client }) => client.length)))
+  const width = Math.min(
+    40,
+    largest(
+      touched.map(({ client }) => client.length),
+      title.length,
+    ),
+  )
   const head = ['requests', 'before', 'now'].map((one) => one.padStart(10)).join('')
   return [
     '',

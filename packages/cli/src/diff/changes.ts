@@ -32,7 +32,9 @@ function policyChanges(before: readonly Policy[], after: readonly Policy[]): Cha
         direction: 'stricter',
         message: `the policy is new: ${rules}`,
       })
-    } else changes.push(...ruleChanges(policy.name, old.rules, policy.rules))
+    } else {
+      for (const change of ruleChanges(policy.name, old.rules, policy.rules)) changes.push(change)
+    }
   }
   for (const { name } of before)
     if (!after.some((policy) => policy.name === name))

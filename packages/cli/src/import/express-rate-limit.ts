@@ -30,7 +30,7 @@ export function importExpressRateLimit(text: string, file: string): Imported {
     }
     const name = `limit-${rules.length + 1}`
     const translated = translateCall(MIDDLEWARE[PACKAGE], options, name, line)
-    notes.push(...translated.notes)
+    for (const note of translated.notes) notes.push(note)
     if (translated.rule !== undefined) rules.push(translated.rule)
     if (translated.code === undefined) kept.add(nameOf(callee))
     else
@@ -40,7 +40,7 @@ export function importExpressRateLimit(text: string, file: string): Imported {
         text: translated.code,
       })
   }
-  if (kept.size === 0) edits.push(...importEdits(source, notes))
+  if (kept.size === 0) for (const edit of importEdits(source, notes)) edits.push(edit)
   else if (edits.length > 0)
     notes.push({
       text: `the import of ${PACKAGE} stays, since some calls must be translated by hand`,

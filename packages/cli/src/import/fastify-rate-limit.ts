@@ -31,7 +31,7 @@ export function importFastifyRateLimit(text: string, file: string): Imported {
     }
     const name = `limit-${rules.length + 1}`
     const translated = translateCall(MIDDLEWARE[PACKAGE], options, name, line)
-    notes.push(...translated.notes)
+    for (const note of translated.notes) notes.push(note)
     if (translated.rule !== undefined) rules.push(translated.rule)
     if (translated.code === undefined) byHand += 1
     else {

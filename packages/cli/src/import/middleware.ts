@@ -191,7 +191,7 @@ export function translateCall(
       continue
     }
     const translated = translate(option, options)
-    if (translated.code !== undefined) code.push(...translated.code)
+    for (const line of translated.code ?? []) code.push(line)
     if (translated.note !== undefined) notes.push({ line: option.line, text: translated.note })
   }
   const rule = ruleOf(dialect, quota, window, ruleName)

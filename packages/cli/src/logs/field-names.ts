@@ -76,7 +76,7 @@ export function pathsIn(record: unknown, most = 40, prefix = ''): string[] {
     if (paths.length >= most) break
     const path = prefix + name
     if (typeof value === 'object' && value !== null)
-      paths.push(...pathsIn(value, most - paths.length, `${path}.`))
+      for (const inner of pathsIn(value, most - paths.length, `${path}.`)) paths.push(inner)
     else paths.push(path)
   }
   return paths

@@ -61,6 +61,7 @@ export function textOf(bytes: Uint8Array, start: number, end: number): string {
   // Short ASCII strings are most of what is read, and a decoder costs more than they do.
   const part = bytes.subarray(start, end)
   if (part.length >= 24 || part.some((byte) => byte > 127)) return decoder.decode(part)
+  // oxlint-disable-next-line sluice/no-spread-arguments -- fewer than 24 bytes
   return String.fromCharCode(...part)
 }
 

@@ -29,6 +29,7 @@ export class ClockStamp {
   private readMinute(bytes: Uint8Array, start: number): Millis {
     this.minute.set(bytes.subarray(start, start + 17))
     this.zone.set(bytes.subarray(start + 21, start + 26))
+    // oxlint-disable-next-line sluice/no-spread-arguments -- 26 bytes
     const text = String.fromCharCode(...bytes.subarray(start, start + 26))
     const match = /^(\d\d)\/(\w{3})\/(\d{4}):(\d\d):(\d\d):\d\d ([+-])(\d\d)(\d\d)$/.exec(text)
     if (match === null) return Number.NaN

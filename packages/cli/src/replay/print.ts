@@ -11,6 +11,7 @@ import {
   span,
   wrapped,
 } from '../terminal/words.ts'
+import { append, largest } from '../long-lists.ts'
 
 /** How wide the text may be, and how many candidates are shown in detail. */
 export interface PrintOptions {
@@ -24,31 +25,32 @@ const DETAILED = 3
 export function printed(result: ReplayResult, { columns }: PrintOptions): readonly string[] {
   const { input, candidates } = result
   const lines = wrapped(result.verdict, columns)
-  lines.push('', ...wrapped(inputText(result), columns))
+  append(lines, ['', ...wrapped(inputText(result), columns)])
   if (input.requests > 0) {
-    lines.push('', ...candidateTable(candidates))
-    lines.push('', ...demandText(result, columns))
+    append(lines, ['', ...candidateTable(candidates)])
+    append(lines, ['', ...demandText(result, columns)])
     for (const peaks of result.peaks)
       lines.push(
         `Peaks of clients within ${span(peaks.window)}: half ${count(peaks.p50)}, 90% ${count(peaks.p90)}, 99% ${count(peaks.p99)}, 99.9% ${count(peaks.p999)}, highest ${count(peaks.max)}.`,
       )
     for (const candidate of candidates.slice(0, DETAILED))
-      if (candidate.refused > 0) lines.push('', ...detailsOf(candidate, result, columns))
+      if (candidate.refused > 0) append(lines, ['', ...detailsOf(candidate, result, columns)])
     if (candidates.length > DETAILED)
       lines.push('', `${candidates.length - DETAILED} more in detail with --json or --html.`)
   }
   for (const { fault, count: faults, file, line } of input.badLines)
-    lines.push(
+    append(lines, [
       '',
       ...wrapped(
         `Left out: ${countOf(faults, 'line')}, ${fault}, first at ${file}:${line}.`,
         columns,
       ),
-    )
+    ])
   if (result.caveats.length > 0) lines.push('', 'Keep in mind:')
   for (const { message } of result.caveats)
-    lines.push(
-      ...wrapped(message, columns - 2).map((line, i) => (i === 0 ? `- ${line}` : `  ${line}`)),
+    append(
+      lines,
+      wrapped(message, columns - 2).map((line, i) => (i === 0 ? `- ${line}` : `  ${line}`)),
     )
   if (result.hashed && candidates.some(({ victims }) => victims.length > 0))
     lines.push('', 'Clients are shown as hashes; --show-keys shows who they are.')
@@ -78,7 +80,10 @@ function candidateTable(candidates: readonly CandidateResult[]): string[] {
   )
   const head = ['LIMIT', 'ALGORITHM', 'refused', 'share', 'clients hit', 'share', 'longest refused']
   const widths = head.map((title, i) =>
-    Math.max(title.length, ...rows.map((row) => row[i]!.length)),
+    largest(
+      rows.map((row) => row[i]!.length),
+      title.length,
+    ),
   )
   return [head, ...rows].map((row) =>
     row
@@ -107,7 +112,13 @@ function detailsOf(candidate: CandidateResult, result: ReplayResult, columns: nu
     lines.push(
       `  longest without an allowed request: ${longest.client}, ${span(longest.duration)} from ${instant(longest.from)}`,
     )
-  const width = Math.min(40, Math.max(6, ...victims.map(({ client }) => client.length)))
+  const width = Math.min(
+    40,
+    largest(
+      victims.map(({ client }) => client.length),
+      6,
+    ),
+  )
   lines.push(
     `  ${fitted('CLIENT', width)}  ${['refused', 'requests', 'peak'].map((one) => one.padStart(9)).join('')}  longest refused`,
   )
@@ -124,7 +135,7 @@ function bars(counts: readonly number[], columns: number): string {
   const sums: number[] = []
   for (let i = 0; i < counts.length; i += joined)
     sums.push(counts.slice(i, i + joined).reduce((sum, one) => sum + one, 0))
-  const highest = Math.max(1, ...sums)
+  const highest = largest(sums, 1)
   return sums
     .map((sum) => (sum === 0 ? ' ' : BARS[Math.min(7, Math.floor((sum / highest) * 8))]!))
     .join('')

@@ -13,6 +13,7 @@ import { Reorder } from './reorder.ts'
 import { ClientSample } from './client-sample.ts'
 import { Source, type Identified, type Trial } from './source.ts'
 import { Timeline } from './timeline.ts'
+import { smallest } from '../long-lists.ts'
 
 /** What is replayed, and how. */
 export interface ReplayOptions<T> {
@@ -132,7 +133,7 @@ export class Replay<T> {
 
   /** Decides about everything that is in order by now. */
   advance(): void {
-    this.reorder.advance(Math.min(...this.sources.map(({ newest }) => newest)))
+    this.reorder.advance(smallest(this.sources.map(({ newest }) => newest)))
   }
 
   /** Decides about everything that is left. */

@@ -4,6 +4,7 @@ import { algorithmName, count, percent, period } from '../terminal/words.ts'
 import { colourOf } from './shown.ts'
 import { logarithmic, shares } from './scale.ts'
 import { axes, edges, hit, path, picture, round, type Frame } from './svg.ts'
+import { largest } from '../long-lists.ts'
 
 const frame: Frame = { width: 512, height: 320, left: 56, right: 16, top: 32, bottom: 44 }
 
@@ -33,9 +34,18 @@ export function curveChart(
 ): string {
   const { x: xs, y: ys } = edges(frame)
   const all = curve.algorithms.flatMap(({ points }) => points)
-  const highest = Math.max(2, ...all.map(({ quota }) => quota))
+  const highest = largest(
+    all.map(({ quota }) => quota),
+    2,
+  )
   const x = logarithmic(1, highest, xs)
-  const y = shares(Math.max(0, ...all.map((point) => point[share])), ys)
+  const y = shares(
+    largest(
+      all.map((point) => point[share]),
+      0,
+    ),
+    ys,
+  )
   const groups = groupsOf(curve)
   const lines = groups.map(({ points }, i) => {
     const place = (point: CurvePoint): readonly [number, number] => [

@@ -4,6 +4,7 @@ import { count, percent, period, span } from '../terminal/words.ts'
 import { colourOf, type Shown } from './shown.ts'
 import { logarithmic, quantiles } from './scale.ts'
 import { axes, edges, escaped, hit, picture, round, steps, type Frame } from './svg.ts'
+import { largest } from '../long-lists.ts'
 
 const frame: Frame = { width: 1040, height: 340, left: 64, right: 16, top: 32, bottom: 44 }
 
@@ -12,7 +13,10 @@ export function peaksChart(peaks: PeakSummary, shown: readonly Shown[]): string 
   const lines = shown.filter(({ candidate }) => candidate.limit?.window === peaks.window)
   const total = peaks.distribution.reduce((sum, [, clients]) => sum + clients, 0)
   const { x: xs, y: ys } = edges(frame)
-  const highest = Math.max(peaks.max, ...lines.map(({ candidate }) => candidate.limit!.quota))
+  const highest = largest(
+    lines.map(({ candidate }) => candidate.limit!.quota),
+    peaks.max,
+  )
   const x = quantiles(Math.max(0.9, 1 - 0.5 / Math.max(1, total)), xs)
   const y = logarithmic(1, highest * 1.4, ys)
   let below = 0

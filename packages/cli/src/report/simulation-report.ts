@@ -7,6 +7,7 @@ import { linear, times } from './scale.ts'
 import { colourOf, MAX_SHOWN } from './shown.ts'
 import { axes, edges, escaped, hit, picture, steps, type Frame } from './svg.ts'
 import { table, type Cell } from './tables.ts'
+import { largest } from '../long-lists.ts'
 
 const frame: Frame = { width: 1040, height: 300, left: 64, right: 16, top: 32, bottom: 44 }
 
@@ -137,7 +138,7 @@ function chart(runs: readonly SimulationResult[], what: 'allowed' | 'refused'): 
   const shown = runs.slice(0, MAX_SHOWN)
   const values = shown.map(({ timeline }) => timeline[what])
   const x = times(0, end, xs)
-  const y = linear(Math.max(...demand, ...values.flat(), 0), ys)
+  const y = linear(largest([...demand, ...values.flat()], 0), ys)
   const outline = (counts: readonly number[]): string =>
     steps(
       counts.map((value, i) => [x(i * step), y(value)] as const),

@@ -4,6 +4,7 @@ import { count, instant, span } from '../terminal/words.ts'
 import { colourOf, type Shown } from './shown.ts'
 import { linear, times } from './scale.ts'
 import { axes, edges, hit, picture, steps, type Frame } from './svg.ts'
+import { largest } from '../long-lists.ts'
 
 const frame: Frame = { width: 1040, height: 300, left: 64, right: 16, top: 32, bottom: 44 }
 
@@ -13,7 +14,7 @@ export function timelineChart(result: ReplayResult, shown: readonly Shown[]): st
   const end = start + requests.length * width
   const { x: xs, y: ys } = edges(frame)
   const x = times(start, end, xs)
-  const y = linear(Math.max(0, ...requests), ys)
+  const y = linear(largest(requests, 0), ys)
   const outline = (counts: readonly number[]): string =>
     steps(
       counts.map((value, i) => [x(start + i * width), y(value)] as const),

@@ -3,6 +3,7 @@ import type { SimulationResult } from 'sluice/simulator'
 import { fitted, millisText } from '../terminal/fitted.ts'
 import { count, countOf, percent, rateOf, span, wrapped } from '../terminal/words.ts'
 import { runName, type SimulationReport } from './simulation.ts'
+import { append, largest } from '../long-lists.ts'
 
 const BARS = '▁▂▃▄▅▆▇█'
 const HEAD = ['allowed', 'refused', 'vs ideal', 'peak', 'over by', 'calls', 'p50', 'p99']
@@ -11,12 +12,15 @@ const HEAD = ['allowed', 'refused', 'vs ideal', 'peak', 'over by', 'calls', 'p50
 export function printedSimulation(report: SimulationReport, columns: number): readonly string[] {
   const { runs, about, verdict } = report
   const lines = wrapped(verdict, columns)
-  if (about !== '') lines.push('', ...wrapped(about, columns))
+  if (about !== '') append(lines, ['', ...wrapped(about, columns)])
   const [first] = runs
   if (first === undefined) return lines
-  lines.push('', ...wrapped(fleetText(first), columns))
+  append(lines, ['', ...wrapped(fleetText(first), columns)])
   const names = runs.map((run) => runName(run, runs))
-  const width = Math.max(...names.map((name) => name.length), 3)
+  const width = largest(
+    names.map((name) => name.length),
+    3,
+  )
   lines.push('', `${fitted('RUN', width)}${HEAD.map((one) => one.padStart(10)).join('')}`)
   for (const [i, run] of runs.entries())
     lines.push(
@@ -24,13 +28,13 @@ export function printedSimulation(report: SimulationReport, columns: number): re
         .map((one) => one.padStart(10))
         .join('')}`,
     )
-  lines.push(
+  append(lines, [
     '',
     ...wrapped(
       `vs ideal: against one decider without latency. peak: the most units of one key in any span of ${span(first.limit.window)}. over by: units beyond the limit in the worst span of any length. calls: store calls per decision.`,
       columns,
     ),
-  )
+  ])
   lines.push('', `Requests in steps of ${span(first.timeline.step)}:`)
   lines.push(`  ${bars(first.timeline.demand, columns - 2)}`)
   for (const [i, run] of runs.entries()) {
@@ -79,7 +83,7 @@ function bars(values: readonly number[], columns: number): string {
     const column = Math.floor(i / perColumn)
     sums[column] = (sums[column] ?? 0) + value
   }
-  const highest = Math.max(1, ...sums)
+  const highest = largest(sums, 1)
   return sums
     .map((sum) => (sum === 0 ? ' ' : BARS[Math.min(7, Math.floor((sum / highest) * 8))]!))
     .join('')

@@ -90,11 +90,11 @@ function rulesOf({ rules }: View, columns: number): readonly Line[] {
   const shown = rules.filter((one) => one.rule !== '' || totalOf(one) > 0)
   const isNarrow = columns < 60
   const name = Math.max(8, columns - NUMBER * (isNarrow ? 2 : 3))
-  const row = (first: string, ...numbers: readonly string[]): string =>
+  const row = (first: string, numbers: readonly string[]): string =>
     fitted(first, name) + numbers.map((number) => fitted(number, NUMBER, 'right')).join('')
   const lines: Line[] = [{ text: '' }]
   const title = isNarrow ? ['allowed/s', 'refused/s'] : ['allowed/s', 'refused/s', 'refused']
-  lines.push({ text: row('POLICY, RULE', ...title), style: 'dim' })
+  lines.push({ text: row('POLICY, RULE', title), style: 'dim' })
   let policy: string | undefined
   for (const one of shown) {
     if (one.policy !== policy) lines.push({ text: fitted(one.policy, columns), style: 'bold' })
@@ -103,7 +103,7 @@ function rulesOf({ rules }: View, columns: number): readonly Line[] {
     const label =
       one.rule === '' ? (one.blocked > 0 ? '(blocked, or no rule)' : '(no rule)') : one.rule
     const numbers = [rateText(one.allowed), rateText(refusals), shareText(refusals, totalOf(one))]
-    const text = row(`  ${label}`, ...numbers.slice(0, title.length))
+    const text = row(`  ${label}`, numbers.slice(0, title.length))
     lines.push(refusals > 0 ? { text, style: 'red' } : { text })
   }
   return lines
