@@ -64,13 +64,11 @@ export async function attackedService(upstream: string, more = ''): Promise<Atta
   }
 }
 
-async function probed(
-  url: string,
-  pid: number,
-  attack: () => Promise<unknown>,
-): Promise<Waits> {
+async function probed(url: string, pid: number, attack: () => Promise<unknown>): Promise<Waits> {
   const path = fileURLToPath(new URL('probe.mjs', import.meta.url))
-  const probe = spawn(process.execPath, [path, url, String(pid)], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const probe = spawn(process.execPath, [path, url, String(pid)], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
   onTestFinished(() => void probe.kill('SIGKILL'))
   let text = ''
   probe.stdout.setEncoding('utf8').on('data', (data: string) => (text += data))

@@ -137,11 +137,13 @@ const attacks: Record<string, (service: AttackedService) => Promise<unknown>> = 
     }
     await Promise.all(mute)
   },
-  'a file of 120,000 mistakes, and a wide one': async ({ file, command }) => {
+  'files of 120,000 mistakes, wide ones, and ones of quotes': async ({ file, command }) => {
     const good = readFileSync(file, 'utf8')
     const mistakes = `policies: [${'0,'.repeat(200_000)}]\n`
     const wide = `${good}\nmore: {${Array.from({ length: 40_000 }, (_, i) => `a-rather-long-name-${i}: 1`).join(', ')}}\n`
-    for (const text of [mistakes, wide]) {
+    const shallow = `policies: [${'{},'.repeat(30_000)}]\n`
+    const quotes = '"'.repeat(900_000)
+    for (const text of [mistakes, wide, shallow, quotes]) {
       const before = command.errors().length
       writeFileSync(file, text)
       command.child.kill('SIGHUP')

@@ -67,7 +67,10 @@ if (target === 'idle') {
 } else {
   const idle = fork(fileURLToPath(import.meta.url), ['idle'])
   const [port] = await once(idle, 'message')
-  const [service, machine] = await Promise.all([probe(target, pid), probe(`http://127.0.0.1:${port}`)])
+  const [service, machine] = await Promise.all([
+    probe(target, pid),
+    probe(`http://127.0.0.1:${port}`),
+  ])
   console.log('ready')
   process.stdin.resume().on('end', () => {
     console.log(JSON.stringify({ service, machine }))

@@ -23,6 +23,9 @@ const MAX_ALIASES = 100
 /** The most values that a file may hold: each of them costs the parser about a kilobyte. */
 const MAX_VALUES = 100_000
 
+/** Mistakes of syntax that are reported: one quote too many makes mistakes of all that follows. */
+const MAX_FAULTS = 100
+
 /** A place in a file, both numbers from 1. */
 interface Position {
   readonly line: number
@@ -64,7 +67,11 @@ export function readDocument(
       uniqueKeys,
     } as const
     const parsed = parseDocument(text, options)
-    const faults = [...parsed.errors, ...parsed.warnings, ...repeatedKeys(parsed)]
+    const faults = [
+      ...parsed.errors.slice(0, MAX_FAULTS),
+      ...parsed.warnings.slice(0, MAX_FAULTS),
+      ...repeatedKeys(parsed),
+    ].slice(0, MAX_FAULTS)
     if (faults.length > 0) {
       const problems = faults.map(({ message, pos }) => {
         const unclosed = /^Missing closing .quote/.test(message)

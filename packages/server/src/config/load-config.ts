@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { Environment } from './environment.ts'
 import type { ConfigProblem } from './problem.ts'
+import { problemsApart } from './read-apart.ts'
 import { readConfig, type ConfigResult } from './read-config.ts'
 
 /** What a file says, and what tells its text from another. */
@@ -17,11 +18,12 @@ export async function loadConfig(
   environment: Environment = {},
 ): Promise<LocatedConfig> {
   const read = await readText(file)
-  if ('problem' in read) {
-    const positionOf = () => ({ line: 1, column: 1 })
+  const positionOf = () => ({ line: 1, column: 1 })
+  if ('problem' in read)
     return { config: undefined, problems: [read.problem], positionOf, digest: '' }
-  }
   const digest = createHash('sha256').update(read.text).digest('hex')
+  const problems = await problemsApart(read.text, file, environment)
+  if (problems.length > 0) return { config: undefined, problems, positionOf, digest }
   return { ...readConfig(read.text, file, environment), digest }
 }
 

@@ -1,6 +1,7 @@
 // Tries a changed file on the last requests: both policies decide all of them anew, in memory, at the recorded times.
 import { setImmediate } from 'node:timers/promises'
 import { createLimiter, memoryStore, type Decision, type Millis, type Policy } from 'sluice'
+import { problemsApart } from '../../config/read-apart.ts'
 import { readConfig } from '../../config/read-config.ts'
 import type { RecentRequest } from '../../metrics/recent-traffic.ts'
 
@@ -47,7 +48,9 @@ export async function tryPolicy(
   current: readonly Policy[],
   requests: readonly RecentRequest[],
 ): Promise<Trial> {
-  const { config, problems } = readConfig(text, 'sluice.yaml')
+  const apart = await problemsApart(text, 'sluice.yaml')
+  const { config, problems } =
+    apart.length > 0 ? { config: undefined, problems: apart } : readConfig(text, 'sluice.yaml')
   if (config === undefined) {
     return {
       problems: problems.slice(0, MAX_PROBLEMS).map(({ line, column, message }) => ({
