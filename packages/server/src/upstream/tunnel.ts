@@ -10,20 +10,32 @@ export interface TunnelEnd {
   readonly head: Buffer
 }
 
-/** Joins the ends after the head of the switch has gone to the client; calls back when both are closed. */
+/** How long one side may go on after the other has ended: long enough for a last message of the protocol. */
+const LINGER: Millis = 5000
+
+/**
+ * Joins the ends after the head of the switch has gone to the client; calls back when both are closed. When one side
+ * has ended, the other has `linger` milliseconds to end too: an upstream may ignore that its client has gone.
+ */
 export function joinEnds(
   client: TunnelEnd,
   upstream: TunnelEnd,
   silence: Millis,
   onClose: () => void,
+  linger: Millis = LINGER,
 ): void {
   const ends = [client.socket, upstream.socket]
   let open = ends.length
-  const cut = (): void => ends.forEach((socket) => socket.destroy())
+  let lingering: NodeJS.Timeout | undefined
+  const cut = (): void => {
+    clearTimeout(lingering)
+    for (const socket of ends) socket.destroy()
+  }
   for (const socket of ends) {
     socket.setNoDelay(true)
     socket.setTimeout(silence, cut)
     socket.on('error', cut)
+    socket.once('end', () => (lingering ??= setTimeout(cut, linger)))
     const closed = (): void => {
       cut()
       if (--open === 0) onClose()
