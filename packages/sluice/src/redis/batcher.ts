@@ -116,18 +116,15 @@ export class Batcher {
 
   /** Sends the hash of the script, and the script itself only if the server does not know it. Nothing else is sent twice. */
   private send(batch: Batch, mayRepeat: boolean): void {
-    const { connection, clock, serverClock } = this.options
+    const { connection, clock } = this.options
     const { script, names } = batch
-    // A call that waited in the socket of a hung server until we gave up must do nothing.
-    const args =
-      serverClock === undefined
-        ? batch.argsFor('', batch.mayActLate ? ANY_TIME : this.serverTime.at(batch.deadline))
-        : batch.argsFor(String(serverClock()), ANY_TIME)
-    const sentAt = clock()
-    const received = (values: unknown): void =>
-      this.receive(batch, values as readonly unknown[], sentAt, mayRepeat)
     const failed = (cause: unknown): void => this.fail(batch, storeError(cause))
+    // Whatever is thrown here settles the batch: its callers would wait for ever.
     try {
+      const args = this.argsOf(batch)
+      const sentAt = clock()
+      const received = (values: unknown): void =>
+        this.receive(batch, values as readonly unknown[], sentAt, mayRepeat)
       connection
         .evalsha(script.hash, names, args)
         .then(received, (error: unknown) => {
@@ -138,6 +135,14 @@ export class Batcher {
     } catch (cause) {
       failed(cause)
     }
+  }
+
+  /** A call that waited in the socket of a hung server until we gave up must do nothing. */
+  private argsOf(batch: Batch): ReturnType<Batch['argsFor']> {
+    const { serverClock } = this.options
+    return serverClock === undefined
+      ? batch.argsFor('', batch.mayActLate ? ANY_TIME : this.serverTime.at(batch.deadline))
+      : batch.argsFor(String(serverClock()), ANY_TIME)
   }
 
   private receive(

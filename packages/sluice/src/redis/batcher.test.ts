@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest'
+import { limit } from '../limit/limit.ts'
+import { Batcher } from './batcher.ts'
+
+const check = { space: 's', key: 'k', limit: limit('5/min'), cost: 1 }
+
+describe('a batch', () => {
+  it.each<[string, Partial<ConstructorParameters<typeof Batcher>[0]>]>([
+    ['the client throws', {}],
+    ['the clock throws when its arguments are made', { serverClock: failingAt(2) }],
+    ['the clock throws when it is sent', { clock: failingAt(2) }],
+  ])('is settled when %s', async (_, options) => {
+    const connection = {
+      evalsha: () => {
+        throw new RangeError('Maximum call stack size exceeded')
+      },
+    }
+    const batcher = new Batcher({
+      connection: connection as never,
+      timeout: 60_000,
+      clock: () => 1000,
+      serverClock: undefined,
+      ...options,
+    })
+    await expect(batcher.run('take', [check], ['name'])).rejects.toMatchObject({
+      name: 'SluiceError',
+    })
+  })
+})
+
+/** A clock that fails at its n-th reading. */
+function failingAt(n: number): () => number {
+  let readings = 0
+  return () => {
+    readings += 1
+    if (readings === n) throw new RangeError('no time')
+    return 1000
+  }
+}
