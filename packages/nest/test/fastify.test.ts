@@ -54,10 +54,16 @@ describe('on Fastify', () => {
     expect(second.json()).toMatchObject({ 'violated-policies': ['route'] })
   })
 
-  it('lets what does not come over HTTP go on uncounted', async () => {
-    answers.type = 'ws'
-    limited(rateLimit({ limit: '0/min' }))
-    expect((await app.current.inject('/orders/7')).statusCode).toBe(200)
+  it.each(['ws', 'graphql'])('lets %s go on uncounted, and warns of it once', async (kind) => {
+    answers.type = kind
+    const warnings: string[] = []
+    const onWarning = ({ code, message }: { code: string; message: string }): void =>
+      void warnings.push(`${code}: ${message}`)
+    limited(rateLimit({ limit: '0/min', onWarning }))
+    for (let i = 0; i < 2; i++) expect((await app.current.inject('/orders/7')).statusCode).toBe(200)
+    expect(warnings).toEqual([
+      expect.stringContaining(`kind-uncounted: requests of the kind ${kind}`),
+    ])
     answers.type = 'http'
     expect((await app.current.inject('/orders/7')).statusCode).toBe(429)
   })

@@ -2,6 +2,8 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, it } from 'vitest'
+import { rateLimit } from '../src/http/fetch.ts'
+import { createLimiter } from '../src/limiter/create-limiter.ts'
 import { limit } from '../src/limit/limit.ts'
 import { memoryStore } from '../src/stores/memory/memory-store.ts'
 import { fakeClock } from '../src/testing/fake-clock.ts'
@@ -29,6 +31,26 @@ it.each(['token-bucket', 'sliding-log'] as const)(
     store.close()
   },
 )
+
+it('a key that an adapter is given as a slice of a header does not keep the header alive either', async () => {
+  const store = memoryStore({ clock: fakeClock(1_800_000_000_000) })
+  const policy = { name: 'api', rules: [{ name: 'users', by: ['user'], limit: '5/h' }] }
+  const limiter = createLimiter({ policy, store })
+  const handle = rateLimit(limiter, {
+    user: (request) => request.headers.get('x-long')!.slice(80, 120),
+  })(() => new Response('ok'))
+  const ask = async (i: number): Promise<void> => {
+    const header = String(i).padStart(40, '.').repeat(HEADER / 40)
+    await handle(new Request('http://host/', { headers: { 'x-long': header } }))
+  }
+  for (let i = 0; i < 100; i++) await ask(i)
+  const before = heap()
+  for (let i = 100; i < KEYS / 2; i++) await ask(i)
+  expect(store.stats().keys).toBe(KEYS / 2)
+  // All headers would be 31 MB.
+  expect(heap() - before).toBeLessThan(8 * 1024 * 1024)
+  store.close()
+})
 
 function heap(): number {
   collect()

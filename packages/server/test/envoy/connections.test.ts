@@ -130,6 +130,34 @@ test('a connection has at most eight Watch calls', async () => {
   client.destroy()
 })
 
+test('an address has no more unanswered calls than the setting says, over all its connections', async () => {
+  await server.close(0)
+  server = await startTestServer({ maxRequestsPerAddress: 3 })
+  const clients = [connectHttp2(server.url), connectHttp2(server.url)]
+  const watch = (i: number): Promise<unknown> => {
+    const stream = open(clients[i % 2]!, WATCH)
+    stream.write(framed(Buffer.alloc(0)))
+    return once(stream, 'response').then(
+      ([headers]) => (headers as Record<string, unknown>)['grpc-status'],
+    )
+  }
+  for (let i = 0; i < 3; i++) expect(await watch(i)).toBeUndefined()
+  const RESOURCE_EXHAUSTED = '8'
+  expect(await watch(3)).toBe(RESOURCE_EXHAUSTED)
+  expect(await watch(4)).toBe(RESOURCE_EXHAUSTED)
+  // Another address has its own.
+  const other = connectHttp2(server.url, { localAddress: '127.0.0.2' } as object)
+  clients.push(other)
+  const stream = open(other, WATCH)
+  stream.write(framed(Buffer.alloc(0)))
+  const [headers] = (await once(stream, 'response')) as [Record<string, unknown>]
+  expect(headers['grpc-status']).toBeUndefined()
+  // An answered call makes room.
+  clients[0]!.destroy()
+  await expect.poll(() => watch(5)).toBeUndefined()
+  for (const client of clients) client.destroy()
+})
+
 test('the server still answers others', async () => {
   await connected()
   const client = rawClient(server.url)

@@ -66,7 +66,7 @@ async function signedIn(url: string): Promise<string> {
 }
 
 /** A request before it is changed: its first line, its body and further fields. */
-type Request = readonly [line: string, body?: string | Buffer, fields?: string]
+type Request = readonly [line: string, body?: string | Buffer, fields?: string | undefined]
 
 function bytesOf([line, body = '', fields = '']: Request): Buffer {
   const about = `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { cpSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, request, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { connect, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
@@ -47,6 +47,8 @@ export interface Front {
     headers?: Record<string, string | string[]>,
     from?: string,
   ) => Promise<Answer>
+  /** Sends bytes as they are and gives the status of the answer; 0 when there is none. */
+  readonly send: (bytes: string, from?: string) => Promise<number>
 }
 
 /** Starts application, service and proxy. Only 127.0.0.1 is trusted; clients come from elsewhere. */
@@ -109,5 +111,14 @@ export async function front(proxy: string, file: object): Promise<Front> {
     return true
   })
   reached.length = 0
-  return { service, reached, ask }
+  const send: Front['send'] = async (bytes, localAddress = '127.0.0.9') => {
+    const socket = connect({ host: '127.0.0.1', port, localAddress })
+    let text = ''
+    socket.on('error', () => {})
+    socket.on('data', (data) => (text += data.toString('latin1')))
+    socket.write(Buffer.from(bytes, 'latin1'))
+    await new Promise((resolve) => socket.on('close', resolve))
+    return Number(/^HTTP\/1\.\d (\d+)/.exec(text)?.[1] ?? 0)
+  }
+  return { service, reached, ask, send }
 }

@@ -79,6 +79,37 @@ describe.each(['nginx', 'haproxy', 'caddy'])('past %s', (proxy) => {
   })
 })
 
+describe.each(['nginx', 'haproxy', 'caddy'])('past %s', (proxy) => {
+  it('no request gets uncounted whose key the service does not accept', async () => {
+    const { send, reached } = await front(proxy, file)
+    const statuses = []
+    for (const key of ['a\x01b', '\x7f', '\xff', 'a\tb', '"'])
+      statuses.push(
+        await send(
+          `GET /orders/1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Api-Key: ${key}\r\n\r\n`,
+        ),
+      )
+    // The rule for the route lets three through, whatever the keys are.
+    expect(reached.length).toBe(statuses.filter((status) => status === 200).length)
+    expect(reached.length).toBeLessThanOrEqual(3)
+  })
+
+  it('no request gets that must wait longer than the proxy does, and it costs nothing', async () => {
+    const limit = { algorithm: 'leaky-bucket', quota: 1, window: '30s', burst: 5 }
+    const { ask, reached, service } = await front(proxy, {
+      policies: [{ name: 'api', rules: [{ name: 'queue', by: ['ip'], limit }] }],
+    })
+    const answers = []
+    for (let i = 0; i < 4; i++) answers.push(await ask('/'))
+    expect(answers.map(({ status }) => status)).toEqual([200, 429, 429, 429])
+    for (const { headers } of answers.slice(1))
+      expect(Number(headers['retry-after'])).toBeGreaterThan(10)
+    expect(reached).toEqual(['/'])
+    const { body } = await service.post('/v1/peek', { attributes: { ip: '127.0.0.9' } })
+    expect(body.remaining).toBe(4)
+  })
+})
+
 describe.each(['nginx', 'haproxy'])('behind %s, without the service', (proxy) => {
   it('requests go on', async () => {
     const { ask, service } = await front(proxy, file)

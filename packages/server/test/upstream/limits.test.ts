@@ -1,6 +1,6 @@
 // The reverse proxy limits: who goes on, who is refused, and what both are told.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -76,6 +76,42 @@ describe('the reverse proxy', () => {
     ])
     const key = (value: string) => status('/', { 'x-api-key': value })
     expect([await key('a'), await key('b'), await key('a')]).toEqual([200, 200, 429])
+  })
+
+  it('has no more requests of one address under way than the setting says', async () => {
+    const held: ServerResponse[] = []
+    const { proxy, port, figure } = await behind((_, response) => void held.push(response), {
+      maxRequestsPerAddress: 2,
+    })
+    const first = [raw(port, 'GET /1 HTTP/1.1\r\nHost: x\r\n\r\n'), fetch(`${proxy}/2`)] as const
+    await expect.poll(() => held.length).toBe(2)
+    const beyond = await fetch(proxy)
+    expect([beyond.status, beyond.headers.get('retry-after')]).toEqual([503, '1'])
+    expect(await figure('sluice_proxy_requests_refused_total')).toBe(1)
+    expect(held.length).toBe(2)
+    for (const response of held) response.end('ok')
+    expect((await first[1]).status).toBe(200)
+    await first[0].until('ok')
+    const next = fetch(proxy)
+    await expect.poll(() => held.length).toBe(3)
+    held[2]!.end('ok')
+    expect((await next).status).toBe(200)
+  })
+
+  it('counts _ in the name of a field as -', async () => {
+    const { port } = await behind(
+      hello,
+      {},
+      {
+        policies: [{ name: 'api', rules: [{ name: 'keys', by: ['apiKey'], limit: '1/h' }] }],
+        proxy: { attributes: { apiKey: 'x-api-key' } },
+      },
+    )
+    const send = (fields: string): Promise<string> =>
+      raw(port, `GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${fields}\r\n`).closed
+    expect(await send('X-Api-Key: a\r\n')).toMatch(/^HTTP\/1.1 200 /)
+    expect(await send('X_Api_Key: a\r\n')).toMatch(/^HTTP\/1.1 429 /)
+    expect(await send('X-Api-Key: b\r\nX_Api_Key: c\r\n')).toMatch(/^HTTP\/1.1 400 /)
   })
 
   it('trap: a second line of the field that names the client; it is refused', async () => {
