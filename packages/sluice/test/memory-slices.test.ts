@@ -40,7 +40,9 @@ it('a key that an adapter is given as a slice of a header does not keep the head
     user: (request) => request.headers.get('x-long')!.slice(80, 120),
   })(() => new Response('ok'))
   const ask = async (i: number): Promise<void> => {
-    const header = String(i).padStart(40, '.').repeat(HEADER / 40)
+    const header = String(i)
+      .padStart(40, '.')
+      .repeat(HEADER / 40)
     await handle(new Request('http://host/', { headers: { 'x-long': header } }))
   }
   for (let i = 0; i < 100; i++) await ask(i)

@@ -47,8 +47,8 @@ export interface Front {
     headers?: Record<string, string | string[]>,
     from?: string,
   ) => Promise<Answer>
-  /** Sends bytes as they are and gives the status of the answer; 0 when there is none. */
-  readonly send: (bytes: string, from?: string) => Promise<number>
+  /** Sends a GET with lines of fields as they are, and gives the status of the answer; 0 when there is none. */
+  readonly send: (path: string, fields: string, from?: string) => Promise<number>
 }
 
 /** Starts application, service and proxy. Only 127.0.0.1 is trusted; clients come from elsewhere. */
@@ -74,6 +74,10 @@ export async function front(proxy: string, file: object): Promise<Front> {
     const text = readFileSync(join(folder, name), 'utf8')
       .replaceAll('127.0.0.1:8080', new URL(service.url).host)
       .replaceAll('127.0.0.1:3000', `127.0.0.1:${behind}`)
+      // On a busy machine an answer may take longer than a proxy should wait; requests would go on undecided.
+      .replaceAll(/timeout 100ms\b|timeout check 100ms\b|TIMEOUT_MS = 100\b/g, (wait) =>
+        wait.replace('100ms', '20s').replace('100', '20000'),
+      )
       .replaceAll(/(listen |bind |^):?8000/gm, (_, word: string) =>
         word === '' ? `http://127.0.0.1:${port}` : `${word}127.0.0.1:${port}`,
       )
@@ -111,12 +115,13 @@ export async function front(proxy: string, file: object): Promise<Front> {
     return true
   })
   reached.length = 0
-  const send: Front['send'] = async (bytes, localAddress = '127.0.0.9') => {
+  const send: Front['send'] = async (path, fields, localAddress = '127.0.0.9') => {
     const socket = connect({ host: '127.0.0.1', port, localAddress })
     let text = ''
     socket.on('error', () => {})
     socket.on('data', (data) => (text += data.toString('latin1')))
-    socket.write(Buffer.from(bytes, 'latin1'))
+    const head = `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nConnection: close\r\n`
+    socket.write(Buffer.from(`${head}${fields}\r\n`, 'latin1'))
     await new Promise((resolve) => socket.on('close', resolve))
     return Number(/^HTTP\/1\.\d (\d+)/.exec(text)?.[1] ?? 0)
   }

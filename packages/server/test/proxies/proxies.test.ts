@@ -84,11 +84,7 @@ describe.each(['nginx', 'haproxy', 'caddy'])('past %s', (proxy) => {
     const { send, reached } = await front(proxy, file)
     const statuses = []
     for (const key of ['a\x01b', '\x7f', '\xff', 'a\tb', '"'])
-      statuses.push(
-        await send(
-          `GET /orders/1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Api-Key: ${key}\r\n\r\n`,
-        ),
-      )
+      statuses.push(await send('/orders/1', `X-Api-Key: ${key}\r\n`))
     // The rule for the route lets three through, whatever the keys are.
     expect(reached.length).toBe(statuses.filter((status) => status === 200).length)
     expect(reached.length).toBeLessThanOrEqual(3)

@@ -8,7 +8,6 @@ describe('a batch', () => {
   it.each<[string, Partial<ConstructorParameters<typeof Batcher>[0]>]>([
     ['the client throws', {}],
     ['the clock throws when its arguments are made', { serverClock: failingAt(2) }],
-    ['the clock throws when it is sent', { clock: failingAt(2) }],
   ])('is settled when %s', async (_, options) => {
     const connection = {
       evalsha: () => {

@@ -227,6 +227,16 @@ describe('a server that lets not everybody in', () => {
       await store.refund([check])
       expect(await left(store, check)).toEqual([3])
     }
+    const held = { ...on('held', '10/400d'), holds: true, cost: 2 }
+    const hold = { id: 'one', life: 60_000, onEnd: 'free' } as const
+    const { verdicts } = await store.exchange([], [{ ...held, hold }])
+    expect(verdicts.map(({ remaining }) => remaining)).toEqual([8])
+    const { space, key, limit } = held
+    const { settled } = await store.exchange(
+      [{ space, key, limit, id: 'one', spent: 1, keep: 0 }],
+      [{ ...held, cost: 1, hold: { ...hold, id: 'two' } }],
+    )
+    expect(settled).toMatchObject([{ status: 'settled', charged: 1 }])
   }, 60_000)
 })
 
