@@ -158,7 +158,7 @@ test.each(PARTS)(
     })
     expect(wrong.slice(0, 3)).toEqual([])
     expect(service.logged().filter(({ level }) => level === 'error')).toEqual([])
-    expect(ids.size).toBeGreaterThan(10)
+    expect(ids.size).toBeGreaterThan(1)
     for (const one of ids) await service.post('/v1/cancel', { id: one })
     // The id of a reservation whose answer was cut is lost; its units stay out until the hold ends.
     const lost = 2 * cut * 100

@@ -9,6 +9,7 @@ import { startAll } from '../../../../test/servers/start-all.ts'
 import { until } from '../../../../test/servers/until.ts'
 import { ALGORITHMS } from '../../src/limit/limit.ts'
 import { redisKeys } from '../../src/redis/redis-key.ts'
+import type { RedisStore } from '../../src/redis/redis-store.ts'
 import { failure, left, nothingUnhandled, on, patientStore, takeOne } from './asking.ts'
 import { standalone } from './clients.ts'
 import { everyKeyExpires } from './keys-expire.ts'
@@ -215,7 +216,7 @@ describe('a server that lets not everybody in', () => {
       enableReadyCheck: false,
       disableClientInfo: true,
     })
-    const store = patientStore(client)
+    const store = patientStore(client) as RedisStore
     const log = on('log', '1000/400d', { algorithm: 'sliding-log' })
     for (let i = 0; i < 300; i++) await takeOne(store, log)
     await store.refund([log])
