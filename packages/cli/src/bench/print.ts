@@ -2,7 +2,7 @@
 import { fitted, millisText } from '../terminal/fitted.ts'
 import { count, percent, wrapped } from '../terminal/words.ts'
 import type { Measured } from './load.ts'
-import { append, largest } from '../long-lists.ts'
+import { append, largest } from '../terminal/long-lists.ts'
 
 /** What the command prints, as JSON or otherwise. */
 export interface BenchReport {

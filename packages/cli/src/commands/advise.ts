@@ -20,7 +20,7 @@ import { columnsOf, print, type Streams } from '../terminal/streams.ts'
 import { wrapped } from '../terminal/words.ts'
 import { logOptions, type LogFlags } from './log-flags.ts'
 import { addressKey, readLogs } from './replay.ts'
-import { append } from '../long-lists.ts'
+import { append } from '../terminal/long-lists.ts'
 
 /** The flags of the command; every answer is one. */
 export interface AdviseFlags extends LogFlags, Partial<Record<QuestionName, string>> {

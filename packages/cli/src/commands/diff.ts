@@ -8,7 +8,7 @@ import { print, type Streams } from '../terminal/streams.ts'
 import { count, countOf, percent } from '../terminal/words.ts'
 import { listOf, logOptions, type LogFlags } from './log-flags.ts'
 import { addressKey, hashedNames, readLogs, servedOptions } from './replay.ts'
-import { largest } from '../long-lists.ts'
+import { largest } from '../terminal/long-lists.ts'
 
 /** The flags of the command. */
 export interface DiffFlags extends LogFlags {

@@ -11,7 +11,7 @@ import {
   span,
   wrapped,
 } from '../terminal/words.ts'
-import { append, largest } from '../long-lists.ts'
+import { append, largest } from '../terminal/long-lists.ts'
 
 /** How wide the text may be, and how many candidates are shown in detail. */
 export interface PrintOptions {

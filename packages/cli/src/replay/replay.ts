@@ -13,7 +13,7 @@ import { Reorder } from './reorder.ts'
 import { ClientSample } from './client-sample.ts'
 import { Source, type Identified, type Trial } from './source.ts'
 import { Timeline } from './timeline.ts'
-import { smallest } from '../long-lists.ts'
+import { smallest } from '../terminal/long-lists.ts'
 
 /** What is replayed, and how. */
 export interface ReplayOptions<T> {

@@ -4,7 +4,7 @@ import { algorithmName, count, percent, period } from '../terminal/words.ts'
 import { colourOf } from './shown.ts'
 import { logarithmic, shares } from './scale.ts'
 import { axes, edges, hit, path, picture, round, type Frame } from './svg.ts'
-import { largest } from '../long-lists.ts'
+import { largest } from '../terminal/long-lists.ts'
 
 const frame: Frame = { width: 512, height: 320, left: 56, right: 16, top: 32, bottom: 44 }
 

@@ -4,7 +4,7 @@ import { count, percent, period, span } from '../terminal/words.ts'
 import { colourOf, type Shown } from './shown.ts'
 import { logarithmic, quantiles } from './scale.ts'
 import { axes, edges, escaped, hit, picture, round, steps, type Frame } from './svg.ts'
-import { largest } from '../long-lists.ts'
+import { largest } from '../terminal/long-lists.ts'
 
 const frame: Frame = { width: 1040, height: 340, left: 64, right: 16, top: 32, bottom: 44 }
 

@@ -7,7 +7,7 @@ import { linear, times } from './scale.ts'
 import { colourOf, MAX_SHOWN } from './shown.ts'
 import { axes, edges, escaped, hit, picture, steps, type Frame } from './svg.ts'
 import { table, type Cell } from './tables.ts'
-import { largest } from '../long-lists.ts'
+import { largest } from '../terminal/long-lists.ts'
 
 const frame: Frame = { width: 1040, height: 300, left: 64, right: 16, top: 32, bottom: 44 }
 

@@ -4,7 +4,7 @@ import { count, instant, span } from '../terminal/words.ts'
 import { colourOf, type Shown } from './shown.ts'
 import { linear, times } from './scale.ts'
 import { axes, edges, hit, picture, steps, type Frame } from './svg.ts'
-import { largest } from '../long-lists.ts'
+import { largest } from '../terminal/long-lists.ts'
 
 const frame: Frame = { width: 1040, height: 300, left: 64, right: 16, top: 32, bottom: 44 }
 

@@ -3,7 +3,7 @@ import type { SimulationResult } from 'sluice/simulator'
 import { fitted, millisText } from '../terminal/fitted.ts'
 import { count, countOf, percent, rateOf, span, wrapped } from '../terminal/words.ts'
 import { runName, type SimulationReport } from './simulation.ts'
-import { append, largest } from '../long-lists.ts'
+import { append, largest } from '../terminal/long-lists.ts'
 
 const BARS = '▁▂▃▄▅▆▇█'
 const HEAD = ['allowed', 'refused', 'vs ideal', 'peak', 'over by', 'calls', 'p50', 'p99']

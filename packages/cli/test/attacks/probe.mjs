@@ -25,7 +25,7 @@ function ranFor(pid) {
 
 /**
  * @param {string | undefined} url
- * @param {string | undefined} [pid]
+ * @param {string} [pid]
  */
 async function probe(url, pid) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
