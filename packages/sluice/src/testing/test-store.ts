@@ -250,6 +250,21 @@ const cases: readonly (readonly [string, (bench: Bench) => Promise<void>])[] = [
     },
   ],
   [
+    'refuses what only two checks on one count together exceed, also where one counts refusals',
+    async ({ take, peek }) => {
+      for (const algorithm of ALGORITHMS) {
+        const first = on('a', '10/min', { algorithm, cost: 9 })
+        const counting = on('a', '10/min', { algorithm, cost: 2, countRefused: true })
+        expectEqual(allowedOf(await take(first, counting)), [true, false], algorithm)
+        expectEqual(remainingOf(await peek(first)), [8], `${algorithm}: the second was charged`)
+        const one = on('b', '1/min', { algorithm })
+        const refused = await take(one, { ...one, countRefused: true })
+        expectEqual(refused[1]?.allowed, false, `${algorithm}: of one unit each`)
+        expectEqual(remainingOf(await peek(one)), [0], `${algorithm}: one was charged`)
+      }
+    },
+  ],
+  [
     'counts a request that another check refuses where a check asks for it',
     async ({ take, peek }) => {
       const counting = on('a', '5/min', { countRefused: true })

@@ -192,6 +192,22 @@ local function commit(shape, first, views, nexts)
   end
 end
 
+-- Charges a check that counts refusals, and shows it. If it fits alone, it was refused for what an earlier check of the
+-- request asked of the same count: then it is shown as it was found. Returns the error, if any.
+local function count_refused(check, key, view, allowed)
+  local start = size
+  -- Shown before it is charged: the view of a long log reads from the server.
+  if not allowed then show(check, view, REFUSED) end
+  local length = size - start
+  local err = take_alone(check, key, check.counts_refused)
+  if err or allowed then return err end
+  if out[start + length + 1] == REFUSED then
+    for i = start + 1, start + length do out[i] = out[i + length] end
+  end
+  for i = start + length + 1, size do out[i] = nil end
+  size = start + length
+end
+
 -- One was refused: only checks that count refusals are charged; the others show what they hold.
 local function refuse(shape, first, views, allowed)
   for i = 1, #shape do
@@ -200,7 +216,7 @@ local function refuse(shape, first, views, allowed)
     if check.counts_refused or check.is_candidate then
       -- Spent, not held: a refused request gets no hold.
       if check.holds then check.id = '' end
-      err = take_alone(check, key, check.counts_refused)
+      err = count_refused(check, key, views[i], allowed[i] or check.is_shadow)
     elseif check.lock_for and allowed[i] and allowed[i - 1] == false then
       local view = view_of(check, key)
       if check.cost > 0 then

@@ -102,9 +102,11 @@ export class HeldTake {
     // Spent, not held: a refused request gets no hold.
     if (isCounted) spendRoom(check, count, own)
     if (check.cost > 0 && (isCounted || isChanged)) this.counts.save(check, count, this.now)
-    return fits || isCounted
-      ? this.verdictOn(check, count, fitsNow)
-      : this.verdictOn(check, seen, false)
+    // If it fits alone, it was refused for what an earlier check of this request asked of the same count.
+    const isShownAsFound = !fits && (!isCounted || fitsNow)
+    return isShownAsFound
+      ? this.verdictOn(check, seen, false)
+      : this.verdictOn(check, count, fitsNow)
   }
 
   private verdictOn(

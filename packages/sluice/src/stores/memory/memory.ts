@@ -234,7 +234,11 @@ export class Memory implements MemoryStore, FastStore {
     now: Millis,
   ): readonly Verdict[] {
     return checks.map((check, i) => {
-      if (check.countRefused === true) return this.spend(check, now, checks)
+      if (check.countRefused === true) {
+        const own = this.spend(check, now, checks)
+        // Alone it fits: it was refused for what an earlier check of this request asked of the same count.
+        return own.allowed && !takens[i]!.allowed ? takens[i]! : own
+      }
       if (check.candidate === true) return this.takeAlone(check, now, checks)
       if (check.countsRefusals === true && takens[i]!.allowed && takens[i - 1]?.allowed === false)
         return this.countRefusal(check, now, checks)
