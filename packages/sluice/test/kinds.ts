@@ -11,6 +11,11 @@ const VARIANTS = {
     { algorithm: 'fixed-window', calendar: 'week', timeZone: 'America/St_Johns' },
     { algorithm: 'fixed-window', calendar: 'month', timeZone: 'Pacific/Apia', startsOn: 31 },
   ],
+  'stamped-log': [
+    { algorithm: 'sliding-log', stamps: 1 },
+    { algorithm: 'sliding-log', stamps: 3 },
+    { algorithm: 'sliding-log', stamps: 32 },
+  ],
 } as const satisfies Record<string, readonly KindFields[]>
 
 /** An algorithm or a variant. */

@@ -15,6 +15,8 @@ export interface LimitNumbers {
   readonly calendar?: CalendarUnit
   readonly timeZone?: string
   readonly startsOn?: Weekday | number
+  /** For a sliding log: how many instants it keeps at most. It keeps that of each ceil(quota / stamps)-th unit. */
+  readonly stamps?: number
   /** For the count of a lockout: the length of the first lock, the factor from one to the next, and the longest. */
   readonly lockFor?: Millis
   readonly lockGrow?: number
@@ -71,6 +73,12 @@ export interface AlgorithmRow extends Algorithm {
   readonly words: 0 | 2 | 3
   /** Bytes of a state that is more than its numbers, about; the memory store bounds their sum. */
   bytesOf?(state: State): number
+  /**
+   * For a state that is more than its numbers: takes one unit from the state itself, and writes three numbers into
+   * `output` that the other functions accept as a state. Undefined, with nothing done, when only `take` can decide. A
+   * refusal leaves the state as it was, unless the clock was set back.
+   */
+  takeOne?(limit: LimitNumbers, state: State, now: Millis, output: State): boolean | undefined
   /** The file in `redis/lua`, without its ending. Algorithms of one arithmetic share a file. */
   readonly lua: string
   /** Whether a limit may have a burst that differs from its quota. */

@@ -8,6 +8,7 @@ import { leakyBucket } from './leaky-bucket.ts'
 import { lockout } from './lockout.ts'
 import { bytesOfLog, slidingLog } from './sliding-log.ts'
 import { slidingWindow } from './sliding-window.ts'
+import { bytesOfStamps, stampedLog, takeOneStamped } from './stamped-log.ts'
 import { tokenBucket } from './token-bucket.ts'
 
 /**
@@ -46,6 +47,12 @@ const table: Readonly<Record<AlgorithmName, AlgorithmRow>> = rows
 const variants = {
   first: row(firstWindow, { words: 2, lua: 'first-window' }) as AlgorithmRow,
   calendar: row(calendarWindow, { words: 3, lua: 'calendar-window' }) as AlgorithmRow,
+  stamps: row(stampedLog, {
+    words: 0,
+    bytesOf: bytesOfStamps,
+    takeOne: takeOneStamped,
+    lua: 'stamped-log',
+  }) as AlgorithmRow,
   lockout: row(lockout, { words: 3, lua: 'lockout' }) as AlgorithmRow,
 }
 
@@ -55,13 +62,14 @@ export const ROWS: readonly AlgorithmRow[] = [...Object.values(rows), ...Object.
 /** What of a limit decides by which arithmetic it is counted. */
 export type Arithmetic = { readonly algorithm: AlgorithmName } & Pick<
   LimitNumbers,
-  'anchor' | 'calendar' | 'lockFor'
+  'anchor' | 'calendar' | 'stamps' | 'lockFor'
 >
 
 /** The row of a limit: that of its algorithm, or of a variant of it. */
 export function algorithmOf(limit: Arithmetic): AlgorithmRow {
   if (limit.anchor !== undefined) return variants.first
   if (limit.calendar !== undefined) return variants.calendar
+  if (limit.stamps !== undefined) return variants.stamps
   if (limit.lockFor !== undefined) return variants.lockout
   return table[limit.algorithm]
 }

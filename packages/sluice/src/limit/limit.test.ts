@@ -148,7 +148,62 @@ describe('limit', () => {
     [
       { quota: 10_001, window: '1s', algorithm: 'sliding-log' },
       'quota',
-      /quota is 10001 with sliding-log, whose state grows with it; accepted: at most 10000$/,
+      /quota is 10001 with sliding-log, whose state grows with it; accepted: at most 10000, or stamps$/,
+    ],
+    [
+      { quota: 5, window: '1s', algorithm: 'sliding-log', stamps: 0 },
+      'stamps',
+      /stamps is .*; accepted: a whole number from 1 to 1000$/,
+    ],
+    [
+      { quota: 5, window: '1s', algorithm: 'sliding-log', stamps: -1 },
+      'stamps',
+      /stamps is .*; accepted: a whole number from 1 to 1000$/,
+    ],
+    [
+      { quota: 5, window: '1s', algorithm: 'sliding-log', stamps: 1.5 },
+      'stamps',
+      /stamps is .*; accepted: a whole number from 1 to 1000$/,
+    ],
+    [
+      { quota: 5, window: '1s', algorithm: 'sliding-log', stamps: 1001 },
+      'stamps',
+      /stamps is .*; accepted: a whole number from 1 to 1000$/,
+    ],
+    [
+      { quota: 5, window: '1s', algorithm: 'sliding-log', stamps: NaN },
+      'stamps',
+      /stamps is .*; accepted: a whole number from 1 to 1000$/,
+    ],
+    [
+      { quota: 5, window: '1s', algorithm: 'sliding-log', stamps: Infinity },
+      'stamps',
+      /stamps is .*; accepted: a whole number from 1 to 1000$/,
+    ],
+    [
+      { quota: 5, window: '1s', algorithm: 'sliding-log', stamps: '32' },
+      'stamps',
+      /stamps is .*; accepted: a whole number from 1 to 1000$/,
+    ],
+    [
+      { quota: 5, window: '1s', algorithm: 'sliding-log', stamps: null },
+      'stamps',
+      /stamps is .*; accepted: a whole number from 1 to 1000$/,
+    ],
+    [
+      { quota: 5, window: '1s', algorithm: 'sliding-log', stamps: [] },
+      'stamps',
+      /stamps is .*; accepted: a whole number from 1 to 1000$/,
+    ],
+    [
+      { quota: 5, window: '1s', stamps: 5 },
+      'algorithm',
+      /algorithm is missing with stamps; accepted: 'sliding-log'/,
+    ],
+    [
+      { quota: 5, window: '1s', algorithm: 'gcra', stamps: 5 },
+      'algorithm',
+      /algorithm is "gcra" with stamps/,
     ],
     [
       { quota: 2 ** 52, window: 2 },

@@ -55,6 +55,8 @@ export interface LimitFields {
   readonly timeZone?: string
   /** The first day of a week (default `monday`) or month (default 1; in a shorter month than it says, the last day). */
   readonly startsOn?: Weekday | number
+  /** How many instants a sliding log keeps at most, 1 to 1000: constant memory, for quotas of any size. */
+  readonly stamps?: number
 }
 
 /** What a rate as a string may be combined with. */
@@ -62,6 +64,9 @@ export interface LimitOptions extends Omit<LimitFields, 'quota' | 'window'> {}
 
 /** The most that quota or burst times window may be: twice as much is still an exact number. */
 const MAX_PRODUCT = 2 ** 52
+
+/** The most stamps: each is stored with the count. */
+export const MAX_STAMPS = 1000
 
 /** What a rate may look like, for error messages. */
 export const RATE_FORMS = "text such as '100/min', '5/10s', '1000/1h'"
@@ -126,6 +131,7 @@ export const LIMIT_FIELDS: readonly (keyof Limit)[] = [
   'calendar',
   'timeZone',
   'startsOn',
+  'stamps',
 ]
 
 /** The limit that the fields describe, or undefined with every mistake pushed to `problems`. */
@@ -154,7 +160,8 @@ export function readLimit(
   }
 
   const { quota } = fields
-  const { window, algorithm: usual, ...variant } = readWindowKind(fields, wrong)
+  const { window, algorithm: usual, ...kind } = readWindowKind(fields, wrong)
+  const variant = { ...kind, ...readStamps(fields, wrong) }
   const algorithm = (fields['algorithm'] ?? usual) as AlgorithmName
   const burst = fields['burst'] === undefined ? quota : fields['burst']
   if (!isWhole(quota)) wrong('quota', '; accepted: a whole number of units, 0 or more')
@@ -170,7 +177,7 @@ export function readLimit(
     return undefined
   }
 
-  const { hasBurst, maxQuota } = algorithmOf({ algorithm })
+  const { hasBurst, maxQuota } = algorithmOf({ algorithm, ...variant })
   if (quota === 0 && burst !== 0) {
     wrong('burst', ' with quota 0; accepted: no burst, since nothing is ever allowed')
   } else if (!hasBurst && burst !== quota) {
@@ -180,7 +187,10 @@ export function readLimit(
     )
   }
   if (quota > maxQuota) {
-    wrong('quota', ` with ${algorithm}, whose state grows with it; accepted: at most ${maxQuota}`)
+    wrong(
+      'quota',
+      ` with ${algorithm}, whose state grows with it; accepted: at most ${maxQuota}, or stamps`,
+    )
   }
   if (Math.max(quota, burst) * window > MAX_PRODUCT) {
     wrong(
@@ -191,6 +201,19 @@ export function readLimit(
   if (problems.length > before) return undefined
   // Adding 0 turns -0, which the checks let through, into 0.
   return { algorithm, quota: quota + 0, window, burst: burst + 0, ...variant }
+}
+
+/** The stamps of a sliding log, which alone may have them. */
+function readStamps(
+  { algorithm, stamps }: Readonly<Record<string, unknown>>,
+  wrong: (field: 'stamps' | 'algorithm', says: string) => void,
+): Pick<Limit, 'stamps'> {
+  if (stamps === undefined) return {}
+  if (!isWhole(stamps) || stamps < 1 || stamps > MAX_STAMPS)
+    wrong('stamps', `; accepted: a whole number from 1 to ${MAX_STAMPS}`)
+  if (algorithm !== 'sliding-log')
+    wrong('algorithm', " with stamps; accepted: 'sliding-log', the algorithm that keeps instants")
+  return { stamps: stamps as number }
 }
 
 function rateMistake(rate: unknown): string {
@@ -218,7 +241,7 @@ export function canBeLeased(limit: Limit): boolean {
  * ```
  */
 export function limitText(limit: Limit): string {
-  const { algorithm, quota, anchor, calendar, timeZone, startsOn } = limit
+  const { algorithm, quota, anchor, calendar, timeZone, startsOn, stamps } = limit
   const name = algorithm.replaceAll('-', ' ')
   if (calendar !== undefined) {
     const start =
@@ -229,6 +252,7 @@ export function limitText(limit: Limit): string {
   }
   const rate = `${name} ${quota}/${periodText(limit.window)}`
   if (anchor !== undefined) return `${rate}, from the first request`
+  if (stamps !== undefined) return `${rate}, ${stamps} stamps`
   return limit.burst === limit.quota ? rate : `${rate}, burst ${limit.burst}`
 }
 

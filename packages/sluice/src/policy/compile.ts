@@ -100,11 +100,12 @@ function textOf(input: LimitOrNone): string {
 
 /** What limits of one rule have in common when they share its counts. */
 function sharingOf(limit: Limit): readonly string[] {
-  const { algorithm, window, anchor, calendar, timeZone, startsOn } = limit
+  const { algorithm, window, anchor, calendar, timeZone, startsOn, stamps } = limit
   // Two names for each, so that the names of a space never run into those of the attributes behind them.
   if (anchor !== undefined) return [`${algorithm}:${anchor}`, String(window)]
   if (calendar !== undefined)
     return [`${algorithm}:calendar`, `${calendar} ${startsOn} ${timeZone}`]
+  if (stamps !== undefined) return [`${algorithm}:stamps`, String(window)]
   return [algorithm, String(window)]
 }
 

@@ -4,7 +4,7 @@ import { tryParsePolicy } from './parse.ts'
 const rule = { name: 'per-user', by: ['user'], limit: '100/min' }
 const NAME = 'accepted: 1 to 128 printable ASCII characters, since names travel in HTTP headers'
 const LIMIT =
-  "accepted: text such as '100/min', '5/10s', '1000/1h', or { quota, window, algorithm, burst, anchor, calendar, timeZone, startsOn }"
+  "accepted: text such as '100/min', '5/10s', '1000/1h', or { quota, window, algorithm, burst, anchor, calendar, timeZone, startsOn, stamps }"
 const RULES = 'accepted: a list of at least one rule'
 const PATTERN = "accepted: 'present', 'absent', a string, a string that ends in *,"
 const inRule = (fields: object): object => ({ name: 'api', rules: [{ ...rule, ...fields }] })

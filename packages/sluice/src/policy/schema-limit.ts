@@ -1,6 +1,6 @@
 // The JSON Schema of limits: a rate as text, or its parts.
 import { algorithmOf, ALGORITHMS, type AlgorithmName } from '../algorithms/table.ts'
-import type { Limit } from '../limit/limit.ts'
+import { MAX_STAMPS, type Limit } from '../limit/limit.ts'
 import { CALENDAR_UNITS, WEEKDAYS } from '../time/calendar.ts'
 import { DURATION_UNITS } from '../time/duration.ts'
 import { ref, table, units, type Schema } from './schema-parts.ts'
@@ -56,6 +56,13 @@ export function limitSchemas(): Schema {
               'The first day of a week (default monday) or month (default 1; in a shorter month its last day).',
             anyOf: [{ enum: WEEKDAYS }, { type: 'integer', minimum: 1, maximum: 31 }],
           },
+          stamps: {
+            description:
+              'For a sliding log: how many instants are kept at most. Constant memory, for a quota of any size.',
+            type: 'integer',
+            minimum: 1,
+            maximum: MAX_STAMPS,
+          },
         },
         ['quota'],
       ),
@@ -83,13 +90,14 @@ export function limitSchemas(): Schema {
   }
 }
 
-/** For each algorithm that has a largest quota: another algorithm, or a quota up to that. */
+/** For each algorithm that has a largest quota: another algorithm, a quota up to that, or stamps. */
 function quotaSchemas(): Schema[] {
   const maxQuota = (name: AlgorithmName): number => algorithmOf({ algorithm: name }).maxQuota
   return ALGORITHMS.filter((name) => maxQuota(name) < Infinity).map((name) => ({
     anyOf: [
       { properties: { algorithm: { enum: ALGORITHMS.filter((other) => other !== name) } } },
       { properties: { quota: { type: 'integer', maximum: maxQuota(name) } } },
+      { properties: { stamps: {} }, required: ['stamps'] },
     ],
   }))
 }

@@ -139,6 +139,7 @@ function argsOf(check: TracedCheck & Partial<SettleCheck>, now: Millis): string[
   if (candidate === true) flags += 16
   if (limit.calendar !== undefined) flags += 32
   if (limit.lockFor !== undefined) flags += 64
+  if (limit.stamps !== undefined) flags += 128
   const numbers = [quota, window, burst, slowestOf(check), cost, flags].map(String)
   const row = String(ROWS.indexOf(algorithmOf(limit)) + 1)
   const args = [row, ...numbers, takenAt === undefined ? '' : String(takenAt)]
@@ -155,6 +156,7 @@ function argsOf(check: TracedCheck & Partial<SettleCheck>, now: Millis): string[
     for (const edge of edgesAround(limit as Calendar, now)) args.push(String(edge))
   if (limit.lockFor !== undefined)
     args.push(String(limit.lockFor), String(limit.lockGrow), String(limit.lockUpTo))
+  if (limit.stamps !== undefined) args.push(String(limit.stamps))
   return args
 }
 

@@ -9,7 +9,8 @@
 --       then for each shape: the operation (1 take, 2 peek, 3 refund, 4 reset, 5 settle), the number of checks, and for
 --       each check: algorithm (its row in algorithms/table.ts, from 1), quota, window, burst, the smallest quota of
 --       the limits that share the count, cost, flags (1 shadow, 2 count refused, 4 the server may drop counts,
---       8 units may be out, 16 candidate: charged if and only if it is allowed itself, 32 a calendar, 64 a lockout), taken at.
+--       8 units may be out, 16 candidate: charged if and only if it is allowed itself, 32 a calendar, 64 a lockout,
+--       128 stamps), taken at.
 --       With flag 4, a take adds at, used and before: the last known state, which holds if the server has
 --       dropped the count. With flag 4, what refund and reset leave is kept as a trace, so that no process takes the
 --       count for dropped.
@@ -18,8 +19,14 @@
 --       With flag 32, there follow four edges of calendar periods around the caller's time.
 --       With flag 64, there follow the length of the first lock, the factor from one to the next, the longest. Such a
 --       check stands behind one whose refusals it counts.
+<<<<<<< HEAD
 --       then for each request, for each of its checks with flag 8: the id of the hold or '', and the cost; to settle
 --       what was spent
+=======
+--       With flag 128, there follows the largest number of stamps.
+--       then for each request the number of its shape, and for each of its checks with flag 8: the id of the hold or '',
+--       and the cost; to settle instead of the cost: spent, keep, life or '', debt
+>>>>>>> 6949545 (algorithms: a sliding log with stamps, the strict window in constant memory)
 -- Output: flat integers and strings. First the server's time; negative, and alone, when the call came too late
 --       and did nothing. Then for each take or peek, check by check: the answer (0 refused, 1 taken, 2 would be
 --       allowed), now - at, used, and for an algorithm of three words before; for an algorithm of no words: the
@@ -361,10 +368,14 @@ for s = 1, tonumber(ARGV[3]) do
       shape[i].edges = edges
       arg = arg + 4
     end
-    if flags >= 64 then
+    if flags % 128 >= 64 then
       shape[i].lock_for, shape[i].lock_grow = tonumber(ARGV[arg]), tonumber(ARGV[arg + 1])
       shape[i].lock_up_to = tonumber(ARGV[arg + 2])
       arg = arg + 3
+    end
+    if flags >= 128 then
+      shape[i].stamps = tonumber(ARGV[arg])
+      arg = arg + 1
     end
   end
   shapes[s] = shape

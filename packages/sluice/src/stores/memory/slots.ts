@@ -263,7 +263,7 @@ export class PackedSlots extends Slots {
 }
 
 /** States that are more than their numbers. */
-class BoxedSlots extends Slots {
+export class BoxedSlots extends Slots {
   private readonly boxes: (State | undefined)[][] = []
   private readonly algorithm: AlgorithmRow
 
@@ -280,7 +280,18 @@ class BoxedSlots extends Slots {
   save(slot: number, state: State): void {
     const chunk = chunkOf(slot)
     this.weigh(slot, this.algorithm.bytesOf?.(state) ?? BOX_BYTES)
-    ;(this.boxes[chunk] ??= [])[placeOf(slot)] = state
+    // What is taken in place must not change a verdict that holds the state.
+    const own = this.algorithm.takeOne === undefined ? state : { ...state }
+    ;(this.boxes[chunk] ??= [])[placeOf(slot)] = own
+  }
+
+  /** Takes one unit from the state in its place; see `takeOne` of the algorithm. */
+  takeOne(slot: number, limit: Limit, left: TakeOutput): boolean | undefined {
+    const { algorithm } = this
+    const state = this.boxes[chunkOf(slot)]![placeOf(slot)]!
+    const allowed = algorithm.takeOne!(limit, state, left.now, left)
+    if (allowed === true) this.weigh(slot, algorithm.bytesOf!(state))
+    return allowed
   }
 
   override remove(slot: number): void {

@@ -6,7 +6,7 @@ import type { Clock, Millis } from '../../time/clock.ts'
 import type { Check, FastPath, TakeOutput } from '../store.ts'
 import { RecentKeys } from './recent-keys.ts'
 import type { Room } from './room.ts'
-import { slotsFor, type PackedSlots, type Slots } from './slots.ts'
+import { slotsFor, type BoxedSlots, type PackedSlots, type Slots } from './slots.ts'
 
 /** Slots looked at for expired keys whenever a key is added. */
 export const LOOKS_PER_ADD = 4
@@ -60,7 +60,8 @@ export class Table {
   counts(limit: Limit, clock: Clock): FastPath | undefined {
     this.learn(limit)
     this.isHeld = true
-    return this.algorithm.words === 0 ? undefined : new KnownCounts(this, limit, clock)
+    if (this.algorithm.words > 0) return new KnownCounts(this, limit, clock)
+    return this.algorithm.takeOne && new BoxedCounts(this, limit, clock)
   }
 
   /** Keeps what a refusal does to a state: nothing, unless the clock was set back. */
@@ -171,6 +172,28 @@ export class Table {
 /** The smaller of two numbers above 0; 0 stands for none. */
 function smallest(a: number, b: number): number {
   return a === 0 || b === 0 ? a + b : Math.min(a, b)
+}
+
+/** The path of states that are more than their numbers, for keys that have one. */
+class BoxedCounts implements FastPath {
+  private readonly table: Table
+  private readonly limit: Limit
+  private readonly clock: Clock
+
+  constructor(table: Table, limit: Limit, clock: Clock) {
+    this.table = table
+    this.limit = limit
+    this.clock = clock
+  }
+
+  take(key: string, left: TakeOutput): boolean | undefined {
+    const { table } = this
+    const slot = table.find(key)
+    // The store adds keys, and makes room when a state has grown beyond it.
+    if (slot === undefined || table.room.bytes > table.room.maxBytes) return undefined
+    left.now = this.clock()
+    return (table.slots as BoxedSlots).takeOne(slot, this.limit, left)
+  }
 }
 
 /** The path of most decisions, in few and small steps, which V8 makes one. */
