@@ -37,6 +37,7 @@ export type {
   PatternObject,
   Policy,
   PolicyInCode,
+  Pool,
   Rule,
   RuleInCode,
   Tiers,
@@ -92,5 +93,5 @@ export type { LimiterControls, LiveControl } from './limiter/controls.ts'
 export { matchPolicy, type PolicyMatcher } from './limiter/match-policy.ts'
 export type { ResilienceOptions } from './resilience/options.ts'
 export type { ResilienceEvent } from './resilience/events.ts'
-export type { Limiter, SyncLimiter } from './limiter/limiter.ts'
+export type { Limiter, PaidPools, SyncLimiter } from './limiter/limiter.ts'
 export type { TypedLimiter, TypedSyncLimiter } from './limiter/typed-limiter.ts'

@@ -19,6 +19,8 @@ export interface CheckRequest {
   readonly attributes: Attributes | string
   readonly cost: number | undefined
   readonly takenAt: number | undefined
+  /** For refunds: the pools that paid, by their rules. The library checks the names. */
+  readonly pools: Readonly<Record<string, string>> | undefined
 }
 
 /** The batch in a body, or undefined when the body is a single request. */
@@ -48,6 +50,7 @@ export function readCheck(body: unknown, takesInstant: boolean): CheckRequest {
   let key: unknown
   let cost: unknown
   let takenAt: unknown
+  let pools: unknown
   // Not Object.entries: it makes a list for each request.
   for (const name in body) {
     const value = (body as Readonly<Record<string, unknown>>)[name]
@@ -56,10 +59,11 @@ export function readCheck(body: unknown, takesInstant: boolean): CheckRequest {
     else if (name === 'key') key = value
     else if (name === 'cost') cost = value
     else if (name === 'takenAt' && takesInstant) takenAt = value
+    else if (name === 'pools' && takesInstant) pools = value
     else
       throw wrongField(
         name,
-        `not a known field; accepted: policy, attributes, key, cost${takesInstant ? ', takenAt' : ''}`,
+        `not a known field; accepted: policy, attributes, key, cost${takesInstant ? ', takenAt, pools' : ''}`,
       )
   }
   if (policy !== undefined && typeof policy !== 'string')
@@ -68,7 +72,14 @@ export function readCheck(body: unknown, takesInstant: boolean): CheckRequest {
     throw wrongField('cost', `${shown(cost)}; accepted: a whole number of units`)
   if (takenAt !== undefined && typeof takenAt !== 'number')
     throw wrongField('takenAt', `${shown(takenAt)}; accepted: the decision's at, in milliseconds`)
-  return { policy, attributes: attributesOrKey(attributes, key), cost, takenAt }
+  if (pools !== undefined && !isNames(pools))
+    throw wrongField('pools', `${shown(pools)}; accepted: the decision's pools, by their rules`)
+  return { policy, attributes: attributesOrKey(attributes, key), cost, takenAt, pools }
+}
+
+function isNames(value: unknown): value is Readonly<Record<string, string>> {
+  const isTable = typeof value === 'object' && value !== null && !Array.isArray(value)
+  return isTable && Object.values(value).every((name) => typeof name === 'string')
 }
 
 /** Whom a request is about: its attributes, or its key alone. */

@@ -23,7 +23,7 @@ function jsonWithoutId(decision: Decision): string {
   const first = outcomes[0]
   if (first === undefined || skipped.length > 0 || outcomes.length > 1)
     return severalJson(decision, outcomes)
-  if (first.shadow) return severalJson(decision, outcomes)
+  if (first.shadow || first.pool !== undefined) return severalJson(decision, outcomes)
   const { start, middle, end } = frameOf(first)
   const { remaining, retryAfter, resetAfter, availableAfter } = first
   const numbers = `${remaining},"retryAfter":${retryAfter},"resetAfter":${resetAfter}`
@@ -33,9 +33,20 @@ function jsonWithoutId(decision: Decision): string {
 /** The JSON of a decision without the outcomes of its rules and the rules that were skipped. */
 export function briefDecisionJson(decision: Decision): string {
   const { id, allowed, reason, rule, limit, remaining, retryAfter, resetAfter } = decision
-  const { delay, at, degraded, cause } = decision
+  const { delay, at, degraded, cause, marked, pools } = decision
   const waits = { remaining, retryAfter, resetAfter, delay, at }
-  return JSON.stringify({ id, allowed, reason, rule, limit, ...waits, degraded, cause })
+  return JSON.stringify({
+    id,
+    allowed,
+    reason,
+    rule,
+    limit,
+    ...waits,
+    degraded,
+    cause,
+    marked,
+    pools,
+  })
 }
 
 /**
@@ -99,8 +110,7 @@ function severalJson(decision: Decision, outcomes: readonly Outcome[]): string {
   const { allowed, reason, rule, skipped } = decision
   const at = outcomes.length === 0 ? 0 : outcomes[0]!.at
   // The decision's numbers are the binding outcome's, which are known by now.
-  if (reason === 'blocked' || outcomes.some(({ marked }) => marked === true))
-    return JSON.stringify(decision)
+  if (reason === 'blocked' || outcomes.some(isRare)) return JSON.stringify(decision)
   const binding = rule === null ? undefined : outcomes.find((outcome) => outcome.rule === rule)
   const head =
     binding === undefined
@@ -113,6 +123,11 @@ function severalJson(decision: Decision, outcomes: readonly Outcome[]): string {
   }
   const passed = skipped.length === 0 ? '[]' : JSON.stringify(skipped)
   return `{"allowed":${allowed},"reason":"${reason}",${head},"at":${at},"degraded":false,"outcomes":[${list}],"skipped":${passed}}`
+}
+
+/** Whether an outcome carries more than the numbers of every outcome. */
+function isRare({ marked, pool }: Outcome): boolean {
+  return marked === true || pool !== undefined
 }
 
 function longestDelay(outcomes: readonly Outcome[]): number {

@@ -63,6 +63,52 @@ describe('POST /v1/check', () => {
   })
 })
 
+describe('pools', () => {
+  const rule = {
+    name: 'api',
+    by: ['user'],
+    limit: '1/h',
+    pools: [{ name: 'credits', limit: '2/day' }],
+  }
+  const config = { policies: [{ name: 'paid', rules: [rule] }] }
+  const ask = { attributes: { user: 'ann' } }
+
+  it('pay when the limit has no room, and are refunded by name', async () => {
+    const { post } = await running(config)
+    expect((await post('/v1/check', ask)).body.pools).toBeUndefined()
+    const { body } = await post('/v1/check', { ...ask, cost: 1 })
+    expect(body).toMatchObject({
+      allowed: true,
+      pools: { api: 'credits' },
+      outcomes: [{ rule: 'api', pool: 'credits', limit: { quota: 2 }, remaining: 1 }],
+    })
+    await post('/v1/refund', { ...ask, takenAt: body.at, pools: body.pools })
+    expect((await post('/v1/peek', { ...ask, cost: 2 })).body).toMatchObject({ allowed: true })
+    const batch = await post('/v1/check', { checks: [{ ...ask, cost: 2 }, ask] })
+    expect(batch.body).toMatchObject([
+      { allowed: true, pools: { api: 'credits' } },
+      { allowed: false, reason: 'over-limit' },
+    ])
+  })
+
+  it.each([1, 'credits', ['credits'], { api: 1 }, null])(
+    'of a refund that are %j are a mistake',
+    async (pools) => {
+      const { post } = await running(config)
+      expect(await post('/v1/refund', { ...ask, pools })).toMatchObject({
+        status: 400,
+        body: { field: 'pools' },
+      })
+    },
+  )
+
+  it('that the policy has not are a mistake', async () => {
+    const { post } = await running(config)
+    const { status } = await post('/v1/refund', { ...ask, pools: { api: 'cash' } })
+    expect(status).toBe(400)
+  })
+})
+
 describe('a batch', () => {
   it('is answered in order, entry by entry', async () => {
     const { post } = await running(sample)

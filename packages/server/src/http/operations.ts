@@ -25,8 +25,8 @@ type Operation = (
 const OPERATIONS: Readonly<Record<CheckOperationName, Operation>> = {
   check: (limiter, { attributes, cost }, write) => written(limiter.check(attributes, cost), write),
   peek: (limiter, { attributes, cost }, write) => written(limiter.peek(attributes, cost), write),
-  refund: (limiter, { attributes, cost, takenAt }) =>
-    done(limiter.refund(attributes, cost, takenAt)),
+  refund: (limiter, { attributes, cost, takenAt, pools }) =>
+    done(limiter.refund(attributes, cost, takenAt, pools)),
   reset: (limiter, { attributes }) => done(limiter.reset(attributes)),
 }
 

@@ -72,6 +72,10 @@ export function createBudget<S extends Store = SyncStore>(options: BudgetOptions
   const { blocked, onDecision, identify, hashKeys = false, timers = backgroundTimers } = options
   const { store, release } = storeFor(options, wrong)
   const deciding = { blocked, onDecision, identify }
+  if (policy.rules.some(({ pools }) => pools !== undefined))
+    wrong(
+      'a rule has pools; accepted: none in a budget, whose units are settled where they are held',
+    )
   if (policy.rules.some(({ lockout }) => lockout !== undefined))
     wrong(
       'a rule has a lockout; accepted: none in a budget, which reserves instead of refusing often',

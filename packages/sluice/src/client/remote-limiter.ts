@@ -1,7 +1,7 @@
 // A limiter whose decisions the decision service makes, over HTTP.
 import type { Decision } from '../decision/decision.ts'
 import { show, SluiceError } from '../errors.ts'
-import type { Limiter } from '../limiter/limiter.ts'
+import type { Limiter, PaidPools } from '../limiter/limiter.ts'
 import { OptionReader } from '../options/option-reader.ts'
 import type { Attributes } from '../policy/policy.ts'
 import type { BreakerOptions } from '../resilience/circuit-breaker.ts'
@@ -162,10 +162,15 @@ class HttpLimiter implements RemoteLimiter {
     }
   }
 
-  async refund(attributes: Attributes | string, cost?: number, takenAt?: Millis): Promise<void> {
+  async refund(
+    attributes: Attributes | string,
+    cost?: number,
+    takenAt?: Millis,
+    pools?: PaidPools,
+  ): Promise<void> {
     if (this.fallback?.tookAt(takenAt) === true)
       return this.fallback.refund(attributes, cost, takenAt)
-    await this.send('refund', attributes, { cost, takenAt })
+    await this.send('refund', attributes, { cost, takenAt, pools })
   }
 
   async reset(attributes: Attributes | string): Promise<void> {
@@ -179,7 +184,11 @@ class HttpLimiter implements RemoteLimiter {
   private send(
     operation: RemoteOperation,
     attributes: Attributes | string,
-    more: { readonly cost?: number | undefined; readonly takenAt?: number | undefined },
+    more: {
+      readonly cost?: number | undefined
+      readonly takenAt?: number | undefined
+      readonly pools?: PaidPools | undefined
+    },
     signal?: AbortSignal,
   ): Promise<unknown> {
     if (this.isClosed)

@@ -93,6 +93,8 @@ export interface Decision {
   readonly cause?: ErrorCode | undefined
   /** The soft limits (`onExceed: 'mark'`) that an allowed request is over, by their rules; absent when there is none. */
   readonly marked?: readonly string[] | undefined
+  /** The pools that paid for an allowed request, by their rules; absent when the limits did. Pass it to `refund`. */
+  readonly pools?: Readonly<Record<string, string>> | undefined
   /** The outcome of every rule that applied, in the policy's order. */
   readonly outcomes: readonly Outcome[]
   /** What limits on trial answered. They change nothing else of the decision, and are not part of its JSON. */

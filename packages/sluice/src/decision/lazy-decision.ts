@@ -95,6 +95,16 @@ export abstract class LazyDecision implements Decision {
     return marked
   }
 
+  get pools(): Readonly<Record<string, string>> | undefined {
+    const { checks, verdicts, allowed } = this
+    let pools: Record<string, string> | undefined
+    for (let i = 0; allowed && i < checks.length; i++) {
+      const { pool } = verdicts[i]!
+      if (pool !== undefined) (pools ??= {})[checks[i]!.rule.name] = pool
+    }
+    return pools
+  }
+
   /** The outcomes, each of which computes its numbers when they are read. */
   get visible(): readonly VisibleOutcome[] {
     const { checks, verdicts } = this
@@ -106,7 +116,7 @@ export abstract class LazyDecision implements Decision {
   /** The decision as plain data. */
   toJSON(): Decision {
     const { allowed, reason, rule, limit, remaining, retryAfter, resetAfter, delay, at } = this
-    const { degraded, cause, marked, outcomes, skipped } = this
+    const { degraded, cause, marked, pools, outcomes, skipped } = this
     const numbers = { remaining, retryAfter, resetAfter, delay, at }
     const why = cause === undefined ? {} : { cause }
     const named = this.id === undefined ? {} : { id: this.id }
@@ -120,6 +130,7 @@ export abstract class LazyDecision implements Decision {
       degraded,
       ...why,
       ...(marked !== undefined && { marked }),
+      ...(pools !== undefined && { pools }),
       outcomes,
       skipped,
     }
@@ -284,7 +295,7 @@ function outcomeOf(check: RuleCheck, verdict: Verdict): Outcome {
   const { rule, cost, shadow = false } = check
   const { allowed, remaining, retryAfter, resetAfter, availableAfter, delay, at } = verdict
   const numbers = { remaining, retryAfter, resetAfter, availableAfter, delay, at }
-  const { source, cause, lockedOut } = verdict
+  const { source, cause, lockedOut, pool } = verdict
   return {
     rule: rule.name,
     limit: limitOf(check, verdict),
@@ -294,6 +305,7 @@ function outcomeOf(check: RuleCheck, verdict: Verdict): Outcome {
     source,
     ...(cause !== undefined && { cause }),
     ...(lockedOut === true && { lockedOut }),
+    ...(pool !== undefined && { pool }),
     ...(isMarked(check, verdict) && { marked: true }),
     shadow,
     hidden: rule.hidden ?? false,

@@ -47,6 +47,8 @@ export interface Verdict {
   readonly cause?: ErrorCode | undefined
   /** True when a lockout shuts the key: `retryAfter` is then its end, or later. */
   readonly lockedOut?: boolean | undefined
+  /** The pool that pays, if the rule's own limit has no room; absent otherwise. */
+  readonly pool?: string | undefined
   /** Units that went out by this check, if it asked for a fair part. */
   readonly held?: number | undefined
   /** The limit that decided, where it is not the check's own: the fallback applies a share of it. */

@@ -15,6 +15,7 @@ import {
 import { ResilientStore } from '../resilience/resilient-store.ts'
 import { acquireResilient } from '../resilience/shared-resilience.ts'
 import { withLockouts } from '../stores/lockouts.ts'
+import { withPools } from '../stores/pools.ts'
 import { memoryStore } from '../stores/memory/memory-store.ts'
 import type { AsyncStore, MaybePromise, RemoteStore, Store, SyncStore } from '../stores/store.ts'
 import { abortable } from '../time/abortable.ts'
@@ -113,7 +114,9 @@ export function createLimiter<S extends Store = SyncStore, P extends PolicyInCod
   const { store: plain, release } = storeFor(options)
   if (!('exchange' in plain)) refuseHolds(policy)
   const hasLockouts = policy.rules.some(({ lockout }) => lockout !== undefined)
-  const store = hasLockouts ? withLockouts(plain) : plain
+  const hasPools = policy.rules.some(({ pools }) => pools !== undefined)
+  const locking = hasLockouts ? withLockouts(plain) : plain
+  const store = hasPools ? withPools(locking) : locking
   const limiter = policyLimiter({
     rules: compilePolicy(policy),
     policy,
@@ -184,7 +187,8 @@ function promising(limiter: PolicyLimiter): Limiter & LimiterControls {
     },
     checkNow: (attributes, cost) => limiter.checkNow(attributes, cost),
     peek: async (attributes, cost) => limiter.peek(attributes, cost),
-    refund: async (attributes, cost, takenAt) => limiter.refund(attributes, cost, takenAt),
+    refund: async (attributes, cost, takenAt, pools) =>
+      limiter.refund(attributes, cost, takenAt, pools),
     reset: async (attributes) => limiter.reset(attributes),
     describe: (attributes, cost) => limiter.describe(attributes, cost),
     close: async () => limiter.close(),

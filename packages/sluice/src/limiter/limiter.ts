@@ -3,6 +3,9 @@ import type { Decision, RuleDescription } from '../decision/decision.ts'
 import type { Attributes } from '../policy/policy.ts'
 import type { Millis } from '../time/clock.ts'
 
+/** Pools that paid for a request, by their rules: the `pools` of its decision. */
+export type PaidPools = Readonly<Record<string, string>>
+
 /** Decides requests. `check('user:42')` is `check({ key: 'user:42' })`. */
 export interface Limiter {
   /**
@@ -19,9 +22,14 @@ export interface Limiter {
   peek(attributes: Attributes | string, cost?: number): Promise<Decision>
   /**
    * Hands units back to every rule that applies; never above full. With `takenAt` (the decision's `at`),
-   * nothing comes back that time has already given back.
+   * nothing comes back that time has already given back. With `pools` (the decision's), units go to the pools that paid.
    */
-  refund(attributes: Attributes | string, cost?: number, takenAt?: Millis): Promise<void>
+  refund(
+    attributes: Attributes | string,
+    cost?: number,
+    takenAt?: Millis,
+    pools?: PaidPools,
+  ): Promise<void>
   /** Forgets the counts of every rule that applies. */
   reset(attributes: Attributes | string): Promise<void>
   /**
@@ -37,7 +45,7 @@ export interface Limiter {
 export interface SyncLimiter {
   check(attributes: Attributes | string, cost?: number): Decision
   peek(attributes: Attributes | string, cost?: number): Decision
-  refund(attributes: Attributes | string, cost?: number, takenAt?: Millis): void
+  refund(attributes: Attributes | string, cost?: number, takenAt?: Millis, pools?: PaidPools): void
   reset(attributes: Attributes | string): void
   describe(attributes: Attributes | string, cost?: number): readonly RuleDescription[]
   close(): void

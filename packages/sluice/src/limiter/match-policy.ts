@@ -1,5 +1,6 @@
 // The checks of a policy for callers that decide several sets of attributes as one request.
 import type { DecisionRequest } from '../decision/decide.ts'
+import { show, SluiceError } from '../errors.ts'
 import { compilePolicy } from '../policy/compile.ts'
 import { parsePolicyInCode } from '../policy/parse.ts'
 import type { Attributes, PolicyInCode } from '../policy/policy.ts'
@@ -19,7 +20,14 @@ export type PolicyMatcher = (attributes: Attributes, cost?: number) => DecisionR
  * ```
  */
 export function matchPolicy(policy: PolicyInCode): PolicyMatcher {
-  const rules = compilePolicy(parsePolicyInCode(policy))
+  const parsed = parsePolicyInCode(policy)
+  const several = parsed.rules.find(({ lockout, pools }) => (lockout ?? pools) !== undefined)
+  if (several !== undefined)
+    throw new SluiceError(
+      'invalid-option',
+      `matchPolicy: the rule ${show(several.name)} has a lockout or pools, which only a limiter decides; accepted: createLimiter({ policy })`,
+    )
+  const rules = compilePolicy(parsed)
   return (attributes, cost = 1) => {
     requireCost('cost', cost)
     return matchRules(rules, attributes, cost, false)

@@ -45,7 +45,7 @@ export function toCheck(
   const { shadow, countRefused, onStoreFailure, coordination, candidate, base } = rule
   if (rule.holds) return toHeldCheck(rule, key, cost, placed)
   const lockout = rule.lockout ?? undefined
-  return {
+  const made: RuleCheck = {
     space,
     key,
     limit,
@@ -59,6 +59,7 @@ export function toCheck(
     rule: rule.rule,
     onTrial: candidate === null || placed !== base ? undefined : candidate,
   }
+  return rule.pools === null ? made : { ...made, pools: rule.pools }
 }
 
 /** The check of a rule whose counts keep holds. Without a hold, a slot is only looked at: it could not be freed. */
@@ -91,6 +92,7 @@ export function isBareRule(rule: CompiledRule): boolean {
     rule.choose === null &&
     rule.base !== null &&
     rule.candidate === null &&
+    rule.pools === null &&
     rule.cost === undefined &&
     !rule.shadow &&
     !rule.holds &&

@@ -17,8 +17,10 @@ import type { Duration } from '../time/duration.ts'
 import { Controls, type LimiterControls, type LiveControl } from './controls.ts'
 import { attributeText } from '../policy/pattern.ts'
 import type { Attributes } from '../policy/policy.ts'
+import { poolCheck } from '../stores/pools.ts'
 import type { Check, MaybePromise } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
+import type { PaidPools } from './limiter.ts'
 import { describeRules } from './describe-rules.ts'
 import { isBareRule, matchRules, requireCost, toCheck } from './match-rules.ts'
 
@@ -83,9 +85,15 @@ export class PolicyLimiter implements LimiterControls {
     return peekDecision(this.match(attributes, cost), this.deciding)
   }
 
-  refund(attributes: Attributes | string, cost = 1, takenAt?: Millis): MaybePromise<void> {
+  refund(
+    attributes: Attributes | string,
+    cost = 1,
+    takenAt?: Millis,
+    pools?: PaidPools,
+  ): MaybePromise<void> {
     if (takenAt !== undefined && !Number.isSafeInteger(takenAt)) throw badInstant(takenAt)
-    const checks = withTrials(this.match(attributes, cost).checks)
+    const matched = this.match(attributes, cost).checks
+    const checks = withTrials(pools === undefined ? matched : paidChecks(matched, pools))
     if (takenAt === undefined) return this.deciding.store.refund(checks)
     return this.deciding.store.refund(checks.map((check) => ({ ...check, takenAt })))
   }
@@ -205,6 +213,25 @@ function usesKey({ rule, by }: CompiledRule): boolean {
 function withTrials(checks: readonly RuleCheck[]): readonly Check[] {
   const candidates = candidateChecks(checks)
   return candidates.length === 0 ? checks : [...checks, ...candidates]
+}
+
+/** The checks, of the pools that paid instead of their rules. */
+function paidChecks(checks: readonly RuleCheck[], pools: PaidPools): readonly RuleCheck[] {
+  const names = new Map(
+    typeof pools === 'object' && pools !== null ? Object.entries(pools) : [['', pools]],
+  )
+  const paid = checks.map((check) => {
+    const name = names.get(check.rule.name)
+    const pool = name === undefined ? check : poolCheck(check, name)
+    if (pool !== undefined) names.delete(check.rule.name)
+    return (pool ?? check) as RuleCheck
+  })
+  for (const [rule, pool] of names)
+    throw new SluiceError(
+      'invalid-option',
+      `pools names the pool ${show(pool)} of the rule ${show(rule)}, which the request has not; accepted: the decision's pools`,
+    )
+  return paid
 }
 
 function badInstant(value: unknown): SluiceError {

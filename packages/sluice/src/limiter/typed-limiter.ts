@@ -2,14 +2,19 @@
 import type { Decision, RuleDescription } from '../decision/decision.ts'
 import type { AttributesNamed } from '../policy/define-policy.ts'
 import type { Millis } from '../time/clock.ts'
-import type { Limiter, SyncLimiter } from './limiter.ts'
+import type { Limiter, PaidPools, SyncLimiter } from './limiter.ts'
 
 /** A {@link Limiter} of a policy made by `definePolicy`. */
 export interface TypedLimiter<A extends string> extends Limiter {
   check(attributes: AttributesNamed<A>, cost?: number, signal?: AbortSignal): Promise<Decision>
   checkNow(attributes: AttributesNamed<A>, cost?: number): Decision | undefined
   peek(attributes: AttributesNamed<A>, cost?: number): Promise<Decision>
-  refund(attributes: AttributesNamed<A>, cost?: number, takenAt?: Millis): Promise<void>
+  refund(
+    attributes: AttributesNamed<A>,
+    cost?: number,
+    takenAt?: Millis,
+    pools?: PaidPools,
+  ): Promise<void>
   reset(attributes: AttributesNamed<A>): Promise<void>
   describe(attributes: AttributesNamed<A>, cost?: number): readonly RuleDescription[]
 }
@@ -18,7 +23,7 @@ export interface TypedLimiter<A extends string> extends Limiter {
 export interface TypedSyncLimiter<A extends string> extends SyncLimiter {
   check(attributes: AttributesNamed<A>, cost?: number): Decision
   peek(attributes: AttributesNamed<A>, cost?: number): Decision
-  refund(attributes: AttributesNamed<A>, cost?: number, takenAt?: Millis): void
+  refund(attributes: AttributesNamed<A>, cost?: number, takenAt?: Millis, pools?: PaidPools): void
   reset(attributes: AttributesNamed<A>): void
   describe(attributes: AttributesNamed<A>, cost?: number): readonly RuleDescription[]
 }

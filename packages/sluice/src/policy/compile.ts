@@ -6,6 +6,7 @@ import { functionLimits } from './function-limits.ts'
 import { placeLockout } from './read-lockout.ts'
 import { compileOverrides } from './override-index.ts'
 import { attributeText, compileCondition, type Predicate } from './pattern.ts'
+import type { PlacedPool } from '../limit/placed-pool.ts'
 import type { PlacedLimit } from './placed-limit.ts'
 import type { Attributes, LimitOrNone, PolicyInCode, RuleInCode } from './policy.ts'
 
@@ -33,6 +34,8 @@ export interface CompiledRule {
   readonly onStoreFailure: OnStoreFailure
   /** Where refusals are counted for a lockout; null without one. */
   readonly lockout: { readonly space: string; readonly limit: Limit } | null
+  /** What requests draw from when the limit has no room; null without pools. */
+  readonly pools: readonly PlacedPool[] | null
   /** Whether its counts keep holds: it is a budget, or has slots. */
   readonly holds: boolean
   /** Undefined for `strict`. */
@@ -74,6 +77,15 @@ function placeCandidate(policyName: string, rule: RuleInCode): PlacedLimit {
   const made = limit(rule.candidate!)
   const names = [FORMAT, policyName, rule.name, 'candidate', ...sharingOf(made), ...rule.by]
   return { limit: made, space: joined(names), slowestQuota: undefined }
+}
+
+/** Places the pools of a rule, each in a space of its own. */
+function placePools(policyName: string, { name, pools = [], by }: RuleInCode): PlacedPool[] {
+  return pools.map((pool) => {
+    const made = limit(pool.limit)
+    const names = [FORMAT, policyName, name, 'pool', pool.name, ...sharingOf(made), ...by]
+    return { name: pool.name, space: joined(names), limit: made }
+  })
 }
 
 /** All limits of a rule that are data: its own, then those of its tiers and overrides. */
@@ -150,6 +162,7 @@ function compileRule(policyName: string, rule: RuleInCode): CompiledRule {
             ...kind,
             ...rule.by,
           ]),
+    pools: rule.pools === undefined ? null : placePools(policyName, rule),
     holds: rule.hold !== undefined,
     coordination: rule.coordination === 'strict' ? undefined : rule.coordination,
   }

@@ -1,6 +1,15 @@
 // What policies may say, as tables: the parser reads by them and the JSON Schema is written from them.
 import type { Coordination, OnStoreFailure } from '../limit/verdict.ts'
-import type { Lockout, OnExceed, Override, Policy, Rule, Tiers, TokenWeights } from './policy.ts'
+import type {
+  Lockout,
+  OnExceed,
+  Override,
+  Policy,
+  Pool,
+  Rule,
+  Tiers,
+  TokenWeights,
+} from './policy.ts'
 
 /** The fields of a policy. */
 export const POLICY_FIELDS: readonly (keyof Policy)[] = ['name', 'rules']
@@ -21,6 +30,7 @@ export const RULE_FIELDS: readonly (keyof Rule)[] = [
   'countRefused',
   'onExceed',
   'lockout',
+  'pools',
   'hidden',
   'hold',
   'debt',
@@ -43,6 +53,9 @@ export const OVERRIDE_FIELDS: readonly (keyof Override)[] = ['when', 'limit']
 
 /** The fields of a rule's lockout. */
 export const LOCKOUT_FIELDS: readonly (keyof Lockout)[] = ['after', 'for', 'grow', 'upTo', 'within']
+
+/** The fields of a rule's pools. */
+export const POOL_FIELDS: readonly (keyof Pool)[] = ['name', 'limit']
 
 /** What a rule may do when the store cannot answer. */
 export const ON_STORE_FAILURE: readonly OnStoreFailure[] = ['local', 'open', 'closed']

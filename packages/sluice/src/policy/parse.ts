@@ -26,6 +26,7 @@ import { readCondition } from './read-condition.ts'
 import { readPolicyLimit, readLimitOrNone } from './read-limit.ts'
 import { checkHoldLimit, readHoldFields, slotLimit } from './read-hold.ts'
 import { readLockout } from './read-lockout.ts'
+import { readPools } from './read-pools.ts'
 import { readAttribute, readBy, readName } from './read-name.ts'
 import { at, note, readFields, readList, readTable, refuse, type Problems } from './reading.ts'
 
@@ -138,6 +139,7 @@ function readRule(
     ...optional('onStoreFailure', readOnStoreFailure),
     ...optional('onExceed', readOnExceed),
     ...optional('lockout', readLockout),
+    ...optional('pools', readPools),
     ...optional('coordination', readCoordination),
   }
   const flags = {}
@@ -153,6 +155,15 @@ function readRule(
       at(path, 'lockout'),
       fields.get('lockout'),
       'none on a rule that is shadow, marks, holds units or is leased',
+    )
+  const isPaying =
+    isSoft || fields.get('lockout') !== undefined || fields.get('countRefused') === true
+  if (isPaying && fields.get('pools') !== undefined)
+    refuse(
+      problems,
+      at(path, 'pools'),
+      fields.get('pools'),
+      'none on a rule that is shadow, marks, locks out, counts refusals, holds units or is leased',
     )
   if (name === undefined || by === undefined || limit === undefined) return undefined
   const rule: RuleInCode = Object.freeze({ name, ...when, by, limit, ...rest, ...flags, ...hold })

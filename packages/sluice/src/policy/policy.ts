@@ -93,6 +93,8 @@ export interface Rule {
   readonly onExceed?: OnExceed
   /** Shuts a key for a time after many refusals. */
   readonly lockout?: Lockout
+  /** What a request draws from when the limit has no room for it: the first pool that has room pays all of it. */
+  readonly pools?: readonly Pool[]
   /** Not shown in response headers. */
   readonly hidden?: boolean
   /** Units that are reserved, and slots, come free after so long unless they are settled. Makes the rule a budget. */
@@ -105,6 +107,12 @@ export interface Rule {
   readonly weights?: TokenWeights
   /** Requests at once, each in a slot that ends after `hold`; stands in the place of `limit`. */
   readonly concurrency?: number
+}
+
+/** A pool behind the limit of a rule, such as credits that were bought. It counts by the attributes of the rule. */
+export interface Pool {
+  readonly name: string
+  readonly limit: LimitInput
 }
 
 /** What one token of each kind costs, in units; the sum is rounded up. */

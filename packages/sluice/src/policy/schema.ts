@@ -7,7 +7,8 @@ import {
   ON_EXCEED,
   ON_STORE_FAILURE,
 } from './fields.ts'
-import type { Lockout, Override, Policy, Rule, Tiers, TokenWeights } from './policy.ts'
+import { MAX_POOLS } from './read-pools.ts'
+import type { Lockout, Override, Policy, Pool, Rule, Tiers, TokenWeights } from './policy.ts'
 import { conditionSchemas } from './schema-condition.ts'
 import { limitSchemas } from './schema-limit.ts'
 import { flag, listOf, ref, table, units, type Schema } from './schema-parts.ts'
@@ -51,6 +52,7 @@ export function policySchema(): Schema {
       },
       rule,
       lockout,
+      pool,
       tiers,
       override,
       ...conditionSchemas(),
@@ -113,6 +115,13 @@ const rule: Schema = {
         default: 'refuse',
       },
       lockout: ref('lockout'),
+      pools: {
+        ...listOf(ref('pool')),
+        minItems: 1,
+        maxItems: MAX_POOLS,
+        description:
+          'What a request draws from when the limit has no room for it: the first pool that has room pays all of it.',
+      },
       hidden: flag('Not shown in response headers.'),
       hold: {
         ...ref('duration'),
@@ -175,6 +184,18 @@ const lockout: Schema = {
       },
     },
     ['after', 'for'],
+  ),
+}
+
+const pool: Schema = {
+  title: 'Pool',
+  description: 'A pool behind the limit of a rule, such as credits that were bought.',
+  ...table<Pool>(
+    {
+      name: { ...ref('name'), description: 'The name of the pool, unique within the rule.' },
+      limit: ref('limit'),
+    },
+    ['name', 'limit'],
   ),
 }
 

@@ -1,5 +1,6 @@
 // A request whose counts are in several cluster slots: taken group by group, refunded on a refusal.
 import type { Verdict } from '../limit/verdict.ts'
+import { chargedBy } from '../stores/pools.ts'
 import type { Check } from '../stores/store.ts'
 import type { Operation } from './shape.ts'
 
@@ -28,7 +29,7 @@ export async function takeAcross(groups: readonly Group[], run: Run): Promise<re
       await Promise.allSettled(done.map((earlier) => run('refund', takenIn(earlier, verdicts))))
       throw error
     }
-    if (group.some(({ check, index }) => check.shadow !== true && !verdicts[index]!.allowed)) {
+    if (chargedBy(checksOf(group), verdictsOf(group, verdicts)) === undefined) {
       const others = order.filter((other) => other !== group)
       await Promise.all(others.map((other) => undo(other, done.includes(other), verdicts, run)))
       return verdicts
@@ -51,10 +52,15 @@ function checksOf(group: Group): readonly Check[] {
   return group.map(({ check }) => check)
 }
 
+function verdictsOf(group: Group, verdicts: readonly Verdict[]): readonly Verdict[] {
+  return group.map(({ index }) => verdicts[index]!)
+}
+
 /** What was charged, to be refunded into the window in which it was charged. */
 function takenIn(group: Group, verdicts: readonly Verdict[]): readonly Check[] {
+  const isCharged = chargedBy(checksOf(group), verdictsOf(group, verdicts))
   const charged = group.filter(
-    ({ check, index }) => verdicts[index]!.allowed || check.countRefused === true,
+    ({ check }, i) => isCharged?.[i] === true || check.countRefused === true,
   )
   return charged.map(({ check, index }) => ({ ...check, takenAt: verdicts[index]!.at }))
 }

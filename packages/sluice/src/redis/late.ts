@@ -1,5 +1,6 @@
 // What a call charged that was answered after it had been given up.
 import type { Verdict } from '../limit/verdict.ts'
+import { chargedBy } from '../stores/pools.ts'
 import type { Check } from '../stores/store.ts'
 
 /** A check whose units are to be refunded, and its place in the request. */
@@ -16,12 +17,14 @@ export function chargedOf(
   checks: readonly Check[],
   verdicts: readonly Verdict[],
 ): readonly Charged[] {
-  const isAllowed = checks.every(({ shadow }, i) => shadow === true || verdicts[i]!.allowed)
-  if (!isAllowed) return []
+  const charged = chargedBy(checks, verdicts)
+  if (charged === undefined) return []
   return checks.flatMap((check, index) => {
-    const { allowed, at } = verdicts[index]!
+    const { at } = verdicts[index]!
     // A lease ends by itself, and its holder may have spent from it.
     if (check.hold?.onEnd === 'spent') return []
-    return allowed && check.cost > 0 ? [{ check: { ...check, takenAt: at }, index }] : []
+    return charged[index] === true && check.cost > 0
+      ? [{ check: { ...check, takenAt: at }, index }]
+      : []
   })
 }

@@ -124,6 +124,7 @@ function isAlike(
     a.slowestQuota === b.slowestQuota &&
     a.takenAt === b.takenAt &&
     a.leavesTrace === b.leavesTrace &&
+    a.isPool === b.isPool &&
     (a.shadow ?? false) === (b.shadow ?? false) &&
     (a.candidate ?? false) === (b.candidate ?? false) &&
     (a.countRefused ?? false) === (b.countRefused ?? false)
@@ -140,6 +141,7 @@ function argsOf(check: TracedCheck & Partial<SettleCheck>, now: Millis): string[
   if (limit.calendar !== undefined) flags += 32
   if (limit.lockFor !== undefined) flags += 64
   if (limit.stamps !== undefined) flags += 128
+  if (check.isPool === true) flags += 256
   const numbers = [quota, window, burst, slowestOf(check), cost, flags].map(String)
   const row = String(ROWS.indexOf(algorithmOf(limit)) + 1)
   const args = [row, ...numbers, takenAt === undefined ? '' : String(takenAt)]
@@ -173,10 +175,11 @@ function isPlainTake({
   countRefused,
   lastState,
   holds,
+  isPool,
 }: TracedCheck): boolean {
   if (cost === 0 || shadow === true || countRefused === true || lastState !== undefined)
     return false
-  if (holds === true) return false
+  if (holds === true || isPool === true) return false
   return algorithmOf(limit).lua === PLAIN_LUA
 }
 

@@ -1,6 +1,7 @@
 // The seam between decisions and the places where counts live.
 import type { State } from '../algorithms/algorithm.ts'
 import type { Limit } from '../limit/limit.ts'
+import type { PlacedPool } from '../limit/placed-pool.ts'
 import type { Coordination, OnStoreFailure, Verdict } from '../limit/verdict.ts'
 import type { Millis } from '../time/clock.ts'
 
@@ -52,6 +53,13 @@ export interface Check {
    * not, one refusal is counted.
    */
   readonly countsRefusals?: boolean
+  /** What the check may draw from when its limit has no room; `withPools` makes checks of them. */
+  readonly pools?: readonly PlacedPool[] | undefined
+  /**
+   * The check of a pool. It belongs to the check in front of it, with the pools between them: they are allowed if one of
+   * them is, and the first that is pays for all.
+   */
+  readonly isPool?: boolean
   /** What decides while the store cannot answer. Default `local`. */
   readonly onStoreFailure?: OnStoreFailure
   /** How processes share the count. Only a store of `withCoordination` looks at it. Default `strict`. */

@@ -10,7 +10,7 @@
 --       each check: algorithm (its row in algorithms/table.ts, from 1), quota, window, burst, the smallest quota of
 --       the limits that share the count, cost, flags (1 shadow, 2 count refused, 4 the server may drop counts,
 --       8 units may be out, 16 candidate: charged if and only if it is allowed itself, 32 a calendar, 64 a lockout,
---       128 stamps), taken at.
+--       128 stamps, 256 a pool), taken at.
 --       With flag 4, a take adds at, used and before: the last known state, which holds if the server has
 --       dropped the count. With flag 4, what refund and reset leave is kept as a trace, so that no process takes the
 --       count for dropped.
@@ -24,6 +24,7 @@
 --       what was spent
 =======
 --       With flag 128, there follows the largest number of stamps.
+--       A check with flag 256 belongs to the one in front of it: of such a group the first that fits is charged.
 --       then for each request the number of its shape, and for each of its checks with flag 8: the id of the hold or '',
 --       and the cost; to settle instead of the cost: spent, keep, life or '', debt
 >>>>>>> 6949545 (algorithms: a sliding log with stamps, the strict window in constant memory)
@@ -177,10 +178,10 @@ local function left_by(shape, nexts, first, i)
 end
 
 -- Every check that is not shadow was allowed: charge them, then each shadow check by itself.
-local function commit(shape, first, views, nexts)
+local function commit(shape, first, views, nexts, allowed, is_idle)
   for i = 1, #shape do
     local check = shape[i]
-    if check.cost > 0 and not check.is_shadow and not check.lock_for then
+    if check.cost > 0 and not check.is_shadow and not check.lock_for and not is_idle[i] then
       -- An earlier check has just written to this log: read it again and continue from there.
       if views[i].is_second and views[i].log then
         nexts[i] = spent(check, (view_of(check, KEYS[first + i - 1])), true)
@@ -194,7 +195,7 @@ local function commit(shape, first, views, nexts)
       local err = take_alone(shape[i], KEYS[first + i - 1], shape[i].counts_refused)
       if err then return err end
     else
-      show(shape[i], nexts[i], TAKEN)
+      show(shape[i], nexts[i], not is_idle[i] and TAKEN or allowed[i] and LOOKED_AT or REFUSED)
     end
   end
 end
@@ -244,6 +245,8 @@ end
 
 local function take_together(shape, first)
   local views, nexts, allowed, all = {}, {}, {}, true
+  -- Checks of a group that pay nothing, since another does.
+  local is_idle, is_paid = {}, false
   for i = 1, #shape do
     local check = shape[i]
     local view, err = left_by(shape, nexts, first, i), nil
@@ -253,10 +256,14 @@ local function take_together(shape, first)
     end
     views[i] = view
     allowed[i] = fits(check, view)
-    nexts[i] = allowed[i] and spent(check, view, true) or view
-    if not allowed[i] and not check.is_shadow then all = false end
+    if not check.is_pool then is_paid = false end
+    is_idle[i] = is_paid or not allowed[i]
+    nexts[i] = is_idle[i] and view or spent(check, view, true)
+    if not is_idle[i] then is_paid = true end
+    local is_last = not (shape[i + 1] and shape[i + 1].is_pool)
+    if is_last and not is_paid and not check.is_shadow then all = false end
   end
-  if all then return commit(shape, first, views, nexts) end
+  if all then return commit(shape, first, views, nexts, allowed, is_idle) end
   return refuse(shape, first, views, allowed)
 end
 
@@ -373,7 +380,8 @@ for s = 1, tonumber(ARGV[3]) do
       shape[i].lock_up_to = tonumber(ARGV[arg + 2])
       arg = arg + 3
     end
-    if flags >= 128 then
+    shape[i].is_pool = flags >= 256
+    if flags % 256 >= 128 then
       shape[i].stamps = tonumber(ARGV[arg])
       arg = arg + 1
     end

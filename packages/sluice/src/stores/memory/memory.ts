@@ -168,8 +168,14 @@ export class Memory implements MemoryStore, FastStore {
     const slots = new Array<number>(checks.length)
     let added = 0
     let allowed = !isRefused
+    let isPaid = false
     for (let i = 0; i < checks.length; i++) {
       const check = checks[i]!
+      if (check.isPool !== true) isPaid = false
+      else if (isPaid) {
+        takens[i] = this.peekPool(check, tables[i]!, slots, i, now)
+        continue
+      }
       const table = tables[i]!
       const twin = twinOf(checks, tables, i)
       const known = twin < 0 ? table.find(check.key) : slots[twin]
@@ -190,12 +196,26 @@ export class Memory implements MemoryStore, FastStore {
         now,
       )
       takens[i] = taken
-      if (!taken.allowed && check.shadow !== true) allowed = false
+      if (taken.allowed) isPaid = true
+      else if (check.shadow !== true && checks[i + 1]?.isPool !== true) allowed = false
     }
     this.wasCharged = allowed
     if (!allowed) return this.refuse(checks, takens, now)
     this.commit(checks, tables, takens, slots, now)
     return takens
+  }
+
+  /** A pool behind one that pays: it is only looked at. */
+  private peekPool(
+    check: Check,
+    table: Table,
+    slots: number[],
+    i: number,
+    now: Millis,
+  ): LazyVerdict {
+    slots[i] = table.find(check.key) ?? OVERFLOW
+    const state = this.tables.show(table, check, now)
+    return peekBy(table.algorithm, check.limit, state, check.cost, now)
   }
 
   /** Every check that is not shadow was allowed: charge them, then each shadow check by itself. */
@@ -208,8 +228,13 @@ export class Memory implements MemoryStore, FastStore {
   ): void {
     // Adding a key forgets expired ones, which may move or free the slots of the others.
     const isMoving = slots.includes(NEW)
+    let isPaid = false
     for (let i = 0; i < checks.length; i++) {
       const check = checks[i]!
+      if (check.isPool !== true) isPaid = false
+      // Of a check and its pools, the first that has room pays.
+      if (isPaid || (!takens[i]!.allowed && check.shadow !== true)) continue
+      isPaid = true
       if (check.shadow === true || check.cost === 0 || check.countsRefusals === true) continue
       const table = tables[i]!
       const slot = slots[i]!

@@ -137,9 +137,11 @@ export class RefusalCache implements RemoteStore {
     const { hold } = this.options
     let isRefused = false
     for (let i = 0; i < checks.length; i++) {
-      const { limit, cost, shadow, countRefused, candidate, countsRefusals } = checks[i]!
+      const { limit, cost, shadow, countRefused, candidate, countsRefusals, isPool } = checks[i]!
       const count = this.counts.get(names[i]!)
-      if (countRefused === true || count?.isFresh(limit, now, hold) !== true) return undefined
+      // Of pools, the store says which pays.
+      if (isPool === true || countRefused === true || count?.isFresh(limit, now, hold) !== true)
+        return undefined
       const refuses = count.refuses(cost, now)
       // A candidate that allows must be charged, and a lockout counts refusals until it locks: the store has to decide.
       if ((candidate === true || countsRefusals === true) && !refuses) return undefined
