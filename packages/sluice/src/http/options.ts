@@ -56,7 +56,8 @@ export interface HttpOptions<Q, S = unknown> {
   readonly cost?: number | ((request: Q) => number)
   /**
    * Units of the request in the end: surplus units are refunded, missing ones are taken. Nothing changes when it
-   * returns undefined, or when the client left before it had an answer. A promise is awaited.
+   * returns undefined, or when the client left before it had an answer. A promise is awaited. For rules with a lockout,
+   * a request with units above 0 is a failure, which counts as one refusal.
    */
   readonly after?: (answered: Answered<Q, S>) => MaybePromise<number | undefined>
   /** Requests that go on uncounted, such as health checks. A promise is awaited. */

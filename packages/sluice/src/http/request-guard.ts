@@ -3,6 +3,7 @@ import type { Decision, Outcome } from '../decision/decision.ts'
 import { LazyDecision } from '../decision/lazy-decision.ts'
 import { show, SluiceError } from '../errors.ts'
 import { policyBehind } from '../limiter/policy-behind.ts'
+import type { LimiterControls } from '../limiter/controls.ts'
 import type { Attributes } from '../policy/policy.ts'
 import { isPromise, type MaybePromise } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
@@ -35,6 +36,8 @@ export type RefusalAction =
 export class RequestGuard<Q extends object, S> implements Settler {
   /** Whether the guard must be told of responses: see `answered`. */
   readonly hasAfter: boolean
+  /** Whether a rule locks keys out, so that what `after` charges counts as a failure. */
+  private readonly hasLockouts: boolean
   /** The header fields that it writes. */
   readonly fieldNames: readonly string[]
   /** Reports a warning once by its code. */
@@ -77,6 +80,7 @@ export class RequestGuard<Q extends object, S> implements Settler {
     const closed = policy?.rules.some(({ onStoreFailure }) => onStoreFailure === 'closed') ?? false
     this.isClosed = options.onFailure === undefined ? closed : options.onFailure === 'closed'
     this.hasAfter = options.after !== undefined
+    this.hasLockouts = policy?.rules.some(({ lockout }) => lockout !== undefined) ?? false
     this.uncounted = new Admission(this, null, '', 0, undefined)
   }
 
@@ -151,12 +155,26 @@ export class RequestGuard<Q extends object, S> implements Settler {
     if (decision === null || admission.refusal !== null) return
     try {
       const final = this.options.after!({ status, request, response, decision, cost })
-      const end = (final: number | undefined): MaybePromise<void> =>
-        final === undefined ? undefined : this.settle(admission, final)
+      const end = (final: number | undefined): MaybePromise<void> => {
+        if (final === undefined) return
+        if (this.hasLockouts && final > 0) this.countFailure(admission)
+        return this.settle(admission, final)
+      }
       if (isPromise(final)) void final.then(end, (error: unknown) => this.failed('after', error))
       else void end(final)
     } catch (error) {
       this.failed('after', error)
+    }
+  }
+
+  /** What `after` charges is a failure for the lockouts of the policy. */
+  private countFailure({ attributes }: Admission): void {
+    const fail = (error: unknown): void => this.failed('after', error)
+    try {
+      const done = (this.limiter as Partial<LimiterControls>).countFailure?.(attributes)
+      if (isPromise(done)) void done.then(undefined, fail)
+    } catch (error) {
+      fail(error)
     }
   }
 
@@ -170,7 +188,7 @@ export class RequestGuard<Q extends object, S> implements Settler {
       admission.cost = cost
       const done =
         cost < taken
-          ? this.limiter.refund(attributes, taken - cost, decision.at)
+          ? this.limiter.refund(attributes, taken - cost, decision.at, decision.pools)
           : this.takeMore(attributes, cost - taken)
       if (isPromise(done)) return done.then(undefined, fail)
     } catch (error) {

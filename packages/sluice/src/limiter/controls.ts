@@ -10,6 +10,7 @@ import type {
   Override,
   PolicyInCode,
 } from '../policy/policy.ts'
+import type { MaybePromise } from '../stores/store.ts'
 import { systemClock, type Clock, type Millis } from '../time/clock.ts'
 import { duration, type Duration } from '../time/duration.ts'
 
@@ -36,6 +37,13 @@ export interface LimiterControls {
    * @example limiter.override('per-user', { user: 'ann' }, '1000/min', '1h')
    */
   override(rule: string, who: Condition | string, limit: LimitOrNone, lasts?: Duration): LiveControl
+  /**
+   * Counts one failure, such as a wrong password, for the lockouts of the rules that apply, as one refusal. The other
+   * counts stay as they are. In the store: for the whole fleet.
+   *
+   * @example await limiter.countFailure({ account: 'ann' })
+   */
+  countFailure(attributes: Attributes | string): MaybePromise<void>
 }
 
 interface LiveBlock {
@@ -49,7 +57,7 @@ interface LiveOverride extends Override {
 }
 
 /** The blocks and overrides of one limiter. */
-export class Controls implements LimiterControls {
+export class Controls implements Omit<LimiterControls, 'countFailure'> {
   /** The policy's rules with the overrides that hold. */
   rules: readonly CompiledRule[]
   private readonly policy: PolicyInCode

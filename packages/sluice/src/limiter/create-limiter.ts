@@ -194,6 +194,7 @@ function promising(limiter: PolicyLimiter): Limiter & LimiterControls {
     close: async () => limiter.close(),
     block: (who, lasts) => limiter.block(who, lasts),
     override: (rule, who, limit, lasts) => limiter.override(rule, who, limit, lasts),
+    countFailure: async (attributes) => limiter.countFailure(attributes),
   }
 }
 

@@ -18,7 +18,7 @@ import { Controls, type LimiterControls, type LiveControl } from './controls.ts'
 import { attributeText } from '../policy/pattern.ts'
 import type { Attributes } from '../policy/policy.ts'
 import { poolCheck } from '../stores/pools.ts'
-import type { Check, MaybePromise } from '../stores/store.ts'
+import { isPromise, type Check, type MaybePromise } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
 import type { PaidPools } from './limiter.ts'
 import { describeRules } from './describe-rules.ts'
@@ -100,6 +100,14 @@ export class PolicyLimiter implements LimiterControls {
 
   reset(attributes: Attributes | string): MaybePromise<void> {
     return this.deciding.store.reset(withTrials(this.match(attributes, 0).checks))
+  }
+
+  countFailure(attributes: Attributes | string): MaybePromise<void> {
+    const { checks } = this.match(attributes, 1)
+    const failing = checks.filter(({ lockout }) => lockout !== undefined).map(failingCheck)
+    if (failing.length === 0) return
+    const done = this.deciding.store.take(failing)
+    if (isPromise(done)) return done.then(() => undefined)
   }
 
   describe(attributes: Attributes | string, cost = 1): readonly RuleDescription[] {
@@ -232,6 +240,11 @@ function paidChecks(checks: readonly RuleCheck[], pools: PaidPools): readonly Ru
       `pools names the pool ${show(pool)} of the rule ${show(rule)}, which the request has not; accepted: the decision's pools`,
     )
   return paid
+}
+
+/** A check that is refused and charges nothing, so that its lockout counts a refusal. */
+function failingCheck(check: RuleCheck): Check {
+  return { ...check, cost: 1, countRefused: false, limit: { ...check.limit, quota: 0, burst: 0 } }
 }
 
 function badInstant(value: unknown): SluiceError {

@@ -39,8 +39,14 @@ it.each([0, 250])(
       for (let step = 0; step < 150; step++) {
         const account = random.pick(['ann', 'bob'])
         const cost = random.pick([0, 1, 1, 1, 2, 3])
-        const what = random.chance(0.05) ? 'reset' : random.chance(0.2) ? 'peek' : 'check'
-        const expected = local[what]({ account }, cost)
+        const what = random.chance(0.05)
+          ? 'reset'
+          : random.chance(0.1)
+            ? 'countFailure'
+            : random.chance(0.2)
+              ? 'peek'
+              : 'check'
+        const expected = await local[what]({ account }, cost)
         const found = await remote[what]({ account }, cost)
         expect(shown(found)).toBe(shown(expected))
         clock.advance(random.pick([0, 0, 0, 1, 1000, MINUTE, 5 * MINUTE, 20 * MINUTE]))
