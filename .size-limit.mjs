@@ -1,32 +1,32 @@
 // Size budgets of the public entries, minified and compressed; an entry that is not built is left to the package check.
-// A limiter reads whole policies, so that calendars, lockouts, holds and trials are in every entry that makes one.
+// A limiter reads whole policies, so that calendars, lockouts, pools, stamps, holds and trials are in every entry that makes one.
 import { existsSync } from 'node:fs'
 
 export default [
-  { name: 'sluice', path: 'packages/sluice/dist/index.js', limit: '30 kB' },
-  { name: 'sluice/client', path: 'packages/sluice/dist/client/index.js', limit: '28 kB' },
+  { name: 'sluice', path: 'packages/sluice/dist/index.js', limit: '32 kB' },
+  { name: 'sluice/client', path: 'packages/sluice/dist/client/index.js', limit: '30 kB' },
   {
     name: 'sluice/client, polite alone',
     path: 'packages/sluice/dist/client/index.js',
     import: '{ polite }',
     limit: '9 kB',
   },
-  { name: 'sluice/redis', path: 'packages/sluice/dist/redis/index.js', limit: '26 kB' },
+  { name: 'sluice/redis', path: 'packages/sluice/dist/redis/index.js', limit: '31 kB' },
   {
     name: 'sluice/coordination',
     path: 'packages/sluice/dist/coordination/index.js',
-    limit: '9 kB',
+    limit: '11 kB',
   },
   // With the memory store, which the fallback counts in.
-  { name: 'sluice/resilience', path: 'packages/sluice/dist/resilience/index.js', limit: '15 kB' },
+  { name: 'sluice/resilience', path: 'packages/sluice/dist/resilience/index.js', limit: '17 kB' },
   // With the memory store, holds, leases, the refusal cache and resilience, which the pods decide by.
-  { name: 'sluice/simulator', path: 'packages/sluice/dist/simulator/index.js', limit: '32 kB' },
+  { name: 'sluice/simulator', path: 'packages/sluice/dist/simulator/index.js', limit: '34 kB' },
   { name: 'sluice/otel', path: 'packages/sluice/dist/otel/index.js', limit: '1 kB' },
   { name: 'sluice/testing', path: 'packages/sluice/dist/testing/index.js', limit: '16 kB' },
-  { name: 'sluice/http', path: 'packages/sluice/dist/http/index.js', limit: '40 kB' },
+  { name: 'sluice/http', path: 'packages/sluice/dist/http/index.js', limit: '42 kB' },
   ...['node', 'express', 'fastify', 'koa', 'hono', 'fetch', 'grpc'].map((name) => ({
     name: `sluice/http/${name}`,
     path: `packages/sluice/dist/http/${name}.js`,
-    limit: '41 kB',
+    limit: '43 kB',
   })),
 ].filter(({ path }) => existsSync(path))
