@@ -26,6 +26,7 @@ interface Body {
   readonly retryAfter: number
   readonly at: number
   readonly degraded: boolean
+  readonly pools?: Readonly<Record<string, string>>
   readonly decisions: readonly unknown[]
   readonly generation: number
   readonly policies: readonly unknown[]

@@ -58,6 +58,7 @@ export {
   type IdentifyRefusal,
   type OnDecision,
 } from './decision/decide.ts'
+export { watchThresholds, type ThresholdEvent } from './decision/thresholds.ts'
 export { visibleOutcomes, type RuleCheck, type VisibleOutcome } from './decision/lazy-decision.ts'
 export { explain, waitText } from './decision/explain.ts'
 export {

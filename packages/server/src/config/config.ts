@@ -170,6 +170,18 @@ export interface FailureConfig {
   readonly replicas?: number
 }
 
+/** Where events are sent. */
+export interface WebhookConfig {
+  /** Never log it: it may hold a secret. */
+  readonly url: string
+  /** Signs events. Never log it. */
+  readonly secret: string
+  /** How long one attempt may take. */
+  readonly timeout: Millis
+  /** How long an event is tried again. */
+  readonly deadline: Millis
+}
+
 /** How the service ends. */
 export interface ShutdownConfig {
   /** After SIGTERM: how long to answer with "not ready" before the ports close, so that balancers can look away. */
@@ -190,6 +202,8 @@ export interface Config {
   readonly headers: readonly DialectName[]
   readonly proxy: ProxyConfig
   readonly failure: FailureConfig
+  /** Where the thresholds that keys cross are reported. */
+  readonly webhooks: readonly WebhookConfig[]
   /** The networks of the proxies in front, whose word on the client's address is believed. */
   readonly trustedProxies: readonly string[]
   readonly shutdown: ShutdownConfig

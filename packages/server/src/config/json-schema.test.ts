@@ -22,6 +22,7 @@ const good: readonly object[] = [
   { policies, listeners: { grpc: { maxMessage: 4096, tls: { cert: 'a', key: 'b' } } } },
   { policies, headers: ['structured', 'draft-7'], proxy: { headers: [] } },
   { policies, failure: { fallbackShare: 0.25 }, trustedProxies: ['10.0.0.0/8'] },
+  { policies, webhooks: [{ url: 'https://a.example', secret: '0123456789abcdef' }] },
   { policies, failure: { replicas: 4 }, shutdown: { delay: 5000, patience: '30s' }, log: 'warn' },
 ]
 const bad: readonly unknown[] = [
@@ -35,6 +36,7 @@ const bad: readonly unknown[] = [
   { policies, store: { kind: 'memory', prefix: 'x' } },
   { policies, listeners: { http: { port: -1 } } },
   { policies, listeners: { htpp: {} } },
+  { policies, webhooks: [{ url: 'https://a.example' }] },
   { policies, failure: { fallbackShare: 0 } },
   { policies, failure: { fallbackShare: 2 } },
   { policies, listeners: { http: { tls: {} } } },

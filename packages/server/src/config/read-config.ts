@@ -9,6 +9,9 @@ import { withOneRouteSpelling } from './route-spelling.ts'
 import { readOutline, type OutlineIssue } from './schema.ts'
 import { workerCount } from './shape/workers.ts'
 
+/** Fields whose values are not shown. */
+const HIDDEN = /^webhooks\[\d+\]\.(?:url|secret)$/
+
 /** How many mistakes of one kind are reported at most. */
 const MAX_PROBLEMS = 100
 
@@ -128,8 +131,9 @@ function sentence(issue: OutlineIssue, steps: readonly Step[], value: unknown): 
   if (steps.length === 0 && (value === null || value === undefined))
     return 'the file is empty; accepted: an object with policies'
   const found = steps.reduce(memberOf, value)
-  // A URL may hold a password.
-  const is = found === undefined ? 'missing' : path === 'store.url' ? 'not a URL' : shown(found)
+  // A URL may hold a password, and a secret is one.
+  const seen = path === 'store.url' ? 'not a URL' : HIDDEN.test(path) ? 'not valid' : shown(found)
+  const is = found === undefined ? 'missing' : seen
   return `${path} is ${is}; accepted: ${issue.accepted}`
 }
 

@@ -85,7 +85,7 @@ describe('pools', () => {
     await post('/v1/refund', { ...ask, takenAt: body.at, pools: body.pools })
     expect((await post('/v1/peek', { ...ask, cost: 2 })).body).toMatchObject({ allowed: true })
     const batch = await post('/v1/check', { checks: [{ ...ask, cost: 2 }, ask] })
-    expect(batch.body).toMatchObject([
+    expect(batch.body.decisions).toMatchObject([
       { allowed: true, pools: { api: 'credits' } },
       { allowed: false, reason: 'over-limit' },
     ])

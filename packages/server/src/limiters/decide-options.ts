@@ -6,6 +6,7 @@ import {
   type DecideOptions,
   type Decision,
   type Millis,
+  type OnDecision,
   type Store,
 } from 'sluice'
 import type { Block } from '../controls/control.ts'
@@ -27,6 +28,8 @@ export interface DecisionSurroundings {
   readonly recent?: RecentTraffic | undefined
   /** What operators have blocked; undefined when they cannot. */
   readonly blocks?: KnownBlocks | undefined
+  /** Makes the observer of thresholds for a policy. */
+  readonly thresholds?: ((policy: string) => OnDecision) | undefined
   /** Called with the name of every policy and domain that decides by a remote store. */
   readonly onRules?: ((name: string) => void) | undefined
   /** Called with how long a decision took that the remote store made. */
@@ -36,12 +39,23 @@ export interface DecisionSurroundings {
 /** The options of {@link decide} for some rules, by the name of their policy or domain. */
 export function decideOptions(
   counted: CountedRules,
-  { store, decisions, observer, recent, blocks, onRules, onStoreAnswer }: DecisionSurroundings,
+  {
+    store,
+    decisions,
+    observer,
+    recent,
+    blocks,
+    thresholds,
+    onRules,
+    onStoreAnswer,
+  }: DecisionSurroundings,
 ): DecideOptions {
   const isRemote = store.sync !== true
   if (isRemote) onRules?.(counted.name)
   const metrics = decisions.of(counted)
   const rules = observer.of(counted)
+  const hasThresholds = counted.rules.some((rule) => rule.thresholds !== undefined)
+  const noteThresholds = hasThresholds ? thresholds?.(counted.name) : undefined
   const blockOf = (attributes: Attributes): Block | undefined =>
     blocks?.blocks?.find(counted.name, attributes, systemClock())
   return {
@@ -52,6 +66,7 @@ export function decideOptions(
       const outcomes = visibleOutcomes(decision)
       metrics.note(decision, elapsed, request, outcomes)
       recent?.note(counted.name, decision, request)
+      noteThresholds?.(decision, request, elapsed)
       if (isRemote && isByStore(decision)) onStoreAnswer?.(elapsed)
       const block =
         !decision.allowed && decision.reason === 'blocked'

@@ -20,6 +20,7 @@ export interface CountedRule {
   readonly onExceed?: OnExceed
   readonly limit?: LimitInput | object
   readonly candidate?: LimitInput
+  readonly thresholds?: readonly number[]
 }
 
 /** A rule is near its limit when at most this share of it is left. */

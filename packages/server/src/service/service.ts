@@ -17,6 +17,8 @@ import { guardedStore } from '../store/guarded-store.ts'
 import { LimiterRegistry } from '../limiters/registry.ts'
 import { Fleet } from '../observe/fleet.ts'
 import { Observer } from '../observe/observer.ts'
+import { thresholdReports } from '../observe/threshold-reports.ts'
+import { Webhooks } from '../observe/webhooks.ts'
 import { RefusalLog } from '../observe/refusal-log.ts'
 import { RecentTraffic } from '../metrics/recent-traffic.ts'
 import { addProcessMetrics } from '../metrics/process-metrics.ts'
@@ -91,6 +93,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   observer.onFirstRefusal = new RefusalLog(log).note
   const fleet = new Fleet(observer, redis, log)
   const recent = new RecentTraffic()
+  const webhooks = new Webhooks(config.webhooks, metrics, log)
   const controls = openControls(opened, hasAdmin(config), metrics, log)
   const surroundings: DecisionSurroundings = {
     store,
@@ -99,6 +102,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     held: new HeldUnits(metrics, undefined, leases),
     recent: hasAdmin(config) ? recent : undefined,
     blocks: controls?.live,
+    thresholds: thresholdReports(webhooks, metrics, log),
     onRules: (name) => storeMetrics.addPolicy(name),
     onStoreAnswer: (elapsed) => storeMetrics.noteAnswer(elapsed),
   }
@@ -132,6 +136,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const closeAll = async (patience: Millis): Promise<void> => {
     await Promise.all(listeners.map((listener) => listener.close(patience)))
     observer.close()
+    webhooks.close()
     fleet.close()
     controls?.live.close()
     certificates.close()

@@ -15,6 +15,7 @@ export interface RuleCheck extends Check {
     readonly hidden?: boolean
     readonly shadow?: boolean
     readonly onExceed?: OnExceed
+    readonly thresholds?: readonly number[]
   }
   /** The limit on trial beside the check's own, and where it counts. */
   readonly onTrial?: PlacedLimit | undefined

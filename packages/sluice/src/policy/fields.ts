@@ -31,6 +31,7 @@ export const RULE_FIELDS: readonly (keyof Rule)[] = [
   'onExceed',
   'lockout',
   'pools',
+  'thresholds',
   'hidden',
   'hold',
   'debt',

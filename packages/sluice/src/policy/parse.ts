@@ -140,6 +140,7 @@ function readRule(
     ...optional('onExceed', readOnExceed),
     ...optional('lockout', readLockout),
     ...optional('pools', readPools),
+    ...optional('thresholds', readThresholds),
     ...optional('coordination', readCoordination),
   }
   const flags = {}
@@ -220,6 +221,28 @@ function readOverride(problems: Problems, path: string, value: unknown): Overrid
   const made = Object.freeze({ when, limit })
   parsedOverrides.add(made)
   return made
+}
+
+/** The most thresholds of one rule. */
+const MAX_THRESHOLDS = 10
+
+function readThresholds(
+  problems: Problems,
+  path: string,
+  value: unknown,
+): readonly number[] | undefined {
+  const accepted = `1 to ${MAX_THRESHOLDS} whole percents from 1 to 100, the smallest first, such as [80, 100]`
+  const list = readList(problems, path, value, accepted)
+  if (list === undefined) return undefined
+  const isPercent = (one: unknown, i: number): boolean =>
+    Number.isInteger(one) &&
+    (one as number) >= 1 &&
+    (one as number) <= 100 &&
+    (i === 0 || (one as number) > (list[i - 1] as number))
+  if (list.length > 0 && list.length <= MAX_THRESHOLDS && list.every(isPercent))
+    return Object.freeze([...(list as number[])])
+  refuse(problems, path, value, accepted)
+  return undefined
 }
 
 function readCost(problems: Problems, path: string, value: unknown): number | string | undefined {

@@ -95,6 +95,8 @@ export interface Rule {
   readonly lockout?: Lockout
   /** What a request draws from when the limit has no room for it: the first pool that has room pays all of it. */
   readonly pools?: readonly Pool[]
+  /** Percent of the quota at which an event says that a key has used so much, such as [80, 100]. */
+  readonly thresholds?: readonly number[]
   /** Not shown in response headers. */
   readonly hidden?: boolean
   /** Units that are reserved, and slots, come free after so long unless they are settled. Makes the rule a budget. */

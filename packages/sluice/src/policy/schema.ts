@@ -122,6 +122,15 @@ const rule: Schema = {
         description:
           'What a request draws from when the limit has no room for it: the first pool that has room pays all of it.',
       },
+      thresholds: {
+        type: 'array',
+        items: { type: 'integer', minimum: 1, maximum: 100 },
+        minItems: 1,
+        maxItems: 10,
+        uniqueItems: true,
+        description:
+          'Percent of the quota at which an event says that a key has used so much, such as [80, 100].',
+      },
       hidden: flag('Not shown in response headers.'),
       hold: {
         ...ref('duration'),

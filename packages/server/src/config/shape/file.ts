@@ -10,6 +10,7 @@ import { proxy, type ProxyInFile } from './proxy.ts'
 import { shutdown } from './shutdown.ts'
 import { store } from './store.ts'
 import { listOf, oneOf, text } from './values.ts'
+import { webhooks } from './webhooks.ts'
 import { workers } from './workers.ts'
 
 /** What the shape gives: everything in place except the policies. */
@@ -40,6 +41,7 @@ const whole = z.strictObject(
       .exactOptional(),
     proxy: proxy.describe('The questions of proxies at /v1/auth/….').prefault({}),
     failure: failure.describe('What happens while a remote store cannot answer.').prefault({}),
+    webhooks: webhooks.describe('Where the thresholds that keys cross are reported.').default([]),
     trustedProxies: listOf(
       text("a network such as '10.0.0.0/8'"),
       'a list of networks such as [10.0.0.0/8], those of your proxies',
