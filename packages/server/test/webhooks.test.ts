@@ -28,18 +28,17 @@ async function receiver(
 describe('webhooks', () => {
   it('receive the thresholds that keys cross, signed', async () => {
     const received: { fields: IncomingMessage['headers']; body: string }[] = []
-    let done = (): void => {}
-    const both = new Promise<void>((resolve) => (done = resolve))
+    const both = Promise.withResolvers<void>()
     const url = await receiver((request, response) => {
       void text(request).then((body) => {
         received.push({ fields: request.headers, body })
         response.end()
-        if (received.length === 2) done()
+        if (received.length === 2) both.resolve()
       })
     })
     const { post, metrics } = await running({ policies, webhooks: [{ url, secret }] })
     for (let i = 0; i < 8; i++) await post('/v1/check', { attributes: { user: 'ann' } })
-    await both
+    await both.promise
     for (const { fields, body } of received) {
       const [, time, signature] = /t=(\d+),v1=(\w+)/.exec(String(fields['sluice-signature']))!
       const expected = createHmac('sha256', secret).update(`${time}.${body}`).digest('hex')

@@ -5,7 +5,8 @@
 import type { Limit } from '../src/limit/limit.ts'
 import type { Verdict } from '../src/limit/verdict.ts'
 import type { Millis } from '../src/time/clock.ts'
-import { definitions, type Definition, type Entry, type ExactLimit } from './definitions.ts'
+import type { Definition, Entry, ExactLimit } from './definitions.ts'
+import { definitionFor } from './variant-definitions.ts'
 
 /** What is known of a count: its history, and the last instant at which units were taken or handed back. */
 interface Known {
@@ -28,7 +29,7 @@ export class Oracle {
       window: BigInt(limit.window),
       burst: BigInt(limit.burst),
     }
-    this.#definition = definitions[limit.algorithm]
+    this.#definition = definitionFor(limit)
     this.#holds = this.#definition.holds ?? false
   }
 

@@ -1,18 +1,26 @@
 // Makes the files of spec/algorithms from the stories and the oracle.
-import { limit as limitOf, type AlgorithmName } from '../src/limit/limit.ts'
+import { limit as limitOf, type AlgorithmName, type LimitFields } from '../src/limit/limit.ts'
 import type { Verdict } from '../src/limit/verdict.ts'
 import type { VectorCase, VectorFile, VectorStep } from '../src/testing/vectors.ts'
 import { Oracle } from './oracle.ts'
+import type { Kind, VARIANT_KINDS } from './kinds.ts'
 import { storiesOf } from './stories.ts'
+import { variantStories, type VariantStory } from './stories-variants.ts'
 import type { LastAnswer, Story } from './story.ts'
 
-/** All cases of one algorithm, answered. */
-export function vectorFile(algorithm: AlgorithmName): VectorFile {
-  return { algorithm, cases: storiesOf(algorithm).map((story) => answered(algorithm, story)) }
+type VariantKind = (typeof VARIANT_KINDS)[number]
+
+/** All cases of one algorithm or variant, answered. */
+export function vectorFile(kind: Kind): VectorFile {
+  const stories =
+    kind in variantStories ? variantStories[kind as VariantKind] : storiesOf(kind as AlgorithmName)
+  const cases = stories.map((story) =>
+    answered({ algorithm: kind as AlgorithmName, ...story.limit }, story),
+  )
+  return { algorithm: kind, cases }
 }
 
-function answered(algorithm: AlgorithmName, story: Story): VectorCase {
-  const fields = { algorithm, ...story.limit }
+function answered(fields: LimitFields, story: Story | VariantStory): VectorCase {
   const oracle = new Oracle(limitOf(fields))
   let last: LastAnswer = { allowed: true, retry: 0, reset: 0, at: 0 }
   const steps: VectorStep[] = []

@@ -32,25 +32,25 @@ function logins(more: object = {}) {
 describe('failures', () => {
   it('count for a lockout as refusals do, and take nothing', () => {
     const { limiter, attempt } = logins()
-    for (let i = 0; i < 2; i++) limiter.countFailure({ account: 'ann' })
+    for (let i = 0; i < 2; i++) void limiter.countFailure({ account: 'ann' })
     expect(attempt()).toMatchObject({ allowed: true, remaining: 1 })
-    limiter.countFailure({ account: 'ann' })
+    void limiter.countFailure({ account: 'ann' })
     expect(attempt()).toMatchObject({ reason: 'locked-out', retryAfter: 10 * MINUTE })
     expect(attempt('bob').allowed).toBe(true)
   })
 
   it('of a key that is locked out do not prolong the lock, and quiet forgets them', () => {
     const { limiter, attempt, clock } = logins()
-    for (let i = 0; i < 9; i++) limiter.countFailure({ account: 'ann' })
+    for (let i = 0; i < 9; i++) void limiter.countFailure({ account: 'ann' })
     expect(attempt().retryAfter).toBe(10 * MINUTE)
     clock.advance(20 * MINUTE)
-    for (let i = 0; i < 3; i++) limiter.countFailure({ account: 'ann' })
+    for (let i = 0; i < 3; i++) void limiter.countFailure({ account: 'ann' })
     expect(attempt().retryAfter).toBe(10 * MINUTE)
   })
 
   it('are lifted by a reset', () => {
     const { limiter, attempt } = logins()
-    for (let i = 0; i < 3; i++) limiter.countFailure({ account: 'ann' })
+    for (let i = 0; i < 3; i++) void limiter.countFailure({ account: 'ann' })
     limiter.reset({ account: 'ann' })
     expect(attempt().allowed).toBe(true)
   })

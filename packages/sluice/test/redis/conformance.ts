@@ -1,17 +1,18 @@
 // What every client must pass on every kind of server: the conformance suite and the vectors.
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ALGORITHMS, type Limit } from '../../src/limit/limit.ts'
+import type { Limit } from '../../src/limit/limit.ts'
 import type { Check } from '../../src/stores/store.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
 import { testStore } from '../../src/testing/test-store.ts'
 import { runVectorCase, type VectorFile, type VectorSubject } from '../../src/testing/vectors.ts'
+import { KINDS } from '../kinds.ts'
 import { patientStore } from './asking.ts'
 import type { Connect, Connected } from './clients.ts'
 
 const START = 1_800_000_000_000
 
-const vectors = ALGORITHMS.map((algorithm) => {
+const vectors = KINDS.map((algorithm) => {
   const path = new URL(`../../../../spec/algorithms/${algorithm}.json`, import.meta.url)
   return JSON.parse(readFileSync(path, 'utf8')) as VectorFile
 })

@@ -19,15 +19,10 @@
 --       With flag 32, there follow four edges of calendar periods around the caller's time.
 --       With flag 64, there follow the length of the first lock, the factor from one to the next, the longest. Such a
 --       check stands behind one whose refusals it counts.
-<<<<<<< HEAD
---       then for each request, for each of its checks with flag 8: the id of the hold or '', and the cost; to settle
---       what was spent
-=======
 --       With flag 128, there follows the largest number of stamps.
 --       A check with flag 256 belongs to the one in front of it: of such a group the first that fits is charged.
---       then for each request the number of its shape, and for each of its checks with flag 8: the id of the hold or '',
---       and the cost; to settle instead of the cost: spent, keep, life or '', debt
->>>>>>> 6949545 (algorithms: a sliding log with stamps, the strict window in constant memory)
+--       then for each request, for each of its checks with flag 8: the id of the hold or '', and the cost; to settle
+--       what was spent
 -- Output: flat integers and strings. First the server's time; negative, and alone, when the call came too late
 --       and did nothing. Then for each take or peek, check by check: the answer (0 refused, 1 taken, 2 would be
 --       allowed), now - at, used, and for an algorithm of three words before; for an algorithm of no words: the
