@@ -28,17 +28,18 @@ async function receiver(
 describe('webhooks', () => {
   it('receive the thresholds that keys cross, signed', async () => {
     const received: { fields: IncomingMessage['headers']; body: string }[] = []
-    const both = Promise.withResolvers<void>()
+    let release = (): void => {}
+    const both = new Promise<void>((resolve) => (release = resolve))
     const url = await receiver((request, response) => {
       void text(request).then((body) => {
         received.push({ fields: request.headers, body })
         response.end()
-        if (received.length === 2) both.resolve()
+        if (received.length === 2) release()
       })
     })
     const { post, metrics } = await running({ policies, webhooks: [{ url, secret }] })
     for (let i = 0; i < 8; i++) await post('/v1/check', { attributes: { user: 'ann' } })
-    await both.promise
+    await both
     for (const { fields, body } of received) {
       const [, time, signature] = /t=(\d+),v1=(\w+)/.exec(String(fields['sluice-signature']))!
       const expected = createHmac('sha256', secret).update(`${time}.${body}`).digest('hex')
