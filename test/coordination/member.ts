@@ -8,7 +8,7 @@ import type { Answer, Orders, Request } from './orders.ts'
 import { RecordWriter, sharedTime } from './record.ts'
 
 /** Requests on their way to the store at most; any others are not sent. */
-const MAX_UNDER_WAY = 1024
+const MAX_UNDER_WAY = 64
 /** Milliseconds of demand that are made up for after the process was stopped. */
 const MAX_BACKLOG = 200
 const FACTORS = [0.1, 0.1, 0.5, 1, 4]
@@ -21,7 +21,7 @@ async function main(orders: Orders): Promise<void> {
   const { mode, bucket, life, demand, isBursty, keys, port, seed, file } = orders
   const client = new Redis(ioredisOptions({ host: '127.0.0.1', port }))
   client.on('error', () => {})
-  const store = withCoordination(redisStore(client, { timeout: 1000, onWarning: () => {} }), {
+  const store = withCoordination(redisStore(client, { timeout: 500, onWarning: () => {} }), {
     life,
   })
   const { burst, rate } = bucket

@@ -47,7 +47,7 @@ export interface Verdict {
   readonly cause?: ErrorCode | undefined
   /** True when a lockout shuts the key: `retryAfter` is then its end, or later. */
   readonly lockedOut?: boolean | undefined
-  /** Units that went out by this check, if it asked for a fair part. */
+  /** Units that went out or were spent by this check, if it asked for a part of its cost. */
   readonly held?: number | undefined
   /** The limit that decided, where it is not the check's own: the fallback applies a share of it. */
   readonly appliedLimit?: Limit | undefined

@@ -22,6 +22,12 @@ export function chargedOf(
     const { allowed, at } = verdicts[index]!
     // A lease ends by itself, and its holder may have spent from it.
     if (check.hold?.onEnd === 'spent') return []
+    if (check.partial === true) return partOf(check, verdicts[index]!, index)
     return allowed && check.cost > 0 ? [{ check: { ...check, takenAt: at }, index }] : []
   })
+}
+
+function partOf(check: Check, { held = 0, at }: Verdict, index: number): readonly Charged[] {
+  const taken = { ...check, partial: false, cost: held, takenAt: at }
+  return held > 0 ? [{ check: taken, index }] : []
 }

@@ -70,6 +70,11 @@ export interface Check {
    * out fails with `store-learning` for that long.
    */
   readonly leaseLife?: Millis | undefined
+  /**
+   * With `holds` and `shadow`: as much of the cost is spent as there is room for. The verdict's `held` says how much; with
+   * nothing it refuses.
+   */
+  readonly partial?: boolean | undefined
   /** The cost goes out to this holder instead of being spent; only with `holds` and a cost above 0. */
   readonly hold?: Hold | undefined
 }

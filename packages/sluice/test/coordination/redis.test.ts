@@ -103,7 +103,7 @@ describe('leases on Redis', () => {
     await limiter.close()
   })
 
-  it('are as large as those of the memory store', async () => {
+  it('are as large as those of the memory store, and so are parts of a cost', async () => {
     const clock = fakeClock(START)
     const random = new Random(3)
     const memory = withHolds(memoryStore({ clock }))
@@ -120,6 +120,7 @@ describe('leases on Redis', () => {
         const checks: Check[] = [
           { ...place, cost: random.whole(0, 3) },
           { ...place, cost: random.whole(1, 60), shadow: true, hold },
+          { ...place, cost: random.whole(1, 60), shadow: true, partial: true },
         ]
         const expected = memory.exchange(settlements, checks)
         const actual = await server.exchange(settlements, checks)

@@ -14,7 +14,7 @@
 --       dropped the count. With flag 4, what refund and reset leave is kept as a trace, so that no process takes the
 --       count for dropped.
 --       With flag 8, there follow for a take the life of a hold, what its end does (0 free, 1 spent, 2 spent and a fair
---       part), how long it is found after, and the life of leases; to settle: life or '', keep, debt, and ''.
+--       part, 3 no hold: as much is spent as there is room for), how long it is found after, and the life of leases; to settle: life or '', keep, debt, and ''.
 --       With flag 32, there follow four edges of calendar periods around the caller's time.
 --       With flag 64, there follow the length of the first lock, the factor from one to the next, the longest. Such a
 --       check stands behind one whose refusals it counts.
@@ -138,7 +138,7 @@ local function take_alone(check, key, counts)
   if check.algorithm.words > 0 and not check.holds then return take_numbers(check, key, counts) end
   local view, err = view_of(check, key)
   if err then return err end
-  if check.is_fair then return held.take_fair(check, view, now, put) end
+  if check.is_part then return held.take_part(check, view, now, put) end
   local allowed = fits(check, view)
   if check.cost > 0 then
     if allowed or counts then
@@ -223,15 +223,20 @@ local function take_together(shape, first)
   local views, nexts, allowed, all = {}, {}, {}, true
   for i = 1, #shape do
     local check = shape[i]
-    local view, err = left_by(shape, nexts, first, i), nil
-    if not view then
-      view, err = view_of(check, KEYS[first + i - 1])
-      if err then return err end
+    if check.is_part then
+      -- Takes what there is when all else is charged, and refuses nothing.
+      allowed[i] = true
+    else
+      local view, err = left_by(shape, nexts, first, i), nil
+      if not view then
+        view, err = view_of(check, KEYS[first + i - 1])
+        if err then return err end
+      end
+      views[i] = view
+      allowed[i] = fits(check, view)
+      nexts[i] = allowed[i] and spent(check, view, true) or view
+      if not allowed[i] and not check.is_shadow then all = false end
     end
-    views[i] = view
-    allowed[i] = fits(check, view)
-    nexts[i] = allowed[i] and spent(check, view, true) or view
-    if not allowed[i] and not check.is_shadow then all = false end
   end
   if all then return commit(shape, first, views, nexts) end
   return refuse(shape, first, views, allowed)
@@ -329,7 +334,8 @@ for s = 1, tonumber(ARGV[3]) do
         shape[i].on_end, shape[i].late = tonumber(ARGV[arg + 1]), tonumber(ARGV[arg + 2])
         shape[i].lease_life = tonumber(ARGV[arg + 3])
         shape.lease_life = shape[i].lease_life or shape.lease_life
-        if shape[i].on_end == 2 then shape[i].on_end, shape[i].is_fair = 1, true end
+        if shape[i].on_end == 2 then shape[i].on_end, shape[i].is_part = 1, true end
+        if shape[i].on_end == 3 then shape[i].is_part = true end
       end
       arg = arg + 4
     elseif traces and shape.operation ~= TAKE then

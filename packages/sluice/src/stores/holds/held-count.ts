@@ -162,10 +162,14 @@ export function spendHeld(limit: Limit, { state }: HeldNumbers, units: number, n
   algorithmOf(limit).spend(raisedLimit(limit), state, units, now)
 }
 
-/** A fair part of the room, of the cost at most: the room divided by twice the holders, with this one among them. */
-export function fairPart({ limit, cost, hold }: Check, count: HeldCount, now: Millis): number {
+/**
+ * A part of the room, of the cost at most. For a fair hold: the room divided by twice the holders, with this one among
+ * them. Without a hold: all of it.
+ */
+export function partOf({ limit, cost, hold }: Check, count: HeldCount, now: Millis): number {
+  if (hold === undefined) return Math.max(0, Math.min(cost, roomOf(limit, count, now)))
   let holders = 1
-  for (const [id, other] of count.holds) if (id !== hold?.id && isOut(other)) holders += 1
+  for (const [id, other] of count.holds) if (id !== hold.id && isOut(other)) holders += 1
   return Math.max(0, Math.min(cost, Math.floor(roomOf(limit, count, now) / (2 * holders))))
 }
 
