@@ -179,7 +179,12 @@ export class LeaseBook {
     return { count, id, life, check }
   }
 
-  private granted({ count, id, life, check }: Wish, verdict: Verdict, sentAt: number, now: number): void {
+  private granted(
+    { count, id, life, check }: Wish,
+    verdict: Verdict,
+    sentAt: number,
+    now: number,
+  ): void {
     const units = verdict.held ?? 0
     if (units > 0) {
       const meanwhile = (count.expected(now) / this.horizon) * 2 * this.roundTrip
