@@ -4,14 +4,13 @@ import type { Check } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
 import type { Timers } from '../time/timers.ts'
 import { TurnBatches } from '../time/turn-batches.ts'
-import type { LeasedCount } from './leased-count.ts'
 
 /** Takes as many of these units as there is room for: the verdict's `held` says how many. */
-export type TakePart = (count: LeasedCount, check: Check, units: number) => Promise<Verdict>
+export type TakePart<C> = (count: C, check: Check, units: number) => Promise<Verdict>
 
 /** Requests of one unit each on one count, in the order in which they came. */
-class Gathering {
-  count!: LeasedCount
+class Gathering<C> {
+  count!: C
   check!: Check
   units = 0
   /** Resolves with the verdict on all units together. */
@@ -26,13 +25,13 @@ class Gathering {
 }
 
 /** The requests that wait for the store. Near its limit a count is asked for each request; a server must not run a script for each. */
-export class Gatherings {
-  private readonly batches: TurnBatches<LeasedCount, Gathering>
+export class Gatherings<C> {
+  private readonly batches: TurnBatches<C, Gathering<C>>
   private inFlight = 0
 
-  constructor(takePart: TakePart, timers: Timers) {
+  constructor(takePart: TakePart<C>, timers: Timers) {
     this.batches = new TurnBatches({
-      make: () => new Gathering(),
+      make: () => new Gathering<C>(),
       hasRoom: () => true,
       send: ({ count, check, units, settle }) => {
         this.inFlight += 1
@@ -47,7 +46,7 @@ export class Gatherings {
   }
 
   /** Takes one unit: the first requests get what there is. */
-  async take(count: LeasedCount, check: Check): Promise<Verdict> {
+  async take(count: C, check: Check): Promise<Verdict> {
     const gathering = this.batches.batchFor(count, 1)
     gathering.count = count
     gathering.check = check

@@ -32,7 +32,7 @@ const NOTHING: Exchanged = { settled: [], verdicts: [] }
 
 /** The counts of which this process leases units. At most one exchange at a time concerns a lease. */
 export class LeaseBook {
-  readonly counts: Counts
+  readonly counts: Counts<LeasedCount>
   private readonly store: HoldStore
   /** How long units are leased. */
   readonly life: Millis

@@ -41,8 +41,8 @@ export class LeasedStore implements AsyncStore {
   private readonly store: HoldStore
   private readonly clock: LeaseEnvironment['clock']
   private readonly book: LeaseBook
-  private readonly counts: Counts
-  private readonly gatherings: Gatherings
+  private readonly counts: Counts<LeasedCount>
+  private readonly gatherings: Gatherings<LeasedCount>
 
   constructor(store: HoldStore, options: LeaseOptions, environment: LeaseEnvironment) {
     this.store = store

@@ -28,6 +28,6 @@ export function chargedOf(
 }
 
 function partOf(check: Check, { held = 0, at }: Verdict, index: number): readonly Charged[] {
-  const taken = { ...check, partial: false, cost: held, takenAt: at }
-  return held > 0 ? [{ check: taken, index }] : []
+  const taken = { ...check, partial: false, cost: check.booked === true ? check.cost : held, takenAt: at }
+  return taken.cost > 0 ? [{ check: taken, index }] : []
 }

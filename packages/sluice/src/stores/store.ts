@@ -75,6 +75,8 @@ export interface Check {
    * nothing it refuses.
    */
   readonly partial?: boolean | undefined
+  /** With `partial`: what there is no room for is charged too, as debt. `held` says how much there was room for. */
+  readonly booked?: boolean | undefined
   /** The cost goes out to this holder instead of being spent; only with `holds` and a cost above 0. */
   readonly hold?: Hold | undefined
 }

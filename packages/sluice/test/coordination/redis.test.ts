@@ -121,6 +121,7 @@ describe('leases on Redis', () => {
           { ...place, cost: random.whole(0, 3) },
           { ...place, cost: random.whole(1, 60), shadow: true, hold },
           { ...place, cost: random.whole(1, 60), shadow: true, partial: true },
+          { ...place, cost: random.whole(0, 9), shadow: true, partial: true, booked: true },
         ]
         const expected = memory.exchange(settlements, checks)
         const actual = await server.exchange(settlements, checks)

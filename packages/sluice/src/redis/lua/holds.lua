@@ -248,10 +248,10 @@ end
 function holds.take_part(check, view, now, put)
   local parts = check.id == '' and 1 or 2 * holders_of(check, view)
   local units = max(0, floor(room(check, view, 0, min(check.burst, check.cost * parts), 0) / parts))
-  check.cost = units
+  if not check.is_booked then check.cost = units end
   local err
-  if units > 0 then view = holds.charge(check, view, true) end
-  if units > 0 or view.is_set_back then err = holds.keep(check, view, now) end
+  if check.cost > 0 then view = holds.charge(check, view, true) end
+  if check.cost > 0 or view.is_set_back then err = holds.keep(check, view, now) end
   if err then return err end
   put(units > 0 and 1 or 0)
   check.units = units

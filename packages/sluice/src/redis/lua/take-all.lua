@@ -14,7 +14,8 @@
 --       dropped the count. With flag 4, what refund and reset leave is kept as a trace, so that no process takes the
 --       count for dropped.
 --       With flag 8, there follow for a take the life of a hold, what its end does (0 free, 1 spent, 2 spent and a fair
---       part, 3 no hold: as much is spent as there is room for), how long it is found after, and the life of leases; to settle: life or '', keep, debt, and ''.
+--       part; without a hold 3: as much is spent as there is room for, 4: all is spent), how long it is found after, and
+--       the life of leases; to settle: life or '', keep, debt, and ''.
 --       With flag 32, there follow four edges of calendar periods around the caller's time.
 --       With flag 64, there follow the length of the first lock, the factor from one to the next, the longest. Such a
 --       check stands behind one whose refusals it counts.
@@ -335,7 +336,7 @@ for s = 1, tonumber(ARGV[3]) do
         shape[i].lease_life = tonumber(ARGV[arg + 3])
         shape.lease_life = shape[i].lease_life or shape.lease_life
         if shape[i].on_end == 2 then shape[i].on_end, shape[i].is_part = 1, true end
-        if shape[i].on_end == 3 then shape[i].is_part = true end
+        if shape[i].on_end >= 3 then shape[i].is_part, shape[i].is_booked = true, shape[i].on_end == 4 end
       end
       arg = arg + 4
     elseif traces and shape.operation ~= TAKE then

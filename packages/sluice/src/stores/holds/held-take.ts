@@ -90,7 +90,8 @@ export class HeldTake {
 
   private takePart(check: Check, count: HeldCount, own: Millis): Verdict {
     const units = partOf(check, count, own)
-    if (units > 0) charge({ ...check, cost: units }, count, own)
+    const charged = check.booked === true ? check.cost : units
+    if (charged > 0) charge({ ...check, cost: charged }, count, own)
     this.counts.save(check, count, this.now)
     return this.verdictOn(check, count, units > 0, units)
   }
