@@ -79,7 +79,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const metrics = new MetricRegistry()
   const health = new Health()
   addProcessMetrics(metrics, health)
-  const opened = openStore(config.store, log)
+  const opened = openStore(config.store, log, config.failure)
   if (opened.memory !== undefined) addMemoryMetrics(metrics, opened.memory)
   const { redis, server, leases } = opened
   if (leases !== undefined) addLeaseMetrics(metrics, leases)

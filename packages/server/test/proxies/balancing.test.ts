@@ -72,7 +72,7 @@ async function balanced(proxy: keyof typeof COMMANDS) {
   writeFileSync(join(folder, file), text)
   const guard = createGuard(folder)
   const logFile = join(folder, 'output.log')
-  const child = await spawnGuarded(guard, command, args, { cwd: folder, logFile })
+  const child = await spawnGuarded(guard, command, [...args], { cwd: folder, logFile })
   const agent = new Agent({ keepAlive: true, maxSockets: 8 })
   onTestFinished(async () => {
     agent.destroy()

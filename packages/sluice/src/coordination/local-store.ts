@@ -45,7 +45,7 @@ export function checkLocalOptions(options: LocalOptions): void {
  * const store = withShares(redisStore(client), { share: 0.25 })
  * ```
  */
-export function withShares(store: AsyncStore & HoldStore, options: LocalOptions): SharesStore {
+export function withShares(store: HoldStore, options: LocalOptions): SharesStore {
   checkLocalOptions(options)
   return new SharesStore(store, options)
 }
@@ -53,14 +53,14 @@ export function withShares(store: AsyncStore & HoldStore, options: LocalOptions)
 /** See {@link withShares}. */
 export class SharesStore implements AsyncStore {
   readonly coordinates = true
-  private readonly store: AsyncStore & HoldStore
+  private readonly store: HoldStore & Pick<AsyncStore, 'takeNow'>
   private readonly counts: SyncStore
   private readonly isShared: boolean
   private readonly scale: (units: number) => number
   private readonly onEvent: (event: CoordinationEvent) => void
   private readonly limits = new WeakMap<Limit, Limit>()
 
-  constructor(store: AsyncStore & HoldStore, options: LocalOptions) {
+  constructor(store: HoldStore, options: LocalOptions) {
     const { replicas, share, clock, onEvent } = options
     this.store = store
     this.counts = memoryStore(clock === undefined ? {} : { clock })
@@ -147,7 +147,7 @@ export class SharesStore implements AsyncStore {
     if (!this.isShared)
       throw new SluiceError(
         'invalid-option',
-        `a rule has coordination "local", and the share of this process is not known; accepted: withCoordination(store, { local: { replicas } }) or { share }`,
+        `a rule has coordination "local", and the share of this process is not known; accepted: withCoordination(store, { replicas }) or { share }; failure.replicas of a service`,
       )
     let shared = this.limits.get(limit)
     if (shared === undefined) {
