@@ -17,9 +17,24 @@ const client = new Redis(ioredisOptions({ host: '127.0.0.1', port }))
 client.on('error', () => {})
 const store = withCoordination(redisStore(client, { timeout: 1000, onWarning: () => {} }))
 const { quota, burst, keys } = load
-const limit = { algorithm: /** @type {const} */ ('token-bucket'), quota, window: /** @type {const} */ ('1s'), burst }
-const rule = { name: 'api', by: ['user'], limit, onStoreFailure: /** @type {const} */ ('closed'), coordination: /** @type {const} */ ('leased') }
-const limiter = createLimiter({ policy: { name: 'bench', rules: [rule] }, store, resilience: { onEvent() {} } })
+const limit = {
+  algorithm: /** @type {const} */ ('token-bucket'),
+  quota,
+  window: /** @type {const} */ ('1s'),
+  burst,
+}
+const rule = {
+  name: 'api',
+  by: ['user'],
+  limit,
+  onStoreFailure: /** @type {const} */ ('closed'),
+  coordination: /** @type {const} */ ('leased'),
+}
+const limiter = createLimiter({
+  policy: { name: 'bench', rules: [rule] },
+  store,
+  resilience: { onEvent() {} },
+})
 const next = sampler(zipfShares(keys, 1.1), seededRandom(seed + 1))
 // Drawn before the run: drawing a key costs as much as a decision.
 const drawn = Uint32Array.from({ length: 2 ** 18 }, () => next())
@@ -89,7 +104,10 @@ reportToParent({
   decisions,
   refused,
   undecided,
-  admitted: [...admitted.entries()].filter(([, units]) => units > 0).sort(([, a], [, b]) => b - a).slice(0, 1000),
+  admitted: [...admitted.entries()]
+    .filter(([, units]) => units > 0)
+    .sort(([, a], [, b]) => b - a)
+    .slice(0, 1000),
   began,
   ended,
   cpu: spent,

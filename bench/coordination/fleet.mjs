@@ -14,9 +14,33 @@ const LENGTH = 1000 * Number(process.argv[2] ?? 4)
 
 /** @type {readonly Load[]} */
 const LOADS = [
-  { name: 'hot key', keys: 1, quota: 50_000_000, burst: 5_000_000, processes: PROCESSES, atOnce: true, goal: '8 M/s' },
-  { name: 'Zipf 1.1, 100 k keys', keys: 100_000, quota: 50_000, burst: 50_000, processes: PROCESSES, atOnce: true, goal: '1.5 M/s' },
-  { name: 'refusals, 512 in flight', keys: 1, quota: 5000, burst: 500, processes: 1, atOnce: false, goal: '≤ 1 % of calls' },
+  {
+    name: 'hot key',
+    keys: 1,
+    quota: 50_000_000,
+    burst: 5_000_000,
+    processes: PROCESSES,
+    atOnce: true,
+    goal: '8 M/s',
+  },
+  {
+    name: 'Zipf 1.1, 100 k keys',
+    keys: 100_000,
+    quota: 50_000,
+    burst: 50_000,
+    processes: PROCESSES,
+    atOnce: true,
+    goal: '1.5 M/s',
+  },
+  {
+    name: 'refusals, 512 in flight',
+    keys: 1,
+    quota: 5000,
+    burst: 500,
+    processes: 1,
+    atOnce: false,
+    goal: '≤ 1 % of calls',
+  },
 ]
 
 /** @typedef {{ decisions: number, admitted: [key: number, units: number][], refused: number, undecided: number, began: number, ended: number, cpu: number, p99: number }} Share */
@@ -39,9 +63,13 @@ for (const load of LOADS) {
       ),
     )
     const calls = (await callsOf(server.port)) - before
-    const [began, ended] = [Math.min(...shares.map((one) => one.began)), Math.max(...shares.map((one) => one.ended))]
+    const [began, ended] = [
+      Math.min(...shares.map((one) => one.began)),
+      Math.max(...shares.map((one) => one.ended)),
+    ]
     const seconds = (ended - began) / 1000
-    const sum = (/** @type {(share: Share) => number} */ of) => shares.reduce((all, one) => all + of(one), 0)
+    const sum = (/** @type {(share: Share) => number} */ of) =>
+      shares.reduce((all, one) => all + of(one), 0)
     /** @type {Map<number, number>} */
     const admitted = new Map()
     for (const share of shares)
@@ -65,7 +93,8 @@ for (const load of LOADS) {
     server.stop()
   }
 }
-const head = 'load,decisions/s in all,per CPU second,goal,refused,undecided,calls per decision,p99 of the slowest process,most of one key'
+const head =
+  'load,decisions/s in all,per CPU second,goal,refused,undecided,calls per decision,p99 of the slowest process,most of one key'
 console.log(markdownTable(head.split(','), rows))
 if (broken > 0) console.error(`${broken} loads exceed the limit`)
 process.exitCode = broken > 0 ? 1 : 0

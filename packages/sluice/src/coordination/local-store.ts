@@ -22,7 +22,7 @@ export interface LocalOptions {
 }
 
 /** Throws `invalid-option` unless the options are right. */
-export function checkLocalOptions(options: LocalOptions): void {
+function checkLocalOptions(options: LocalOptions): void {
   const wrong = (message: string): never => {
     throw new SluiceError('invalid-option', `withShares: ${message}`)
   }
@@ -66,7 +66,8 @@ export class SharesStore implements AsyncStore {
     this.counts = memoryStore(clock === undefined ? {} : { clock })
     this.isShared = replicas !== undefined || share !== undefined
     // A little is added before rounding down: 0.29 of 100 is 29, although the product is a bit less.
-    this.scale = (units) => Math.floor(replicas === undefined ? units * (share ?? 1) + 1e-6 : units / replicas)
+    this.scale = (units) =>
+      Math.floor(replicas === undefined ? units * (share ?? 1) + 1e-6 : units / replicas)
     this.onEvent = onEvent ?? (() => {})
   }
 
@@ -129,7 +130,9 @@ export class SharesStore implements AsyncStore {
     const isAllowed = own.every(({ shadow }, i) => shadow === true || mine[i]!.allowed)
     if (!isAllowed) return merged(checks, mine, await this.store.peek(rest))
     const undo = (): void =>
-      this.counts.refund(own.filter((_, i) => mine[i]!.allowed).map((check) => ({ ...check, takenAt: mine[0]!.at })))
+      this.counts.refund(
+        own.filter((_, i) => mine[i]!.allowed).map((check) => ({ ...check, takenAt: mine[0]!.at })),
+      )
     let theirs: readonly Verdict[]
     try {
       theirs = await takeRest(rest)

@@ -119,7 +119,9 @@ export class SyncedCount {
     const { raised, limit } = this
     const algorithm = algorithmOf(limit)
     algorithm.take(limit, numbers.state, 0, at)
-    return algorithm.remaining(raised, numbers.state, at) - raisedCost(limit, raised, numbers.out, 0)
+    return (
+      algorithm.remaining(raised, numbers.state, at) - raisedCost(limit, raised, numbers.out, 0)
+    )
   }
 
   /** The earliest that the store's time may be. */

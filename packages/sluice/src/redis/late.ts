@@ -28,6 +28,11 @@ export function chargedOf(
 }
 
 function partOf(check: Check, { held = 0, at }: Verdict, index: number): readonly Charged[] {
-  const taken = { ...check, partial: false, cost: check.booked === true ? check.cost : held, takenAt: at }
+  const taken = {
+    ...check,
+    partial: false,
+    cost: check.booked === true ? check.cost : held,
+    takenAt: at,
+  }
   return taken.cost > 0 ? [{ check: taken, index }] : []
 }

@@ -96,11 +96,7 @@ export class Process {
     else run()
   }
 
-  private record(
-    checks: readonly Check[],
-    verdicts: readonly Verdict[],
-    isAtOnce: boolean,
-  ): void {
+  private record(checks: readonly Check[], verdicts: readonly Verdict[], isAtOnce: boolean): void {
     if (this.isCrashed || verdicts.some(({ allowed }) => !allowed)) return
     for (const [i, { key, cost }] of checks.entries()) {
       const { source, at } = verdicts[i]!

@@ -118,7 +118,12 @@ describe('leases on Redis', () => {
     for (let i = 0; i < steps; i++) {
       if (i === steps / 2) before = await walks()
       clock.advance(2)
-      const hold = { id: `p${i}`, life: 400 + random.whole(0, 9), onEnd: 'spent', fair: true } as const
+      const hold = {
+        id: `p${i}`,
+        life: 400 + random.whole(0, 9),
+        onEnd: 'spent',
+        fair: true,
+      } as const
       const checks: Check[] = [{ ...place, cost: 3, shadow: true, hold }]
       const expected = memory.exchange([], checks)
       const actual = await server.exchange([], checks)

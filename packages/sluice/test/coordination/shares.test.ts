@@ -1,6 +1,9 @@
 // Counts of one process under its share of each limit.
 import { describe, expect, it } from 'vitest'
-import { withCoordination, type CoordinationOptions } from '../../src/coordination/with-coordination.ts'
+import {
+  withCoordination,
+  type CoordinationOptions,
+} from '../../src/coordination/with-coordination.ts'
 import type { CoordinationEvent } from '../../src/coordination/options.ts'
 import { limit, type Limit } from '../../src/limit/limit.ts'
 import { createLimiter } from '../../src/limiter/create-limiter.ts'
@@ -28,7 +31,11 @@ function localCheck(rule: Limit, key = 'k'): Check {
   return { space: 'local', key, limit: rule, cost: 1, coordination: 'local' }
 }
 
-async function admittedOf(store: ReturnType<typeof processWith>['store'], check: Check, tries: number) {
+async function admittedOf(
+  store: ReturnType<typeof processWith>['store'],
+  check: Check,
+  tries: number,
+) {
   let admitted = 0
   for (let i = 0; i < tries; i++) if ((await store.take([check]))[0]!.allowed) admitted += 1
   return admitted
@@ -65,10 +72,15 @@ describe('local counts', () => {
     const { store, shared } = processWith({ share: 0.5 })
     const local = localCheck(limit('4/h'))
     const strict: Check = { space: 'strict', key: 'k', limit: limit('1/h'), cost: 1 }
-    expect(store.takeNow!([local])).toMatchObject([{ allowed: true, source: 'memory', remaining: 1 }])
+    expect(store.takeNow!([local])).toMatchObject([
+      { allowed: true, source: 'memory', remaining: 1 },
+    ])
     expect(await store.take([local, strict])).toMatchObject([{ allowed: true }, { allowed: true }])
     // This process refuses: the other count is not charged.
-    expect(await store.take([local, { ...strict, key: 'new' }])).toMatchObject([{ allowed: false }, { allowed: true }])
+    expect(await store.take([local, { ...strict, key: 'new' }])).toMatchObject([
+      { allowed: false },
+      { allowed: true },
+    ])
     expect(shared.peek([{ ...strict, key: 'new' }])[0]!.remaining).toBe(1)
     await store.reset([local])
     // The other count refuses: this one is not charged.
@@ -79,10 +91,18 @@ describe('local counts', () => {
 
   it('need to know the share', async () => {
     const { store } = processWith({})
-    expect(() => store.take([localCheck(limit('1/h'))])).toThrow('the share of this process is not known')
-    expect(() => processWith({ share: 0 })).toThrow('share is 0; accepted: a number above 0, up to 1')
-    expect(() => processWith({ replicas: 0.5 })).toThrow('replicas is 0.5; accepted: a whole number')
-    expect(() => processWith({ replicas: 2, share: 0.5 })).toThrow('replicas and share are both set')
+    expect(() => store.take([localCheck(limit('1/h'))])).toThrow(
+      'the share of this process is not known',
+    )
+    expect(() => processWith({ share: 0 })).toThrow(
+      'share is 0; accepted: a number above 0, up to 1',
+    )
+    expect(() => processWith({ replicas: 0.5 })).toThrow(
+      'replicas is 0.5; accepted: a whole number',
+    )
+    expect(() => processWith({ replicas: 2, share: 0.5 })).toThrow(
+      'replicas and share are both set',
+    )
   })
 
   it('are what a limiter applies for a rule that is local', async () => {

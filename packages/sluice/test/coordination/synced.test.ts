@@ -33,7 +33,10 @@ function mostPerInterval(fleet: LeaseFleet): number {
   return most
 }
 
-async function walk(algorithm: 'token-bucket' | 'gcra' | 'fixed-window' | 'sliding-window', seed: number) {
+async function walk(
+  algorithm: 'token-bucket' | 'gcra' | 'fixed-window' | 'sliding-window',
+  seed: number,
+) {
   const random = new Random(seed)
   const window = random.whole(200, 2000)
   const rule = limit({ algorithm, quota: random.whole(1, 300), window })
@@ -78,7 +81,11 @@ describe('a store with synced counts', () => {
   const CHECK = syncedCheck(RULE)
 
   async function counting(size = 2, events: CoordinationEvent[] = [], stats = new LeaseStats()) {
-    const options = { interval: INTERVAL, stats, onEvent: (event: CoordinationEvent) => void events.push(event) }
+    const options = {
+      interval: INTERVAL,
+      stats,
+      onEvent: (event: CoordinationEvent) => void events.push(event),
+    }
     const fleet = new LeaseFleet(new Random(1), size, options, RELIABLE)
     for (let i = 0; i < 20; i++) {
       for (const process of fleet.processes) process.check([CHECK])
@@ -191,7 +198,8 @@ describe('a store with synced counts', () => {
   })
 
   it('refuses options that cannot be right', () => {
-    const fleet = (options: object): LeaseFleet => new LeaseFleet(new Random(1), 1, options, RELIABLE)
+    const fleet = (options: object): LeaseFleet =>
+      new LeaseFleet(new Random(1), 1, options, RELIABLE)
     expect(() => fleet({ interval: 5 })).toThrow('interval is 5; accepted: whole milliseconds, 10')
   })
 })
