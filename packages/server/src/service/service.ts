@@ -100,7 +100,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     recent: hasAdmin(config) ? recent : undefined,
     blocks: controls?.live,
     onRules: (name) => storeMetrics.addPolicy(name),
-    onStoreAnswer: (elapsed) => storeMetrics.noteAnswer(elapsed),
+    onStoreAnswer: (elapsed, weight) => storeMetrics.noteAnswer(elapsed, weight),
   }
   const limiters = new LimiterRegistry(
     config.policies,
