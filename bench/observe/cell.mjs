@@ -1,11 +1,15 @@
 // One contender in a process of its own: the policy limiter of the service with some observers around it. Runs slices on demand.
 import { createLimiter, memoryStore, parsePolicy } from 'sluice'
-import { decideOptions } from '../../packages/server/dist/limiters/decide-options.js'
-import { DecisionMetrics } from '../../packages/server/dist/metrics/decision-metrics.js'
-import { RecentTraffic } from '../../packages/server/dist/metrics/recent-traffic.js'
-import { MetricRegistry } from '../../packages/server/dist/metrics/registry.js'
-import { Observer } from '../../packages/server/dist/observe/observer.js'
 import { cpuSeconds } from '../lib/cpu.mjs'
+
+/** The rooms of the service that observe, which are not public. @param {string} path */
+const room = (path) =>
+  import(new URL(`../../packages/server/dist/${path}.js`, import.meta.url).href)
+const { decideOptions } = await room('limiters/decide-options')
+const { DecisionMetrics } = await room('metrics/decision-metrics')
+const { RecentTraffic } = await room('metrics/recent-traffic')
+const { MetricRegistry } = await room('metrics/registry')
+const { Observer } = await room('observe/observer')
 
 /** Keys in turn: enough that sketches change places. */
 const KEYS = 20_000
@@ -28,7 +32,10 @@ function around() {
   const { onDecision, isTimed, identify } = decideOptions(policy, {
     store,
     observer,
-    decisions: new DecisionMetrics(metrics, (name, rule) => observer.countsOf(name, rule)),
+    decisions: new DecisionMetrics(
+      metrics,
+      (/** @type {string} */ name, /** @type {string} */ rule) => observer.countsOf(name, rule),
+    ),
     held: /** @type {any} */ (undefined),
     recent: new RecentTraffic(),
   })

@@ -13,7 +13,7 @@ import type { Block } from '../controls/control.ts'
 import type { KnownBlocks } from '../controls/live-controls.ts'
 import type { CountedRules, DecisionMetrics } from '../metrics/decision-metrics.ts'
 import type { Observer } from '../observe/observer.ts'
-import { Sampler } from '../observe/sampler.ts'
+import { DecisionSampler } from '../observe/sampler.ts'
 import type { HeldUnits } from '../metrics/units-out.ts'
 import type { RecentTraffic } from '../metrics/recent-traffic.ts'
 
@@ -44,7 +44,7 @@ export function decideOptions(
   if (isRemote) onRules?.(counted.name)
   const metrics = decisions.of(counted)
   const rules = observer.of(counted, (rule) => metrics.agesOf(rule))
-  const sampler = new Sampler()
+  const sampler = new DecisionSampler()
   const blockOf = (attributes: Attributes): Block | undefined =>
     blocks?.blocks?.find(counted.name, attributes, systemClock())
   /** How many decisions the present one stands for. */

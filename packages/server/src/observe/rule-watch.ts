@@ -18,6 +18,8 @@ const PLACES = 100
 export const SPAN: Millis = 60_000
 /** Those about candidates cover longer: a change is judged by days, not by minutes. */
 const CANDIDATE_SPAN: Millis = 3_600_000
+/** A rule that no request met for so long is forgotten. */
+const SILENT: Millis = 3_600_000
 /** Keys of which is noted what fills them. */
 const FILLS = 64
 /** A count is filling when less than this share of it is left. */
@@ -70,6 +72,8 @@ export interface RulePart {
   /** Over the last one to two hours; null when nothing is on trial. */
   readonly divergence: Divergence | null
   readonly atZero: readonly KeyAtZero[]
+  /** When the rule last applied to a request, to the quarter of a second. */
+  readonly last: Millis
 }
 
 /** The sketches of one rule. */
@@ -90,13 +94,15 @@ export class RuleWatch {
   readonly refusals: Map<string, KeptEntry> = new Map()
   /** Called with how old the count of a key was, in milliseconds. */
   onAge: ((age: Millis) => void) | undefined
-  /** Set by each note, cleared by each turn of the generation. */
+  /** Cleared by each note, set by each tick. */
   private isIdle = false
+  private last: Millis
 
   constructor(policy: string, rule: string, by: readonly string[], now: Millis) {
     this.policy = policy
     this.rule = rule
     this.by = by
+    this.last = now
     const places = (): SpaceSaving<NamedKey> => new SpaceSaving(PLACES)
     this.refused = new Generations(SPAN, places, now)
     this.busiest = new Generations(SPAN, places, now)
@@ -154,11 +160,11 @@ export class RuleWatch {
   turn(now: Millis): boolean {
     const before = this.distinct.since
     for (const each of [this.refused, this.busiest, this.distinct, this.trial]) each?.turn(now)
+    if (!this.isIdle) this.last = now
+    this.isIdle = true
     if (this.distinct.since === before) return true
     this.ages.turn()
-    const wasIdle = this.isIdle
-    this.isIdle = true
-    return !wasIdle || this.trial !== undefined || this.zero.list(now, 0).length > 0
+    return now - this.last < SILENT || this.trial !== undefined
   }
 
   /** The estimated number of different keys in the last one to two spans. */
@@ -192,6 +198,7 @@ export class RuleWatch {
         trials.length === 0 ? '' : merged(trials.map(({ distinct }) => distinct)).toText(),
       divergence: sumOf(trials.map(({ counts }) => counts)),
       atZero: this.zero.list(now, 0).slice(0, LISTED),
+      last: this.last,
     }
   }
 

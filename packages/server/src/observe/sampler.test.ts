@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { SAMPLE, Sampler } from './sampler.ts'
+import { SAMPLE, DecisionSampler } from './sampler.ts'
 
 describe('a sampler', () => {
   it('takes every decision of a quiet service', () => {
-    const sampler = new Sampler()
+    const sampler = new DecisionSampler()
     for (let tick = 1; tick <= 20; tick++)
       for (let i = 0; i < 250; i++) expect(sampler.weight(tick)).toBe(1)
   })
 
   it('takes a part of a busy one, and its weights add up', () => {
-    const sampler = new Sampler()
+    const sampler = new DecisionSampler()
     let taken = 0
     let sum = 0
     for (let i = 0; i < 1_000_000; i++) {

@@ -6,7 +6,7 @@ const ALL_TAKEN = 250
 export const SAMPLE = 32
 
 /** Chooses decisions by chance: requests may come in an order that repeats itself. */
-export class Sampler {
+export class DecisionSampler {
   private tick = 0
   private seen = 0
   /** Decisions until the next that is taken. */

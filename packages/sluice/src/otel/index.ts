@@ -35,13 +35,9 @@ export interface OtelOptions {
  * alone, never from requests: a key in a label would be a series for each caller.
  *
  * @example
-<<<<<<< HEAD
- * createLimiter({ limit: '100/min', onDecision: otelObserver({ meter: metrics.getMeter('sluice'), trace }) })
-=======
  * ```ts
  * const limiter = createLimiter({ limit: '100/min', onDecision: otelObserver({ meter }) })
  * ```
->>>>>>> 9fe68ba (docs: examples and rows for the newest entries; no unused exports)
  */
 export function otelObserver({ meter, trace, policy }: OtelOptions): OnDecision {
   const decisions = meter?.createCounter('ratelimit.decisions', {
