@@ -11,11 +11,12 @@ export default [
     import: '{ polite }',
     limit: '9 kB',
   },
-  { name: 'sluice/redis', path: 'packages/sluice/dist/redis/index.js', limit: '31 kB' },
+  { name: 'sluice/redis', path: 'packages/sluice/dist/redis/index.js', limit: '32 kB' },
+  // With the memory store, which counts of one process live in, and the arithmetic of holds for synced counts.
   {
     name: 'sluice/coordination',
     path: 'packages/sluice/dist/coordination/index.js',
-    limit: '11 kB',
+    limit: '21 kB',
   },
   // With the memory store, which the fallback counts in.
   { name: 'sluice/resilience', path: 'packages/sluice/dist/resilience/index.js', limit: '17 kB' },

@@ -68,9 +68,9 @@ export class Fleet {
     return memberOf(child)
   }
 
-  /** Every admitted request of every process, also of those that have ended. */
-  record(): Admitted[] {
-    return this.files.flatMap(readRecord)
+  /** Every admitted request of each process, also of those that have ended. */
+  records(): Admitted[][] {
+    return this.files.map(readRecord)
   }
 
   /** Ends what still runs. */

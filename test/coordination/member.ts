@@ -8,7 +8,7 @@ import type { Answer, Orders, Request } from './orders.ts'
 import { RecordWriter, sharedTime } from './record.ts'
 
 /** Requests on their way to the store at most; any others are not sent. */
-const MAX_UNDER_WAY = 1024
+const MAX_UNDER_WAY = 64
 /** Milliseconds of demand that are made up for after the process was stopped. */
 const MAX_BACKLOG = 200
 const FACTORS = [0.1, 0.1, 0.5, 1, 4]
@@ -18,11 +18,12 @@ async function main(orders: Orders): Promise<void> {
   // A member ends with its fleet.
   process.on('disconnect', () => process.exit())
   const say = (message: Answer): void => void process.send!(message)
-  const { mode, bucket, life, demand, isBursty, keys, port, seed, file } = orders
+  const { mode, bucket, life, interval, demand, isBursty, keys, port, seed, file } = orders
   const client = new Redis(ioredisOptions({ host: '127.0.0.1', port }))
   client.on('error', () => {})
-  const store = withCoordination(redisStore(client, { timeout: 1000, onWarning: () => {} }), {
+  const store = withCoordination(redisStore(client, { timeout: 500, onWarning: () => {} }), {
     life,
+    interval,
   })
   const { burst, rate } = bucket
   const limit = { algorithm: 'token-bucket', quota: rate * 1000, window: '1s', burst } as const
@@ -47,7 +48,8 @@ async function main(orders: Orders): Promise<void> {
     }
     const wall = Date.now()
     let [earliest, latest] = [sent, sharedTime()]
-    const isLeased = decision.outcomes[0]!.source === 'lease'
+    const { source } = decision.outcomes[0]!
+    const isLeased = source === 'lease' || source === 'memory'
     if (!isLeased) {
       // The store tells its time in whole milliseconds, which narrows it down.
       earliest = Math.max(earliest, sent + decision.at - sentWall - 1)

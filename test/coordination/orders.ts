@@ -2,13 +2,15 @@
 import type { Bucket } from './spans.ts'
 
 /** How the members share their counts. */
-export type Mode = 'leased' | 'strict'
+export type Mode = 'leased' | 'synced' | 'strict'
 
 /** What every member of a fleet does. */
 export interface Plan {
   readonly mode: Mode
   readonly bucket: Bucket
   readonly life: number
+  /** Milliseconds within which synced members see what the others took. */
+  readonly interval: number
   /** Requests per millisecond of each member, on average. */
   readonly demand: number
   /** Whether demand changes four times a second, from a tenth of the average to four times as much. */

@@ -8,6 +8,7 @@ const PLAN: Plan = {
   mode: 'leased',
   bucket: { burst: 200, rate: 0.5 },
   life: 400,
+  interval: 100,
   demand: 0.4,
   isBursty: false,
   keys: 1,
@@ -28,6 +29,14 @@ describe('leases of several processes on one server', () => {
       members: 3,
       length: 1500,
     })
+    expect(leased).toBeGreaterThan(0)
+    expect(used).toBeLessThanOrEqual(bound)
+  })
+
+  it('stay within the formula of synced counts when one of them is stopped for a while', async () => {
+    const plan: Plan = { ...PLAN, mode: 'synced' }
+    const size = { members: 3, length: 1500 }
+    const { used, bound, leased } = await measure(program, { happen: stopPastTheEnd }, plan, size)
     expect(leased).toBeGreaterThan(0)
     expect(used).toBeLessThanOrEqual(bound)
   })

@@ -6,7 +6,7 @@ export interface Admitted {
   readonly key: number
   readonly earliest: number
   readonly latest: number
-  /** Whether a lease covered it. */
+  /** Whether the process decided it without the store. */
   readonly isLeased: boolean
 }
 

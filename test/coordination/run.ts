@@ -1,4 +1,4 @@
-// `npm run coordination`: runs the scenarios with 8 processes, leased and strict in turns, and prints one table.
+// `npm run coordination`: runs the scenarios with 8 processes, leased, synced and strict in turns, and prints one table.
 import { markdownTable } from '../../bench/lib/table.mjs'
 import { compileProgram } from '../compile.ts'
 import { measure, type Measured } from './measure.ts'
@@ -9,23 +9,26 @@ const words = process.argv.slice(2)
 const chosen = scenarios.filter(
   ({ name }) => words.length === 0 || words.some((word) => name.includes(word)),
 )
-const plan = { life: 1000, demand: 0.5 }
+const plan = { life: 1000, interval: 100, demand: 0.5 }
 const hot = { burst: 500, rate: 2 }
 const each = { burst: 50, rate: 0.2 }
 const size = { members: 8, length: 6000 }
 
 const HEAD =
-  'scenario,used leased,used strict,bound,admitted leased,admitted strict,share of strict,from leases,missed leased,missed strict,calls leased,calls strict'
+  'scenario,used leased,used strict,bound,used synced,bound synced,admitted leased,admitted strict,share of strict,synced of strict,from leases,missed leased,missed strict,calls leased,calls strict'
 
-function rowOf(name: string, leased: Measured, strict: Measured): string[] {
+function rowOf(name: string, leased: Measured, synced: Measured, strict: Measured): string[] {
   return [
     name,
     leased.used.toFixed(1),
     strict.used.toFixed(1),
     `${leased.bound}`,
+    synced.used.toFixed(1),
+    synced.bound.toFixed(1),
     `${leased.admitted}`,
     `${strict.admitted}`,
     percent(leased.admitted / leased.milliseconds, strict.admitted / strict.milliseconds),
+    percent(synced.admitted / synced.milliseconds, strict.admitted / strict.milliseconds),
     percent(leased.leased, leased.admitted),
     missedOf(leased),
     missedOf(strict),
@@ -52,9 +55,9 @@ try {
     const bucket = keys === 1 ? hot : each
     const run = (mode: Mode): Promise<Measured> =>
       measure(program, scenario, { ...plan, mode, isBursty, keys, bucket }, size)
-    const [leased, strict] = [await run('leased'), await run('strict')]
-    if (leased.used > leased.bound || strict.used > strict.bound) broken += 1
-    rows.push(rowOf(name, leased, strict))
+    const [leased, synced, strict] = [await run('leased'), await run('synced'), await run('strict')]
+    if ([leased, synced, strict].some(({ used, bound }) => used > bound)) broken += 1
+    rows.push(rowOf(name, leased, synced, strict))
     process.stderr.write(`${rows.length} of ${chosen.length}: ${name}\n`)
   }
 } finally {

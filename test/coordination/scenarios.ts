@@ -84,7 +84,8 @@ async function restartEmpty({ members, server, plan }: Fleet, length: number): P
     ),
   )
   // What the old server leased ends within one life. The new one leases nothing for as long.
-  const forgotten = sharedTime() + (plan.mode === 'leased' ? plan.life : 0)
+  const lasting = { leased: plan.life, synced: plan.interval, strict: 0 }
+  const forgotten = sharedTime() + lasting[plan.mode]
   await server.restart()
   await first!.until(after((length * 2) / 3 + plan.life))
   return forgotten

@@ -135,6 +135,7 @@ export async function startAdmin(
         read: operations.read as ViewParts['read'],
         storeMetrics,
         opened,
+        trustedProxies: config.trustedProxies,
       }),
       changes: operations,
       maxBody: admin.maxBody,

@@ -1,4 +1,5 @@
 // What operators may look at: keys, blocks, overrides, offenders, and how the service is.
+import { systemClock } from 'sluice'
 import type { ServiceControls } from '../controls/open-controls.ts'
 import { RequestError } from '../net/problem.ts'
 import type { CountedDomain } from '../limiters/counted-domains.ts'
@@ -13,7 +14,7 @@ import type { KeySource } from '../store/key-source.ts'
 import { searchKeys } from './keys/key-search.ts'
 import { listedPlaces } from './keys/listed-places.ts'
 import { candidates } from './seen/candidates.ts'
-import { ruleFindings, storeFindings } from './seen/findings.ts'
+import { proxyFindings, ruleFindings, storeFindings } from './seen/findings.ts'
 import { storeHealth } from './seen/store-health.ts'
 import { offenders, topKeys } from './seen/top-keys.ts'
 import { why } from './seen/why.ts'
@@ -32,6 +33,7 @@ export interface ViewParts {
   readonly read: (body: unknown) => Promise<NowRead>
   readonly storeMetrics: StoreMetrics
   readonly opened: OpenStore
+  readonly trustedProxies: readonly string[]
 }
 
 /** What `read` answers, as far as it is needed here. */
@@ -125,7 +127,11 @@ export function views(parts: ViewParts): Readonly<Record<ViewName, View>> {
       const { parts: seen, complete } = await fleet.rules()
       const { policies } = context.limiters.current
       return {
-        findings: [...storeFindings(storeHealth(parts)), ...ruleFindings(policies, seen, complete)],
+        findings: [
+          ...storeFindings(storeHealth(parts)),
+          ...proxyFindings(parts.trustedProxies, seen),
+          ...ruleFindings(policies, seen, complete, systemClock()),
+        ],
       }
     },
     blocks: (query) => {

@@ -65,7 +65,11 @@ export async function startEnvoy(
   const { files, mergeDomains, reflection, ...deciding } = config.envoy ?? DEFAULTS
   const around = (counted: CountedRules): DecideOptions => decideOptions(counted, surroundings)
   const countDescriptors = descriptorMetrics(context.metrics)
-  const domains = new DomainRegistry({ ...deciding, around, countDescriptors }, context.limiters)
+  const { decisionIdHeader } = config
+  const domains = new DomainRegistry(
+    { ...deciding, around, countDescriptors, decisionIdHeader },
+    context.limiters,
+  )
   const loading = { algorithm: deciding.algorithm, mergeDomains }
   const own = given === undefined ? files : []
   const source = new DomainFiles(pathsOf(own, file), loading, domains, context.log)

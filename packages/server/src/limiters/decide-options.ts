@@ -5,6 +5,7 @@ import {
   type Attributes,
   type DecideOptions,
   type Decision,
+  type DecisionRequest,
   type Millis,
   type OnDecision,
   type Store,
@@ -13,6 +14,7 @@ import type { Block } from '../controls/control.ts'
 import type { KnownBlocks } from '../controls/live-controls.ts'
 import type { CountedRules, DecisionMetrics } from '../metrics/decision-metrics.ts'
 import type { Observer } from '../observe/observer.ts'
+import { DecisionSampler } from '../observe/sampler.ts'
 import type { HeldUnits } from '../metrics/units-out.ts'
 import type { RecentTraffic } from '../metrics/recent-traffic.ts'
 
@@ -32,8 +34,8 @@ export interface DecisionSurroundings {
   readonly thresholds?: ((policy: string) => OnDecision) | undefined
   /** Called with the name of every policy and domain that decides by a remote store. */
   readonly onRules?: ((name: string) => void) | undefined
-  /** Called with how long a decision took that the remote store made. */
-  readonly onStoreAnswer?: ((elapsed: Millis) => void) | undefined
+  /** Called with how long a decision took that the remote store made, and how many it stands for. */
+  readonly onStoreAnswer?: ((elapsed: Millis, weight: number) => void) | undefined
 }
 
 /** The options of {@link decide} for some rules, by the name of their policy or domain. */
@@ -53,33 +55,47 @@ export function decideOptions(
   const isRemote = store.sync !== true
   if (isRemote) onRules?.(counted.name)
   const metrics = decisions.of(counted)
-  const rules = observer.of(counted)
+  const rules = observer.of(counted, (rule) => metrics.agesOf(rule))
+  const sampler = new DecisionSampler()
   const hasThresholds = counted.rules.some((rule) => rule.thresholds !== undefined)
   const noteThresholds = hasThresholds ? thresholds?.(counted.name) : undefined
   const blockOf = (attributes: Attributes): Block | undefined =>
     blocks?.blocks?.find(counted.name, attributes, systemClock())
+  /** How many decisions the present one stands for. */
+  let weight = 0
+  const isSampled = (): boolean => {
+    weight = sampler.weight(observer.now)
+    return weight > 0
+  }
+  const measure = (decision: Decision, request: DecisionRequest, elapsed: Millis): void => {
+    const outcomes = visibleOutcomes(decision)
+    metrics.measure(outcomes, request.checks, weight)
+    if (!isRemote) metrics.time(elapsed, weight)
+    else if (outcomes[0]?.source === 'store') onStoreAnswer?.(elapsed, weight)
+  }
   return {
     store,
     blocked: blocks && ((attributes) => timeLeft(blockOf(attributes))),
     identify: rules.identify,
+    // A call over the network costs far more than two readings of the clock.
+    isTimed: isRemote ? undefined : isSampled,
     onDecision: (decision, request, elapsed) => {
-      const outcomes = visibleOutcomes(decision)
-      metrics.note(decision, elapsed, request, outcomes)
-      recent?.note(counted.name, decision, request)
+      metrics.count(decision)
+      if (isRemote) {
+        metrics.countRemote(decision)
+        metrics.time(elapsed, 1)
+        isSampled()
+      }
+      if (weight > 0) measure(decision, request, elapsed)
+      recent?.note(counted.name, decision, request, observer.now)
       noteThresholds?.(decision, request, elapsed)
-      if (isRemote && isByStore(decision)) onStoreAnswer?.(elapsed)
       const block =
         !decision.allowed && decision.reason === 'blocked'
           ? request.attributes.map(blockOf).find((one) => one !== undefined)
           : undefined
-      rules.note(decision, request, block, outcomes)
+      rules.note(decision, request, block, weight)
     },
   }
-}
-
-/** Whether the store was called and answered. */
-function isByStore(decision: Decision): boolean {
-  return !decision.degraded && decision.outcomes[0]?.source === 'store'
 }
 
 function timeLeft(block: Block | undefined): Millis | undefined {

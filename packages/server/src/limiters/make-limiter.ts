@@ -8,10 +8,11 @@ import type { MakeLimiter } from './registry.ts'
 /** How limiters are made for as long as the service runs. */
 export function limiterMaker(surroundings: DecisionSurroundings): MakeLimiter {
   return (policy: Policy) => {
-    const { store, blocked, onDecision, identify } = decideOptions(policy, surroundings)
+    const { store, blocked, onDecision, isTimed, identify } = decideOptions(policy, surroundings)
     const around = {
       ...(blocked && { blocked }),
       ...(onDecision && { onDecision }),
+      ...(isTimed && { isTimed }),
       ...(identify && { identify }),
     }
     if (!policy.rules.some(({ hold }) => hold !== undefined))

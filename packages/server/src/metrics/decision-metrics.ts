@@ -1,5 +1,11 @@
 // Counts what limiters decide. Labels come from policies and rules, never from requests.
-import { visibleOutcomes, type Decision, type DecisionRequest, type VisibleOutcome } from 'sluice'
+import {
+  visibleOutcomes,
+  type Decision,
+  type DecisionRequest,
+  type Millis,
+  type VisibleOutcome,
+} from 'sluice'
 import type { Family } from './family.ts'
 import type { Histogram } from './histogram.ts'
 import type { Counter, MetricRegistry } from './registry.ts'
@@ -10,9 +16,6 @@ export interface CountedRules {
   readonly name: string
   readonly rules: readonly CountedRule[]
 }
-
-/** What a decision was made from: nothing of it for decisions that are noted alone. */
-const NO_REQUEST: DecisionRequest = { attributes: [], checks: [], skipped: [] }
 
 /** The counters of one rule, ready to be added to. */
 interface RuleCounters {
@@ -104,6 +107,9 @@ export class PolicyMetrics {
   private readonly duration: Histogram
   private readonly cached: Counter
   private readonly ruleNotes: RuleNotes
+  /** The rule of the last decision: the next one usually has the same. */
+  private lastRule: string | null = null
+  private lastCounters: RuleCounters
 
   constructor(
     rules: ReadonlyMap<string, RuleCounters>,
@@ -121,31 +127,57 @@ export class PolicyMetrics {
     this.duration = duration
     this.cached = cached
     this.ruleNotes = ruleNotes
+    this.lastCounters = none
   }
 
-  /** Notes a decision and how long it took, in milliseconds. */
-  note(
-    decision: Decision,
-    millis: number,
-    request: DecisionRequest = NO_REQUEST,
-    outcomes: readonly VisibleOutcome[] = visibleOutcomes(decision),
-  ): void {
+  /** Counts a decision; called for every one of them. */
+  count(decision: Decision): void {
     const { rule } = decision
-    const counters = rule === null ? this.none : (this.rules.get(rule) ?? this.none)
-    if (decision.allowed) counters.allowed.add()
-    else if (decision.reason === 'unavailable') counters.unavailable.add()
-    else if (decision.reason === 'blocked') counters.blocked?.add()
-    else counters.refused.add()
-    if (decision.degraded) this.degraded.add()
-    this.duration.observe(millis)
-    this.ruleNotes.note(decision, request, outcomes)
-    if (!decision.allowed && decision.outcomes.some(({ source }) => source === 'cache'))
-      this.cached.add()
+    if (rule !== this.lastRule) {
+      this.lastRule = rule
+      this.lastCounters = rule === null ? this.none : (this.rules.get(rule) ?? this.none)
+    }
+    if (decision.allowed) this.lastCounters.allowed.add()
+    else this.countRefusal(decision)
+    this.ruleNotes.count(decision)
     if (this.shadows.size > 0) this.noteShadows(decision)
   }
 
-  private noteShadows({ outcomes }: Decision): void {
-    for (const { rule, allowed, shadow } of outcomes) {
+  /** Counts what only decisions of a remote store have: fallbacks, and refusals that were remembered. */
+  countRemote(decision: Decision): void {
+    if (decision.degraded) this.degraded.add()
+    if (!decision.allowed && visibleOutcomes(decision).some(({ source }) => source === 'cache'))
+      this.cached.add()
+  }
+
+  /** Notes how long a decision took, in milliseconds; it stands for `weight` decisions. */
+  time(millis: number, weight: number): void {
+    this.duration.observe(millis, weight)
+  }
+
+  /** Notes what a decision left; it stands for `weight` decisions. */
+  measure(
+    outcomes: readonly VisibleOutcome[],
+    checks: DecisionRequest['checks'],
+    weight: number,
+  ): void {
+    this.ruleNotes.measure(outcomes, checks, weight)
+  }
+
+  /** Receives how old the counts of a rule are. */
+  agesOf(rule: string): ((age: Millis) => void) | undefined {
+    return this.ruleNotes.agesOf(rule)
+  }
+
+  private countRefusal({ reason }: Decision): void {
+    const { unavailable, blocked, refused } = this.lastCounters
+    if (reason === 'unavailable') unavailable.add()
+    else if (reason === 'blocked') blocked?.add()
+    else refused.add()
+  }
+
+  private noteShadows(decision: Decision): void {
+    for (const { rule, allowed, shadow } of visibleOutcomes(decision)) {
       if (shadow && !allowed) this.shadows.get(rule)?.add()
     }
   }

@@ -15,6 +15,12 @@ const DURATIONS: Scale = {
 /** Shares of a whole, from nothing to all of it. */
 export const SHARES: Scale = { edges: [0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9], unit: 1 }
 
+/** From 10 ms to a day, noted in milliseconds. */
+export const AGES: Scale = {
+  edges: [10, 100, 1000, 10_000, 60_000, 300_000, 1_800_000, 7_200_000, 86_400_000],
+  unit: 1000,
+}
+
 /** A histogram. */
 export class Histogram implements Series {
   /** One count per step, the last for what is beyond all edges; added up only when shown. */
@@ -27,13 +33,13 @@ export class Histogram implements Series {
     this.counts = Array.from({ length: scale.edges.length + 1 }, () => 0)
   }
 
-  /** Notes one value; a duration in milliseconds. */
-  observe(value: number): void {
+  /** Notes one value, a duration in milliseconds; a sampled one stands for several. */
+  observe(value: number, weight = 1): void {
     const { edges } = this.scale
     let step = 0
     while (step < edges.length && value > edges[step]!) step++
-    this.counts[step]!++
-    this.sum += value
+    this.counts[step]! += weight
+    this.sum += value * weight
   }
 
   /** How many values were noted. */

@@ -3,6 +3,8 @@ import type { Attributes, Decision, DecisionRequest, Millis } from 'sluice'
 
 /** Requests that are kept. */
 const MAX_REQUESTS = 10_000
+/** Requests of one tick that are kept. A busier service shows the beginning of each tick, without gaps in it. */
+const MAX_PER_TICK = 1000
 /** Longer values are kept as their beginning: they make keys of their own either way. */
 const MAX_VALUE = 128
 /** Characters of one request, names and values together: a caller may send thousands of attributes. */
@@ -21,26 +23,36 @@ export interface RecentRequest {
 export class RecentTraffic {
   private readonly ring: RecentRequest[] = []
   private next = 0
+  private tick = 0
+  private inTick = 0
   private readonly clock: () => Millis
 
   constructor(clock: () => Millis = Date.now) {
     this.clock = clock
   }
 
-  /** Notes a decision of a policy. */
-  note(policy: string, decision: Decision, { attributes: [first], checks }: DecisionRequest): void {
+  /** Notes a decision of a policy; `tick` changes four times a second. */
+  note(policy: string, decision: Decision, request: DecisionRequest, tick: Millis): void {
+    if (tick !== this.tick) {
+      this.tick = tick
+      this.inTick = 0
+    }
+    if (this.inTick >= MAX_PER_TICK) return
+    const [first] = request.attributes
+    const { checks } = request
     if (first === undefined || decision.reason === 'blocked') return
+    this.inTick += 1
     let cost = Infinity
     for (const check of checks) if (check.cost < cost) cost = check.cost
-    const request = {
+    const kept = {
       at: this.clock(),
       policy,
       attributes: copyOf(first),
       cost: cost === Infinity ? 1 : cost,
       allowed: decision.allowed,
     }
-    if (this.ring.length < MAX_REQUESTS) this.ring.push(request)
-    else this.ring[this.next] = request
+    if (this.ring.length < MAX_REQUESTS) this.ring.push(kept)
+    else this.ring[this.next] = kept
     this.next = (this.next + 1) % MAX_REQUESTS
   }
 

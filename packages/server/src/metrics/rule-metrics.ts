@@ -1,14 +1,16 @@
 // What each rule does, beyond the decisions that it binds: room left, cold keys, missing attributes, limits on trial.
 import {
   limit,
+  visibleOutcomes,
   type VisibleOutcome,
   type Decision,
   type DecisionRequest,
   type LimitInput,
+  type Millis,
   type OnExceed,
 } from 'sluice'
 import type { Family } from './family.ts'
-import { SHARES, type Histogram } from './histogram.ts'
+import { AGES, SHARES, type Histogram } from './histogram.ts'
 import type { Counter, Gauge, MetricRegistry } from './registry.ts'
 
 /** A rule whose answers are counted. */
@@ -35,6 +37,7 @@ export type CountKeys = (
 
 interface RuleSeries {
   readonly room: Histogram
+  readonly ages: Histogram
   readonly coldStarts: Counter
   readonly skipped: ReadonlyMap<string, Counter>
   readonly trial: Readonly<Record<(typeof WAYS)[number], Counter>> | undefined
@@ -43,6 +46,7 @@ interface RuleSeries {
 /** The families of all rules. */
 export class RuleMetrics {
   private readonly room: Family<Histogram>
+  private readonly ages: Family<Histogram>
   private readonly nearLimit: Family<Counter>
   private readonly coldStarts: Family<Counter>
   private readonly skipped: Family<Counter>
@@ -60,6 +64,12 @@ export class RuleMetrics {
       'What was left after a decision, as a share of the most at once.',
       rule,
       SHARES,
+    )
+    this.ages = metrics.histogram(
+      'sluice_rule_state_age_seconds',
+      'How long before a decision the key had last been asked for; of many keys some are followed.',
+      rule,
+      AGES,
     )
     this.nearLimit = metrics.counter(
       'sluice_rule_near_limit_total',
@@ -103,7 +113,10 @@ export class RuleMetrics {
 
   /** What is to be called for each decision about some rules; their series are there from the start, at 0. */
   of(policy: string, rules: readonly CountedRule[]): RuleNotes {
-    return new RuleNotes(new Map(rules.map((rule) => [rule.name, this.seriesOf(policy, rule)])))
+    return new RuleNotes(
+      new Map(rules.map((rule) => [rule.name, this.seriesOf(policy, rule)])),
+      rules.some(({ shadow, onExceed }) => shadow === true || onExceed === 'mark'),
+    )
   }
 
   private seriesOf(policy: string, rule: CountedRule): RuleSeries {
@@ -122,6 +135,7 @@ export class RuleMetrics {
     const isOnTrial = candidate !== undefined || shadow === true
     return {
       room,
+      ages: this.ages.with(policy, name),
       coldStarts: this.coldStarts.with(policy, name),
       skipped: new Map(by.map((missing) => [missing, this.skipped.with(policy, name, missing)])),
       trial: isOnTrial ? (Object.fromEntries(ways) as RuleSeries['trial']) : undefined,
@@ -139,29 +153,57 @@ function nearIn({ counts }: Histogram): number {
 /** Notes the decisions about the rules of one policy. */
 export class RuleNotes {
   private readonly rules: ReadonlyMap<string, RuleSeries>
+  private readonly hasShadows: boolean
 
-  constructor(rules: ReadonlyMap<string, RuleSeries>) {
+  constructor(rules: ReadonlyMap<string, RuleSeries>, hasShadows: boolean) {
     this.rules = rules
+    this.hasShadows = hasShadows
   }
 
-  note(decision: Decision, { checks }: DecisionRequest, outcomes: readonly VisibleOutcome[]): void {
+  /** Counts what is counted of every decision: skipped rules, and limits on trial. */
+  count(decision: Decision): void {
+    const { skipped, candidates } = decision
+    if (this.hasShadows) this.countShadows(decision)
+    if (candidates !== undefined)
+      for (const { rule, enforced, allowed } of candidates) {
+        const series = this.rules.get(rule)
+        if (series !== undefined) noteTrial(series, enforced, allowed)
+      }
+    for (let i = 0; i < skipped.length; i++) {
+      const { rule, missing } = skipped[i]!
+      if (missing !== undefined) this.rules.get(rule)?.skipped.get(missing)?.add()
+    }
+  }
+
+  /** Notes what a decision left; it stands for `weight` decisions. */
+  measure(
+    outcomes: readonly VisibleOutcome[],
+    checks: DecisionRequest['checks'],
+    weight: number,
+  ): void {
     for (let i = 0; i < outcomes.length; i++) {
       const outcome = outcomes[i]!
       const series = this.rules.get(outcome.rule)
       if (series === undefined) continue
-      const { remaining, allowed, shadow } = outcome
+      const { remaining, allowed } = outcome
       const { burst } = outcome.limit
-      series.room.observe(burst === 0 ? 0 : remaining / burst)
+      series.room.observe(burst === 0 ? 0 : remaining / burst, weight)
       const cost = checks[i]?.cost ?? 0
-      if (allowed && cost > 0 && remaining + cost >= burst) series.coldStarts.add()
-      if (shadow) noteTrial(series, decision.allowed, decision.allowed && allowed)
+      if (allowed && cost > 0 && remaining + cost >= burst) series.coldStarts.add(weight)
     }
-    for (const { rule, enforced, allowed } of decision.candidates ?? []) {
-      const series = this.rules.get(rule)
-      if (series !== undefined) noteTrial(series, enforced, allowed)
+  }
+
+  /** Receives how old the counts of a rule are. */
+  agesOf(rule: string): ((age: Millis) => void) | undefined {
+    const ages = this.rules.get(rule)?.ages
+    return ages && ((age) => ages.observe(age))
+  }
+
+  private countShadows(decision: Decision): void {
+    for (const { rule, shadow, allowed } of visibleOutcomes(decision)) {
+      const series = shadow ? this.rules.get(rule) : undefined
+      if (series !== undefined) noteTrial(series, decision.allowed, decision.allowed && allowed)
     }
-    for (const { rule, missing } of decision.skipped)
-      if (missing !== undefined) this.rules.get(rule)?.skipped.get(missing)?.add()
   }
 }
 

@@ -46,9 +46,9 @@ export class StoreMetrics {
     )
   }
 
-  /** Notes a decision that the store made, and how long it took, in milliseconds. */
-  noteAnswer(millis: number): void {
-    this.duration.observe(millis)
+  /** Notes a decision that the store made, how long it took in milliseconds, and how many it stands for. */
+  noteAnswer(millis: number, weight: number): void {
+    this.duration.observe(millis, weight)
   }
 
   /** How long decisions of the store took since the start: how many, and two quantiles in milliseconds. */

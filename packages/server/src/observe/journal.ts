@@ -36,9 +36,15 @@ export interface JournalEntry {
 }
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
-interface KeptEntry extends Writable<JournalEntry> {
+/** An entry while it is in the journal. */
+export interface KeptEntry extends Writable<JournalEntry> {
   sources: Partial<Record<Source, number>>
+  /** Refusals that are not in `sources` yet: all by the last source. */
+  pending: number
   isChanged: boolean
+  /** Where its rule finds it, and by what. */
+  readonly index: Map<string, KeptEntry> | undefined
+  readonly key: string
 }
 
 /** One refusal, as the journal reads it. */
@@ -49,6 +55,21 @@ export interface Refusal {
   readonly decision: Decision
   readonly describe: () => NamedKey
   readonly filledBy: () => readonly FilledBy[]
+  /** Where the rule finds the entry, by this key; undefined without a rule. */
+  readonly index: Map<string, KeptEntry> | undefined
+  readonly key: string
+}
+
+/** Whether a refusal now belongs to the entry, and changes nothing of it but its count. */
+export function isSameMoment({ last }: KeptEntry, now: Millis): boolean {
+  return now - last < 1000
+}
+
+/** Counts one more refusal of the same moment. */
+export function countRefusal(entry: KeptEntry): void {
+  entry.count += 1
+  entry.pending += 1
+  entry.isChanged = true
 }
 
 /** The journal of one process. */
@@ -61,18 +82,17 @@ export class Journal {
     const { id, decision } = refusal
     const known = this.entries.get(id)
     if (known !== undefined && now - known.last < EPISODE_GAP) {
-      known.count += 1
       // The rest is of interest once a second, and costs as much as the decision.
-      if (now - known.last >= 1000) this.update(known, decision, refusal, now)
-      countSource(known, known.source)
-      known.isChanged = true
+      if (!isSameMoment(known, now)) this.update(known, decision, refusal, now)
+      countRefusal(known)
       return undefined
     }
     if (known === undefined && this.entries.size >= MAX_ENTRIES)
-      this.entries.delete(this.entries.keys().next().value!)
+      this.forget(this.entries.values().next().value!)
     const entry = newEntry(refusal, now)
     this.update(entry, decision, refusal, now)
-    countSource(entry, entry.source)
+    entry.pending = 1
+    entry.index?.set(entry.key, entry)
     return entry
   }
 
@@ -96,9 +116,15 @@ export class Journal {
     return changed
   }
 
+  private forget({ id, index, key }: KeptEntry): void {
+    this.entries.delete(id)
+    if (index?.get(key)?.id === id) index.delete(key)
+  }
+
   private update(entry: KeptEntry, decision: Decision, refusal: Refusal, now: Millis): void {
     const { rule, reason, limit, remaining, retryAfter, cause } = decision
     const outcome = decision.outcomes.find((one) => one.rule === rule && !one.allowed)
+    settle(entry)
     entry.reason = reason
     entry.limit = limit
     entry.cost = outcome?.cost ?? 0
@@ -114,8 +140,12 @@ export class Journal {
   }
 }
 
-function newEntry({ id, policy, rule, describe }: Refusal, now: Millis): KeptEntry {
+function newEntry(refusal: Refusal, now: Millis): KeptEntry {
+  const { id, policy, rule, describe, index, key } = refusal
   return {
+    index,
+    key,
+    pending: 0,
     id,
     policy,
     rule,
@@ -135,12 +165,16 @@ function newEntry({ id, policy, rule, describe }: Refusal, now: Millis): KeptEnt
   }
 }
 
-function countSource(entry: KeptEntry, source: Source | null): void {
-  if (source !== null) entry.sources[source] = (entry.sources[source] ?? 0) + 1
+/** Books the refusals that the last source has made. */
+function settle(entry: KeptEntry): void {
+  const { source, pending } = entry
+  if (source !== null && pending > 0) entry.sources[source] = (entry.sources[source] ?? 0) + pending
+  entry.pending = 0
 }
 
 function plain(kept: KeptEntry): JournalEntry {
-  const { isChanged: _, ...entry } = kept
+  settle(kept)
+  const { isChanged: _, pending: _pending, index: _index, key: _key, ...entry } = kept
   return { ...entry, sources: { ...entry.sources } }
 }
 

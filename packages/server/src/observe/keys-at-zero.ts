@@ -24,6 +24,8 @@ interface Followed {
 /** Follows the keys of one rule. */
 export class KeysAtZero {
   private readonly keys = new Map<string, Followed>()
+  /** When a full list was last searched for keys that have come free. */
+  private lookedAt: Millis = -1
 
   get isEmpty(): boolean {
     return this.keys.size === 0
@@ -38,6 +40,10 @@ export class KeysAtZero {
     }
     if (known === undefined && this.keys.size >= MAX_KEYS && !this.forgetFree(now)) return
     this.keys.set(key, { about: describe(), since: now, freeAt: now + availableAfter })
+  }
+
+  has(key: string): boolean {
+    return this.keys.has(key)
   }
 
   /** The key had units. */
@@ -55,6 +61,8 @@ export class KeysAtZero {
 
   /** Forgets keys that have come free; returns whether there is room. */
   private forgetFree(now: Millis): boolean {
+    if (now === this.lookedAt) return false
+    this.lookedAt = now
     for (const [key, { freeAt }] of this.keys) if (now > freeAt + SLACK) this.keys.delete(key)
     return this.keys.size < MAX_KEYS
   }

@@ -2,6 +2,7 @@ import { createLimiter, memoryStore, parsePolicy, type Attributes } from 'sluice
 import { fakeClock } from 'sluice/testing'
 import { describe, expect, it } from 'vitest'
 import { Observer, readDecisionId } from './observer.ts'
+import { SAMPLE, DecisionSampler } from './sampler.ts'
 
 const START = 1_800_000_000_000
 const policy = parsePolicy({
@@ -14,7 +15,7 @@ const policy = parsePolicy({
   ],
 })
 
-function observing(rules = policy) {
+function observing(rules = policy, weight: (tick: number) => number = () => 1) {
   const clock = fakeClock(START)
   const observer = new Observer(clock)
   const { identify, note } = observer.of(rules)
@@ -22,7 +23,7 @@ function observing(rules = policy) {
     policy: rules,
     store: memoryStore({ clock }),
     identify,
-    onDecision: (decision, request) => note(decision, request),
+    onDecision: (decision, request) => note(decision, request, undefined, weight(observer.now)),
   })
   const ask = (attributes: Attributes | string, times = 1) => {
     let last = limiter.check(attributes)
@@ -64,20 +65,21 @@ describe('keys refused most', () => {
     expect(rule('per-user')!.refused.entries).toMatchObject([{ count: 2 }])
     advance(120_000)
     expect(rule('per-user')!.refused.entries).toEqual([])
-    expect(rule('keys')).toBeUndefined()
+    expect(rule('per-user')!.last).toBe(START + 60_000)
     ask({ user: 'ann' }, 2)
     expect(rule('per-user')!.refused.entries).toMatchObject([{ count: 2 }])
   })
 
   it('are estimated from a sample when there are many', () => {
-    const { ask, rule } = observing()
+    const sampler = new DecisionSampler()
+    const { ask, rule } = observing(policy, (tick) => sampler.weight(tick))
     ask({ user: 'ann' }, 30_001)
     ask({ user: 'bob' }, 10_001)
     const [first, second] = rule('per-user')!.refused.entries
     expect([first!.key, second!.key]).toEqual(['ann', 'bob'])
     // Six standard deviations of the estimate.
-    expect(Math.abs(first!.count - 30_000)).toBeLessThan(6 * Math.sqrt(30_000 * 16))
-    expect(Math.abs(second!.count - 10_000)).toBeLessThan(6 * Math.sqrt(10_000 * 16))
+    expect(Math.abs(first!.count - 30_000)).toBeLessThan(6 * Math.sqrt(30_000 * SAMPLE))
+    expect(Math.abs(second!.count - 10_000)).toBeLessThan(6 * Math.sqrt(10_000 * SAMPLE))
   })
 
   it('have long values as their hash', () => {
@@ -155,11 +157,27 @@ describe('the journal', () => {
   })
 
   it('forgets the keys refused longest ago', () => {
-    const { ask, observer } = observing()
-    for (let i = 0; i < 2100; i++) ask({ user: `user ${i}` }, 2)
+    const { ask, observer, advance } = observing()
+    for (let i = 0; i < 2100; i++) {
+      ask({ user: `user ${i}` }, 2)
+      if (i % 100 === 0) advance(250)
+    }
     const entries = observer.journal.list(START)
     expect(entries).toHaveLength(2000)
     expect(entries[0]!.attributes).toEqual({ user: 'user 2099' })
+  })
+
+  it('takes in only some of an attack by many keys at once, and counts them on', () => {
+    const { ask, observer, advance } = observing()
+    for (let i = 0; i < 1000; i++) ask({ user: `user ${i}` }, 2)
+    expect(observer.journal.list(START)).toHaveLength(200)
+    ask({ user: 'user 7' }, 5)
+    advance(250)
+    ask({ user: 'user 900' })
+    const entries = observer.journal.list(START)
+    const countOf = (user: string) => entries.find(({ attributes }) => attributes['user'] === user)
+    expect(countOf('user 7')).toMatchObject({ count: 6, sources: { memory: 6 } })
+    expect(countOf('user 900')).toMatchObject({ count: 1 })
   })
 
   it('hands out each change once', () => {

@@ -1,4 +1,4 @@
-// Observes the decisions of the service: who is refused and busy, and why. It costs a sample of the decisions and no clock reading.
+// Observes the decisions of the service: who is refused and busy, and why. Most decisions cost a hash of their key, no clock reading.
 import { randomInt } from 'node:crypto'
 import {
   systemClock,
@@ -12,7 +12,7 @@ import {
   type VisibleOutcome,
 } from 'sluice'
 import { letters, SHORT_ID_LENGTH, shortId } from './hash.ts'
-import { Journal, type JournalEntry } from './journal.ts'
+import { countRefusal, isSameMoment, Journal, type JournalEntry } from './journal.ts'
 import type { NamedKey } from './key-names.ts'
 import { RuleWatch, SPAN, type RuleEvent, type RulePart } from './rule-watch.ts'
 
@@ -20,6 +20,8 @@ import { RuleWatch, SPAN, type RuleEvent, type RulePart } from './rule-watch.ts'
 const TICK: Millis = 250
 /** Rules that are observed at once; what others do is not noted. */
 const MAX_RULES = 500
+/** Keys that come into the journal in one tick. Of an attack by more keys a part is seen, and the cost has a bound. */
+const MAX_NEW_REFUSALS = 200
 /** Keys at zero for this long are worth an alert. */
 const ZERO_FOR: Millis = 300_000
 
@@ -48,15 +50,20 @@ export interface RefusingBlock {
 export interface RulesObserver {
   /** The id of a refusal: what it begins with names the key, the rest the instant and the process. */
   readonly identify: (decision: Decision, request: DecisionRequest) => string
-  /** Notes a decision; `block` is what refused it, if it was an operator. */
+  /**
+   * Notes a decision; `block` is what refused it, if it was an operator. `weight` is how many decisions this one
+   * stands for in the sketches: 0 if it is not in the sample.
+   */
   readonly note: (
     decision: Decision,
     request: DecisionRequest,
     block?: RefusingBlock,
-    /** Those of the decision, when they were made already. */
-    outcomes?: readonly VisibleOutcome[],
+    weight?: number,
   ) => void
 }
+
+/** Receives how old the count of a key was at a decision, in milliseconds, by rule. */
+export type AgesOf = (rule: string) => ((age: Millis) => void) | undefined
 
 /** All that one process has seen of its keys. */
 export class Observer {
@@ -68,8 +75,10 @@ export class Observer {
   private readonly clock: Clock
   private readonly watches = new Map<string, RuleWatch>()
   private timer: NodeJS.Timeout | undefined
-  private now: Millis
+  /** The instant of the last tick. */
+  now: Millis
   private refusals = 0
+  private newRefusals = 0
 
   constructor(clock: Clock = systemClock) {
     this.clock = clock
@@ -89,6 +98,7 @@ export class Observer {
   /** Reads the time, and lets old generations go. */
   tick(): void {
     this.now = this.clock()
+    this.newRefusals = 0
     for (const [id, watch] of this.watches) {
       if (watch.turn(this.now)) continue
       watch.isGone = true
@@ -97,7 +107,7 @@ export class Observer {
   }
 
   /** The observer of some rules. */
-  of({ name: policy, rules }: ObservedRules): RulesObserver {
+  of({ name: policy, rules }: ObservedRules, agesOf: AgesOf = () => undefined): RulesObserver {
     const byRule = new Map(rules.map(({ name, by }) => [name, by]))
     const held = new Map<string, RuleWatch>()
     const watchOf = (rule: string): RuleWatch | undefined => {
@@ -105,16 +115,30 @@ export class Observer {
       if (known !== undefined && !known.isGone) return known
       const by = byRule.get(rule)
       const watch = by && this.watchOf(policy, rule, by)
-      if (watch !== undefined) held.set(rule, watch)
+      if (watch !== undefined) {
+        watch.onAge = agesOf(rule)
+        held.set(rule, watch)
+      }
+      return watch
+    }
+    /** The watches of the last request by place: the next request usually meets the same rules. */
+    const places: RuleWatch[] = []
+    const watchAt = (place: number, rule: string): RuleWatch | undefined => {
+      const last = places[place]
+      if (last !== undefined && last.rule === rule && !last.isGone) return last
+      const watch = watchOf(rule)
+      if (watch !== undefined && place < MAX_RULES) places[place] = watch
       return watch
     }
     return {
       identify: (decision, request) => this.identify(policy, decision, request),
-      note: (decision, request, block, outcomes = visibleOutcomes(decision)) => {
-        if (!decision.allowed) this.noteRefusal(policy, watchOf, decision, request, block)
-        if (block === undefined) this.noteChecks(watchOf, decision, request, outcomes)
-        if (decision.candidates !== undefined)
-          this.noteCandidates(watchOf, decision, request, outcomes)
+      note: (decision, request, block, weight = 1) => {
+        if (!decision.allowed) {
+          this.noteRefusal(policy, watchOf, decision, request, block)
+          if (decision.reason === 'blocked') return
+        }
+        this.noteChecks(watchAt, decision, request, weight)
+        if (decision.candidates !== undefined) this.noteCandidates(watchOf, decision, request)
       },
     }
   }
@@ -138,20 +162,31 @@ export class Observer {
   }
 
   private noteChecks(
-    watchOf: (rule: string) => RuleWatch | undefined,
+    watchAt: (place: number, rule: string) => RuleWatch | undefined,
     decision: Decision,
-    { checks, attributes: [first = {}] }: DecisionRequest,
-    outcomes: readonly VisibleOutcome[],
+    { checks, attributes }: DecisionRequest,
+    weight: number,
   ): void {
+    const { at } = decision
+    let outcomes: readonly VisibleOutcome[] | undefined
     for (let i = 0; i < checks.length; i++) {
-      const check = checks[i] as DescribedCheck
+      const check = checks[i]! as DescribedCheck
+      const watch = watchAt(i, check.rule.name)
+      if (watch === undefined) continue
+      watch.see(check.key, at)
+      const isFollowed = decision.allowed && watch.isAtZero(check.key)
+      if (weight === 0 && check.shadow !== true && !isFollowed) continue
+      outcomes ??= visibleOutcomes(decision)
       const outcome = outcomes[i]
-      const watch = watchOf(check.rule.name)
-      if (watch === undefined || outcome === undefined) continue
-      const event = new OutcomeEvent(check, outcome, check.attributes ?? first)
-      if (!outcome.shadow) watch.note(event, this.now)
+      if (outcome === undefined) continue
+      if (isFollowed && outcome.remaining > 0) watch.clearZero(check.key)
+      const event = new OutcomeEvent(check, outcome, check.attributes ?? attributes[0] ?? {})
+      if (check.shadow !== true) {
+        if (weight > 0) watch.note(event, weight, this.now)
+        continue
+      }
       // With the shadow rule in force the request would need its leave too.
-      else watch.noteTrial(event, decision.allowed, decision.allowed && outcome.allowed, this.now)
+      watch.noteTrial(event, decision.allowed, decision.allowed && outcome.allowed, this.now)
     }
   }
 
@@ -160,8 +195,8 @@ export class Observer {
     watchOf: (rule: string) => RuleWatch | undefined,
     decision: Decision,
     { checks, attributes: [first = {}] }: DecisionRequest,
-    outcomes: readonly VisibleOutcome[],
   ): void {
+    const outcomes = visibleOutcomes(decision)
     for (const { rule, place, enforced, allowed } of decision.candidates ?? []) {
       const check = checks[place] as DescribedCheck
       const event = new OutcomeEvent(check, outcomes[place]!, check.attributes ?? first)
@@ -176,28 +211,39 @@ export class Observer {
     request: DecisionRequest,
     block: RefusingBlock | undefined,
   ): void {
-    const id = (decision.id ?? this.identify(policy, decision, request)).slice(0, SHORT_ID_LENGTH)
+    const { now } = this
     const rule = decision.rule ?? ''
-    const check = refusedCheck(decision, request)
+    const place = refusedPlace(decision, request)
+    const check: DescribedCheck | undefined = request.checks[place]
     const watch = watchOf(rule)
+    const key = check?.key ?? ''
+    const known = watch?.refusals.get(key)
+    if (known !== undefined && isSameMoment(known, now)) return countRefusal(known)
+    if (known === undefined && this.newRefusals >= MAX_NEW_REFUSALS) return
+    this.newRefusals += 1
     const attributes = check?.attributes ?? request.attributes[0] ?? {}
     const first = this.journal.note(
       {
-        id,
+        id: known?.id ?? keyId(policy, rule, key),
         policy,
         rule,
         decision,
         describe: () => block?.attributes ?? watch?.nameOf(attributes) ?? {},
-        filledBy: () => (check === undefined ? [] : (watch?.fillOf(check.key) ?? [])),
+        filledBy: () => watch?.fillOf(key) ?? [],
+        index: watch?.refusals,
+        key,
       },
-      this.now,
+      now,
     )
+    const outcome = check && visibleOutcomes(decision)[place]
+    if (watch !== undefined && outcome !== undefined && outcome.remaining <= 0)
+      watch.noteZero(new OutcomeEvent(check!, outcome, attributes), now)
     if (first !== undefined) this.onFirstRefusal(first)
   }
 
   private identify(policy: string, decision: Decision, request: DecisionRequest): string {
-    const check = refusedCheck(decision, request) ?? request.checks[0]
-    const key = shortId(`${policy.length}:${policy}${decision.rule ?? ''}\n${check?.key ?? ''}`)
+    const check = request.checks[refusedPlace(decision, request)]
+    const key = keyId(policy, decision.rule ?? '', check?.key ?? '')
     this.refusals += 1
     return key + this.process.slice(0, 4) + letters(this.now, 7) + letters(this.refusals, 2)
   }
@@ -236,13 +282,17 @@ function idOf(policy: string, rule: string): string {
   return `${policy.length}:${policy}${rule}`
 }
 
-/** The check that refused, with the longest wait. */
-function refusedCheck(
-  { rule, outcomes }: Decision,
-  { checks }: DecisionRequest,
-): DescribedCheck | undefined {
-  if (checks.length === 1) return checks[0]
-  return checks[outcomes.findIndex((outcome) => outcome.rule === rule && !outcome.allowed)]
+/** What the ids of the refusals of one key begin with. */
+function keyId(policy: string, rule: string, key: string): string {
+  return shortId(`${policy.length}:${policy}${rule}\n${key}`)
+}
+
+/** The place of the check that refused, with the longest wait; 0 when an operator did. */
+function refusedPlace(decision: Decision, { checks }: DecisionRequest): number {
+  if (checks.length === 1) return 0
+  const { rule } = decision
+  const place = visibleOutcomes(decision).findIndex((one) => one.rule === rule && !one.allowed)
+  return Math.max(0, place)
 }
 
 /** An outcome and its check as an event; numbers are computed when they are read. */

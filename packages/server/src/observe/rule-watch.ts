@@ -4,6 +4,8 @@ import { Fill, type FilledBy } from './fill.ts'
 import { Generations } from './generations.ts'
 import { hash32 } from './hash.ts'
 import { HyperLogLog } from './hyper-log-log.ts'
+import type { KeptEntry } from './journal.ts'
+import { KeyAges } from './key-ages.ts'
 import { namedKey, type NamedKey } from './key-names.ts'
 import { KeysAtZero, type KeyAtZero } from './keys-at-zero.ts'
 import { mergeTops, SpaceSaving, type TopKeys } from './space-saving.ts'
@@ -16,9 +18,8 @@ const PLACES = 100
 export const SPAN: Millis = 60_000
 /** Those about candidates cover longer: a change is judged by days, not by minutes. */
 const CANDIDATE_SPAN: Millis = 3_600_000
-/** Notes of one span that are all taken; of more, one in {@link SAMPLE} stands for as many. */
-const ALL_NOTED = 1000
-const SAMPLE = 16
+/** A rule that no request met for so long is forgotten. */
+const SILENT: Millis = 3_600_000
 /** Keys of which is noted what fills them. */
 const FILLS = 64
 /** A count is filling when less than this share of it is left. */
@@ -71,6 +72,8 @@ export interface RulePart {
   /** Over the last one to two hours; null when nothing is on trial. */
   readonly divergence: Divergence | null
   readonly atZero: readonly KeyAtZero[]
+  /** When the rule last applied to a request, to the quarter of a second. */
+  readonly last: Millis
 }
 
 /** The sketches of one rule. */
@@ -86,31 +89,54 @@ export class RuleWatch {
   private trial: Generations<Trial> | undefined
   private readonly zero = new KeysAtZero()
   private readonly fills = new Map<string, Fill>()
-  private noted = 0
-  private random = 0x2545f491
-  /** Set by each note, cleared by each turn of the generation. */
+  private readonly ages = new KeyAges()
+  /** The journal's entries of this rule, by key. */
+  readonly refusals: Map<string, KeptEntry> = new Map()
+  /** Called with how old the count of a key was, in milliseconds. */
+  onAge: ((age: Millis) => void) | undefined
+  /** Cleared by each note, set by each tick. */
   private isIdle = false
+  private last: Millis
 
   constructor(policy: string, rule: string, by: readonly string[], now: Millis) {
     this.policy = policy
     this.rule = rule
     this.by = by
+    this.last = now
     const places = (): SpaceSaving<NamedKey> => new SpaceSaving(PLACES)
     this.refused = new Generations(SPAN, places, now)
     this.busiest = new Generations(SPAN, places, now)
     this.distinct = new Generations(SPAN, () => new HyperLogLog(), now)
   }
 
-  /** Notes one decision. Sketches take a sample of many; the number of keys and those at zero take all. */
-  note(event: RuleEvent, now: Millis): void {
-    const { key, remaining } = event
+  /** Counts a key; called for every decision, so it is as short as can be. */
+  see(key: string, at: Millis): void {
     this.isIdle = false
-    this.distinct.now.add(hash32(key))
-    if (remaining <= 0) this.zero.note(key, now, event.availableAfter, () => this.name(event))
-    else if (!this.zero.isEmpty) this.zero.clear(key)
-    this.noted += 1
-    if (this.noted <= ALL_NOTED) this.sample(event, 1, now)
-    else if (this.isSampled()) this.sample(event, SAMPLE, now)
+    const hash = hash32(key)
+    this.distinct.now.add(hash)
+    const age = at === 0 ? -1 : this.ages.note(hash, at)
+    if (age >= 0) this.onAge?.(age)
+  }
+
+  /** Notes a decision that stands for `weight` of them. */
+  note(event: RuleEvent, weight: number, now: Millis): void {
+    this.sample(event, weight, now)
+    if (event.remaining <= 0) this.noteZero(event, now)
+  }
+
+  /** Follows a key that has nothing left. */
+  noteZero(event: RuleEvent, now: Millis): void {
+    this.zero.note(event.key, now, event.availableAfter, () => this.name(event))
+  }
+
+  /** Whether a key is followed as one that has nothing left. */
+  isAtZero(key: string): boolean {
+    return !this.zero.isEmpty && this.zero.has(key)
+  }
+
+  /** The key has units again. */
+  clearZero(key: string): void {
+    this.zero.clear(key)
   }
 
   /** Notes what a candidate, or a shadow rule, answered beside the enforced answer. */
@@ -134,11 +160,11 @@ export class RuleWatch {
   turn(now: Millis): boolean {
     const before = this.distinct.since
     for (const each of [this.refused, this.busiest, this.distinct, this.trial]) each?.turn(now)
-    if (this.distinct.since === before) return true
-    this.noted = 0
-    const wasIdle = this.isIdle
+    if (!this.isIdle) this.last = now
     this.isIdle = true
-    return !wasIdle || this.trial !== undefined || this.zero.list(now, 0).length > 0
+    if (this.distinct.since === before) return true
+    this.ages.turn()
+    return now - this.last < SILENT || this.trial !== undefined
   }
 
   /** The estimated number of different keys in the last one to two spans. */
@@ -172,6 +198,7 @@ export class RuleWatch {
         trials.length === 0 ? '' : merged(trials.map(({ distinct }) => distinct)).toText(),
       divergence: sumOf(trials.map(({ counts }) => counts)),
       atZero: this.zero.list(now, 0).slice(0, LISTED),
+      last: this.last,
     }
   }
 
@@ -203,16 +230,6 @@ export class RuleWatch {
 
   private name({ attributes }: RuleEvent): NamedKey {
     return this.nameOf(attributes)
-  }
-
-  /** True once in {@link SAMPLE} times, by chance: requests may come in an order that repeats itself. */
-  private isSampled(): boolean {
-    let { random } = this
-    random ^= random << 13
-    random ^= random >>> 17
-    random ^= random << 5
-    this.random = random
-    return (random & (SAMPLE - 1)) === 0
   }
 }
 

@@ -81,7 +81,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const metrics = new MetricRegistry()
   const health = new Health()
   addProcessMetrics(metrics, health)
-  const opened = openStore(config.store, log)
+  const opened = openStore(config.store, log, config.failure)
   if (opened.memory !== undefined) addMemoryMetrics(metrics, opened.memory)
   const { redis, server, leases } = opened
   if (leases !== undefined) addLeaseMetrics(metrics, leases)
@@ -104,7 +104,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     blocks: controls?.live,
     thresholds: thresholdReports(webhooks, metrics, log),
     onRules: (name) => storeMetrics.addPolicy(name),
-    onStoreAnswer: (elapsed) => storeMetrics.noteAnswer(elapsed),
+    onStoreAnswer: (elapsed, weight) => storeMetrics.noteAnswer(elapsed, weight),
   }
   const limiters = new LimiterRegistry(
     config.policies,

@@ -3,7 +3,7 @@ import { Cluster, Redis } from 'ioredis'
 import { memoryStore, type MemoryStore, type Millis, type Store } from 'sluice'
 import { LeaseStats, withCoordination } from 'sluice/coordination'
 import { ioredisClusterOptions, ioredisOptions, redisStore } from 'sluice/redis'
-import type { RedisStoreConfig, StoreConfig } from '../config/config.ts'
+import type { FailureConfig, RedisStoreConfig, StoreConfig } from '../config/config.ts'
 import type { Log } from '../log/log.ts'
 import { RepeatedLog } from '../log/repeated-log.ts'
 import type { KeySource } from './key-source.ts'
@@ -36,7 +36,12 @@ export interface OpenStore {
 }
 
 /** Opens the store without waiting for it: an unreachable Redis must not keep the service from starting. */
-export function openStore(config: StoreConfig, log: Log): OpenStore {
+export function openStore(
+  config: StoreConfig,
+  log: Log,
+  /** The part of this instance in rules that are `local`. */
+  { replicas, fallbackShare }: FailureConfig = {},
+): OpenStore {
   if (config.kind === 'memory') {
     const { maxKeys } = config
     const memory = memoryStore({ maxKeys, maxBytes: maxBytesFor(maxKeys) })
@@ -48,10 +53,15 @@ export function openStore(config: StoreConfig, log: Log): OpenStore {
       close: async () => memory.close(),
     }
   }
-  return openRedis(config, log)
+  const share = replicas === undefined ? { share: fallbackShare } : { replicas }
+  return openRedis(config, log, share)
 }
 
-function openRedis(config: RedisStoreConfig, log: Log): OpenStore {
+function openRedis(
+  config: RedisStoreConfig,
+  log: Log,
+  { replicas, share }: { readonly replicas?: number; readonly share?: number | undefined },
+): OpenStore {
   const client = config.cluster
     ? // A command that was lost with its node is sent again when its deadline is over, so that it does nothing.
       new Cluster(
@@ -71,7 +81,11 @@ function openRedis(config: RedisStoreConfig, log: Log): OpenStore {
   })
   // Closed before the client, so that leased units are given back.
   const leases = new LeaseStats()
-  const store = withCoordination(counts, { stats: leases })
+  const store = withCoordination(counts, {
+    stats: leases,
+    ...(replicas !== undefined && { replicas }),
+    ...(share !== undefined && { share }),
+  })
   const server = new RedisServerInfo(client)
   return {
     store,

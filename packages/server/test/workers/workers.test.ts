@@ -53,11 +53,23 @@ async function metric({ get }: RunningWorkers, series: string): Promise<number> 
   return Number(line?.slice(series.length + 1))
 }
 
+const TOKEN = 'operator-token-for-tests-0123456789'
+
+/** The part of the answer about top keys that is compared. */
+interface TopAnswer {
+  readonly rules: readonly {
+    readonly refused: readonly { readonly count: number }[]
+    readonly busiest: readonly { readonly count: number }[]
+  }[]
+}
+
 const ALLOWED = 'sluice_decisions_total{policy="api",rule="per-key",result="allowed"}'
 const REFUSED = 'sluice_decisions_total{policy="api",rule="per-key",result="refused"}'
 
 test('four workers admit exactly the limit, and any of them shows the sum of all metrics', async () => {
-  const service = await runFresh(4, config())
+  const port = String(await freePort())
+  const admin = { SLUICE_ADMIN_PORT: port, SLUICE_ADMIN_TOKEN: TOKEN }
+  const service = await runFresh(4, config(), admin)
   expect(allowedOf(await ask(service, 200))).toBe(100)
   expect([await metric(service, ALLOWED), await metric(service, REFUSED)]).toEqual([100, 100])
   expect(await metric(service, 'sluice_ready')).toBe(4)
@@ -68,6 +80,29 @@ test('four workers admit exactly the limit, and any of them shows the sum of all
   })
   const workers = service.logged().filter(({ msg }) => msg === 'listening')
   expect(new Set(workers.map(({ worker }) => worker))).toEqual(new Set([1, 2, 3, 4]))
+  // Whichever worker answers an operator, it answers for all of them, at the latest when they have written.
+  const answers = async (path: string): Promise<readonly unknown[]> => {
+    const headers = { authorization: `Bearer ${TOKEN}`, connection: 'close' }
+    const asked = Array.from({ length: 8 }, () =>
+      fetch(`http://127.0.0.1:${port}/v1/admin/${path}`, { headers }),
+    )
+    return Promise.all((await Promise.all(asked)).map((response) => response.json()))
+  }
+  const refusals = async () =>
+    ((await answers('why?attribute=key%3Done')) as { refusals: { count: number }[] }[]).map(
+      (answer) => answer.refusals.reduce((sum, { count }) => sum + count, 0),
+    )
+  await until('every worker knows all refusals', 20_000, async () =>
+    (await refusals()).every((count) => count === 100),
+  )
+  const tops = async () =>
+    ((await answers('keys/top')) as TopAnswer[]).map(({ rules: [top] }) => [
+      top?.refused[0]?.count,
+      top?.busiest[0]?.count,
+    ])
+  await until('every worker knows the top keys of all', 20_000, async () =>
+    (await tops()).every(([refused, busiest]) => refused === 100 && busiest === 100),
+  )
 })
 
 test('a worker that is killed is replaced, and no counter goes back', async () => {

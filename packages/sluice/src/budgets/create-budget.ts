@@ -43,6 +43,7 @@ const OPTIONS = [
   'resilience',
   'timers',
   'onDecision',
+  'isTimed',
   'identify',
   'blocked',
 ]
@@ -69,9 +70,10 @@ export function createBudget<S extends Store = SyncStore>(options: BudgetOptions
   const policy = parsePolicyInCode(options.policy) as PolicyInCode
   if (!policy.rules.some(({ hold }) => hold !== undefined))
     wrong("policy has no rule with hold; add hold: '60s' to a rule, or use createLimiter")
-  const { blocked, onDecision, identify, hashKeys = false, timers = backgroundTimers } = options
+  const { hashKeys = false, timers = backgroundTimers } = options
+  const { blocked, onDecision, isTimed, identify } = options
   const { store, release } = storeFor(options, wrong)
-  const deciding = { blocked, onDecision, identify }
+  const deciding = { blocked, onDecision, isTimed, identify }
   if (policy.rules.some(({ pools }) => pools !== undefined))
     wrong(
       'a rule has pools; accepted: none in a budget, whose units are settled where they are held',

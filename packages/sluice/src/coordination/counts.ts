@@ -1,21 +1,25 @@
-// The leased counts of a process, by space and key.
-import type { Check } from '../stores/store.ts'
-import type { LeasedCount } from './leased-count.ts'
+// The counts of a process that it decides by itself, by space and key.
+
+/** Where a count lives. */
+interface Place {
+  readonly space: string
+  readonly key: string
+}
 
 /** A bounded set of counts. */
-export class Counts implements Iterable<LeasedCount> {
+export class Counts<C extends Place> implements Iterable<C> {
   private readonly max: number
-  private readonly spaces = new Map<string, Map<string, LeasedCount>>()
+  private readonly spaces = new Map<string, Map<string, C>>()
   /** Consecutive requests usually share a space. */
   private lastSpace: string | undefined
-  private lastKeys: Map<string, LeasedCount> | undefined
+  private lastKeys: Map<string, C> | undefined
   size = 0
 
   constructor(max: number) {
     this.max = max
   }
 
-  find({ space, key }: Check): LeasedCount | undefined {
+  find({ space, key }: Place): C | undefined {
     if (space !== this.lastSpace) {
       this.lastSpace = space
       this.lastKeys = this.spaces.get(space)
@@ -24,7 +28,7 @@ export class Counts implements Iterable<LeasedCount> {
   }
 
   /** Adds a count, in place of one with the same name. Undefined when there is no room. */
-  add(count: LeasedCount): LeasedCount | undefined {
+  add(count: C): C | undefined {
     const { space, key } = count
     let keys = this.spaces.get(space)
     const isNew = keys?.has(key) !== true
@@ -36,7 +40,7 @@ export class Counts implements Iterable<LeasedCount> {
     return count
   }
 
-  delete({ space, key }: LeasedCount): void {
+  delete({ space, key }: Place): void {
     const keys = this.spaces.get(space)
     if (keys?.delete(key) !== true) return
     this.size -= 1
@@ -50,7 +54,7 @@ export class Counts implements Iterable<LeasedCount> {
     this.size = 0
   }
 
-  *[Symbol.iterator](): Iterator<LeasedCount> {
+  *[Symbol.iterator](): Iterator<C> {
     for (const keys of this.spaces.values()) yield* keys.values()
   }
 }

@@ -1,5 +1,11 @@
 // The public entry `sluice/coordination`: how the processes of a fleet share counts without a round trip per request.
-export { withCoordination, type CoordinationOptions } from './with-coordination.ts'
+export {
+  withCoordination,
+  type CoordinationEnvironment,
+  type CoordinationOptions,
+} from './with-coordination.ts'
 export { withLeases, type LeasedStore } from './leased-store.ts'
-export type { CoordinationEvent, LeaseEnvironment, LeaseOptions } from './options.ts'
+export { withShares, type LocalOptions, type SharesStore } from './local-store.ts'
+export { withSync, type SyncedStore } from './synced-store.ts'
+export type { CoordinationEvent, LeaseEnvironment, LeaseOptions, SyncOptions } from './options.ts'
 export { LeaseStats } from './lease-stats.ts'

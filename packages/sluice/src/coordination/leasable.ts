@@ -1,8 +1,7 @@
 // Which checks can be spent from leases.
-import { canBeLeased } from '../limit/limit.ts'
+import { canBeLeased, type Limit } from '../limit/limit.ts'
 import type { Check } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
-import type { LeasedCount } from './leased-count.ts'
 
 /** Whether a check is counted where units may be out, whether or not some are. */
 export function isCoordinated({ coordination, candidate, holds }: Check): boolean {
@@ -29,8 +28,14 @@ export function held(check: Check, leaseLife?: Millis): Check {
     : check
 }
 
-/** Whether the count is leased under the limit of the check. */
-export function isUnder({ limit }: LeasedCount, check: Check): boolean {
+/** Whether processes count the check by themselves and add up. */
+export function isSynced({ coordination, candidate, holds, countRefused, limit }: Check): boolean {
+  if (coordination !== 'synced' || candidate === true || holds === true) return false
+  return countRefused !== true && limit.quota > 0 && canBeLeased(limit)
+}
+
+/** Whether the count is kept under the limit of the check. */
+export function isUnder({ limit }: { readonly limit: Limit }, check: Check): boolean {
   const other = check.limit
   return limit === other || (limit.quota === other.quota && limit.burst === other.burst)
 }

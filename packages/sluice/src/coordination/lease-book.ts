@@ -18,7 +18,11 @@ import { StoreTime } from './store-time.ts'
 
 /** Under `auto`, units per horizon from which a count is leased. */
 const HOT = 16
-/** Milliseconds without a background refill after the store had nothing to lease. */
+/** A lease of fewer units costs the store more than it saves. */
+const WORTH = 4
+/** Horizons to lease for at most: three of the four that a life has. */
+const MAX_AHEAD = 3
+/** Milliseconds for which nothing is leased, in the background or with a request, after the store had next to nothing. */
 const QUIET: Millis = 50
 /** Sweeps without demand after which units are given back, and after which the count is forgotten. */
 const IDLE = 2
@@ -28,7 +32,7 @@ const NOTHING: Exchanged = { settled: [], verdicts: [] }
 
 /** The counts of which this process leases units. At most one exchange at a time concerns a lease. */
 export class LeaseBook {
-  readonly counts: Counts
+  readonly counts: Counts<LeasedCount>
   private readonly store: HoldStore
   /** How long units are leased. */
   readonly life: Millis
@@ -38,6 +42,8 @@ export class LeaseBook {
   private readonly onEvent: (event: CoordinationEvent) => void
   private readonly storeTime = new StoreTime()
   private readonly stats: LeaseStats
+  /** Milliseconds from an exchange to its answer, lately. */
+  private roundTrip = 0
   private readonly name: string
   private ids = 0
   private timer: unknown
@@ -91,6 +97,7 @@ export class LeaseBook {
     const done = answer.then(
       (exchanged) => {
         const later = this.environment.clock.now()
+        this.noteRoundTrip(later - now)
         for (const [i, count] of settling.entries())
           if (exchanged.settled[i]!.status === 'unknown') this.lost(count)
         for (const [i, wish] of wishes.entries())
@@ -151,9 +158,10 @@ export class LeaseBook {
   private wishOf(count: LeasedCount, now: number): Wish | undefined {
     const { space, key, limit, slowestQuota, lease } = count
     const expected = count.expected(now)
-    const more = Math.min(Math.ceil(expected) - lease.left, limit.burst)
+    const wanted = Math.ceil(expected * this.horizonsAhead)
+    const more = Math.min(wanted - lease.left, limit.burst)
     const life = this.storeTime.lifeWithin(limit, this.life, now)
-    if (more < 1 || life < this.sweepEvery || this.isClosed) return undefined
+    if (more < WORTH || life < this.sweepEvery || this.isClosed) return undefined
     if (count.isAuto && expected < HOT) return undefined
     const id = lease.id === '' ? this.name + String(this.ids++) : lease.id
     const hold = { id, life, onEnd: 'spent', fair: true } as const
@@ -171,16 +179,33 @@ export class LeaseBook {
     return { count, id, life, check }
   }
 
-  private granted({ count, id, life }: Wish, verdict: Verdict, sentAt: number, now: number): void {
+  private granted(
+    { count, id, life, check }: Wish,
+    verdict: Verdict,
+    sentAt: number,
+    now: number,
+  ): void {
     const units = verdict.held ?? 0
     if (units > 0) {
-      count.grant(id, units, life, verdict.at, sentAt, now)
+      const meanwhile = (count.expected(now) / this.horizon) * 2 * this.roundTrip
+      count.grant(id, units, life, verdict.at, sentAt, now, meanwhile)
       this.stats.grants += 1
       this.stats.granted += units
     }
-    count.isScarce = units === 0
-    if (units === 0) count.quietUntil = now + QUIET
+    count.isScarce = units < Math.min(check.cost, WORTH)
+    if (count.isScarce) count.quietUntil = now + QUIET
     this.switched(count, units > 0 ? 'leasing' : 'strict', units > 0 ? 'demand' : 'near-limit')
+  }
+
+  /** Rises quickly and falls slowly, so that a store that is slow now and then is not asked too late. */
+  private noteRoundTrip(took: number): void {
+    const change = took - this.roundTrip
+    this.roundTrip += change > 0 ? change / 2 : change / 16
+  }
+
+  /** How many horizons to lease for: more when a call takes so long that the units would not last until its answer. */
+  private get horizonsAhead(): number {
+    return Math.min(MAX_AHEAD, Math.max(1, (4 * this.roundTrip) / this.horizon))
   }
 
   private lost(count: LeasedCount): void {

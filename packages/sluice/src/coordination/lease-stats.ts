@@ -1,4 +1,4 @@
-// What the leases of one process amount to: plain counters, added to with each exchange and never per request.
+// What the leases and synced counts of one process amount to: plain counters, added to with each exchange and never per request.
 
 /**
  * Counts what a process leases. Give it to `withCoordination`, and read it at any time.
@@ -23,6 +23,12 @@ export class LeaseStats {
   expired = 0
   /** Leases that the store had forgotten. */
   lost = 0
+  /** Times that counts of `synced` rules were sent to the store, and those of them that failed. */
+  flushes = 0
+  failedFlushes = 0
+  /** Units of `synced` rules that were taken here beyond a limit, as the store found; and the most of one flush. */
+  overshoot = 0
+  maxOvershoot = 0
   private look: () => { readonly out: number; readonly counts: number } = () => NOTHING
 
   /** Units leased now that are not spent yet. */

@@ -26,7 +26,7 @@ export class LeasedCount {
   lease: Lease = NO_LEASE
   /** The exchange that is under way. At most one at a time concerns the lease. */
   pending: Promise<unknown> | null = null
-  /** Whether the store had nothing to lease the last time. */
+  /** Whether the store had next to nothing to lease the last time. */
   isScarce = false
   /** Until then no refill is sent in the background. */
   quietUntil: number = -Infinity
@@ -90,6 +90,11 @@ export class LeasedCount {
     return this.lease.left <= this.low
   }
 
+  /** Whether an exchange may settle the lease and ask for more. */
+  isFree(now: number): boolean {
+    return this.pending === null && !(this.isScarce && now < this.quietUntil)
+  }
+
   /** Whether anything was wanted since the demand was last observed. */
   get isWanted(): boolean {
     return this.wanted > 0
@@ -127,10 +132,12 @@ export class LeasedCount {
     grantedAt: Millis,
     sentAt: number,
     now: number,
+    /** Units that are wanted until a refill can be there. */
+    meanwhile: number,
   ): void {
     const end = sentAt + life * (1 - DRIFT) - CLOCK_TOLERANCE
     const { lease } = this
-    this.low = Math.floor(units / 4)
+    this.low = Math.floor(Math.max(units / 4, Math.min(meanwhile, (units * 3) / 4)))
     if (lease.id === id) {
       lease.left += units
       lease.end = Math.max(lease.end, end)

@@ -3,6 +3,7 @@ import type { Verdict } from '../limit/verdict.ts'
 import type { Exchanged, HoldStore, Settlement } from '../stores/holds/hold-store.ts'
 import type { AsyncStore, Check, MaybePromise } from '../stores/store.ts'
 import type { Counts } from './counts.ts'
+import { Gatherings } from './gatherings.ts'
 import { held, isCoordinated, isLeasable, isUnder } from './leasable.ts'
 import { LeaseBook } from './lease-book.ts'
 import type { Lease } from './lease.ts'
@@ -40,13 +41,16 @@ export class LeasedStore implements AsyncStore {
   private readonly store: HoldStore
   private readonly clock: LeaseEnvironment['clock']
   private readonly book: LeaseBook
-  private readonly counts: Counts
+  private readonly counts: Counts<LeasedCount>
+  private readonly gatherings: Gatherings<LeasedCount>
 
   constructor(store: HoldStore, options: LeaseOptions, environment: LeaseEnvironment) {
     this.store = store
     this.clock = environment.clock
     this.book = new LeaseBook(store, options, environment)
     this.counts = this.book.counts
+    const takePart = this.takePart.bind(this)
+    this.gatherings = new Gatherings(takePart, environment.timers)
   }
 
   /** The verdicts if leases cover every check; else undefined, with nothing done. */
@@ -58,7 +62,7 @@ export class LeasedStore implements AsyncStore {
 
   take(checks: readonly Check[]): MaybePromise<readonly Verdict[]> {
     if (!checks.some(isCoordinated)) return this.store.take(checks)
-    return this.takeNow(checks) ?? this.takeThrough(checks, true)
+    return this.takeNow(checks) ?? this.takeThrough(checks)
   }
 
   /** For requests with budgets or slots: every check asks the store. */
@@ -147,12 +151,10 @@ export class LeasedStore implements AsyncStore {
 
   /**
    * Asks the store for what no lease covers, and for more units in advance. What leases cover is spent first, and goes
-   * back to them if the store refuses the rest.
+   * back to them if the store refuses the rest. A request never waits for an exchange of another one and then for its
+   * own: it would be as slow as two calls.
    */
-  private takeThrough(
-    checks: readonly Check[],
-    mayWait: boolean,
-  ): MaybePromise<readonly Verdict[]> {
+  private takeThrough(checks: readonly Check[]): MaybePromise<readonly Verdict[]> {
     const now = this.clock.now()
     const asked: AskedCheck[] = []
     const local: LocalCheck[] = []
@@ -162,15 +164,26 @@ export class LeasedStore implements AsyncStore {
       if (lease === undefined) asked.push({ index, check, count })
       else local.push({ index, check, count: count!, lease })
     }
-    const waiting = mayWait ? asked.find(({ count }) => isWorthWaiting(count)) : undefined
-    if (waiting !== undefined) {
-      for (const { count, lease, check } of local) count.unspend(lease, check.cost, now)
-      return waiting.count!.pending!.then(
-        () => this.takeNow(checks) ?? this.takeThrough(checks, false),
-      )
+    if (asked.length > 0) {
+      const [{ check, count }] = asked as [AskedCheck]
+      const isAlone = checks.length === 1 && check.cost === 1 && count !== undefined
+      return isAlone ? this.askTogether(count, check) : this.ask(checks, asked, local, now)
     }
-    if (asked.length > 0) return this.ask(checks, asked, local, now)
     return local.map(({ count, lease }) => verdictOf(count, lease, now))
+  }
+
+  /** Most requests ask for one unit of one count: those of one turn ask together. */
+  private async askTogether(count: LeasedCount, check: Check): Promise<readonly Verdict[]> {
+    count.miss(1)
+    return [await this.gatherings.take(count, check)]
+  }
+
+  private async takePart(count: LeasedCount, check: Check, units: number): Promise<Verdict> {
+    const now = this.clock.now()
+    const free = count.isFree(now) ? [count] : []
+    const part: Check = { ...held(check, this.book.life), cost: units, shadow: true, partial: true }
+    const { verdicts } = await this.book.exchange(free, [part], now)
+    return verdicts[0]!
   }
 
   private async ask(
@@ -181,7 +194,7 @@ export class LeasedStore implements AsyncStore {
   ): Promise<readonly Verdict[]> {
     for (const { check, count } of asked) count?.miss(check.cost)
     // At most one exchange at a time concerns a lease: another one that is under way may not be answered in order.
-    const free = new Set(asked.flatMap(({ count }) => (count?.pending === null ? [count] : [])))
+    const free = new Set(asked.flatMap(({ count }) => (count?.isFree(now) === true ? [count] : [])))
     const answer = this.book.exchange(
       [...free],
       asked.map(({ check }) => held(check, this.book.life)),
@@ -233,10 +246,6 @@ interface LocalCheck {
   readonly check: Check
   readonly count: LeasedCount
   readonly lease: Lease
-}
-
-function isWorthWaiting(count: LeasedCount | undefined): boolean {
-  return count !== undefined && count.pending !== null && !count.isScarce
 }
 
 function verdictOf(count: LeasedCount, lease: Lease, now: number): Verdict {

@@ -6,13 +6,20 @@ import { backgroundTimers, isTimerDelay, type Timers } from '../time/timers.ts'
 import { LeaseClock } from './lease-clock.ts'
 import { LeaseStats } from './lease-stats.ts'
 
-/** A count that changed from one round trip per request to leases, or back. */
+/**
+ * A count that changed from one round trip per request to leases (`leasing`) or to counting in this process (`synced`), or
+ * back (`strict`). `local`: the share of this process is less than one unit of a limit.
+ */
 export interface CoordinationEvent {
-  readonly type: 'leasing' | 'strict'
+  readonly type: 'leasing' | 'synced' | 'strict' | 'local'
   readonly space: string
+  /** The key of the count; empty for `local`, which concerns all keys. */
   readonly key: string
-  /** `demand`: it became hot or idle. `near-limit`: the store has nothing to lease. `lost`: the store forgot the lease. */
-  readonly reason: 'demand' | 'near-limit' | 'lost'
+  /**
+   * `demand`: it became hot or idle. `near-limit`: the store has nothing to lease, or the total is near the limit.
+   * `lost`: the store forgot the lease. `below-one`: the share is 1 unit instead, so the fleet may admit more.
+   */
+  readonly reason: 'demand' | 'near-limit' | 'lost' | 'below-one'
 }
 
 /** How a process leases. */
@@ -28,6 +35,40 @@ export interface LeaseOptions {
   readonly onEvent?: (event: CoordinationEvent) => void
   /** Is added to with each exchange, for metrics. */
   readonly stats?: LeaseStats
+}
+
+/** How a process adds up its counts with those of others. */
+export interface SyncOptions {
+  /**
+   * Milliseconds within which every process has seen what the others took. Should be several round trips: a process whose
+   * totals are older than half of it asks the store. Default 100.
+   */
+  readonly interval?: Millis
+  /** Counts at most; any others cost a round trip per request. Default 16,384. */
+  readonly maxCounts?: number
+  /** Receives each switch of a count between this process and round trips. */
+  readonly onEvent?: (event: CoordinationEvent) => void
+  /** Is added to with each sync, for metrics. */
+  readonly stats?: LeaseStats
+  /** Whether the store keeps its counts in several places, such as a cluster. Default false. */
+  readonly isSharded?: boolean
+}
+
+/** The default of {@link SyncOptions.interval}. */
+export const SYNC_INTERVAL: Millis = 100
+const MIN_INTERVAL: Millis = 10
+const MAX_INTERVAL: Millis = 60_000
+
+/** Throws `invalid-option` unless the options are right. */
+export function checkSyncOptions(options: SyncOptions): void {
+  checkOptionNames('withSync', options, ['interval', 'maxCounts', 'onEvent', 'stats', 'isSharded'])
+  const { interval } = options
+  const isRight = isTimerDelay(interval) && interval >= MIN_INTERVAL && interval <= MAX_INTERVAL
+  if (interval !== undefined && !isRight)
+    throw new SluiceError(
+      'invalid-option',
+      `withSync: interval is ${show(interval)}; accepted: whole milliseconds, ${MIN_INTERVAL} to ${MAX_INTERVAL}`,
+    )
 }
 
 /** Time and names, as a seam: simulations bring their own. */

@@ -15,7 +15,7 @@ export interface DecisionRequest {
   readonly skipped: readonly Skipped[]
 }
 
-/** Called after each decision; `elapsed` is how long it took in milliseconds, with fractions. */
+/** Called after each decision; `elapsed` is how long it took in milliseconds, with fractions, or NaN if it was not measured. */
 export type OnDecision = (decision: Decision, request: DecisionRequest, elapsed: Millis) => void
 
 /** Makes the id of a refusal. */
@@ -30,6 +30,8 @@ export interface DecideOptions {
   readonly identify?: IdentifyRefusal | undefined
   /** Observes decisions, not peeks. It must not throw. */
   readonly onDecision?: OnDecision | undefined
+  /** Whether to measure the next decision; two readings of the clock cost a fifth of one in memory. Default: always. */
+  readonly isTimed?: (() => boolean) | undefined
 }
 
 const NONE: readonly never[] = []
@@ -46,35 +48,56 @@ const NONE: readonly never[] = []
 export function decide(request: DecisionRequest, options: DecideOptions): MaybePromise<Decision> {
   const { onDecision, identify } = options
   if (onDecision === undefined && identify === undefined) return answer(request, options, 'take')
-  const start = preciseClock()
-  const observe = (decision: Decision): Decision => {
-    if (!decision.allowed && identify !== undefined)
-      (decision as { id?: string }).id = identify(decision, request)
-    onDecision?.(decision, request, preciseClock() - start)
-    return decision
-  }
+  const start = startOf(options)
   const decision = answer(request, options, 'take')
-  return isPromise(decision) ? decision.then(observe) : observe(decision)
+  return isPromise(decision)
+    ? decision.then((decision) => observed(decision, request, options, start))
+    : observed(decision, request, options, start)
+}
+
+/** When a decision began; NaN if it is not to be measured. */
+function startOf({ onDecision, isTimed }: DecideOptions): Millis {
+  return onDecision !== undefined && (isTimed === undefined || isTimed()) ? preciseClock() : NaN
+}
+
+/** The same decision, with its id, once it was observed. */
+function observed(
+  decision: Decision,
+  request: DecisionRequest,
+  { onDecision, identify }: DecideOptions,
+  start: Millis,
+): Decision {
+  if (!decision.allowed && identify !== undefined) nameRefusal(decision, request, identify)
+  // NaN is the only number that is not equal to itself.
+  onDecision?.(decision, request, start === start ? preciseClock() - start : NaN)
+  return decision
+}
+
+/** Gives a refusal its id, which is made when it is read. */
+function nameRefusal(
+  decision: Decision,
+  request: DecisionRequest,
+  identify: IdentifyRefusal,
+): void {
+  if (decision instanceof StoreDecision) decision.nameLater(() => identify(decision, request))
+  else (decision as { id?: string }).id = identify(decision, request)
 }
 
 /**
  * {@link decide} without a promise; undefined, with nothing charged, when the store has to be asked, or when the request
  * is blocked or has a limit on trial, which {@link decide} answers.
  */
-export function decideNow(
-  request: DecisionRequest,
-  { store, blocked, onDecision }: DecideOptions,
-): Decision | undefined {
+export function decideNow(request: DecisionRequest, options: DecideOptions): Decision | undefined {
+  const { store, blocked, onDecision } = options
   const { checks, skipped } = request
   if (checks.length === 0 || checks.some(isOnTrial)) return undefined
   if (blocked !== undefined && longestBlock(request.attributes, blocked) !== undefined)
     return undefined
-  const start = onDecision === undefined ? 0 : preciseClock()
+  const start = startOf(options)
   const verdicts = (store as AsyncStore).takeNow?.(checks)
   if (verdicts === undefined) return undefined
   const decision = new StoreDecision(checks, verdicts, skipped)
-  onDecision?.(decision, request, preciseClock() - start)
-  return decision
+  return onDecision === undefined ? decision : observed(decision, request, options, start)
 }
 
 /**

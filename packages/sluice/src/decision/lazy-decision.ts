@@ -1,7 +1,7 @@
 // Decisions. Like the verdicts under them, they compute their numbers when they are read.
 import type { ErrorCode } from '../errors.ts'
 import type { Limit } from '../limit/limit.ts'
-import type { Verdict } from '../limit/verdict.ts'
+import type { Source, Verdict } from '../limit/verdict.ts'
 import type { PlacedLimit } from '../policy/placed-limit.ts'
 import type { OnExceed } from '../policy/policy.ts'
 import type { Check } from '../stores/store.ts'
@@ -24,7 +24,6 @@ export interface RuleCheck extends Check {
 /** Every number of a decision, derived from its checks, their verdicts in the same order, and the binding one among them. */
 export abstract class LazyDecision implements Decision {
   // Only declared: a field on every decision would slow down those that have none.
-  declare readonly id?: string | undefined
   declare readonly candidates?: readonly Candidate[] | undefined
   abstract readonly allowed: boolean
   abstract readonly skipped: readonly Skipped[]
@@ -32,6 +31,10 @@ export abstract class LazyDecision implements Decision {
   protected abstract get verdicts(): readonly Verdict[]
   /** The binding check's place; -1 when no rule with a say applied. */
   protected abstract get binding(): number
+
+  get id(): string | undefined {
+    return undefined
+  }
 
   get reason(): Reason {
     const { binding } = this
@@ -148,6 +151,8 @@ export class StoreDecision extends LazyDecision {
   protected readonly checks: readonly RuleCheck[]
   protected readonly verdicts: readonly Verdict[]
   private bindingIndex: number
+  /** The id of a refusal, or what makes it. */
+  private name: string | (() => string) | undefined
 
   constructor(
     checks: readonly RuleCheck[],
@@ -160,6 +165,17 @@ export class StoreDecision extends LazyDecision {
     this.checks = checks
     this.verdicts = verdicts
     this.bindingIndex = UNKNOWN
+    this.name = undefined
+  }
+
+  override get id(): string | undefined {
+    if (typeof this.name === 'function') this.name = this.name()
+    return this.name
+  }
+
+  /** Gives the decision its id: made once, when it is first read, because few readers want it. */
+  nameLater(make: () => string): void {
+    this.name = make
   }
 
   protected get binding(): number {
@@ -183,10 +199,11 @@ function isAllowed(checks: readonly Check[], verdicts: readonly Verdict[]): bool
   return true
 }
 
-/** What header writers read of an outcome. */
+/** What header writers and observers read of an outcome. */
 export type VisibleOutcome = Pick<
   Outcome,
   | 'rule'
+  | 'source'
   | 'limit'
   | 'allowed'
   | 'remaining'
@@ -251,6 +268,10 @@ class LazyOutcome implements VisibleOutcome {
 
   get allowed(): boolean {
     return this.verdict.allowed
+  }
+
+  get source(): Source {
+    return this.verdict.source
   }
 
   get remaining(): number {

@@ -49,7 +49,7 @@ export interface Verdict {
   readonly lockedOut?: boolean | undefined
   /** The pool that pays, if the rule's own limit has no room; absent otherwise. */
   readonly pool?: string | undefined
-  /** Units that went out by this check, if it asked for a fair part. */
+  /** Units that went out or were spent by this check, if it asked for a part of its cost. */
   readonly held?: number | undefined
   /** The limit that decided, where it is not the check's own: the fallback applies a share of it. */
   readonly appliedLimit?: Limit | undefined

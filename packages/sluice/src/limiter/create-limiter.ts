@@ -36,6 +36,8 @@ export interface LimiterSettings<S extends Store = Store> {
   readonly resilience?: ResilienceOptions | false
   /** Called after each decision, with how long it took. Costs nothing when absent. */
   readonly onDecision?: OnDecision
+  /** Whether to measure the next decision for `onDecision`; the others are passed NaN. Default: always. */
+  readonly isTimed?: () => boolean
   /** Makes the `id` of each refusal, which problem details and a journal carry. */
   readonly identify?: IdentifyRefusal
   /** How long some attributes are still blocked, in milliseconds; undefined when they are not. */
@@ -88,6 +90,7 @@ const OPTIONS = [
   'hashKeys',
   'resilience',
   'onDecision',
+  'isTimed',
   'identify',
   'blocked',
 ]
@@ -109,7 +112,7 @@ export function createLimiter<S extends Store = SyncStore, P extends PolicyInCod
   const policy = parsePolicyInCode(
     options.policy === undefined ? policyOf(options.limit!) : options.policy,
   )
-  const { hashKeys = false, blocked, onDecision, identify } = options
+  const { hashKeys = false, blocked, onDecision, isTimed, identify } = options
   checkCoordination(policy, options.store)
   const { store: plain, release } = storeFor(options)
   if (!('exchange' in plain)) refuseHolds(policy)
@@ -122,7 +125,7 @@ export function createLimiter<S extends Store = SyncStore, P extends PolicyInCod
     policy,
     hashKeys,
     isBareLimit: options.limit !== undefined,
-    deciding: { store, blocked, onDecision, identify },
+    deciding: { store, blocked, onDecision, isTimed, identify },
     release,
   })
   const made =
@@ -218,7 +221,7 @@ function checkOptions(options: LimiterOptions): void {
   }
   if (hashKeys !== undefined && typeof hashKeys !== 'boolean')
     wrong(`hashKeys is ${show(hashKeys)}; accepted: true or false`)
-  for (const name of ['onDecision', 'identify', 'blocked'] as const) {
+  for (const name of ['onDecision', 'isTimed', 'identify', 'blocked'] as const) {
     const value: unknown = options[name]
     if (value !== undefined && typeof value !== 'function')
       wrong(`${name} is ${show(value)}; accepted: a function`)

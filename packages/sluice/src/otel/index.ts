@@ -57,7 +57,7 @@ export function otelObserver({ meter, trace, policy }: OtelOptions): OnDecision 
       'ratelimit.degraded': decision.degraded,
     }
     decisions?.add(1, attributes)
-    duration?.record(elapsed / 1000, named)
+    if (!Number.isNaN(elapsed)) duration?.record(elapsed / 1000, named)
     trace?.getActiveSpan()?.setAttributes({ ...attributes, ...numbersOf(decision) })
   }
 }

@@ -197,5 +197,5 @@ function compileChoice(
 }
 
 function isLeased({ coordination }: RuleInCode): boolean {
-  return coordination === 'leased' || coordination === 'auto'
+  return coordination === 'leased' || coordination === 'auto' || coordination === 'synced'
 }

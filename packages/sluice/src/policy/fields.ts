@@ -65,7 +65,7 @@ export const ON_STORE_FAILURE: readonly OnStoreFailure[] = ['local', 'open', 'cl
 export const ON_EXCEED: readonly OnExceed[] = ['refuse', 'mark']
 
 /** How the processes of a fleet may share the counts of a rule. */
-export const COORDINATION: readonly Coordination[] = ['strict', 'leased', 'auto']
+export const COORDINATION: readonly Coordination[] = ['strict', 'leased', 'synced', 'local', 'auto']
 
 /** The longest name of a policy, a rule or an attribute, in characters. */
 export const LONGEST_NAME = 128

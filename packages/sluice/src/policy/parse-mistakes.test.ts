@@ -55,7 +55,14 @@ describe('a rule', () => {
       { onstorefailure: 'open' },
       'onstorefailure is not a known field; did you mean onStoreFailure?',
     ],
-    [{ coordination: 'eventual' }, 'coordination is "eventual"; accepted: strict, leased'],
+    [
+      { coordination: 'eventual' },
+      'coordination is "eventual"; accepted: strict, leased, synced, local',
+    ],
+    [
+      { coordination: 'synced', limit: { quota: 1, window: '1s', algorithm: 'sliding-log' } },
+      'coordination is "synced", but sliding-log cannot be synced; accepted: strict, auto, or another algorithm',
+    ],
     [
       { coordination: 'leased', limit: { quota: 1, window: '1s', algorithm: 'sliding-log' } },
       'coordination is "leased", but sliding-log cannot be leased; accepted: strict, auto, or another algorithm',

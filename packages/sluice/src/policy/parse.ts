@@ -278,7 +278,7 @@ function readCoordination(
   return known
 }
 
-/** A rule that is to be leased and cannot be would cost a round trip per request, unnoticed. */
+/** A rule that is to be leased or synced and cannot be would cost a round trip per request, unnoticed. */
 function checkLeases(problems: Problems, path: string, rule: RuleInCode): void {
   const { limit, tiers, overrides = [], countRefused, coordination, hold } = rule
   if (hold !== undefined && coordination !== undefined && coordination !== 'strict')
@@ -288,7 +288,7 @@ function checkLeases(problems: Problems, path: string, rule: RuleInCode): void {
       coordination,
       `is ${show(coordination)}, but a budget or slots need a round trip; accepted: strict`,
     )
-  if (coordination !== 'leased') return
+  if (coordination !== 'leased' && coordination !== 'synced') return
   const others = [...Object.values(tiers?.limits ?? {}), ...overrides.map((one) => one.limit)]
   const limits = [limit, ...others].filter((one) => typeof one === 'object')
   const { algorithm } = limits.find((one) => !canBeLeased(one as Limit)) ?? {}
@@ -296,15 +296,15 @@ function checkLeases(problems: Problems, path: string, rule: RuleInCode): void {
     note(
       problems,
       path,
-      'leased',
-      `is "leased", but ${algorithm} cannot be leased; accepted: strict, auto, or another algorithm`,
+      coordination,
+      `is "${coordination}", but ${algorithm} cannot be ${coordination}; accepted: strict, auto, or another algorithm`,
     )
   if (countRefused === true)
     note(
       problems,
       path,
-      'leased',
-      'is "leased", but a refusal that is charged needs a round trip; accepted: strict, or no countRefused',
+      coordination,
+      `is "${coordination}", but a refusal that is charged needs a round trip; accepted: strict, or no countRefused`,
     )
 }
 

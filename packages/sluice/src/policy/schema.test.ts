@@ -88,6 +88,8 @@ describe('the schema of policies', () => {
     of({ onStoreFailure: 'local' }),
     of({ onStoreFailure: 'closed' }),
     of({ coordination: 'leased' }),
+    of({ coordination: 'synced' }),
+    of({ coordination: 'local' }),
   ])('and the parser accept %j', (input) => {
     expect(answers(input)).toEqual({ schema: true, parser: true })
   })

@@ -23,8 +23,19 @@ export function chargedOf(
     const { at } = verdicts[index]!
     // A lease ends by itself, and its holder may have spent from it.
     if (check.hold?.onEnd === 'spent') return []
+    if (check.partial === true) return partOf(check, verdicts[index]!, index)
     return charged[index] === true && check.cost > 0
       ? [{ check: { ...check, takenAt: at }, index }]
       : []
   })
+}
+
+function partOf(check: Check, { held = 0, at }: Verdict, index: number): readonly Charged[] {
+  const taken = {
+    ...check,
+    partial: false,
+    cost: check.booked === true ? check.cost : held,
+    takenAt: at,
+  }
+  return taken.cost > 0 ? [{ check: taken, index }] : []
 }

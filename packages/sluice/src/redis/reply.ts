@@ -111,10 +111,10 @@ function logVerdict({ limit, cost }: Check, reply: Reply): Verdict {
   }
 }
 
-function heldVerdict({ limit, cost, hold }: Check, reply: Reply): Verdict {
+function heldVerdict({ limit, cost, hold, partial }: Check, reply: Reply): Verdict {
   const answer = numberFrom(reply)
   const numbers = readNumbers(limit, reply)
-  const held = hold?.fair === true ? numberFrom(reply) : undefined
+  const held = hold?.fair === true || partial === true ? numberFrom(reply) : undefined
   return new HeldVerdict(limit, numbers, cost, reply.now, answer !== REFUSED, 'store', held)
 }
 

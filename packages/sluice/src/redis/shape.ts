@@ -117,6 +117,8 @@ function isAlike(
     a.hold?.onEnd === b.hold?.onEnd &&
     a.hold?.fair === b.hold?.fair &&
     a.leaseLife === b.leaseLife &&
+    a.partial === b.partial &&
+    a.booked === b.booked &&
     a.hold?.late === b.hold?.late &&
     a.settlement?.keep === b.settlement?.keep &&
     a.settlement?.life === b.settlement?.life &&
@@ -150,7 +152,8 @@ function argsOf(check: TracedCheck & Partial<SettleCheck>, now: Millis): string[
     args.push(String(life), String(keep), String(debt), '')
   } else if (check.holds === true) {
     const { life = 0, onEnd, late = 0, fair } = check.hold ?? {}
-    const atEnd = onEnd !== 'spent' ? '0' : fair === true ? '2' : '1'
+    const whole = onEnd !== 'spent' ? '0' : fair === true ? '2' : '1'
+    const atEnd = check.partial === true ? (check.booked === true ? '4' : '3') : whole
     args.push(String(life), atEnd, String(late), String(check.leaseLife ?? ''))
   } else if (lastState !== undefined)
     args.push(String(lastState.at), String(lastState.used), String(lastState.before))

@@ -1,5 +1,6 @@
 // The table of modes: which stores a pod decides by, and what the fleet may admit beyond the limit.
 import { withLeases } from '../coordination/leased-store.ts'
+import { withSync } from '../coordination/synced-store.ts'
 import type { Limit } from '../limit/limit.ts'
 import { withResilience } from '../resilience/resilient-store.ts'
 import { memoryStore } from '../stores/memory/memory-store.ts'
@@ -62,6 +63,16 @@ export const MODES: Readonly<Record<ModeName, Mode>> = {
   },
   leased: leasing,
   auto: leasing,
+  synced: {
+    store: (context) => {
+      const { now, timers, random, remote } = context
+      const environment = { clock: { now }, timers, random }
+      return guarded(context, withSync(withLeases(remote, {}, environment), {}, environment))
+    },
+    ownLimit: () => undefined,
+    // Its bound depends on what each pod admits: packages/sluice/test/coordination/synced.test.ts holds it.
+    isBounded: false,
+  },
   local: {
     store: ({ scenario, clock }) =>
       withLimit(memoryStore({ clock }), shareOf(scenario.limit, scenario.pods)),

@@ -5,16 +5,17 @@ import type { Duration } from '../time/duration.ts'
 
 /**
  * How the pods decide together. `strict`: by the shared store; `leased`: by units taken from it in advance; `auto`:
- * strict, and leased while a key is hot; `local`: each by its share of the limit; `per-pod`: each
+ * strict, and leased while a key is hot; `synced`: each by its copy of the counts, added up now and then; `local`: each by its share of the limit; `per-pod`: each
  * by the whole limit; `drop`: at random, by an estimate of the fleet's rate.
  */
-export type ModeName = 'strict' | 'leased' | 'auto' | 'local' | 'per-pod' | 'drop'
+export type ModeName = 'strict' | 'leased' | 'auto' | 'synced' | 'local' | 'per-pod' | 'drop'
 
 /** Every mode, in the order of reports. */
 export const MODE_NAMES: readonly ModeName[] = [
   'strict',
   'leased',
   'auto',
+  'synced',
   'local',
   'per-pod',
   'drop',

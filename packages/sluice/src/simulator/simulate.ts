@@ -120,7 +120,8 @@ class Simulation {
     if (checks === undefined) {
       const { limit, onFailure, mode } = this.scenario
       const check = { space: 'simulated', key, limit, cost, onStoreFailure: onFailure }
-      checks = [mode === 'leased' || mode === 'auto' ? { ...check, coordination: mode } : check]
+      const isCoordinated = mode === 'leased' || mode === 'auto' || mode === 'synced'
+      checks = [isCoordinated ? { ...check, coordination: mode } : check]
       this.checks.set(name, checks)
     }
     return checks

@@ -78,6 +78,13 @@ export interface Check {
    * out fails with `store-learning` for that long.
    */
   readonly leaseLife?: Millis | undefined
+  /**
+   * With `holds` and `shadow`: as much of the cost is spent as there is room for. The verdict's `held` says how much; with
+   * nothing it refuses.
+   */
+  readonly partial?: boolean | undefined
+  /** With `partial`: what there is no room for is charged too, as debt. `held` says how much there was room for. */
+  readonly booked?: boolean | undefined
   /** The cost goes out to this holder instead of being spent; only with `holds` and a cost above 0. */
   readonly hold?: Hold | undefined
 }

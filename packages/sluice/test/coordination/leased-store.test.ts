@@ -49,6 +49,18 @@ describe('a store with leases', () => {
     expect(sharedVerdict(fleet, other).remaining).toBe(1000)
   })
 
+  it('asks the store once for all requests of a turn, and the first of them get what there is', async () => {
+    const fleet = await leasing()
+    const { store, calls } = fleet.processes[0]!
+    const few = leasedCheck(limit('5/min'), 'few')
+    const answers = Promise.all(Array.from({ length: 8 }, async () => store.take([few])))
+    await fleet.time.pass(1)
+    const verdicts = (await answers).map(([verdict]) => verdict!)
+    expect(verdicts.map(({ allowed }) => allowed)).toEqual([...Array(8).keys()].map((i) => i < 5))
+    expect(fleet.processes[0]!.calls).toBe(calls + 1)
+    expect(verdicts[7]).toMatchObject({ remaining: 0, retryAfter: 12_000, source: 'memory' })
+  })
+
   it('puts leased units back into the lease when a strict rule refuses', async () => {
     const { processes, time } = await leasing()
     const { store } = processes[0]!

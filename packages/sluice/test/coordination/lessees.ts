@@ -1,7 +1,8 @@
 // A fleet of lessees on one shared store, in virtual time: latency, lost calls, crashes, stops and machines that sleep.
-import { withLeases, type LeasedStore } from '../../src/coordination/leased-store.ts'
+import { withLeases } from '../../src/coordination/leased-store.ts'
+import { withSync, type SyncedStore } from '../../src/coordination/synced-store.ts'
 import { LeaseClock } from '../../src/coordination/lease-clock.ts'
-import type { LeaseOptions } from '../../src/coordination/options.ts'
+import type { LeaseOptions, SyncOptions } from '../../src/coordination/options.ts'
 import { SluiceError } from '../../src/errors.ts'
 import type { Limit } from '../../src/limit/limit.ts'
 import type { Coordination, Verdict } from '../../src/limit/verdict.ts'
@@ -26,9 +27,14 @@ export interface LinkOptions {
   readonly lostAnswers: number
 }
 
+/** How its processes lease, and add up their counts. */
+export type FleetOptions = LeaseOptions & Pick<SyncOptions, 'interval'>
+
 /** One process: its events wait while it is stopped, and never happen once it has crashed. */
 export class Process {
-  readonly store: LeasedStore
+  readonly store: SyncedStore
+  /** What this process has admitted. */
+  readonly admitted: Admitted[] = []
   calls = 0
   decisions = 0
   private readonly fleet: LeaseFleet
@@ -47,7 +53,10 @@ export class Process {
       afterTurn: (run) => time.timers.afterTurn(() => this.happen(run)),
     }
     const clock = new LeaseClock(time.clock, () => time.now - this.asleep)
-    this.store = withLeases(this.link(), options, { clock, timers, random: () => random.next() })
+    const environment = { clock, timers, random: () => random.next() }
+    const { interval, life, ...common } = options
+    const leased = withLeases(this.link(), { ...common, ...(life && { life }) }, environment)
+    this.store = withSync(leased, { ...common, ...(interval && { interval }) }, environment)
   }
 
   /** Checks one request, and records it if it is admitted. */
@@ -55,10 +64,10 @@ export class Process {
     this.happen(() => {
       this.decisions += 1
       const answer: MaybePromise<readonly Verdict[]> = this.store.take(checks)
-      if (Array.isArray(answer)) this.record(checks, answer)
+      if (Array.isArray(answer)) this.record(checks, answer, true)
       else
         (answer as Promise<readonly Verdict[]>).then(
-          (verdicts) => this.record(checks, verdicts),
+          (verdicts) => this.record(checks, verdicts, false),
           () => {},
         )
     })
@@ -87,11 +96,13 @@ export class Process {
     else run()
   }
 
-  private record(checks: readonly Check[], verdicts: readonly Verdict[]): void {
+  private record(checks: readonly Check[], verdicts: readonly Verdict[], isAtOnce: boolean): void {
     if (this.isCrashed || verdicts.some(({ allowed }) => !allowed)) return
     for (const [i, { key, cost }] of checks.entries()) {
       const { source, at } = verdicts[i]!
-      this.fleet.admit(key, { at: source === 'lease' ? this.fleet.time.now : at, cost })
+      const one = { at: isAtOnce || source === 'lease' ? this.fleet.time.now : at, cost }
+      this.admitted.push(one)
+      this.fleet.admit(key, one)
     }
   }
 
@@ -112,7 +123,7 @@ export class Process {
   private call<T>(run: () => T): Promise<T> {
     const { time, random, link } = this.fleet
     this.calls += 1
-    const isLost = random.chance(link.lostCalls)
+    const isLost = this.fleet.isCut || random.chance(link.lostCalls)
     const isAnswerLost = random.chance(link.lostAnswers)
     return new Promise((resolve, reject) => {
       const there = time.now + random.next() * link.latency
@@ -133,12 +144,14 @@ export class LeaseFleet {
   readonly time = new VirtualTime(1_800_000_000_000)
   readonly random: Random
   readonly shared: MemoryHoldStore
-  readonly options: LeaseOptions
+  readonly options: FleetOptions
+  /** Whether no call reaches the store. */
+  isCut = false
   readonly link: LinkOptions
   readonly admitted = new Map<string, Admitted[]>()
   readonly processes: Process[] = []
 
-  constructor(random: Random, processes: number, options: LeaseOptions, link: LinkOptions) {
+  constructor(random: Random, processes: number, options: FleetOptions, link: LinkOptions) {
     this.random = random
     this.options = options
     this.link = link

@@ -103,7 +103,37 @@ describe('leases on Redis', () => {
     await limiter.close()
   })
 
-  it('are as large as those of the memory store', async () => {
+  it('of a crowd are not walked through at each call, and count as those of the memory store do', async () => {
+    const clock = fakeClock(START)
+    const random = new Random(5)
+    const memory = withHolds(memoryStore({ clock }))
+    const server = redisStore(redis.client, { clock, prefix: 'crowd:', timeout: 60_000 })
+    const place = { space: 's', key: 'k', limit: limit('100000/min'), holds: true }
+    const walks = async (): Promise<number> => {
+      const statistics = await redis.client.info('commandstats')
+      return Number(/cmdstat_hgetall:calls=(\d+)/.exec(statistics)?.[1] ?? 0)
+    }
+    let before = 0
+    const steps = 600
+    for (let i = 0; i < steps; i++) {
+      if (i === steps / 2) before = await walks()
+      clock.advance(2)
+      const hold = {
+        id: `p${i}`,
+        life: 400 + random.whole(0, 9),
+        onEnd: 'spent',
+        fair: true,
+      } as const
+      const checks: Check[] = [{ ...place, cost: 3, shadow: true, hold }]
+      const expected = memory.exchange([], checks)
+      const actual = await server.exchange([], checks)
+      expect(actual.verdicts.map(seen)).toEqual(expected.verdicts.map(seen))
+    }
+    // 600 ms of leases that end: one walk in 50 ms, not one for each.
+    expect((await walks()) - before).toBeLessThanOrEqual(14)
+  })
+
+  it('are as large as those of the memory store, and so are parts of a cost', async () => {
     const clock = fakeClock(START)
     const random = new Random(3)
     const memory = withHolds(memoryStore({ clock }))
@@ -120,6 +150,8 @@ describe('leases on Redis', () => {
         const checks: Check[] = [
           { ...place, cost: random.whole(0, 3) },
           { ...place, cost: random.whole(1, 60), shadow: true, hold },
+          { ...place, cost: random.whole(1, 60), shadow: true, partial: true },
+          { ...place, cost: random.whole(0, 9), shadow: true, partial: true, booked: true },
         ]
         const expected = memory.exchange(settlements, checks)
         const actual = await server.exchange(settlements, checks)

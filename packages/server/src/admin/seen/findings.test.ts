@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { storeFindings } from './findings.ts'
+import { parsePolicy } from 'sluice'
+import { proxyFindings, ruleFindings, storeFindings } from './findings.ts'
 
 describe('the doctor', () => {
   it('finds what is wrong with a Redis', () => {
@@ -27,4 +28,30 @@ describe('the doctor', () => {
       ['clock', 'warning'],
     ])
   })
+
+  it('finds rules that did not apply in the last hour', () => {
+    const rule = (name: string) => ({ name, by: ['ip'], limit: '1/s' })
+    const policy = parsePolicy({ name: 'api', rules: ['now', 'old', 'never'].map(rule) })
+    const now = 1_800_000_000_000
+    const part = (name: string, last: number) => ({ ...seen([]), rule: name, last })
+    const parts = [part('now', now - 3_500_000), part('old', now - 3_700_000)]
+    const [found, ...others] = ruleFindings([policy], parts, true, now)
+    expect(found).toMatchObject({ name: 'rules', level: 'warning' })
+    expect(found!.message).toContain('no request of the last hour met api/old, api/never;')
+    expect(others).toEqual([])
+  })
+
+  it.each<[level: string, trusted: string[], addresses: string[]]>([
+    ['warning', [], ['10.1.2.3', '192.168.0.1', 'fd00::/64', '172.31.0.9']],
+    ['ok', [], ['10.1.2.3', '203.0.113.9']],
+    ['ok', [], []],
+    ['ok', ['10.0.0.0/8'], ['10.1.2.3']],
+  ])('says %s of proxies that are trusted: %j, when it counts %j', (level, trusted, addresses) => {
+    expect(proxyFindings(trusted, [seen(addresses)])).toMatchObject([{ name: 'proxies', level }])
+  })
 })
+
+function seen(addresses: readonly string[]) {
+  const entries = addresses.map((ip) => ({ key: ip, count: 1, error: 0, about: { ip } }))
+  return { policy: 'api', rule: 'r', by: ['ip'], last: 0, busiest: { entries, floor: 0 } }
+}

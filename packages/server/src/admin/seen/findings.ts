@@ -1,5 +1,6 @@
-// What goes wrong most, looked for in what the service already knows: the store and the rules that never apply.
-import type { Policy } from 'sluice'
+// What goes wrong most, looked for in what the service already knows: the store, proxies, and rules that never apply.
+import type { Millis, Policy } from 'sluice'
+import type { RulePart } from '../../observe/rule-watch.ts'
 
 /** One thing that was looked at. */
 export interface Finding {
@@ -107,13 +108,24 @@ export function storeFindings(store: StoreHealth): readonly Finding[] {
   ]
 }
 
-/** Rules that no request met, as a finding. */
+/** Rules without a request for this long are reported. */
+const SILENT: Millis = 3_600_000
+
+/** When each rule last applied, in one process. */
+type SeenRule = Pick<RulePart, 'policy' | 'rule' | 'by' | 'last' | 'busiest'>
+
+/** Rules that no request met in the last hour, as a finding. */
 export function ruleFindings(
   policies: readonly Policy[],
-  rules: readonly { readonly policy: string; readonly rule: string }[],
+  parts: readonly SeenRule[],
   complete: boolean,
+  now: Millis,
 ): readonly Finding[] {
-  const seen = new Set(rules.map(({ policy, rule }) => JSON.stringify([policy, rule])))
+  const seen = new Set(
+    parts
+      .filter(({ last }) => now - last < SILENT)
+      .map(({ policy, rule }) => JSON.stringify([policy, rule])),
+  )
   const silent = policies.flatMap(({ name, rules: all }) =>
     all
       .filter((rule) => !seen.has(JSON.stringify([name, rule.name])))
@@ -121,15 +133,42 @@ export function ruleFindings(
   )
   const found: Finding[] =
     silent.length === 0
-      ? [{ name: 'rules', level: 'ok', message: 'every rule has applied lately' }]
+      ? [{ name: 'rules', level: 'ok', message: 'every rule has applied in the last hour' }]
       : [
           {
             name: 'rules',
             level: 'warning',
-            message: `no request of the last minutes met ${silent.slice(0, 10).join(', ')}; see sluice_rule_skipped_total for missing attributes`,
+            message: `no request of the last hour met ${silent.slice(0, 10).join(', ')}; see sluice_rule_skipped_total for missing attributes`,
           },
         ]
   if (!complete)
     found.push({ name: 'fleet', level: 'warning', message: 'only one process could be read' })
   return found
+}
+
+/** Whether addresses are those of clients or of a proxy that is not trusted. */
+export function proxyFindings(
+  trustedProxies: readonly string[],
+  parts: readonly SeenRule[],
+): readonly Finding[] {
+  const name = 'proxies'
+  const addresses = new Set(
+    parts
+      .filter(({ by }) => by.includes('ip'))
+      .flatMap(({ busiest }) => busiest.entries.map(({ about }) => about['ip'] ?? '')),
+  )
+  if (trustedProxies.length > 0)
+    return [{ name, level: 'ok', message: `trusted: ${trustedProxies.join(', ')}` }]
+  if (addresses.size === 0 || ![...addresses].every(isPrivate))
+    return [{ name, level: 'ok', message: 'none is trusted; addresses are those of connections' }]
+  const some = [...addresses].slice(0, 3).join(', ')
+  const message = `every address that is counted is private (${some}); if that is a proxy, name its network in trustedProxies, or its clients share one count`
+  return [{ name, level: 'warning', message }]
+}
+
+/** Addresses of private networks, of this host, and of links. */
+function isPrivate(address: string): boolean {
+  return /^(?:10\.|127\.|192\.168\.|169\.254\.|172\.(?:1[6-9]|2\d|3[01])\.|::1(?:\/|$)|f[cd][\da-f]{2}:|fe80:)/i.test(
+    address,
+  )
 }

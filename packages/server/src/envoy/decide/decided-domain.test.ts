@@ -151,11 +151,17 @@ describe('what stands around the decisions', () => {
     expect(metrics.text()).toContain(
       'sluice_decisions_total{policy="shop",rule="path=/login, user",result="refused"} 3',
     )
+    const naming = { decisionIdHeader: 'Decision-Id' }
+    const named = decidedDomain(matcher, decideOptions(matcher.counted, surroundings), naming)
+    const { responseHeaders } = await named.decide(login('amy'))
+    const id = responseHeaders.find(({ key }) => key === 'Decision-Id')?.value
+    expect(id).toMatch(/^[\w-]{23}$/)
+    expect(observer.journal.list(Date.now())).toMatchObject([{ id: id!.slice(0, 10), count: 4 }])
     expect(observer.parts()).toMatchObject([
       {
         policy: 'shop',
         rule: 'path=/login, user',
-        refused: { entries: [{ about: { path: '/login', user: 'amy' }, count: 3, error: 0 }] },
+        refused: { entries: [{ about: { path: '/login', user: 'amy' }, count: 4, error: 0 }] },
       },
     ])
   })

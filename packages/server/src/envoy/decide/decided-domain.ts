@@ -9,7 +9,13 @@ import {
 } from 'sluice'
 import type { Charging, EnvoyHeaders } from '../../config/envoy-options.ts'
 import type { RateLimitRequest } from '../wire/request.ts'
-import { OK, OVER_LIMIT, type Code, type RateLimitResponse } from '../wire/response.ts'
+import {
+  OK,
+  OVER_LIMIT,
+  type Code,
+  type HeaderValue,
+  type RateLimitResponse,
+} from '../wire/response.ts'
 import { answerOf, blockedAnswer, NO_LIMIT, type DescriptorAnswer } from './descriptor-answer.ts'
 import { outcomesOf, requestOf, type DescriptorChecks } from './descriptor-checks.ts'
 import { unavailable, type DescriptorMatcher, type Domain } from './domain.ts'
@@ -21,6 +27,8 @@ export interface DecidedDomainOptions {
   readonly charging?: Charging | undefined
   /** Headers for the client. Default: `retry-after`. */
   readonly headers?: readonly EnvoyHeaders[] | undefined
+  /** The header field that carries the id of a refusal. Default: none. */
+  readonly decisionIdHeader?: string | undefined
 }
 
 /** A domain whose checks come from a matcher; `around` is what stands around its decisions. */
@@ -37,16 +45,18 @@ class DecidedDomain implements Domain {
   private readonly around: DecideOptions
   private readonly chargesEach: boolean
   private readonly writeHeaders: WriteHeaders
+  private readonly decisionIdHeader: string | undefined
 
   constructor(
     matcher: DescriptorMatcher,
     around: DecideOptions,
-    { charging, headers = DEFAULT_HEADERS }: DecidedDomainOptions,
+    { charging, headers = DEFAULT_HEADERS, decisionIdHeader }: DecidedDomainOptions,
   ) {
     this.matcher = matcher
     this.around = around
     this.chargesEach = charging === 'each'
     this.writeHeaders = headerWriter(headers)
+    this.decisionIdHeader = decisionIdHeader
   }
 
   decide(request: RateLimitRequest): MaybePromise<RateLimitResponse> {
@@ -111,10 +121,19 @@ class DecidedDomain implements Domain {
     return {
       overallCode,
       statuses: answers,
-      responseHeaders: this.writeHeaders(answers, overallCode === OVER_LIMIT),
+      responseHeaders: [
+        ...this.writeHeaders(answers, overallCode === OVER_LIMIT),
+        ...this.idOf(decision, overallCode),
+      ],
       dynamicMetadata: this.matcher.metadata?.(request, answers),
       unenforced,
     }
+  }
+
+  private idOf({ id }: Decision, code: Code): readonly HeaderValue[] {
+    const key = this.decisionIdHeader
+    if (key === undefined || code !== OVER_LIMIT || id === undefined) return []
+    return [{ key, value: id }]
   }
 
   private answers(

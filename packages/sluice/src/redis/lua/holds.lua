@@ -7,10 +7,12 @@
 local holds = {}
 local FREE, SPENT, ENDED, SETTLED = 0, 1, 2, 3
 local MAX_PRODUCT, SETTLED_KEPT, PURGE_INTERVAL = 4503599627370496, 10000, 10000
+-- Leases of one count from which on ended ones are searched every so many milliseconds, and not at each call.
+local CROWD, CROWD_INTERVAL = 64, 50
 -- Fields in one command: Lua's stack has an end.
 local MAX_FIELDS = 1000
--- The key that tells of a server's start lives for a week after its last renewal, which happens every hour.
-local MARKER_LIFE, MARKER_RENEWAL = 604800000, 3600000
+-- The key that tells of a server's start lives for a week after it was last compared, every 20 ms at most.
+local MARKER_LIFE, MARKER_RENEWAL = 604800000, 20
 
 local function raised_of(check)
   local raised = check.raised
@@ -106,8 +108,17 @@ local function sweep(check, view, now)
       change(view, id, nil)
     end
   end
+  -- With many leases one ends at nearly every call. They take room until they are looked at, so later is safe.
+  -- Not so in windows, where all leases end at the edge and would be charged to the next one.
+  local left = 0
+  for _, hold in pairs(view.known) do
+    if hold then left = left + 1 end
+  end
+  if algorithm.has_burst and left > CROWD and view.leased == view.out then
+    next_end = max(next_end, now + CROWD_INTERVAL)
+  end
   view.next_end = next_end
-  if view.out == 0 then view.last_end = 0 end
+  if view.out == 0 then view.next_end, view.last_end = 0, 0 end
   view.next_purge = is_closed and now + PURGE_INTERVAL or 0
   view.is_set_back = true
 end
@@ -231,20 +242,27 @@ function holds.spent(check, view, allowed)
   return holds.charge(check, copy_of(view), allowed)
 end
 
--- Leases a fair part of the room: divided by twice the holders, this one included. Shows the numbers, then the units.
--- Every field of the hash but one is a holder; closed holds are only in counts without leases.
-function holds.take_fair(check, view, now, put)
+-- The holders of a count, the one of the check included. Every field of the hash but one is a holder; closed holds are only
+-- in counts without leases.
+local function holders_of(check, view)
   local holders = redis.call('HLEN', view.key) - 1
   for id in pairs(view.changed) do
     if not view.known[id] then holders = holders - 1 end
   end
   local hold = view.known[check.id]
   if not (hold and is_out(hold)) then holders = holders + 1 end
-  local parts = 2 * max(1, holders)
+  return max(1, holders)
+end
+
+-- Takes a part of the room: a lease is a fair one, the room divided by twice the holders; without a hold, all that is
+-- wanted is spent. Shows the numbers, then the units.
+function holds.take_part(check, view, now, put)
+  local parts = check.id == '' and 1 or 2 * holders_of(check, view)
   local units = max(0, floor(room(check, view, 0, min(check.burst, check.cost * parts), 0) / parts))
-  check.cost = units
-  if units > 0 then view = holds.spent(check, view, true) end
-  local err = holds.keep(check, view, now)
+  if not check.is_booked then check.cost = units end
+  local err
+  if check.cost > 0 then view = holds.charge(check, view, true) end
+  if check.cost > 0 or view.is_set_back then err = holds.keep(check, view, now) end
   if err then return err end
   put(units > 0 and 1 or 0)
   check.units = units
@@ -253,26 +271,32 @@ end
 
 -- Whether leases may be out that this server does not know of: for one life after it started or took over. A key with
 -- its run id tells. In a cluster the key may belong to another node; then only a start is seen.
+--
+-- INFO costs more than a decision, so a key that was compared a moment ago is taken as it is. A server that lost a lease
+-- has lost what was written after it too: it would have to take over within that moment to be missed.
 local learning
 function holds.is_learning(key, life, now)
   if learning ~= nil then return learning end
+  local marker = string.match(key, '^[^{]*') .. 'leases'
+  local since = redis.pcall('GET', marker)
+  local known, at, seen
+  if type(since) == 'string' then known, at, seen = string.match(since, '^(%w+) (%d+) (%d+)$') end
+  at, seen = tonumber(at), tonumber(seen)
+  if seen and now >= seen and now - seen < MARKER_RENEWAL then
+    learning = now - at < life
+    return learning
+  end
   learning = false
   local info = redis.pcall('INFO', 'server')
   if type(info) ~= 'string' then return false end
   local run_id = string.match(info, 'run_id:(%w+)')
-  local marker = string.match(key, '^[^{]*') .. 'leases'
-  local since = redis.pcall('GET', marker)
   if type(since) == 'table' then
     local uptime = tonumber(string.match(info, 'uptime_in_seconds:(%d+)'))
     learning = uptime ~= nil and uptime * 1000 <= life
     return learning
   end
-  local known, at, kept = string.match(since or '', '^(%w+) (%d+) (%d+)$')
-  at, kept = tonumber(at), tonumber(kept)
-  if known ~= run_id then at, kept = now, 0 end
-  if now - kept > MARKER_RENEWAL then
-    redis.pcall('SET', marker, string.format('%s %.0f %.0f', run_id, at, now), 'PX', MARKER_LIFE)
-  end
+  if known ~= run_id then at = now end
+  redis.pcall('SET', marker, string.format('%s %.0f %.0f', run_id, at, now), 'PX', MARKER_LIFE)
   learning = now - at < life
   return learning
 end
@@ -368,7 +392,7 @@ function holds.keep(check, view, now)
 end
 
 -- Puts the numbers of a view: now - at, used, before if the algorithm has it, out; and if anything is out, leased and
--- from now to the next and to the last end; for a fair part the units that went out.
+-- from now to the next and to the last end; for a part of the cost its units.
 function holds.show(check, view, now, put)
   put(now - view.at)
   put(view.used)
@@ -379,7 +403,7 @@ function holds.show(check, view, now, put)
     put(view.next_end - now)
     put(view.last_end - now)
   end
-  if check.is_fair then put(check.units or 0) end
+  if check.is_part then put(check.units or 0) end
 end
 
 -- Settles a hold and shows it: status, charged, and the numbers. When units stay out, 4 is added to the status, and they

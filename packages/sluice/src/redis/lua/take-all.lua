@@ -15,7 +15,8 @@
 --       dropped the count. With flag 4, what refund and reset leave is kept as a trace, so that no process takes the
 --       count for dropped.
 --       With flag 8, there follow for a take the life of a hold, what its end does (0 free, 1 spent, 2 spent and a fair
---       part), how long it is found after, and the life of leases; to settle: life or '', keep, debt, and ''.
+--       part; without a hold 3: as much is spent as there is room for, 4: all is spent), how long it is found after, and
+--       the life of leases; to settle: life or '', keep, debt, and ''.
 --       With flag 32, there follow four edges of calendar periods around the caller's time.
 --       With flag 64, there follow the length of the first lock, the factor from one to the next, the longest. Such a
 --       check stands behind one whose refusals it counts.
@@ -141,7 +142,7 @@ local function take_alone(check, key, counts)
   if check.algorithm.words > 0 and not check.holds then return take_numbers(check, key, counts) end
   local view, err = view_of(check, key)
   if err then return err end
-  if check.is_fair then return held.take_fair(check, view, now, put) end
+  if check.is_part then return held.take_part(check, view, now, put) end
   local allowed = fits(check, view)
   if check.cost > 0 then
     if allowed or counts then
@@ -244,19 +245,24 @@ local function take_together(shape, first)
   local is_idle, is_paid = {}, false
   for i = 1, #shape do
     local check = shape[i]
-    local view, err = left_by(shape, nexts, first, i), nil
-    if not view then
-      view, err = view_of(check, KEYS[first + i - 1])
-      if err then return err end
+    if check.is_part then
+      -- Takes what there is when all else is charged, and refuses nothing.
+      allowed[i] = true
+    else
+      local view, err = left_by(shape, nexts, first, i), nil
+      if not view then
+        view, err = view_of(check, KEYS[first + i - 1])
+        if err then return err end
+      end
+      views[i] = view
+      allowed[i] = fits(check, view)
+      if not check.is_pool then is_paid = false end
+      is_idle[i] = is_paid or not allowed[i]
+      nexts[i] = is_idle[i] and view or spent(check, view, true)
+      if not is_idle[i] then is_paid = true end
+      local is_last = not (shape[i + 1] and shape[i + 1].is_pool)
+      if is_last and not is_paid and not check.is_shadow then all = false end
     end
-    views[i] = view
-    allowed[i] = fits(check, view)
-    if not check.is_pool then is_paid = false end
-    is_idle[i] = is_paid or not allowed[i]
-    nexts[i] = is_idle[i] and view or spent(check, view, true)
-    if not is_idle[i] then is_paid = true end
-    local is_last = not (shape[i + 1] and shape[i + 1].is_pool)
-    if is_last and not is_paid and not check.is_shadow then all = false end
   end
   if all then return commit(shape, first, views, nexts, allowed, is_idle) end
   return refuse(shape, first, views, allowed)
@@ -354,7 +360,8 @@ for s = 1, tonumber(ARGV[3]) do
         shape[i].on_end, shape[i].late = tonumber(ARGV[arg + 1]), tonumber(ARGV[arg + 2])
         shape[i].lease_life = tonumber(ARGV[arg + 3])
         shape.lease_life = shape[i].lease_life or shape.lease_life
-        if shape[i].on_end == 2 then shape[i].on_end, shape[i].is_fair = 1, true end
+        if shape[i].on_end == 2 then shape[i].on_end, shape[i].is_part = 1, true end
+        if shape[i].on_end >= 3 then shape[i].is_part, shape[i].is_booked = true, shape[i].on_end == 4 end
       end
       arg = arg + 4
     elseif traces and shape.operation ~= TAKE then

@@ -16,6 +16,10 @@ const SETTLED_KEPT = 10_000
 /** Milliseconds between two searches for closed holds to forget. */
 const PURGE_INTERVAL = 10_000
 
+/** Leases of one count from which on ended ones are searched this often, in milliseconds, and not at each call. */
+const CROWD = 64
+const CROWD_INTERVAL = 50
+
 /** `free` and `spent` are out, with what their end does. `ended` and `settled` are closed, and take no room. */
 type HoldStatus = 'free' | 'spent' | 'ended' | 'settled'
 
@@ -140,8 +144,11 @@ function sweep(algorithm: AlgorithmRow, limit: Limit, count: HeldCount, now: Mil
       isClosed = true
     } else count.holds.delete(id)
   }
-  count.nextEnd = nextEnd
-  if (count.out === 0) count.lastEnd = 0
+  // With many leases one ends at nearly every call. They take room until they are looked at, so later is safe.
+  // Not so in windows, where all leases end at the edge and would be charged to the next one.
+  const isCrowded = algorithm.hasBurst && count.holds.size > CROWD && count.leased === count.out
+  count.nextEnd = isCrowded ? Math.max(nextEnd, now + CROWD_INTERVAL) : nextEnd
+  if (count.out === 0) count.nextEnd = count.lastEnd = 0
   count.nextPurge = isClosed ? now + PURGE_INTERVAL : 0
 }
 
@@ -162,10 +169,14 @@ export function spendHeld(limit: Limit, { state }: HeldNumbers, units: number, n
   algorithmOf(limit).spend(raisedLimit(limit), state, units, now)
 }
 
-/** A fair part of the room, of the cost at most: the room divided by twice the holders, with this one among them. */
-export function fairPart({ limit, cost, hold }: Check, count: HeldCount, now: Millis): number {
+/**
+ * A part of the room, of the cost at most. For a fair hold: the room divided by twice the holders, with this one among
+ * them. Without a hold: all of it.
+ */
+export function partOf({ limit, cost, hold }: Check, count: HeldCount, now: Millis): number {
+  if (hold === undefined) return Math.max(0, Math.min(cost, roomOf(limit, count, now)))
   let holders = 1
-  for (const [id, other] of count.holds) if (id !== hold?.id && isOut(other)) holders += 1
+  for (const [id, other] of count.holds) if (id !== hold.id && isOut(other)) holders += 1
   return Math.max(0, Math.min(cost, Math.floor(roomOf(limit, count, now) / (2 * holders))))
 }
 

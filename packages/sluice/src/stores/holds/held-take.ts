@@ -5,9 +5,9 @@ import type { Check } from '../store.ts'
 import type { HeldCounts } from './held-counts.ts'
 import {
   cloneOf,
-  fairPart,
   fitsHeld,
   holdUnits,
+  partOf,
   roomOf,
   spendHeld,
   type HeldCount,
@@ -79,7 +79,7 @@ export class HeldTake {
 
   private takeShadow(check: Check): Verdict {
     const { count, own, isChanged } = this.counts.open(check, this.now)
-    if (check.hold?.fair === true) return this.takeFairPart(check, count, own)
+    if (check.hold?.fair === true || check.partial === true) return this.takePart(check, count, own)
     const fits = fitsHeld(check.limit, count, check.cost, own)
     const isCounted = fits || check.countRefused === true
     if (fits) charge(check, count, own)
@@ -88,9 +88,10 @@ export class HeldTake {
     return this.verdictOn(check, count, fits)
   }
 
-  private takeFairPart(check: Check, count: HeldCount, own: Millis): Verdict {
-    const units = fairPart(check, count, own)
-    if (units > 0) charge({ ...check, cost: units }, count, own)
+  private takePart(check: Check, count: HeldCount, own: Millis): Verdict {
+    const units = partOf(check, count, own)
+    const charged = check.booked === true ? check.cost : units
+    if (charged > 0) charge({ ...check, cost: charged }, count, own)
     this.counts.save(check, count, this.now)
     return this.verdictOn(check, count, units > 0, units)
   }

@@ -1,0 +1,42 @@
+// How long ago a key was last asked for, in constant memory: of some keys every request is followed.
+import type { Millis } from 'sluice'
+
+const BITS = 10
+const SLOTS = 1 << BITS
+/** So many keys that lost their slot since the last turn: too many are followed. */
+const CROWDED = SLOTS / 4
+
+/** Follows all keys while they are few, and a part of them, chosen by their hash, when they are many. */
+export class KeyAges {
+  private readonly hashes = new Uint32Array(SLOTS)
+  private readonly instants = new Float64Array(SLOTS)
+  /** Keys with any of these bits in their hash are not followed. */
+  private mask = 0
+  private lost = 0
+
+  /** Milliseconds since the key was last asked for; -1 when it is not known. */
+  note(hash: number, at: Millis): Millis {
+    if ((hash & this.mask) !== 0) return -1
+    // The bits of the mask are the lowest, those of the slot the highest.
+    const slot = hash >>> (32 - BITS)
+    const last = this.instants[slot]!
+    this.instants[slot] = at
+    if (this.hashes[slot] === hash && last !== 0) return at > last ? at - last : 0
+    this.hashes[slot] = hash
+    if (last !== 0) this.lost += 1
+    if (this.lost > CROWDED) {
+      this.mask = Math.min(2 * this.mask + 1, SLOTS - 1)
+      this.lost = 0
+    }
+    return -1
+  }
+
+  /** Follows more keys again: those of the last minute may be gone. */
+  turn(): void {
+    this.lost = 0
+    if (this.mask === 0) return
+    this.mask >>>= 1
+    // Keys that were not followed meanwhile would seem older than they are.
+    this.instants.fill(0)
+  }
+}

@@ -1,0 +1,270 @@
+// A store around a store: each process decides by its own copy of a count, and the copies are added up in the store.
+//
+// A process may count by itself for half an interval after the call that brought the totals. So what it has not seen of
+// another process was taken within one interval, and the fleet exceeds a limit by at most (N - 1) times what one process
+// admits in one interval. What is too much stays charged, as debt, so that it does not add up.
+import type { Verdict } from '../limit/verdict.ts'
+import type { Exchanged, HoldStore, Settlement } from '../stores/holds/hold-store.ts'
+import type { AsyncStore, Check, MaybePromise } from '../stores/store.ts'
+import type { Millis } from '../time/clock.ts'
+import { Counts } from './counts.ts'
+import { Gatherings } from './gatherings.ts'
+import { isSynced, isUnder } from './leasable.ts'
+import { LeaseStats } from './lease-stats.ts'
+import {
+  checkSyncOptions,
+  MAX_COUNTS,
+  SYNC_INTERVAL,
+  systemEnvironment,
+  type CoordinationEvent,
+  type LeaseEnvironment,
+  type SyncOptions,
+} from './options.ts'
+import { SyncedCount } from './synced-count.ts'
+
+/** Part of the interval after which totals are too old, and after which they are asked for. */
+const VALID = 0.5
+const SYNC = 0.35
+/** Syncs without demand after which a count is forgotten. */
+const FORGOTTEN = 8
+/** Counts in one exchange at most: the server answers no other client meanwhile. */
+const MAX_TOGETHER = 64
+
+/**
+ * Decides checks whose `coordination` is `synced` in this process, and adds up what all processes took in the store.
+ * Near its limit, a count is decided by the store.
+ *
+ * @example
+ * ```ts
+ * const store = withSync(redisStore(client), { interval: 100 })
+ * ```
+ */
+export function withSync(
+  store: AsyncStore & HoldStore,
+  options: SyncOptions = {},
+  /** For tests and simulations. Default: the runtime's own. */
+  environment: Partial<LeaseEnvironment> = {},
+): SyncedStore {
+  checkSyncOptions(options)
+  return new SyncedStore(store, options, { ...systemEnvironment(), ...environment })
+}
+
+/** See {@link withSync}. */
+export class SyncedStore implements AsyncStore {
+  readonly coordinates = true
+  private readonly store: AsyncStore & HoldStore
+  private readonly interval: Millis
+  private readonly counts: Counts<SyncedCount>
+  private readonly gatherings: Gatherings<SyncedCount>
+  private readonly environment: LeaseEnvironment
+  private readonly onEvent: (event: CoordinationEvent) => void
+  private readonly stats: LeaseStats
+  private readonly isSharded: boolean
+  private timer: unknown
+  private isClosed = false
+
+  constructor(store: AsyncStore & HoldStore, options: SyncOptions, environment: LeaseEnvironment) {
+    const { interval = SYNC_INTERVAL, maxCounts = MAX_COUNTS, onEvent = () => {} } = options
+    this.store = store
+    this.interval = interval
+    this.counts = new Counts(maxCounts)
+    this.environment = environment
+    this.onEvent = onEvent
+    this.stats = options.stats ?? new LeaseStats()
+    this.isSharded = options.isSharded ?? false
+    const takePart = (count: SyncedCount, check: Check, units: number): Promise<Verdict> =>
+      this.takePart(count, { ...held(check), cost: units, shadow: true, partial: true })
+    this.gatherings = new Gatherings(takePart, environment.timers)
+  }
+
+  takeNow(checks: readonly Check[]): readonly Verdict[] | undefined {
+    if (!checks.some(isSynced)) return this.store.takeNow?.(checks)
+    if (!checks.every(isSynced)) return undefined
+    return this.takeHere(checks)
+  }
+
+  take(checks: readonly Check[]): MaybePromise<readonly Verdict[]> {
+    if (!checks.some(isSynced)) return this.store.take(checks)
+    const own = checks.filter(isSynced)
+    const mine = this.takeHere(own)
+    if (mine === undefined) return this.ask(checks)
+    if (own.length === checks.length) return mine
+    return this.takeRest(checks, own, mine)
+  }
+
+  /** For requests with budgets or slots: every check asks the store. */
+  async exchange(settlements: readonly Settlement[], checks: readonly Check[]): Promise<Exchanged> {
+    return this.store.exchange(settlements, checks.map(heldIfSynced))
+  }
+
+  async peek(checks: readonly Check[]): Promise<readonly Verdict[]> {
+    return this.store.peek(checks.map(heldIfSynced))
+  }
+
+  /** Units that the store does not know of yet are put back here. */
+  async refund(checks: readonly Check[]): Promise<void> {
+    const now = this.environment.clock.now()
+    const rest = checks.filter(
+      (check) => !isSynced(check) || this.counts.find(check)?.putBack(check.cost, now) !== true,
+    )
+    if (rest.length > 0) await this.store.refund(rest.map(heldIfSynced))
+  }
+
+  /** Forgets what is counted. What other processes have not sent yet is counted after it. */
+  async reset(checks: readonly Check[]): Promise<void> {
+    for (const check of checks) if (isSynced(check)) this.counts.find(check)?.forget()
+    await this.store.reset(checks.map(heldIfSynced))
+  }
+
+  /** Sends what the store does not know of, then closes it. */
+  async close(): Promise<void> {
+    if (!this.isClosed) {
+      this.isClosed = true
+      if (this.timer !== undefined) this.environment.timers.stop(this.timer)
+      const owing = [...this.counts].filter(({ unsent }) => unsent > 0)
+      await Promise.all(this.grouped(owing).map((group) => this.flush(group, []).catch(() => {})))
+    }
+    await this.store.close()
+  }
+
+  /** All or none: the verdicts if every check can be decided here. */
+  private takeHere(checks: readonly Check[]): readonly Verdict[] | undefined {
+    const now = this.environment.clock.now()
+    const verdicts: Verdict[] = []
+    for (const check of checks) {
+      const count = this.countFor(check)
+      const verdict = check.cost > 0 ? count?.take(check.cost, now) : undefined
+      if (verdict === undefined) {
+        for (let i = 0; i < verdicts.length; i++)
+          this.counts.find(checks[i]!)!.putBack(checks[i]!.cost, now)
+        return undefined
+      }
+      verdicts.push(verdict)
+    }
+    return verdicts
+  }
+
+  /** The store decides the checks that are not synced; what was taken here goes back if it refuses. */
+  private async takeRest(
+    checks: readonly Check[],
+    own: readonly Check[],
+    mine: readonly Verdict[],
+  ): Promise<readonly Verdict[]> {
+    const rest = checks.filter((check) => !isSynced(check))
+    const undo = (): void => {
+      const refunds = own.map((check, i) => ({ ...check, takenAt: mine[i]!.at }))
+      void this.refund(refunds).catch(() => {})
+    }
+    let theirs: readonly Verdict[]
+    try {
+      theirs = await this.store.take(rest)
+    } catch (error) {
+      undo()
+      throw error
+    }
+    if (rest.some(({ shadow }, i) => shadow !== true && !theirs[i]!.allowed)) undo()
+    const [here, there] = [mine.values(), theirs.values()]
+    return checks.map((check) => (isSynced(check) ? here : there).next().value!)
+  }
+
+  private async ask(checks: readonly Check[]): Promise<readonly Verdict[]> {
+    const [first] = checks
+    const alone = checks.length === 1 && first!.cost === 1 ? this.countFor(first!) : undefined
+    if (alone !== undefined) return [await this.gatherings.take(alone, first!)]
+    const counts = checks.flatMap((check) => (isSynced(check) ? (this.countFor(check) ?? []) : []))
+    return this.flush(
+      [...new Set(counts)].filter(({ isSyncing }) => !isSyncing),
+      checks.map(heldIfSynced),
+    )
+  }
+
+  private async takePart(count: SyncedCount, check: Check): Promise<Verdict> {
+    const [verdict] = await this.flush(count.isSyncing ? [] : [count], [check])
+    return verdict!
+  }
+
+  /** Books what was taken here of some counts, then takes the checks: one call. Gives the verdicts of the checks. */
+  private async flush(
+    counts: readonly SyncedCount[],
+    checks: readonly Check[],
+  ): Promise<readonly Verdict[]> {
+    const { clock } = this.environment
+    const { stats } = this
+    const sentAt = clock.now()
+    const bookings = counts.map((count) => count.send())
+    if (counts.length > 0) stats.flushes += 1
+    let verdicts: readonly Verdict[]
+    try {
+      ;({ verdicts } = await this.store.exchange([], [...bookings, ...checks]))
+    } catch (error) {
+      if (counts.length > 0) stats.failedFlushes += 1
+      for (const count of counts) count.keep()
+      throw error
+    }
+    const now = clock.now()
+    for (const [i, count] of counts.entries()) {
+      const over = count.learn(verdicts[i]!, now, sentAt + this.interval * VALID)
+      stats.overshoot += over
+      stats.maxOvershoot = Math.max(stats.maxOvershoot, over)
+      this.noteSwitch(count, now)
+    }
+    return verdicts.slice(counts.length)
+  }
+
+  private noteSwitch(count: SyncedCount, now: number): void {
+    const isLocal = count.isLocalAt(now)
+    if (count.isLocal === isLocal) return
+    count.isLocal = isLocal
+    const { space, key } = count
+    if (isLocal) this.onEvent({ type: 'synced', space, key, reason: 'demand' })
+    else this.onEvent({ type: 'strict', space, key, reason: 'near-limit' })
+  }
+
+  private countFor(check: Check): SyncedCount | undefined {
+    const known = this.counts.find(check)
+    if (known !== undefined && isUnder(known, check)) return known
+    if (this.isClosed) return undefined
+    // Under another limit than before: what is owed is booked under the old one.
+    if (known !== undefined && known.unsent > 0) void this.flush([known], []).catch(() => {})
+    const count = this.counts.add(new SyncedCount(check))
+    if (count !== undefined && this.timer === undefined) this.startSyncing()
+    return count
+  }
+
+  private startSyncing(): void {
+    const run = (): void => {
+      this.timer = undefined
+      this.syncAll()
+      if (!this.isClosed && this.counts.size > 0) this.startSyncing()
+    }
+    this.timer = this.environment.timers.start(run, Math.ceil(this.interval * SYNC))
+  }
+
+  private syncAll(): void {
+    const due: SyncedCount[] = []
+    for (const count of this.counts) {
+      if (count.isSyncing) continue
+      count.idleSyncs += 1
+      if (count.idleSyncs > FORGOTTEN && count.unsent === 0) this.counts.delete(count)
+      else if (count.unsent > 0 || count.idleSyncs === 1) due.push(count)
+    }
+    // A failure is seen by the next request: the totals become too old, and it asks the store.
+    for (const group of this.grouped(due)) void this.flush(group, []).catch(() => {})
+  }
+
+  /** In a cluster each count is a call of its own, which the store puts together by slot. */
+  private grouped(counts: readonly SyncedCount[]): readonly (readonly SyncedCount[])[] {
+    const size = this.isSharded ? 1 : MAX_TOGETHER
+    const groups: SyncedCount[][] = []
+    for (let i = 0; i < counts.length; i += size) groups.push(counts.slice(i, i + size))
+    return groups
+  }
+}
+
+function held(check: Check): Check {
+  return { ...check, holds: true }
+}
+
+function heldIfSynced(check: Check): Check {
+  return isSynced(check) ? held(check) : check
+}

@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest'
+import { createLimiter } from '../limiter/create-limiter.ts'
+import type { Decision } from './decision.ts'
+
+describe('an observed decision', () => {
+  it('is measured only if it is to be', () => {
+    const elapsed: number[] = []
+    let isTimed = true
+    const limiter = createLimiter({
+      limit: '5/min',
+      onDecision: (_, __, millis) => void elapsed.push(millis),
+      isTimed: () => isTimed,
+    })
+    limiter.check('a')
+    isTimed = false
+    limiter.check('a')
+    expect(elapsed[0]).toBeGreaterThanOrEqual(0)
+    expect(elapsed[1]).toBeNaN()
+  })
+
+  it('makes the id of a refusal once, when it is read', () => {
+    const seen: Decision[] = []
+    let made = 0
+    const limiter = createLimiter({
+      limit: '1/h',
+      identify: () => `id ${(made += 1)}`,
+      onDecision: (decision) => void seen.push(decision),
+    })
+    limiter.check('a')
+    const refused = limiter.check('a')
+    expect(made).toBe(0)
+    expect(seen[0]!.id).toBeUndefined()
+    expect([refused.id, refused.id, seen[1]!.id]).toEqual(['id 1', 'id 1', 'id 1'])
+    expect(JSON.parse(JSON.stringify(refused))).toMatchObject({ id: 'id 1', allowed: false })
+  })
+})
