@@ -1,11 +1,19 @@
 // What a call charged that was answered after it had been given up.
 import type { Verdict } from '../limit/verdict.ts'
 import type { Check } from '../stores/store.ts'
+import type { Millis } from '../time/clock.ts'
 
 /** A check whose units are to be refunded, and its place in the request. */
-interface Charged {
+export interface Charged {
   readonly check: Check
   readonly index: number
+  /** Milliseconds until time has given the units back. */
+  readonly resetAfter: Millis
+}
+
+/** Milliseconds until time has given back all of the units. */
+export function longestOf(charged: readonly { readonly resetAfter: Millis }[]): Millis {
+  return charged.reduce((most, { resetAfter }) => Math.max(most, resetAfter), 0)
 }
 
 /**
@@ -19,20 +27,26 @@ export function chargedOf(
   const isAllowed = checks.every(({ shadow }, i) => shadow === true || verdicts[i]!.allowed)
   if (!isAllowed) return []
   return checks.flatMap((check, index) => {
-    const { allowed, at } = verdicts[index]!
+    const { allowed, at, resetAfter } = verdicts[index]!
     // A lease ends by itself, and its holder may have spent from it.
     if (check.hold?.onEnd === 'spent') return []
     if (check.partial === true) return partOf(check, verdicts[index]!, index)
-    return allowed && check.cost > 0 ? [{ check: { ...check, takenAt: at }, index }] : []
+    return allowed && check.cost > 0
+      ? [{ check: { ...check, takenAt: at }, index, resetAfter }]
+      : []
   })
 }
 
-function partOf(check: Check, { held = 0, at }: Verdict, index: number): readonly Charged[] {
+function partOf(
+  check: Check,
+  { held = 0, at, resetAfter }: Verdict,
+  index: number,
+): readonly Charged[] {
   const taken = {
     ...check,
     partial: false,
     cost: check.booked === true ? check.cost : held,
     takenAt: at,
   }
-  return taken.cost > 0 ? [{ check: taken, index }] : []
+  return taken.cost > 0 ? [{ check: taken, index, resetAfter }] : []
 }
