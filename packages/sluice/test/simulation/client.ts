@@ -18,7 +18,7 @@ export interface SimulatedClientOptions {
 }
 
 /** The node that keeps a name. */
-export function nodeOf(servers: readonly Server[], name: string): Server {
+function nodeOf(servers: readonly Server[], name: string): Server {
   if (servers.length === 1) return servers[0]!
   return servers[Math.floor((slotOf(name) * servers.length) / SLOTS)]!
 }
