@@ -75,6 +75,8 @@ export interface ProxyListenerConfig extends ListenerConfig {
   readonly upstream: string
   /** The policy that counts; the only one when it is left out. */
   readonly policy?: string
+  /** The paths of LLM APIs: their tokens are reserved before, and settled by what the response says. */
+  readonly llm?: readonly string[]
   readonly keepHost: boolean
   readonly via: boolean
   /** Whether the certificate of an upstream with TLS must be valid, and a PEM file with who may have signed it. */
