@@ -47,7 +47,7 @@ describe('a slot', () => {
       if (slot.allowed) leaveWhenClosed(slot, response)
       else refused++
       if (!response.closed) open.push(response)
-      while (open.length > (i % 7) * 20) open.shift()!.close()
+      while (open.length > 40 + (i % 100)) open.shift()!.close()
     }
     for (const response of open) response.close()
     expect(refused).toBeGreaterThan(0)
