@@ -57,6 +57,7 @@ export {
   type IdentifyRefusal,
   type OnDecision,
 } from './decision/decide.ts'
+export { closestName } from './options/suggest.ts'
 export { visibleOutcomes, type RuleCheck, type VisibleOutcome } from './decision/lazy-decision.ts'
 export { explain, waitText } from './decision/explain.ts'
 export {
