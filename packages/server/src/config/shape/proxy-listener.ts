@@ -1,6 +1,5 @@
 // The shape of `listeners.proxy`, the reverse proxy.
 import { z } from 'zod'
-import type { ProxyListenerConfig } from '../config.ts'
 import { strangers } from './strangers.ts'
 import { tls } from './tls.ts'
 import { flag, host, listOf, matching, millis, port, text, whole } from './values.ts'
@@ -8,7 +7,7 @@ import { flag, host, listOf, matching, millis, port, text, whole } from './value
 const LLM_PATH = "a path such as '/v1/chat/completions', or a beginning such as '/v1/*'"
 const UPSTREAM = "a URL such as 'http://127.0.0.1:3000', without a path"
 
-export const proxyListener: z.ZodType<ProxyListenerConfig> = z.strictObject(
+export const proxyListener = z.strictObject(
   {
     host: host.default('127.0.0.1'),
     port: port.default(8088),
