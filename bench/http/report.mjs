@@ -13,7 +13,7 @@ export function report({ machine, turns, speed, tcp }) {
     `${Object.entries(machine)
       .map(([name, value]) => `${name} ${value}`)
       .join(', ')}; ${turns} turns`,
-    '## CPU µs that each adds to a request, without a network: of the quieter turns, lower quartiles (medians)',
+    '## CPU µs that each adds to a request, without a network: of the quieter turns, lower quartiles (medians, least–most); cold: the first 1,000 requests of a process',
     speedTable(speed),
     '## Ours against the floor, and against each peer with the same fields (lower quartiles)',
     ratioTable(speed),
@@ -28,9 +28,12 @@ function added(speed, cell) {
     ({ framework, contender, setting }) =>
       framework === cell.framework && contender === 'bare' && setting === cell.setting,
   )
+  const quietBare = lowerQuartile(bare?.micros ?? [])
   return {
-    quiet: lowerQuartile(cell.micros) - lowerQuartile(bare?.micros ?? []),
+    quiet: lowerQuartile(cell.micros) - quietBare,
     middle: median(cell.micros) - median(bare?.micros ?? []),
+    least: Math.min(...cell.micros) - quietBare,
+    most: Math.max(...cell.micros) - quietBare,
   }
 }
 
@@ -44,8 +47,8 @@ function speedTable(speed) {
       const cell = cellOf(speed, framework, contender, setting)
       if (cell === undefined) return '-'
       if (contender === 'bare') return `${figure(lowerQuartile(cell.micros))} in all`
-      const { quiet, middle } = added(speed, cell)
-      return `+${figure(quiet)} (${figure(middle)})`
+      const { quiet, middle, least, most } = added(speed, cell)
+      return `+${figure(quiet)} (${figure(middle)}, ${figure(least)}–${figure(most)})`
     }),
   ])
   return markdownTable(['', '', ...settings], rows)

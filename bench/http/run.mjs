@@ -12,11 +12,11 @@ import { measureSpeed } from './speed.mjs'
 import { measureTcp } from './tcp.mjs'
 
 const full = {
-  speed: { turns: 100, warmUp: 20_000, millis: 10 },
+  speed: { turns: 100, warmUp: 20_000, millis: 10, starts: 5 },
   tcp: { rounds: 2, seconds: 2, isQuick: false },
 }
 const quick = {
-  speed: { turns: 20, warmUp: 4000, millis: 5 },
+  speed: { turns: 20, warmUp: 4000, millis: 5, starts: 2 },
   tcp: { rounds: 1, seconds: 1, isQuick: true },
 }
 

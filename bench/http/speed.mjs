@@ -7,12 +7,14 @@ import { median } from '../lib/statistics.mjs'
 import { figure } from '../lib/table.mjs'
 
 /** @typedef {import('./contenders.mjs').Contender} Contender */
-/** @typedef {'memory' | 'memory, dual-stack' | 'Redis'} Setting */
+/** @typedef {'memory' | 'memory, dual-stack' | 'memory, cold' | 'Redis'} Setting */
 /** @typedef {{ framework: string, contender: string, setting: Setting, micros: number[] }} SpeedResult CPU µs per request, one number for each turn */
-/** @typedef {{ turns: number, warmUp: number, millis: number, redis: string }} Plan `millis`: CPU time of one turn of the bare framework */
+/** @typedef {{ turns: number, warmUp: number, millis: number, starts: number, redis: string }} Plan `millis`: CPU time of one turn of the bare framework; `starts`: processes for the cold figures */
 
 /** Requests that show how quick a framework is. */
 const PROBE = 500
+/** The first requests of a process: what a short measurement, or a process that has just begun, pays. */
+const COLD = 1000
 
 /**
  * @param {readonly Contender[]} contenders
@@ -28,8 +30,35 @@ export async function measureSpeed(contenders, plan, progress) {
     results.push(
       ...(await takeTurns(its, ['memory', 'memory, dual-stack'], plan, progress)),
       ...(await takeTurns(limiting, ['Redis'], plan, progress)),
+      ...(await measureCold(its, plan, progress)),
     )
   }
+  return results
+}
+
+/**
+ * Each contender in processes that have just begun.
+ * @param {readonly Contender[]} contenders of one framework
+ * @param {Plan} plan
+ * @param {(line: string) => void} progress
+ */
+async function measureCold(contenders, { starts }, progress) {
+  const results = contenders.map(({ framework, name }) => {
+    return /** @type {SpeedResult} */ ({
+      framework,
+      contender: name,
+      setting: 'memory, cold',
+      micros: [],
+    })
+  })
+  for (const { round, cell: result } of interleaved(results, starts)) {
+    const { framework, contender } = result
+    const cell = await start({ framework, name: contender, warmUp: 0 })
+    result.micros[round] = await cell.run(COLD, false)
+    cell.stop()
+  }
+  const figures = results.map(({ contender, micros }) => `${contender} ${figure(median(micros))}`)
+  progress(`${contenders[0]?.framework}, cold: ${figures.join(', ')} µs`)
   return results
 }
 

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
 /** @typedef {import('./loads.mjs').Load} Load */
-/** @typedef {{ perSecond: number, perCpuSecond: number, median: number, slowest: number }} Cell decisions, and milliseconds of requests */
+/** @typedef {{ perSecond: number, perCpuSecond: number, median: number, slowest: number, cold?: { perSecond: number, perCpuSecond: number } | undefined }} Cell decisions, and milliseconds of requests; `cold`: the first second of the load, in its first round */
 
 const execute = promisify(execFile)
 const script = fileURLToPath(new URL('bodies.lua', import.meta.url))
@@ -34,25 +34,35 @@ export async function measure(server, load, seconds) {
     const file = join(folder, 'bodies')
     const lines = Array.from({ length: BODIES }, (_, i) => JSON.stringify(load.body(i)))
     writeFileSync(file, `${lines.join('\n')}\n`)
-    await warmUp(server, load, file)
+    const cold = await warmUp(server, load, file)
     const before = server.cpuSeconds()
     const { requests, took, median, slowest } = await wrk(server, seconds, file)
     const cpu = server.cpuSeconds() - before
     const made = requests * load.decisions
-    return { perSecond: made / took, perCpuSecond: made / cpu, median, slowest }
+    return { perSecond: made / took, perCpuSecond: made / cpu, median, slowest, cold }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
-/** @param {import('./servers.mjs').Server} server @param {Load} load @param {string} file */
+/**
+ * Returns what the first second gave; undefined when the cell is warm.
+ * @param {import('./servers.mjs').Server} server
+ * @param {Load} load
+ * @param {string} file
+ */
 async function warmUp(server, { name, decisions }, file) {
   const done = warm.get(server) ?? new Set()
-  if (done.has(name)) return
+  if (done.has(name)) return undefined
   warm.set(server, done.add(name))
-  let made = 0
-  for (let second = 0; made < WARM && second < LONGEST_WARM_UP; second++)
+  const before = server.cpuSeconds()
+  const first = await wrk(server, 1, file)
+  const cpu = server.cpuSeconds() - before
+  let made = first.requests * decisions
+  const cold = { perSecond: made / first.took, perCpuSecond: made / cpu }
+  for (let second = 1; made < WARM && second < LONGEST_WARM_UP; second++)
     made += (await wrk(server, 1, file)).requests * decisions
+  return cold
 }
 
 /** @param {import('./servers.mjs').Server} server @param {number} seconds @param {string} file */

@@ -1,6 +1,7 @@
 // Prints the results of the service's benchmark as tables.
+import { loads } from './loads.mjs'
 import { median, pairedRatio } from '../lib/statistics.mjs'
-import { figure, markdownTable } from '../lib/table.mjs'
+import { figure, markdownTable, withSpread } from '../lib/table.mjs'
 
 /** @typedef {{ contender: string, load: string, cells: import('./measure.mjs').Cell[] }} Result one cell for each round */
 
@@ -11,16 +12,28 @@ const FLOOR = 'bare echo'
 export function report({ machine, rounds, results }) {
   const about = Object.entries(machine).map(([name, value]) => `${name} ${value}`)
   return [
-    `${about.join(', ')}; ${rounds} rounds, medians`,
+    `${about.join(', ')}; ${rounds} rounds, medians (least–most)`,
     '## Decisions',
     markdownTable(
-      ['', 'load', 'per second', 'per CPU-second', 'p50 ms', 'p99 ms'],
+      ['', 'load', 'per second', 'per CPU-second', 'CPU µs a request', 'p50 ms', 'p99 ms'],
       results.map(({ contender, load, cells }) => [
         contender,
         load,
-        .../** @type {const} */ (['perSecond', 'perCpuSecond', 'median', 'slowest']).map((name) =>
-          figure(median(cells.map((cell) => cell[name]))),
-        ),
+        withSpread(cells.map(({ perSecond }) => perSecond)),
+        withSpread(cells.map(({ perCpuSecond }) => perCpuSecond)),
+        withSpread(cells.map(({ perCpuSecond }) => (1e6 * decisionsOf(load)) / perCpuSecond)),
+        figure(median(cells.map((cell) => cell.median))),
+        figure(median(cells.map((cell) => cell.slowest))),
+      ]),
+    ),
+    '## Cold: the first second of each load. Servers are started once, so all but the first load find some code warm',
+    markdownTable(
+      ['', 'load', 'per second', 'per CPU-second'],
+      results.map(({ contender, load, cells }) => [
+        contender,
+        load,
+        figure(cells[0]?.cold?.perSecond),
+        figure(cells[0]?.cold?.perCpuSecond),
       ]),
     ),
     '## Ours / bare echo of the same body (paired, median)',
@@ -34,6 +47,9 @@ export function report({ machine, rounds, results }) {
     ),
   ].join('\n\n')
 }
+
+/** The decisions in each request of a load. @param {string} load */
+const decisionsOf = (load) => loads.find(({ name }) => name === load)?.decisions ?? NaN
 
 /** @param {Result[]} results @param {string} load @param {'perSecond' | 'perCpuSecond'} name */
 function ratio(results, load, name) {

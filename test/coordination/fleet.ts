@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Program } from '../compile.ts'
 import { startRedis, type RedisServer } from '../servers/redis-server.ts'
+import { startSentinel, type RedisSentinel } from '../servers/redis-sentinel.ts'
 import type { Answer, Missed, Plan, Request } from './orders.ts'
 import { readRecord, sharedTime, type Admitted } from './record.ts'
 
@@ -29,20 +30,35 @@ export class Fleet {
   readonly plan: Plan
   readonly server: RedisServer
   readonly members: Member[] = []
+  /** The sentinels that guard the server, if there are any. */
+  readonly sentinel: RedisSentinel | undefined
   private readonly program: Program
   private readonly folder = mkdtempSync(join(tmpdir(), 'sluice-fleet-'))
   private readonly running = new Set<ChildProcess>()
   private readonly files: string[] = []
 
-  private constructor(program: Program, plan: Plan, server: RedisServer) {
+  private constructor(
+    program: Program,
+    plan: Plan,
+    server: RedisServer,
+    sentinel: RedisSentinel | undefined,
+  ) {
+    this.sentinel = sentinel
     this.program = program
     this.plan = plan
     this.server = server
   }
 
   /** Starts a server and processes that it answers. */
-  static async start(program: Program, plan: Plan, size: number): Promise<Fleet> {
-    const fleet = new Fleet(program, plan, await startRedis())
+  static async start(
+    program: Program,
+    plan: Plan,
+    size: number,
+    isGuarded = false,
+  ): Promise<Fleet> {
+    const sentinel = isGuarded ? await startSentinel() : undefined
+    const server = await (sentinel?.primary() ?? startRedis())
+    const fleet = new Fleet(program, plan, server, sentinel)
     try {
       const added = Array.from({ length: size }, (_, i) => fleet.add(i))
       fleet.members.push(...(await Promise.all(added)))
@@ -57,7 +73,10 @@ export class Fleet {
   async add(seed: number): Promise<Member> {
     const file = join(this.folder, `${this.files.length}.record`)
     this.files.push(file)
-    const orders = { ...this.plan, port: this.server.port, seed, file }
+    const { sentinel } = this
+    const sentinels = sentinel?.sentinels.map(({ host, port }) => ({ host, port }))
+    const guarded = sentinels === undefined ? {} : { sentinels, name: sentinel!.name }
+    const orders = { ...this.plan, port: this.server.port, ...guarded, seed, file }
     const child = fork(this.program.script, [JSON.stringify(orders)], {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     })
@@ -68,6 +87,11 @@ export class Fleet {
     return memberOf(child)
   }
 
+  /** The server that decides now. */
+  async primary(): Promise<RedisServer> {
+    return this.sentinel?.primary() ?? this.server
+  }
+
   /** Every admitted request of each process, also of those that have ended. */
   records(): Admitted[][] {
     return this.files.map(readRecord)
@@ -76,7 +100,7 @@ export class Fleet {
   /** Ends what still runs. */
   async stop(): Promise<void> {
     for (const child of this.running) child.kill('SIGKILL')
-    await this.server.stop()
+    await (this.sentinel ?? this.server).stop()
     rmSync(this.folder, { recursive: true, force: true })
   }
 }

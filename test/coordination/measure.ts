@@ -36,11 +36,11 @@ export interface Size {
 /** Runs a scenario with a fleet of its own. */
 export async function measure(
   program: Program,
-  { happen }: Pick<Scenario, 'happen'>,
+  { happen, isGuarded }: Pick<Scenario, 'happen' | 'isGuarded'>,
   plan: Plan,
   { members, length }: Size,
 ): Promise<Measured> {
-  const fleet = await Fleet.start(program, plan, members)
+  const fleet = await Fleet.start(program, plan, members, isGuarded)
   try {
     const began = sharedTime()
     for (const member of fleet.members) member.load()
@@ -57,7 +57,7 @@ export async function measure(
       missed,
       used: usedOf(plan, record, forgotten ?? Infinity),
       bound: burst + rate * RESOLUTION + overOf(plan, records),
-      calls: callsOf(await fleet.server.cli('INFO', 'commandstats')),
+      calls: callsOf(await (await fleet.primary()).cli('INFO', 'commandstats')),
     }
   } finally {
     await fleet.stop()

@@ -19,7 +19,12 @@ async function main(orders: Orders): Promise<void> {
   process.on('disconnect', () => process.exit())
   const say = (message: Answer): void => void process.send!(message)
   const { mode, bucket, life, interval, demand, isBursty, keys, port, seed, file } = orders
-  const client = new Redis(ioredisOptions({ host: '127.0.0.1', port }))
+  const { sentinels, name } = orders
+  const where =
+    sentinels === undefined
+      ? { host: '127.0.0.1', port }
+      : { sentinels: [...sentinels], name: name! }
+  const client = new Redis(ioredisOptions(where))
   client.on('error', () => {})
   const store = withCoordination(redisStore(client, { timeout: 500, onWarning: () => {} }), {
     life,

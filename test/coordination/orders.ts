@@ -22,6 +22,9 @@ export interface Plan {
 /** The orders of one member. */
 export interface Orders extends Plan {
   readonly port: number
+  /** The sentinels that know the server, and its name among them. */
+  readonly sentinels?: readonly { readonly host: string; readonly port: number }[]
+  readonly name?: string
   readonly seed: number
   /** Where the record goes. */
   readonly file: string

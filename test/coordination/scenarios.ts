@@ -1,6 +1,7 @@
 // What happens to a fleet while it is under load.
 import { until } from '../servers/until.ts'
 import { after, type Fleet } from './fleet.ts'
+import type { Plan } from './orders.ts'
 import { sharedTime } from './record.ts'
 
 /** One scenario. */
@@ -8,6 +9,8 @@ export interface Scenario {
   readonly name: string
   readonly isBursty: boolean
   readonly keys: number
+  /** Whether sentinels guard the server. */
+  readonly isGuarded?: boolean
   /** Lets it happen while the load is on. Gives the instant from which on the counts are those of an empty server. */
   readonly happen: (fleet: Fleet, length: number) => Promise<number | void>
 }
@@ -23,6 +26,7 @@ export const scenarios: readonly Scenario[] = [
   { ...HOT, name: 'SIGSTOP past the end', isBursty: false, happen: stopPastTheEnd },
   { ...HOT, name: 'store stalled 2 s', happen: stall },
   { ...HOT, name: 'store restarted empty', happen: restartEmpty },
+  { ...HOT, name: 'failover by Sentinel', isGuarded: true, happen: failOver },
   { ...HOT, name: 'rolling restart', happen: roll },
 ]
 
@@ -84,11 +88,25 @@ async function restartEmpty({ members, server, plan }: Fleet, length: number): P
     ),
   )
   // What the old server leased ends within one life. The new one leases nothing for as long.
-  const lasting = { leased: plan.life, synced: plan.interval, strict: 0 }
-  const forgotten = sharedTime() + lasting[plan.mode]
+  const forgotten = sharedTime() + lastingOf(plan)
   await server.restart()
   await first!.until(after((length * 2) / 3 + plan.life))
   return forgotten
+}
+
+/** The primary dies and a replica takes over. It may lack the last writes, in every mode: read apart, as an empty one. */
+async function failOver({ members, sentinel, plan }: Fleet, length: number): Promise<number> {
+  const [first] = members
+  await first!.until(after(length / 3))
+  const forgotten = sharedTime() + lastingOf(plan)
+  await sentinel!.failover()
+  await first!.until(after((length * 2) / 3 + plan.life))
+  return forgotten
+}
+
+/** For how long members may go on by what a server that is gone told them. */
+function lastingOf({ mode, life, interval }: Plan): number {
+  return { leased: life, synced: interval, strict: 0 }[mode]
 }
 
 /** Each member ends and another one takes its place, one after the other. */

@@ -1,10 +1,11 @@
-// The code in the README and the guides: all of it compiles; what is marked `js` also runs and prints what its comments say.
+// The code in the README, the guides and the doc comments of public names: all of it compiles; what is marked `js` also runs and prints what its comments say.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { format } from 'node:util'
 import { afterAll, describe, expect, it, vi } from 'vitest'
+import { hoverExamples } from './hover-examples.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 /** Pages that have no code to run. */
@@ -46,6 +47,9 @@ interface Block {
 const folder = mkdtempSync(join(root, 'test/docs/dist-blocks-'))
 const blocks = pages.flatMap(blocksOf)
 for (const { file, code } of blocks) writeFileSync(file, `${code}\nexport {}\n`)
+const hovers = hoverExamples()
+for (const { name, code } of hovers)
+  writeFileSync(join(folder, `hover-${name.replaceAll(/\W+/g, '-')}.ts`), `${code}\nexport {}\n`)
 
 afterAll(() => rmSync(folder, { recursive: true }))
 
@@ -58,7 +62,11 @@ it('no block turns a wait of null, which no time ends, into a wait of 0', () => 
   expect(wrong.map(({ name }) => name)).toEqual([])
 })
 
-it('every block compiles', () => {
+it('the doc comments have examples', () => {
+  expect(hovers.length).toBeGreaterThan(70)
+})
+
+it('every block and every example of a doc comment compiles', () => {
   const source = (path: string): string[] => [join(root, 'packages/sluice/src', path)]
   const config = {
     extends: join(root, 'tsconfig.base.json'),
@@ -74,6 +82,7 @@ it('every block compiles', () => {
         '@sluice/nest': source('../../nest/src/index.ts'),
         'sluice/http': source('http/index.ts'),
         'sluice/http/*': source('http/*.ts'),
+        'sluice/budgets': source('budgets/index.ts'),
         'sluice/client': source('client/index.ts'),
         'sluice/redis': source('redis/index.ts'),
         'sluice/resilience': source('resilience/index.ts'),

@@ -1,8 +1,11 @@
-// The packed package in Jest, an old TypeScript, Workers, Bun and Deno: tools that load packages in their own ways.
+// The packed package in Jest, an old TypeScript, Next.js, Workers, Bun and Deno: tools that load packages in their own ways.
+import { spawn } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { freePort } from '../servers/ports.ts'
+import { until } from '../servers/until.ts'
 import { publicEntries, run, type Scratch } from './scratch.ts'
 
 /** Installed by name from the npm registry. */
@@ -10,11 +13,15 @@ const TOOLS = {
   bun: '1.4.4',
   deno: '2.9.6',
   jest: '30.5.2',
+  next: '15.5.29',
+  react: '19.0.9',
+  'react-dom': '19.0.9',
   typescript: '5.4.5',
   workerd: '1.20261104.1',
 }
 
 const MINUTE = 60_000
+const NEXT = 'node_modules/next/dist/bin/next'
 const cache = fileURLToPath(
   new URL('../../node_modules/.cache/sluice/other-tools', import.meta.url),
 )
@@ -93,6 +100,51 @@ export function testOtherTools(scratch: Scratch): void {
           limiter.check()`,
       })
       expect(run(tool('tsc'), ['-p', '.'], folder)).toBe('')
+    })
+
+    test('works in a route handler of Next.js 15', { timeout: 10 * MINUTE }, async () => {
+      const folder = scratch.project('next', 'module', {})
+      mkdirSync(join(folder, 'app/api'), { recursive: true })
+      writeFileSync(
+        join(folder, 'app/layout.js'),
+        'export default ({ children }) => <html><body>{children}</body></html>',
+      )
+      writeFileSync(
+        join(folder, 'app/api/route.js'),
+        `import { rateLimit } from 'sluice/http/fetch'
+const limit = rateLimit({ limit: '2/min', address: (request) => request.headers.get('x-client') })
+export const dynamic = 'force-dynamic'
+export const GET = limit(() => Response.json({ ok: true }))`,
+      )
+      // Next.js looks for its own parts beside the project.
+      for (const name of readdirSync(join(cache, 'node_modules')))
+        if (!name.startsWith('.'))
+          cpSync(join(cache, 'node_modules', name), join(folder, 'node_modules', name), {
+            recursive: true,
+          })
+      run(process.execPath, [join(folder, NEXT), 'build'], folder)
+      const port = await freePort()
+      const server = spawn(
+        process.execPath,
+        [join(folder, NEXT), 'start', '-H', '127.0.0.1', '-p', String(port)],
+        { cwd: folder, stdio: 'ignore' },
+      )
+      onTestFinished(() => void server.kill('SIGKILL'))
+      const ask = async (client: string): Promise<number> => {
+        const headers = { 'x-client': client }
+        const response = await fetch(`http://127.0.0.1:${port}/api`, { headers })
+        await response.text()
+        return response.status
+      }
+      const isThere = (): Promise<boolean> =>
+        ask('192.0.2.9').then(
+          () => true,
+          () => false,
+        )
+      await until('it listens', MINUTE, isThere)
+      const statuses = []
+      for (let i = 0; i < 3; i++) statuses.push(await ask('192.0.2.1'))
+      expect(statuses).toEqual([200, 200, 429])
     })
 
     // Workers have WeakRef from the compatibility date 2025-05-05 on.

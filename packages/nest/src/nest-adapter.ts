@@ -74,6 +74,12 @@ export function rawResponse(response: NestResponse): RawResponse {
   return 'raw' in response ? response.raw : response
 }
 
+/** Sends a text; Express and Fastify have the same methods for it. */
+export function sendText(response: NestResponse, status: number, body: string): void {
+  const sender = response as unknown as { status(code: number): { send(body: string): unknown } }
+  sender.status(status).send(body)
+}
+
 function text(value: number | string | readonly string[] | undefined): string | undefined {
   if (value === undefined || typeof value === 'string') return value
   return typeof value === 'number' ? String(value) : value.join(', ')

@@ -12,7 +12,13 @@ import {
   type RequestGuard,
 } from 'sluice/http'
 import { exceptionOf } from './exception.ts'
-import { nestAdapter, rawResponse, type NestRequest, type NestResponse } from './nest-adapter.ts'
+import {
+  nestAdapter,
+  rawResponse,
+  sendText,
+  type NestRequest,
+  type NestResponse,
+} from './nest-adapter.ts'
 
 /** The metadata of `@Cost`: units per request. */
 export const COST = 'sluice:cost'
@@ -102,5 +108,8 @@ function refuse(
   const reply = action.type === 'handled' ? refusal! : action.reply
   if (rawResponse(response).headersSent)
     throw exceptionOf({ ...reply, fields: [] }, decision, response)
-  throw exceptionOf(reply, decision, response)
+  const exception = exceptionOf(reply, decision, response)
+  // Nest would wrap a text into JSON, whatever its content type says.
+  if (typeof exception.getResponse() === 'string') sendText(response, reply.status, reply.body)
+  throw exception
 }

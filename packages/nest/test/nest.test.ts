@@ -116,6 +116,48 @@ describe('rateLimit for Nest', () => {
     expect(response.headers.get('retry-after')).toBe('60')
   })
 
+  it('lets onRefused choose status, body and content type', async () => {
+    const guard = rateLimit(limiterOf({ limit: '1/min' }), {
+      onRefused: async () => ({
+        status: 420,
+        body: '<p>Slow down.</p>',
+        headers: { 'content-type': 'text/html; charset=utf-8' },
+      }),
+    })
+    const { url, handled } = await start([guard])
+    await fetch(`${url}/7`)
+    const response = await fetch(`${url}/8`)
+    expect([response.status, await response.text()]).toEqual([420, '<p>Slow down.</p>'])
+    expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
+    expect(response.headers.get('retry-after')).toBe('60')
+    expect(handled).toEqual(['7'])
+  })
+
+  it('lets onRefused answer by itself, such as with a redirect', async () => {
+    const guard = rateLimit<Request, ExpressResponse>(limiterOf({ limit: '1/min' }), {
+      onRefused: (_decision, _request, response) => {
+        response.redirect(303, '/busy')
+        return 'handled'
+      },
+    })
+    const { url, handled } = await start([guard])
+    await fetch(`${url}/7`)
+    const response = await fetch(`${url}/8`, { redirect: 'manual' })
+    expect([response.status, response.headers.get('location')]).toEqual([303, '/busy'])
+    expect(handled).toEqual(['7'])
+  })
+
+  it('hands what onRefused throws to the filters of the application', async () => {
+    const guard = rateLimit(limiterOf({ limit: '1/min' }), {
+      onRefused: () => {
+        throw new HttpException('not today', 418)
+      },
+    })
+    const { url } = await start([guard])
+    await fetch(`${url}/7`)
+    expect((await fetch(`${url}/8`)).status).toBe(418)
+  })
+
   it('limits a method by its own decorator', async () => {
     const { url } = await start([], { routeLimiter: limiterOf({ limit: '1/min' }) })
     expect((await fetch(`${url}/7`)).status).toBe(200)

@@ -58,6 +58,20 @@ test('counts decisions by the binding rule, and what shadows would have refused'
   )
 })
 
+test('counts the requests that a rule skipped for want of an attribute', async () => {
+  const { post, metrics } = await running({
+    policies: [{ name: 'api', rules: [{ name: 'per-user', by: ['user', 'plan'], limit: '2/h' }] }],
+  })
+  await post('/v1/check', { attributes: { usr: 'ann', plan: 'free' } })
+  await post('/v1/check', { attributes: { user: 'ann' } })
+  await post('/v1/check', { attributes: { user: 'ann', plan: 'free' } })
+  const text = await metrics()
+  for (const missing of ['user', 'plan'])
+    expect(text).toContain(
+      `sluice_rule_skipped_total{policy="api",rule="per-user",missing="${missing}"} 1\n`,
+    )
+})
+
 test('is what Prometheus asks for', async () => {
   const { url } = await running({ policies })
   const response = await fetch(`${url}/metrics`)

@@ -59,6 +59,7 @@ export {
   type OnDecision,
 } from './decision/decide.ts'
 export { watchThresholds, type ThresholdEvent } from './decision/thresholds.ts'
+export { closestName } from './options/suggest.ts'
 export { visibleOutcomes, type RuleCheck, type VisibleOutcome } from './decision/lazy-decision.ts'
 export { explain, waitText } from './decision/explain.ts'
 export {

@@ -75,7 +75,7 @@ describe('sluice import express-rate-limit', () => {
       {
         name: 'limit-1',
         by: ['ip'],
-        limit: { quota: 2, window: '15min', algorithm: 'fixed-window' },
+        limit: { quota: 2, window: '15min', algorithm: 'fixed-window', anchor: 'first' },
       },
     ])
   })
@@ -201,7 +201,7 @@ const both = new RateLimiterUnion(login, api)
       {
         name: 'login',
         by: ['key'],
-        limit: { quota: 5, window: '15min', algorithm: 'fixed-window' },
+        limit: { quota: 5, window: '15min', algorithm: 'fixed-window', anchor: 'first' },
       },
       {
         name: 'limit-2',

@@ -1,5 +1,5 @@
 // Options of express-rate-limit and @fastify/rate-limit in our words: as a rule, and as source code.
-import { duration, type AlgorithmName, type Rule } from 'sluice'
+import { duration, type Rule } from 'sluice'
 import { windowText, type Note } from './imported.ts'
 import type { CallOption, CallOptions } from './source.ts'
 
@@ -28,8 +28,8 @@ const renamed =
   (name: string): Translate =>
   ({ text }) => ({ code: [`${name}: ${text}`] })
 
-/** How they count. */
-const ALGORITHM: AlgorithmName = 'fixed-window'
+/** How they count: in fixed windows, each of which begins with the first request of a key. */
+const COUNTING = { algorithm: 'fixed-window', anchor: 'first' } as const
 
 const PASS_ON_ERROR: Translate = ({ value }) => ({
   code: [`onFailure: '${value === true ? 'open' : 'closed'}'`],
@@ -225,7 +225,7 @@ function limitCode(
   const millis = window === undefined ? defaults.window : millisOf(window.value)
   const windowCode = millis === undefined ? window!.text : `'${windowText(millis)}'`
   const quotaCode = quota === undefined ? String(defaults.quota) : quota.text
-  return `limit: { quota: ${quotaCode}, window: ${windowCode}, algorithm: '${ALGORITHM}' }`
+  return `limit: { quota: ${quotaCode}, window: ${windowCode}, algorithm: '${COUNTING.algorithm}', anchor: '${COUNTING.anchor}' }`
 }
 
 /** What `message` and `statusCode` say. */
@@ -252,7 +252,7 @@ function ruleOf(
   const millis = window === undefined ? defaults.window : millisOf(window.value)
   if (typeof units !== 'number' || !Number.isSafeInteger(units) || millis === undefined)
     return undefined
-  const limit = { quota: units, window: windowText(millis) as '1min', algorithm: ALGORITHM }
+  const limit = { quota: units, window: windowText(millis) as '1min', ...COUNTING }
   return { name, by: ['ip'], limit }
 }
 

@@ -24,7 +24,8 @@ const OPTION_NOTES: Readonly<Record<string, string | undefined>> = {
   inMemoryBlockDuration: 'inMemoryBlockDuration: write holdRefusals of redisStore',
   rejectIfRedisNotReady: 'rejectIfRedisNotReady: calls fail at once while there is no connection',
   customIncrTtlLuaScript: 'customIncrTtlLuaScript: the script is part of the store',
-  customFixedWindow: 'customFixedWindow: write algorithm: fixed-window',
+  customFixedWindow:
+    'customFixedWindow: leave out anchor: first, so that windows begin at fixed times',
   timeoutMs: 'timeoutMs: write timeout of the store',
   rejectIfValkeyNotReady: 'rejectIfValkeyNotReady: calls fail at once while there is no connection',
   blockOnConsumed: 'blockOnConsumed: write the lockout of a policy',
@@ -75,7 +76,10 @@ export function importRateLimiterFlexible(text: string, file: string): Imported 
       limit: {
         quota: points.value,
         window: window as '1min',
-        algorithm: isEven ? 'leaky-bucket' : 'fixed-window',
+        // Their windows begin with the first request of a key.
+        ...(isEven
+          ? { algorithm: 'leaky-bucket' }
+          : { algorithm: 'fixed-window', anchor: 'first' }),
       },
     })
     for (const option of options.values()) {

@@ -11,7 +11,7 @@ import { isLong, lengthOf } from '../../../../test/length.ts'
 import { until } from '../../../../test/servers/until.ts'
 import { attackedService, TOKEN, type AttackedService } from './attacked-service.ts'
 
-vi.setConfig({ testTimeout: 170_000 })
+vi.setConfig({ testTimeout: 600_000 })
 
 const rows: Record<string, unknown>[] = []
 afterAll(() => console.table(rows))
@@ -147,7 +147,7 @@ const attacks: Record<string, (service: AttackedService) => Promise<unknown>> = 
       const before = command.errors().length
       writeFileSync(file, text)
       command.child.kill('SIGHUP')
-      await until('it was refused', 20_000, async () =>
+      await until('it was refused', 150_000, async () =>
         command.errors().slice(before).includes('the old'),
       )
     }

@@ -1,213 +1,81 @@
-// The configuration of the service after reading: every default filled in, every policy parsed.
-import type { AlgorithmName, Millis, OnStoreFailure, Policy } from 'sluice'
+// The configuration of the service after reading: every default filled in, every policy parsed. Its types follow from the shape.
+import type { Policy } from 'sluice'
 import type { DialectName } from 'sluice/http'
-import type { LogLevel } from '../log/log.ts'
-import type { Charging, EnvoyHeaders } from './envoy-options.ts'
+import type { z } from 'zod'
+import type { adminListener } from './shape/admin.ts'
+import type { envoy } from './shape/envoy.ts'
+import type { failure } from './shape/failure.ts'
+import type { file } from './shape/file.ts'
+import type { grpc } from './shape/grpc.ts'
+import type { http, listeners } from './shape/listeners.ts'
+import type { proxyListener } from './shape/proxy-listener.ts'
+import type { proxy } from './shape/proxy.ts'
+import type { shutdown } from './shape/shutdown.ts'
+import type { store } from './shape/store.ts'
+import type { tls } from './shape/tls.ts'
+import type { webhook } from './shape/webhooks.ts'
 
-/** Counts in this process, lost when it ends. */
-export interface MemoryStoreConfig {
-  readonly kind: 'memory'
-  /** Most keys held at once. */
-  readonly maxKeys: number
-}
+/** What a shape gives. */
+type Read<T extends z.ZodType> = Readonly<z.output<T>>
+
+/** Where counts live. A URL of Redis may hold a password: never log it. */
+export type StoreConfig = Read<typeof store>
 
 /** Counts in Redis or Valkey, shared by every instance of the service. */
-export interface RedisStoreConfig {
-  readonly kind: 'redis'
-  /** `redis://` or `rediss://`, with user, password and database as usual. Never log it: it holds a secret. */
-  readonly url: string
-  /** What every key begins with. */
-  readonly prefix: string
-  /** When a call is given up. */
-  readonly timeout: Millis
-  /** Whether the URL names a node of a cluster. */
-  readonly cluster: boolean
-}
+export type RedisStoreConfig = Extract<StoreConfig, { readonly kind: 'redis' }>
 
-/** Where counts live. */
-export type StoreConfig = MemoryStoreConfig | RedisStoreConfig
+/** Counts in this process, lost when it ends. */
+export type MemoryStoreConfig = Extract<StoreConfig, { readonly kind: 'memory' }>
 
 /** Keys and certificates of a listener; relative paths are beside the configuration. */
-export interface TlsConfig {
-  /** A PEM file with the certificate, followed by those between it and the root. */
-  readonly cert: string
-  /** A PEM file with its private key. */
-  readonly key: string
-  /** A PEM file with the certificates that may have signed a client's. */
-  readonly ca?: string
-  /** Whether a client must show a certificate. Default `required` when `ca` is there; without it none is requested. */
-  readonly clients?: 'required' | 'optional'
-  /** Names of which a client's certificate must have one. Default: any certificate that `ca` has signed will do. */
-  readonly clientNames?: readonly string[]
-  readonly minVersion: 'TLSv1.2' | 'TLSv1.3'
-}
+export type TlsConfig = Read<typeof tls>
 
-/** Where a protocol listens. */
-export interface ListenerConfig {
-  readonly host: string
-  /** 0 lets the system choose. */
-  readonly port: number
-  /** Plain text when it is left out. */
-  readonly tls?: TlsConfig
-}
+/** The HTTP listener and its limits for strangers. */
+export type HttpListenerConfig = Read<typeof http>
 
-/** The HTTP listener and what it takes from strangers. */
-export interface HttpListenerConfig extends ListenerConfig {
-  /** Most bytes of a request's body, and of its headers. */
-  readonly maxBody: number
-  readonly maxHeaders: number
-  /** How long a client may take to send the headers, and the whole request. */
-  readonly headersTimeout: Millis
-  readonly requestTimeout: Millis
-  /** How long a connection may stay open between two requests. */
-  readonly idleTimeout: Millis
-  /** How long a client may leave an answer unread. */
-  readonly sendTimeout: Millis
-  readonly maxConnections: number
-  readonly maxConnectionsPerAddress: number
-  /** Requests of one address that may be unanswered at once. */
-  readonly maxRequestsPerAddress: number
-}
+/** Where a protocol listens; a port of 0 lets the system choose. */
+export type ListenerConfig = Pick<HttpListenerConfig, 'host' | 'port' | 'tls'>
 
 /** The reverse proxy: where it listens, what is behind it, and how long either side may take. */
-export interface ProxyListenerConfig extends ListenerConfig {
-  /** `http:` or `https:`, host and port, without a path. */
-  readonly upstream: string
-  /** The policy that counts; the only one when it is left out. */
-  readonly policy?: string
-  readonly keepHost: boolean
-  readonly via: boolean
-  /** Whether the certificate of an upstream with TLS must be valid, and a PEM file with who may have signed it. */
-  readonly verifyUpstream: boolean
-  readonly upstreamCa?: string
-  readonly connectTimeout: Millis
-  readonly timeout: Millis
-  readonly tunnelTimeout: Millis
-  /** Most requests and WebSockets at the upstream at once. */
-  readonly maxRequests: number
-  readonly maxHeaders: number
-  readonly headersTimeout: Millis
-  readonly requestTimeout: Millis
-  readonly idleTimeout: Millis
-  /** How long a client may leave an answer unread. */
-  readonly sendTimeout: Millis
-  readonly maxConnections: number
-  readonly maxConnectionsPerAddress: number
-  /** Requests of one address that may be unanswered at once. */
-  readonly maxRequestsPerAddress: number
-}
+export type ProxyListenerConfig = Read<typeof proxyListener>
 
 /** The admin API. It is off as long as there is no token. */
-export interface AdminListenerConfig extends HttpListenerConfig {
+export type AdminListenerConfig = Read<typeof adminListener> & {
   /** The SHA-256 of the environment's token, in hex: the token itself is kept nowhere. */
   readonly tokenDigest?: string
-  /** A file of tokens, one a line; beside the configuration when it is relative. */
-  readonly tokenFile?: string
-  /** Where audit lines are written beside the log. */
-  readonly auditFile?: string
 }
 
-/** The gRPC listener and what it takes from strangers. */
-export interface GrpcListenerConfig extends ListenerConfig {
-  /** Most bytes of one message. Default 1 MiB. */
-  readonly maxMessage?: number
-  /** Maximum number of descriptors in one request. Default 128. */
-  readonly maxDescriptors?: number
-  /** Most bytes of a call's headers. Default 16 KiB. */
-  readonly maxHeaders?: number
-  /** Default 20,000. */
-  readonly maxConnections?: number
-  /** Default 10,000. */
-  readonly maxConnectionsPerAddress?: number
-  /** Calls of one address that may be unanswered at once. Default 10,000. */
-  readonly maxRequestsPerAddress?: number
-}
+/** The gRPC listener and its limits for strangers. */
+export type GrpcListenerConfig = Read<typeof grpc>
 
 /** The listeners and their addresses; a protocol without one is off. */
-export interface ListenersConfig {
-  readonly http: HttpListenerConfig
-  readonly grpc?: GrpcListenerConfig
-  readonly proxy?: ProxyListenerConfig
+export type ListenersConfig = Omit<Read<typeof listeners>, 'admin'> & {
   readonly admin?: AdminListenerConfig
 }
 
 /** The rate limit service of Envoy: its own files of descriptors, and how their limits are kept. */
-export interface EnvoyConfig {
-  /** Files and folders in the format of Envoy's own service; beside the configuration when they are relative. */
-  readonly files: readonly string[]
-  /** Whether several files may speak of one domain. */
-  readonly mergeDomains: boolean
-  readonly algorithm: AlgorithmName
-  readonly charging: Charging
-  /** Headers for the client, beside what Envoy adds itself. */
-  readonly headers: readonly EnvoyHeaders[]
-  readonly onStoreFailure: OnStoreFailure
-  /** Whether tools may ask which services there are. */
-  readonly reflection: boolean
-}
+export type EnvoyConfig = Read<typeof envoy>
 
 /** How requests are read at `/v1/auth/…` and by the reverse proxy. */
-export interface ProxyConfig {
-  /** Patterns such as `/orders/{id}`; what matches none of them counts as one route. */
-  readonly routes: readonly string[]
-  /** Attributes by the request field that holds them, such as `apiKey: x-api-key`. */
-  readonly attributes: Readonly<Record<string, string>>
+export type ProxyConfig = Read<typeof proxy> & {
   /** Those of the whole service unless the file says otherwise here. */
   readonly headers: readonly DialectName[]
-  /** How long an auth request is held for a leaky bucket; longer delays are refused. Below the proxy's own timeout. */
-  readonly maxDelay: Millis
-  /** Whether CORS preflights are counted; blocks refuse them in any case. */
-  readonly countPreflights: boolean
-  /** Whether paths that servers read in different ways are counted as all of them, or refused with 400. */
-  readonly ambiguousPaths: 'count' | 'refuse'
 }
 
 /** What happens while a remote store cannot answer; each rule's `onStoreFailure` says whether it is used. */
-export interface FailureConfig {
-  /** The part of every quota and burst that this instance grants by itself. */
-  readonly fallbackShare?: number
-  /** Or how many instances share the limits; each grants its part. */
-  readonly replicas?: number
-}
+export type FailureConfig = Read<typeof failure>
 
-/** Where events are sent. */
-export interface WebhookConfig {
-  /** Never log it: it may hold a secret. */
-  readonly url: string
-  /** Signs events. Never log it. */
-  readonly secret: string
-  /** How long one attempt may take. */
-  readonly timeout: Millis
-  /** How long an event is tried again. */
-  readonly deadline: Millis
-}
+/** Where events are sent. The address may hold a secret: never log it, nor the secret itself. */
+export type WebhookConfig = Read<typeof webhook>
 
 /** How the service ends. */
-export interface ShutdownConfig {
-  /** After SIGTERM: how long to answer with "not ready" before the ports close, so that balancers can look away. */
-  readonly delay: Millis
-  /** How long work that has begun may take to finish. */
-  readonly patience: Millis
+export type ShutdownConfig = Read<typeof shutdown>
+
+/** What the shape gives: everything in place except the policies. */
+export type Outline = Omit<Read<typeof file>, 'listeners' | 'proxy'> & {
+  readonly listeners: ListenersConfig
+  readonly proxy: ProxyConfig
 }
 
 /** Everything that one file, and the environment on top of it, say. */
-export interface Config {
-  readonly policies: readonly Policy[]
-  readonly store: StoreConfig
-  readonly listeners: ListenersConfig
-  readonly envoy?: EnvoyConfig
-  /** The dialects of the fields that clients see. */
-  /** The header field that carries the id of a refusal; none when it is left out. */
-  readonly decisionIdHeader?: string
-  readonly headers: readonly DialectName[]
-  readonly proxy: ProxyConfig
-  readonly failure: FailureConfig
-  /** Where the thresholds that keys cross are reported. */
-  readonly webhooks: readonly WebhookConfig[]
-  /** The networks of the proxies in front, whose word on the client's address is believed. */
-  readonly trustedProxies: readonly string[]
-  readonly shutdown: ShutdownConfig
-  /** How many processes share the ports. */
-  readonly workers: number
-  readonly log: LogLevel
-}
+export type Config = Omit<Outline, 'policies'> & { readonly policies: readonly Policy[] }

@@ -39,6 +39,15 @@ export interface SourceDocument {
   readonly positionOf: (steps: readonly Step[], part?: 'key' | 'value') => Position
 }
 
+/** What is wrong with the size of a file, found without parsing it; undefined when nothing is. */
+export function sizeProblem(text: string): string | undefined {
+  if (text.length > MAX_LENGTH)
+    return `the file has ${text.length} characters; accepted: at most ${MAX_LENGTH}`
+  if (separatorsIn(text) > MAX_VALUES)
+    return `the file holds too many values; accepted: at most ${MAX_VALUES}`
+  return undefined
+}
+
 /** The document with the variables of the environment in its values, or what is wrong with its syntax. JSON is YAML too. */
 export function readDocument(
   text: string,
@@ -48,10 +57,8 @@ export function readDocument(
   const wrong = (message: string, position: Position = { line: 1, column: 1 }) => ({
     problems: [{ file, ...position, path: '', message }],
   })
-  if (text.length > MAX_LENGTH)
-    return wrong(`the file has ${text.length} characters; accepted: at most ${MAX_LENGTH}`)
-  if (separatorsIn(text) > MAX_VALUES)
-    return wrong(`the file holds too many values; accepted: at most ${MAX_VALUES}`)
+  const tooLarge = sizeProblem(text)
+  if (tooLarge !== undefined) return wrong(tooLarge)
   const lines = new LineCounter()
   const placed = (offset: number): Position => {
     const { line, col } = lines.linePos(offset)
@@ -119,12 +126,15 @@ function openingQuote(text: string, offset: number): number | undefined {
 /** No file holds more values than it has separators, wherever they are. */
 function separatorsIn(text: string): number {
   let count = 0
+  let quotes = 0
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i)
+    if (code === 34 || code === 39) quotes++
     // Line feed, comma, colon, bracket, brace.
     if (code === 10 || code === 44 || code === 58 || code === 91 || code === 123) count++
   }
-  return count
+  // Text in quotes mostly stands beside one of the others.
+  return count + quotes / 4
 }
 
 interface Fault {

@@ -2,12 +2,13 @@
 import { Worker } from 'node:worker_threads'
 import type { Millis } from 'sluice'
 import type { Environment } from './environment.ts'
+import { sizeProblem } from './document.ts'
 import type { ConfigProblem } from './problem.ts'
 
 /** Characters from which on a file is worth a thread; smaller ones are read within milliseconds. */
 const LARGE = 32_768
 /** The heap of the thread, in MB. */
-const MAX_HEAP = 256
+const MAX_HEAP = 192
 /** How long the thread may take. */
 const TIMEOUT: Millis = 60_000
 
@@ -21,7 +22,8 @@ export async function problemsApart(
   file: string,
   environment: Environment = {},
 ): Promise<readonly ConfigProblem[]> {
-  if (text.length < LARGE || !hasWorker) return []
+  // What is too large is found sooner than a thread starts.
+  if (text.length < LARGE || !hasWorker || sizeProblem(text) !== undefined) return []
   const wrong = (message: string): readonly ConfigProblem[] => [{ file, path: '', message }]
   return new Promise((resolve) => {
     const thread = new Worker(worker, {

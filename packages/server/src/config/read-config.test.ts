@@ -276,6 +276,18 @@ describe('a hostile file', () => {
     ])
   })
 
+  it('of nothing but quotes is not parsed', () => {
+    const { problems } = readConfig('"'.repeat(900_000), 'sluice.yaml')
+    expect(problems.map(({ message }) => message)).toEqual([
+      'the file holds too many values; accepted: at most 100000',
+    ])
+  })
+
+  it('with thousands of faults of syntax is reported in short', () => {
+    const { problems } = readConfig('"'.repeat(20_000), 'sluice.yaml')
+    expect(problems.length).toBe(100)
+  })
+
   it('with tens of thousands of unknown fields is reported in short', () => {
     const fields = Array.from({ length: 40_000 }, (_, i) => `x${i}: 1`).join('\n')
     expect(mistakes(`${policy}${fields}\n`).length).toBeLessThanOrEqual(100)

@@ -1,4 +1,5 @@
 // From the text of a file and the environment to a configuration, or to the list of all mistakes.
+import type { Policy } from 'sluice'
 import type { Config, ListenerConfig } from './config.ts'
 import { readDocument, type SourceDocument } from './document.ts'
 import { applyEnvironment, type Environment } from './environment.ts'
@@ -86,10 +87,27 @@ function policyOfProxy({ listeners, policies }: Config): readonly Disagreement[]
   if (listeners.proxy === undefined) return []
   const { policy } = listeners.proxy
   const names = policies.map(({ name }) => name)
-  if (policy === undefined ? names.length === 1 : names.includes(policy)) return []
+  if (policy === undefined ? names.length === 1 : names.includes(policy))
+    return llmOfProxy(
+      listeners.proxy.llm,
+      policies.find(({ name }) => name === (policy ?? name))!,
+    )
   const found = policy === undefined ? 'missing' : shown(policy)
   const message = `listeners.proxy.policy is ${found}; accepted: ${names.slice(0, 10).join(', ')}`
   return [{ steps: ['listeners', 'proxy', 'policy'], message }]
+}
+
+/** Tokens can only be reserved on a rule with `hold`. */
+function llmOfProxy(
+  llm: readonly string[] | undefined,
+  { name, rules }: Policy,
+): readonly Disagreement[] {
+  const reserves = rules.some(
+    ({ hold, concurrency }) => hold !== undefined && concurrency === undefined,
+  )
+  if (llm === undefined || llm.length === 0 || reserves) return []
+  const message = `listeners.proxy.llm is set, but no rule of the policy ${name} reserves units; add hold: '60s' to a rule`
+  return [{ steps: ['listeners', 'proxy', 'llm'], message }]
 }
 
 /** Listeners that want a port which another one has; a port of 0 is always a free one. */

@@ -1,7 +1,8 @@
 // Checks the shape of the file around the policies, and writes it down for editors.
 import { z } from 'zod'
 import { fieldsAt } from './shape/fields.ts'
-import { file, fileBesideOthers, type Outline } from './shape/file.ts'
+import type { Outline } from './config.ts'
+import { file, fileBesideOthers } from './shape/file.ts'
 
 /** One mistake in the shape. */
 export interface OutlineIssue {

@@ -22,7 +22,10 @@ describe('the counters of a descriptor', () => {
     ['by a look', outcome(true, 0, 0), [0, 0, 0]],
   ])('count hits %s', (_, one, expected) => {
     const metrics = new MetricRegistry()
-    const count = descriptorMetrics(metrics)({ name: 'shop', rules: [{ name: 'user', by: [] }] })
+    const count = descriptorMetrics(
+      metrics,
+      0.8,
+    )({ name: 'shop', rules: [{ name: 'user', by: [] }] })
     count({ outcomes: [one] } as unknown as Decision)
     const text = metrics.text()
     const counted = ['hits', 'near_limit', 'over_limit'].map((name) =>
@@ -34,5 +37,16 @@ describe('the counters of a descriptor', () => {
       ),
     )
     expect(counted).toEqual(expected)
+  })
+
+  it('count as near the limit by the ratio that is set', () => {
+    const metrics = new MetricRegistry()
+    const count = descriptorMetrics(metrics, 0.5)
+    count({ name: 'shop', rules: [{ name: 'user', by: [] }] })({
+      outcomes: [outcome(true, 4, 3)],
+    } as unknown as Decision)
+    expect(metrics.text()).toContain(
+      'sluice_envoy_descriptor_near_limit_total{domain="shop",descriptor="user"} 2\n',
+    )
   })
 })

@@ -72,20 +72,21 @@ export function addFilesMetric(
     .readFrom(() => (files.problems.length === 0 ? 1 : 0))
 }
 
-/** The part of a limit above which hits are near it, as in Envoy's own service. */
-const NEAR = 0.8
-
 /**
  * Adds counters for each descriptor of the files: all hits, those near the limit and those over it. Gives what is to be
- * called with the decisions of some rules.
+ * called with the decisions of some rules. Units above `nearLimitRatio` of a limit are near it.
  */
 export function descriptorMetrics(
   metrics: MetricRegistry,
+  nearLimitRatio: number,
 ): (counted: CountedRules) => (decision: Decision) => void {
   const family = (name: string, help: string) =>
     metrics.counter(`sluice_envoy_descriptor_${name}_total`, help, ['domain', 'descriptor'])
   const hits = family('hits', 'Units that requests asked of a descriptor.')
-  const near = family('near_limit', 'Units that were taken above 80 % of the limit.')
+  const near = family(
+    'near_limit',
+    'Units that were taken above the near-limit ratio of the limit.',
+  )
   const over = family('over_limit', 'Units that were refused, also by limits in shadow mode.')
   return ({ name: domain, rules }) => {
     const counters = new Map(
@@ -105,7 +106,7 @@ export function descriptorMetrics(
         own.hits.add(cost)
         if (!allowed) own.over.add(cost)
         else {
-          const above = limit.quota - remaining - Math.floor(limit.quota * NEAR)
+          const above = limit.quota - remaining - Math.floor(limit.quota * nearLimitRatio)
           if (above > 0) own.near.add(Math.min(above, cost))
         }
       }

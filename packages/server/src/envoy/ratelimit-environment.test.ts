@@ -29,13 +29,23 @@ describe('the environment of Envoy’s own service', () => {
       'the usual ports',
       {},
       {
-        listeners: { http: { host: '0.0.0.0', port: 8080 }, grpc: { host: '0.0.0.0', port: 8081 } },
+        listeners: {
+          http: { host: '0.0.0.0', port: 8080 },
+          grpc: { host: '0.0.0.0', port: 8081 },
+          debug: { host: '0.0.0.0', port: 6070 },
+        },
       },
     ],
     [
       'other ports',
-      { PORT: '1', GRPC_PORT: '2', GRPC_HOST: '::1' },
-      { listeners: { http: { port: 1 }, grpc: { host: '::1', port: 2 } } },
+      { PORT: '1', GRPC_PORT: '2', GRPC_HOST: '::1', DEBUG_PORT: '3', DEBUG_HOST: '127.0.0.1' },
+      {
+        listeners: {
+          http: { port: 1 },
+          grpc: { host: '::1', port: 2 },
+          debug: { host: '127.0.0.1', port: 3 },
+        },
+      },
     ],
     ['no Redis', {}, { store: { kind: 'memory' } }],
     [
@@ -63,6 +73,14 @@ describe('the environment of Envoy’s own service', () => {
       { MERGE_DOMAIN_CONFIG: 'true' },
       { envoy: { mergeDomains: true } },
     ],
+    [
+      'a Redis over TLS',
+      { REDIS_URL: 'r:1', REDIS_SOCKET_TYPE: 'tls' },
+      { store: { url: 'rediss://r:1' } },
+    ],
+    ['when hits are near a limit', { NEAR_LIMIT_RATIO: '0.5' }, { envoy: { nearLimitRatio: 0.5 } }],
+    ['the usual ratio', {}, { envoy: { nearLimitRatio: 0.8 } }],
+    ['how much is logged', { LOG_LEVEL: 'WARN' }, { log: 'warn' }],
     ['our own variables on top', { SLUICE_GRPC_PORT: '9' }, { listeners: { grpc: { port: 9 } } }],
   ])('%s', (_, more, expected) => {
     const result = ratelimitConfig({ ...RUNTIME, ...more })
@@ -75,6 +93,8 @@ describe('the environment of Envoy’s own service', () => {
     [{ REDIS_TYPE: 'SENTINEL' }, 'REDIS_TYPE is "SENTINEL"; accepted: single, cluster'],
     [{ CONFIG_TYPE: 'GRPC_XDS_SOTW' }, 'CONFIG_TYPE is "GRPC_XDS_SOTW"; accepted: file'],
     [{ SHADOW_MODE: 'true' }, 'SHADOW_MODE is "true"; accepted: false'],
+    [{ REDIS_SOCKET_TYPE: 'unix' }, 'REDIS_SOCKET_TYPE is "unix"; accepted: tcp, tls'],
+    [{ NEAR_LIMIT_RATIO: '80' }, 'envoy.nearLimitRatio is 80; accepted: a number from 0 to 1'],
     [{ GRPC_PORT: 'many' }, 'listeners.grpc.port'],
   ])('what is not there is told: %o', (more, expected) => {
     const { config, problems } = ratelimitConfig({ ...RUNTIME, ...more })!

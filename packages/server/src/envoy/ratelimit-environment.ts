@@ -10,6 +10,7 @@ const ONLY: Readonly<Record<string, readonly string[]>> = {
   REDIS_TYPE: ['single', 'cluster'],
   CONFIG_TYPE: ['file'],
   SHADOW_MODE: ['false'],
+  REDIS_SOCKET_TYPE: ['tcp', 'tls'],
 }
 
 /** What the variables of Envoy's own service say, or undefined when `RUNTIME_ROOT` is not among them. */
@@ -26,14 +27,17 @@ export function ratelimitConfig(environment: Environment): ConfigResult | undefi
     listeners: {
       http: addressOf(environment['HOST'], environment['PORT'], 8080),
       grpc: addressOf(environment['GRPC_HOST'], environment['GRPC_PORT'], 8081),
+      debug: addressOf(environment['DEBUG_HOST'], environment['DEBUG_PORT'], 6070),
     },
     store: storeOf(environment),
+    ...logOf(environment['LOG_LEVEL']),
     envoy: {
       files: [join(root, folder, inner)],
       mergeDomains: isOn(environment['MERGE_DOMAIN_CONFIG']),
       headers: isOn(environment['LIMIT_RESPONSE_HEADERS_ENABLED'])
         ? ['retry-after', 'ratelimit-triple']
         : ['retry-after'],
+      ...ratioOf(environment['NEAR_LIMIT_RATIO']),
     },
   }
   // Theirs is an address where ours is a URL, and it has been read.
@@ -60,7 +64,9 @@ function storeOf(environment: Environment): object {
   if (address === '') return { kind: 'memory' }
   // Of a cluster any node will do; it names the others.
   const [first = ''] = address.split(',')
-  const scheme = isOn(environment['REDIS_TLS']) ? 'rediss' : 'redis'
+  const isTls =
+    isOn(environment['REDIS_TLS']) || environment['REDIS_SOCKET_TYPE']?.toLowerCase() === 'tls'
+  const scheme = isTls ? 'rediss' : 'redis'
   const password = auth === '' ? '' : `:${encodeURIComponent(auth)}@`
   const prefix = environment['CACHE_KEY_PREFIX']
   return {
@@ -69,6 +75,27 @@ function storeOf(environment: Environment): object {
     cluster: type.toLowerCase() === 'cluster',
     ...(prefix && { prefix }),
   }
+}
+
+/** The levels of their log by the names of ours; others are left to our own setting. */
+const LOG_LEVELS: Readonly<Record<string, string>> = {
+  trace: 'debug',
+  debug: 'debug',
+  info: 'info',
+  warn: 'warn',
+  warning: 'warn',
+  error: 'error',
+  fatal: 'error',
+  panic: 'error',
+}
+
+function logOf(level = ''): object {
+  const log = LOG_LEVELS[level.toLowerCase()]
+  return log === undefined ? {} : { log }
+}
+
+function ratioOf(text = ''): object {
+  return text === '' ? {} : { nearLimitRatio: Number(text) }
 }
 
 function isOn(value: string | undefined): boolean {

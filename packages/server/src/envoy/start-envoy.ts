@@ -1,6 +1,7 @@
 // Starts the rate limit service of Envoy within the service: its store, its domains, its files and its port.
 import { dirname, resolve } from 'node:path'
-import type { Config, EnvoyConfig, GrpcListenerConfig } from '../config/config.ts'
+import type { Config, GrpcListenerConfig } from '../config/config.ts'
+import { envoy as envoyShape } from '../config/shape/envoy.ts'
 import type { WatchOptions } from '../reload/watch-file.ts'
 import type { Listener } from '../net/listener.ts'
 import type { ServiceContext } from '../limiters/service-context.ts'
@@ -12,17 +13,6 @@ import { DomainRegistry } from './domains.ts'
 import { DomainFiles } from './files/domain-files.ts'
 import { openEnvoy } from './listener.ts'
 import { addFilesMetric, descriptorMetrics } from './metrics.ts'
-
-/** The settings of a service with a gRPC listener and no `envoy` section. */
-const DEFAULTS: EnvoyConfig = {
-  files: [],
-  mergeDomains: false,
-  algorithm: 'fixed-window',
-  charging: 'all-or-none',
-  headers: ['retry-after'],
-  onStoreFailure: 'local',
-  reflection: false,
-}
 
 /** Where Envoy looks for its own service. */
 const ADDRESS = { host: '127.0.0.1', port: 8081 }
@@ -62,9 +52,10 @@ export async function startEnvoy(
 ): Promise<StartedEnvoy | undefined> {
   const address: GrpcListenerConfig | undefined = config.listeners.grpc ?? (config.envoy && ADDRESS)
   if (address === undefined) return undefined
-  const { files, mergeDomains, reflection, ...deciding } = config.envoy ?? DEFAULTS
+  const settings = config.envoy ?? envoyShape.parse({})
+  const { files, mergeDomains, reflection, nearLimitRatio, ...deciding } = settings
   const around = (counted: CountedRules): DecideOptions => decideOptions(counted, surroundings)
-  const countDescriptors = descriptorMetrics(context.metrics)
+  const countDescriptors = descriptorMetrics(context.metrics, nearLimitRatio)
   const { decisionIdHeader } = config
   const domains = new DomainRegistry(
     { ...deciding, around, countDescriptors, decisionIdHeader },

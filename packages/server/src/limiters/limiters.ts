@@ -6,6 +6,8 @@ import type { Budget, SyncBudget } from 'sluice/budgets'
 export type ServiceLimiter = (Limiter | SyncLimiter) & {
   /** Reserves and enters by the same policy, if one of its rules has holds. */
   readonly budget?: ServiceBudget
+  /** Whether a rule of the policy has `concurrency`. */
+  readonly hasSlots?: boolean
 }
 
 /** Holds units: at once on the memory store, by promises on a remote one. */

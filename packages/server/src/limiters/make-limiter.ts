@@ -20,7 +20,8 @@ export function limiterMaker(surroundings: DecisionSurroundings): MakeLimiter {
     const holding = keepingHolds(store)
     const limiter = createLimiter({ policy, store: holding, ...around })
     const budget = createBudget({ policy, store: holding, ...around })
-    return Object.assign(limiter, { budget: countedBudget(budget, surroundings.held) })
+    const hasSlots = policy.rules.some(({ concurrency }) => concurrency !== undefined)
+    return Object.assign(limiter, { budget: countedBudget(budget, surroundings.held), hasSlots })
   }
 }
 

@@ -6,9 +6,21 @@ const decision = createLimiter({ limit: '5/min' }).check('a')
 const noted = (attributes: Record<string, string | number>) => {
   const recent = new RecentTraffic(() => 1000)
   const request = { attributes: [attributes], checks: [], skipped: [] } as DecisionRequest
-  recent.note('api', decision, request)
+  recent.note('api', decision, request, 1)
   return recent.list()[0]!.attributes
 }
+
+const request: DecisionRequest = { attributes: [{ user: 'ann' }], checks: [], skipped: [] }
+
+describe('a busy service', () => {
+  it('shows the beginning of each tick', () => {
+    const recent = new RecentTraffic(() => 1000)
+    for (let i = 0; i < 5000; i++) recent.note('api', decision, request, 1)
+    expect(recent.list()).toHaveLength(1000)
+    recent.note('api', decision, request, 2)
+    expect(recent.list()).toHaveLength(1001)
+  })
+})
 
 describe('a request that is kept', () => {
   it('has its attributes', () => {

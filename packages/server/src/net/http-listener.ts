@@ -37,7 +37,7 @@ export async function openHttp(
   makeHandler: (isClosing: () => boolean) => Handler,
   config: HttpListenerConfig,
   { metrics, certificates }: PortContext,
-  name: 'http' | 'admin' = 'http',
+  name: 'http' | 'admin' | 'debug' = 'http',
 ): Promise<Listener> {
   let closing = false
   const tls = await certificates.open(name, config.tls)

@@ -5,6 +5,7 @@ import { authRoutes } from '../auth/auth-routes.ts'
 import type { Config } from '../config/config.ts'
 import type { Environment } from '../config/environment.ts'
 import { openControls } from '../controls/open-controls.ts'
+import { openDebug } from '../envoy/debug-listener.ts'
 import { debugRoutes } from '../envoy/debug-routes.ts'
 import { hasEnvoy, startEnvoy, type StartedEnvoy } from '../envoy/start-envoy.ts'
 import { descriptorLimit, descriptorWarning } from '../net/file-descriptors.ts'
@@ -158,16 +159,19 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     })
     const metricsText = () => worker?.metricsText() ?? metrics.text()
     const { http } = config.listeners
+    const debug = hasEnvoy(config) ? debugRoutes(health, () => envoy?.domains) : []
     const makeHandler = (isClosing: () => boolean) =>
       createHandler({ ...context, detail, metricsText, isClosing }, config, [
         ...authRoutes(context, config),
-        ...(hasEnvoy(config) ? debugRoutes(health, () => envoy?.domains) : []),
+        ...debug,
       ])
     listeners.push(await openHttp(makeHandler, http, context))
     const startedWith = domains
     envoy = await startEnvoy(config, { context, surroundings, file, watch, domains })
     if (envoy !== undefined) listeners.push(envoy.listener)
     if (domains !== undefined && domains !== startedWith) envoy?.swap(domains)
+    const debugging = await openDebug(config, context, debug)
+    if (debugging !== undefined) listeners.push(debugging)
     const { proxy } = config.listeners
     if (proxy !== undefined) listeners.push(await openProxy(proxy, config, context, file))
     const admin = await startAdmin(config, {

@@ -28,8 +28,8 @@ export interface ExchangeOptions {
   readonly closes: () => boolean
   /** Takes the two connections over when the upstream switches protocols; without it that is a failure. */
   readonly onSwitch?: (answer: IncomingMessage, socket: Socket, firstBytes: Buffer) => void
-  /** Called when the head of the response has arrived. */
-  readonly onHead: () => void
+  /** Called when the head of the response has arrived, before its body is forwarded. */
+  readonly onHead: (answer: IncomingMessage) => void
   /** Called once, at the end. */
   readonly onEnd: (ending: ExchangeEnd, error?: Error) => void
 }
@@ -149,7 +149,7 @@ export class Exchange {
     }
     this.hasHead = true
     clearTimeout(this.expecting)
-    onHead()
+    onHead(answer)
     const isChunked =
       request.httpVersionMinor > 0 && answer.headers['transfer-encoding'] !== undefined
     const hasBody = request.method !== 'HEAD' && ![204, 304].includes(answer.statusCode!)

@@ -37,6 +37,11 @@ export class RawFields {
   add(name: string, value: string): void {
     this.raw.push(name, value)
   }
+
+  delete(name: string): void {
+    const { raw } = this
+    for (let i = raw.length - 2; i >= 0; i -= 2) if (isSame(raw[i]!, name)) raw.splice(i, 2)
+  }
 }
 
 function isSame(a: string, b: string): boolean {

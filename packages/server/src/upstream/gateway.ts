@@ -16,6 +16,7 @@ import { RepeatedLog } from '../log/repeated-log.ts'
 import { fieldOf } from '../net/counted-fields.ts'
 import { relayAnswer, answerProblem } from './answer.ts'
 import { readRequestHead, type RequestHead } from './request-head.ts'
+import { createRequestHolds, type HeldRequest } from './request-holds.ts'
 import { Exchange } from './exchange.ts'
 import { RawFields } from './fields.ts'
 import { trustIn } from './forwarded.ts'
@@ -31,6 +32,8 @@ export interface GatewayOptions extends GuardOptions {
   /** The policy that counts; undefined takes the only one. */
   readonly policy: string | undefined
   readonly keepHost: boolean
+  /** The paths of LLM APIs, whose tokens are reserved and settled. */
+  readonly llm: readonly string[]
   readonly via: string | null
   /** How long a WebSocket may be silent. */
   readonly tunnelTimeout: Millis
@@ -64,8 +67,14 @@ export function createGateway(
   const counted = new Set(Object.values(options.attributes))
   const isTrusted = trustIn(options.trustedProxies)
   const guardOf = guardsOver(PORT, options, log, 'upstream')
-  const { count, latency } = gatewayMetrics(metrics, upstream)
+  const { count, countUsage, latency } = gatewayMetrics(metrics, upstream)
   const warnings = new RepeatedLog(log)
+  const holding = createRequestHolds({
+    llm: options.llm,
+    onUsage: countUsage,
+    onError: (error) =>
+      warnings.warn('settle-failed', { error: String(error) }, 'a reservation was not settled'),
+  })
 
   const enter = (request: IncomingMessage, response: ServerResponse, early?: Buffer): void => {
     let head: RequestHead
@@ -86,7 +95,8 @@ export function createGateway(
       answerProblem(request, response, problemOf(503, 'unknown-policy', detail), isClosing())
       return
     }
-    const proxied: ProxiedRequest = { request, response, head, guard: guardOf(limiter), early }
+    const guard = guardOf(holding.limiterFor(limiter, head.target))
+    const proxied: ProxiedRequest = { request, response, head, guard, early }
     const admission = proxied.guard.enter(request, null)
     if (isPromise(admission)) void admission.then((admission) => proceed(proxied, admission))
     else proceed(proxied, admission)
@@ -94,24 +104,35 @@ export function createGateway(
 
   const proceed = (proxied: ProxiedRequest, admission: Admission): void => {
     const { request, response, guard } = proxied
-    const { refusal, delay } = admission
+    const { refusal, delay, decision } = admission
+    const held = holding.heldBy(decision)
     if (response.destroyed) {
+      held?.cancel()
       count('abandoned')
       return
     }
     if (refusal !== null) {
+      held?.cancel()
       count(refusal.status === 429 ? 'refused' : refusal.status === 400 ? 'invalid' : 'unavailable')
       const fields = new RawFields(refusal.fields.flat())
       guard.write(admission, fields)
       relayAnswer(request, response, refusal.status, fields, refusal.body, isClosing())
       return
     }
-    const go = (): void => exchange(proxied, admission)
+    const go = (): void => exchange(proxied, admission, held)
+    const left = (): void => {
+      held?.cancel()
+      count('abandoned')
+    }
     if (delay === 0) go()
-    else holdUntilClosed(delay, response, go, () => count('abandoned'))
+    else holdUntilClosed(delay, response, go, left)
   }
 
-  const exchange = (proxied: ProxiedRequest, admission: Admission): void => {
+  const exchange = (
+    proxied: ProxiedRequest,
+    admission: Admission,
+    held: HeldRequest | undefined,
+  ): void => {
     const { request, response, head, guard, early } = proxied
     const fields = requestFields(request, head, isTrusted(request.socket), forwarding)
     if (early !== undefined) fields.raw.push('Connection', 'Upgrade', 'Upgrade', 'websocket')
@@ -119,6 +140,9 @@ export function createGateway(
     const start = performance.now()
     const writeLimits = (fields: RawFields): void => guard.write(admission, fields)
     const observe = (): void => latency.observe(performance.now() - start)
+    let isAnswered = false
+    // A compressed answer could not be read.
+    if (held !== undefined) fields.delete('Accept-Encoding')
     const joined = (answer: IncomingMessage, socket: Socket, firstBytes: Buffer): void => {
       observe()
       count('forwarded')
@@ -126,7 +150,10 @@ export function createGateway(
       writeLimits(fields)
       sendSwitch(response, reasonOf(answer), fields)
       const own = { socket: request.socket, head: early! }
-      joinEnds(own, { socket, head: firstBytes }, options.tunnelTimeout, () => upstream.active--)
+      joinEnds(own, { socket, head: firstBytes }, options.tunnelTimeout, () => {
+        upstream.active--
+        held?.end()
+      })
     }
     new Exchange({
       upstream,
@@ -139,8 +166,15 @@ export function createGateway(
       writeLimits,
       closes: isClosing,
       ...(early === undefined ? {} : { onSwitch: joined }),
-      onHead: observe,
+      onHead: (answer) => {
+        observe()
+        isAnswered = true
+        held?.meter(answer)
+      },
       onEnd: (ending, error) => {
+        // Once the upstream has the request, it may generate although nobody reads the answer.
+        if (isAnswered || ending === 'abandoned' || ending === 'timeout') held?.end()
+        else held?.cancel()
         count(RESULT_OF[ending])
         if (error !== undefined && ending !== 'slow')
           warnings.warn(RESULT_OF[ending], { error: error.message }, 'the upstream failed')

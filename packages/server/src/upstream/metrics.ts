@@ -1,6 +1,7 @@
 // The metrics of the reverse proxy, by result alone.
 import type { Histogram } from '../metrics/histogram.ts'
 import type { Counter, MetricRegistry } from '../metrics/registry.ts'
+import type { UsageResult } from './request-holds.ts'
 import type { ExchangeEnd } from './exchange.ts'
 import type { Upstream } from './upstream.ts'
 
@@ -19,12 +20,16 @@ const RESULTS = [
   'request-timeout',
 ] as const
 
+const USAGES: readonly UsageResult[] = ['read', 'unknown', 'failed']
+
 /** What became of a request. */
 export type ProxyResult = (typeof RESULTS)[number]
 
 /** Where the proxy counts. */
 export interface GatewayMetrics {
   readonly count: (result: ProxyResult) => void
+  /** Counts the responses of LLM routes by what they said of their tokens. */
+  readonly countUsage: (result: UsageResult) => void
   /** From the request to the head of the upstream's response. */
   readonly latency: Histogram
 }
@@ -49,7 +54,17 @@ export function gatewayMetrics(metrics: MetricRegistry, upstream: Upstream): Gat
     .gauge('sluice_proxy_upstream_requests', 'Requests and tunnels at the upstream now.')
     .with()
     .readFrom(() => upstream.active)
-  return { count: (result) => counters.get(result)?.add(), latency }
+  const settled = metrics.counter(
+    'sluice_proxy_llm_requests_total',
+    'Requests to LLM routes, by whether the response told its tokens.',
+    ['usage'],
+  )
+  const usages = new Map(USAGES.map((usage) => [usage, settled.with(usage)]))
+  return {
+    count: (result) => counters.get(result)?.add(),
+    countUsage: (usage) => usages.get(usage)?.add(),
+    latency,
+  }
 }
 
 /** The result of an exchange, as it is counted. */

@@ -36,10 +36,11 @@ export async function openProxy(
   let closing = false
   const isClosing = (): boolean => closing
   const via = config.via ? 'sluice' : null
-  const { policy, keepHost, tunnelTimeout } = config
+  const { policy, keepHost, tunnelTimeout, llm = [] } = config
   const options = {
     policy,
     keepHost,
+    llm,
     tunnelTimeout,
     via,
     upstream,

@@ -1,5 +1,7 @@
 import { parseList } from 'structured-headers'
-import { describe, expect, it } from 'vitest'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { front } from './front.ts'
 
 const policies = [
@@ -111,5 +113,25 @@ describe.each(['nginx', 'haproxy'])('behind %s, without the service', (proxy) =>
     const { ask, service } = await front(proxy, file)
     await service.stop()
     expect((await ask('/orders/1')).status).toBe(200)
+  })
+})
+
+describe.each([
+  ['nginx', 200],
+  ['haproxy', 200],
+  // Caddy has no way to go on without an answer.
+  ['caddy', 504],
+])('behind %s, with a service that hangs', (proxy, status) => {
+  it(`requests are answered with ${status}`, async () => {
+    const { ask, service } = await front(proxy, file)
+    await service.stop()
+    const hung = createServer(() => {})
+    hung.listen(Number(new URL(service.url).port), '127.0.0.1')
+    await once(hung, 'listening')
+    onTestFinished(() => {
+      hung.closeAllConnections()
+      hung.close()
+    })
+    expect((await ask('/orders/1')).status).toBe(status)
   })
 })

@@ -20,7 +20,7 @@ test('it lists every field, with its default', () => {
   const rows = [...page.matchAll(/^\| `(\w+)` +\| (\S.*?) +\| /gm)]
   const listed = new Map(rows.map(([, name, value]) => [name!, value!]))
   const fields = Object.keys(config!.listeners.proxy!)
-  const optional = ['tls', 'upstreamCa', 'policy']
+  const optional = ['tls', 'upstreamCa', 'policy', 'llm']
   expect([...listed.keys()].toSorted()).toEqual([...new Set([...fields, ...optional])].toSorted())
   const { port, maxRequests, maxHeaders, maxConnections, keepHost, via } = config!.listeners.proxy!
   const shown = (value: number) => (value > 9999 ? value.toLocaleString('en') : String(value))

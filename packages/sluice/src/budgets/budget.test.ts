@@ -186,6 +186,17 @@ describe('a slot', () => {
     expect(budget.enter({ user: 'u' }).allowed).toBe(true)
   })
 
+  it('is not renewed any more once it is freed by its id', () => {
+    const { budget, clock, tick } = world({ ...slots, concurrency: 1 })
+    const { id } = budget.enter({ user: 'u' })
+    budget.leave(id)
+    tick()
+    expect(budget.enter({ user: 'u' }, 1, false).allowed).toBe(true)
+    clock.set(30_000)
+    tick()
+    expect(budget.enter({ user: 'u' }).allowed).toBe(true)
+  })
+
   it('is taken by a reservation, and freed when it is settled', () => {
     const { budget } = world(slots, { ...tokens, by: ['user'] })
     const [a, b, c] = [1, 2, 3].map(() => budget.reserve({ user: 'u' }, 10))

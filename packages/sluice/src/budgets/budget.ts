@@ -203,6 +203,7 @@ export class PolicyBudget {
   }
 
   leave(id: string): MaybePromise<void> {
+    this.renewals.remove(readId(id, this.options.name).hold)
     return after(
       this.tryBook(id, () => NOTHING_SPENT),
       () => {},
@@ -236,12 +237,16 @@ export class PolicyBudget {
     })
     if (isDegraded) return { allowed: true, id, decision, leave: () => {} }
     const settlements = held.map((check) => settlementOf(check, hold))
-    const renewal = this.renewals.add(
-      settlements.map((one, i) => ({ ...one, keep: ALL, life: held[i]!.hold!.life })),
-      isRenewed,
-    )
+    if (isRenewed)
+      this.renewals.add(
+        hold,
+        settlements.map((one, i) => ({ ...one, keep: ALL, life: held[i]!.hold!.life })),
+      )
+    let isLeft = false
     const leave = (): void => {
-      if (!this.renewals.remove(renewal)) return
+      if (isLeft) return
+      isLeft = true
+      this.renewals.remove(hold)
       const freed = this.options.store.exchange(settlements, [])
       if (isPromise(freed)) freed.catch(() => {})
     }

@@ -13,9 +13,8 @@ type Renewal = readonly Settlement[]
 
 /** The slots that are entered. The timer runs while there is one. */
 export class SlotRenewals {
-  private readonly slots = new Set<Renewal>()
-  /** Slots that the caller renews. */
-  private readonly others = new WeakSet<Renewal>()
+  /** By the id of their holds. */
+  private readonly slots = new Map<string, Renewal>()
   private readonly renew: (settlements: readonly Settlement[]) => MaybePromise<Exchanged>
   private readonly timers: Timers
   private readonly interval: Millis
@@ -31,20 +30,15 @@ export class SlotRenewals {
     this.interval = Math.max(1, Math.floor(shortestHold / RENEWALS_PER_HOLD))
   }
 
-  /** Adds a slot; one that is not renewed is only known until it is left. */
-  add(renewal: Renewal, isRenewed: boolean): Renewal {
-    if (!isRenewed) {
-      this.others.add(renewal)
-      return renewal
-    }
-    this.slots.add(renewal)
+  /** Renews a slot until it is removed. */
+  add(hold: string, renewal: Renewal): void {
+    this.slots.set(hold, renewal)
     this.timer ??= this.timers.start(this.run, this.interval)
-    return renewal
   }
 
-  /** False if it was removed before. */
-  remove(renewal: Renewal): boolean {
-    return this.slots.delete(renewal) || this.others.delete(renewal)
+  /** Ends the renewal of a slot, if there is one. */
+  remove(hold: string): void {
+    this.slots.delete(hold)
   }
 
   close(): void {
@@ -57,7 +51,7 @@ export class SlotRenewals {
     this.timer = undefined
     if (this.slots.size === 0) return
     this.timer = this.timers.start(this.run, this.interval)
-    const all = [...this.slots].flat()
+    const all = [...this.slots.values()].flat()
     for (let first = 0; first < all.length; first += MAX_AT_ONCE) {
       const done = this.renew(all.slice(first, first + MAX_AT_ONCE))
       // The next renewal comes before the end.

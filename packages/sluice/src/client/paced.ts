@@ -40,10 +40,11 @@ export interface Paced {
   /** Resolves at this call's turn. Rejects with `wait-too-long`, `queue-full` or the signal's reason. */
   take(cost?: number, options?: { readonly signal?: AbortSignal | null | undefined }): Promise<void>
   /** Wraps a function so that each call waits for its turn. */
-  wrap<A extends unknown[], R>(
-    call: (...args: A) => R,
-    options?: WrapOptions<A>,
-  ): (...args: A) => Promise<Awaited<R>>
+  wrap<A extends unknown[], R>(call: (...args: A) => R): (...args: A) => Promise<Awaited<R>>
+  wrap<F extends (...args: never[]) => unknown>(
+    call: F,
+    options: WrapOptions<Parameters<F>>,
+  ): (...args: Parameters<F>) => Promise<Awaited<ReturnType<F>>>
   /** How many calls wait. */
   readonly waiting: number
   /** Rejects all waiting calls, and closes the store if the pacer created it. */
@@ -118,14 +119,14 @@ class Pacer implements Paced {
     return this.queue.take(cost, signal ?? undefined)
   }
 
-  wrap<A extends unknown[], R>(
-    call: (...args: A) => R,
-    { cost = 1, signal }: WrapOptions<A> = {},
-  ): (...args: A) => Promise<Awaited<R>> {
-    return async (...args: A): Promise<Awaited<R>> => {
+  wrap<F extends (...args: never[]) => unknown>(
+    call: F,
+    { cost = 1, signal }: WrapOptions<Parameters<F>> = {},
+  ): (...args: Parameters<F>) => Promise<Awaited<ReturnType<F>>> {
+    return async (...args: Parameters<F>): Promise<Awaited<ReturnType<F>>> => {
       const units = typeof cost === 'function' ? cost(...args) : cost
       await this.take(units, { signal: signal?.(...args) })
-      return await call(...args)
+      return (await call(...args)) as Awaited<ReturnType<F>>
     }
   }
 

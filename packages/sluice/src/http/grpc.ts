@@ -25,7 +25,8 @@ export type GrpcInterceptor<C> = (method: { readonly path: string }, call: GrpcC
  *
  * @example
  * ```ts
- * const server = new Server({ interceptors: [rateLimit({ limit: '100/min' })] })
+ * const limit = rateLimit(ServerInterceptingCall, { limit: '100/min' })
+ * const server = new Server({ interceptors: [limit] })
  * ```
  */
 export function rateLimit<C>(

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { closest } from './suggest.ts'
+import { closestName } from './suggest.ts'
 
-describe('closest', () => {
+describe('closestName', () => {
   it.each<[wrong: string, names: string[], name: string | undefined]>([
     ['limt', ['name', 'by', 'limit'], 'limit'],
     ['limits', ['name', 'by', 'limit'], 'limit'],
@@ -16,6 +16,12 @@ describe('closest', () => {
     ['x'.repeat(100_000), ['by'], undefined],
     ['__proto__', ['name', 'rules'], undefined],
   ])('to %.20s among %j is %s', (wrong, names, name) => {
-    expect(closest(wrong, names)).toBe(name)
+    expect(closestName(wrong, names)).toBe(name)
+  })
+
+  it('may be asked for fewer differences', () => {
+    expect(closestName('naem', ['name'], 1)).toBeUndefined()
+    expect(closestName('nam', ['name'], 1)).toBe('name')
+    expect(closestName('name', ['name'], 0)).toBe('name')
   })
 })

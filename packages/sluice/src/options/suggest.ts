@@ -1,9 +1,21 @@
 // "Did you mean": the accepted name nearest to one that is not accepted.
 
-/** The name that differs by at most two letters added, dropped or changed; undefined when none is that near. */
-export function closest(unknown: string, names: readonly string[]): string | undefined {
+/**
+ * The name that differs least, by at most `most` letters added, dropped or changed (default and maximum 2); undefined
+ * when none is that near.
+ *
+ * @example
+ * ```ts
+ * closestName('limt', ['name', 'limit']) // 'limit'
+ * ```
+ */
+export function closestName(
+  unknown: string,
+  names: readonly string[],
+  most: number = 2,
+): string | undefined {
   let best: string | undefined
-  let least = 3
+  let least = most + 1
   for (const name of names) {
     const distance = editDistance(unknown.toLowerCase(), name.toLowerCase())
     // Two changes of a two-letter name would match anything.

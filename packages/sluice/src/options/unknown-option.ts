@@ -1,6 +1,6 @@
 // The error for an option that a function does not have: what was meant, or what other libraries' words are here.
 import { show, SluiceError } from '../errors.ts'
-import { closest } from './suggest.ts'
+import { closestName } from './suggest.ts'
 
 const WINDOW = "the window is part of the limit, such as limit: '100/15min'"
 const QUOTA = "the number is part of the limit, such as limit: '100/min'"
@@ -84,7 +84,7 @@ export function unknownOption(
   name: string,
   accepted: readonly string[],
 ): SluiceError {
-  const meant = closest(name, accepted)
+  const meant = closestName(name, accepted)
   const translation = TRANSLATIONS.get(name)
   const hint =
     translation === undefined

@@ -1,7 +1,7 @@
 // Reading untrusted data for the policy parser: mistakes are collected with their paths, nothing is thrown.
 import { show, type Problem } from '../errors.ts'
 import { LONGEST_LIST } from './fields.ts'
-import { closest } from '../options/suggest.ts'
+import { closestName } from '../options/suggest.ts'
 
 /** The mistakes found so far. */
 export type Problems = Problem[]
@@ -53,7 +53,7 @@ export function readFields(
   const table = readTable(problems, path, value, accepted)
   for (const [name, member] of table ?? []) {
     if (names.includes(name)) continue
-    const meant = closest(name, names)
+    const meant = closestName(name, names)
     const hint = meant === undefined ? `accepted: ${names.join(', ')}` : `did you mean ${meant}?`
     note(problems, at(path, name), member, `is not a known field; ${hint}`)
   }

@@ -2,6 +2,8 @@
 import type { Verdict } from '../limit/verdict.ts'
 import { chargedBy } from '../stores/pools.ts'
 import type { Check } from '../stores/store.ts'
+import type { Millis } from '../time/clock.ts'
+import { longestOf, type Charged } from './late.ts'
 import type { Operation } from './shape.ts'
 
 /** A check and its place in the request. */
@@ -11,27 +13,41 @@ export interface Indexed {
 }
 
 type Group = readonly Indexed[]
-type Run = (operation: Operation, checks: readonly Check[]) => Promise<readonly Verdict[]>
+
+/** How groups reach the server. */
+export interface AcrossSlots {
+  /** Decides the checks of one slot. */
+  readonly run: (operation: Operation, checks: readonly Check[]) => Promise<readonly Verdict[]>
+  /** Refunds what was charged in one slot; repeated by the store until it is confirmed. Never rejects. */
+  readonly refund: (charged: readonly Charged[], life: Millis) => Promise<void>
+}
+
+/** For how long (in ms) the refund after a refusal is repeated: it is common, and the server keeps a mark of each. */
+const AFTER_REFUSAL: Millis = 30_000
 
 /**
  * Takes groups in order, those with enforced checks before those with only shadow checks, and stops at the first refusal:
  * then everything taken is refunded, checks that count refusals are charged, and the others are peeked at. When a group
  * cannot answer, what the earlier ones took is refunded before the call rejects.
  */
-export async function takeAcross(groups: readonly Group[], run: Run): Promise<readonly Verdict[]> {
+export async function takeAcross(
+  groups: readonly Group[],
+  store: AcrossSlots,
+): Promise<readonly Verdict[]> {
   const order = groups.toSorted((a, b) => Number(isShadow(a)) - Number(isShadow(b)))
   const verdicts: Verdict[] = []
   const done: Group[] = []
   for (const group of order) {
     try {
-      place(verdicts, group, await run('take', checksOf(group)))
+      place(verdicts, group, await store.run('take', checksOf(group)))
     } catch (error) {
-      await Promise.allSettled(done.map((earlier) => run('refund', takenIn(earlier, verdicts))))
+      const charged = done.map((earlier) => takenIn(earlier, verdicts))
+      await Promise.all(charged.map((group) => store.refund(group, longestOf(group))))
       throw error
     }
     if (chargedBy(checksOf(group), verdictsOf(group, verdicts)) === undefined) {
       const others = order.filter((other) => other !== group)
-      await Promise.all(others.map((other) => undo(other, done.includes(other), verdicts, run)))
+      await Promise.all(others.map((other) => undo(other, done.includes(other), verdicts, store)))
       return verdicts
     }
     done.push(group)
@@ -40,11 +56,18 @@ export async function takeAcross(groups: readonly Group[], run: Run): Promise<re
 }
 
 /** Another group refused: refund what this one took, charge the checks that count refusals, peek at the rest. */
-async function undo(group: Group, wasTaken: boolean, verdicts: Verdict[], run: Run): Promise<void> {
+async function undo(
+  group: Group,
+  wasTaken: boolean,
+  verdicts: Verdict[],
+  { run, refund }: AcrossSlots,
+): Promise<void> {
   const counting = group.filter(({ check }) => check.countRefused === true)
   const others = group.filter(({ check }) => check.countRefused !== true)
-  if (wasTaken) await run('refund', takenIn(others, verdicts))
-  else for (const one of counting) place(verdicts, [one], await run('take', checksOf([one])))
+  if (wasTaken) {
+    const charged = takenIn(others, verdicts)
+    await refund(charged, Math.min(longestOf(charged), AFTER_REFUSAL))
+  } else for (const one of counting) place(verdicts, [one], await run('take', checksOf([one])))
   place(verdicts, others, await run('peek', checksOf(others)))
 }
 
@@ -57,12 +80,15 @@ function verdictsOf(group: Group, verdicts: readonly Verdict[]): readonly Verdic
 }
 
 /** What was charged, to be refunded into the window in which it was charged. */
-function takenIn(group: Group, verdicts: readonly Verdict[]): readonly Check[] {
+function takenIn(group: Group, verdicts: readonly Verdict[]): readonly Charged[] {
   const isCharged = chargedBy(checksOf(group), verdictsOf(group, verdicts))
   const charged = group.filter(
     ({ check }, i) => isCharged?.[i] === true || check.countRefused === true,
   )
-  return charged.map(({ check, index }) => ({ ...check, takenAt: verdicts[index]!.at }))
+  return charged.map(({ check, index }) => {
+    const { at, resetAfter } = verdicts[index]!
+    return { check: { ...check, takenAt: at }, index, resetAfter }
+  })
 }
 
 function place(verdicts: Verdict[], group: Group, answers: readonly Verdict[]): void {

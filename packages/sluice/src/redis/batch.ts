@@ -19,6 +19,8 @@ const ZERO = 48
 export class Batch {
   /** The names of all checks, request after request. */
   readonly names: string[] = []
+  /** The cluster slot of its names; without a cluster 0. */
+  slot = 0
   /** When we give up, by our own clock. */
   deadline: Millis = 0
   /** Its place among the calls that wait for an answer. */

@@ -10,11 +10,11 @@ import type { Timers } from '../time/timers.ts'
 import { TurnBatches } from '../time/turn-batches.ts'
 import { Batch } from './batch.ts'
 import type { RedisConnection } from './connection.ts'
-import { chargedOf } from './late.ts'
+import { chargedOf, type Charged } from './late.ts'
 import { isNoScript, storeError } from './redis-errors.ts'
 import { ANY_TIME, ServerTime } from './server-time.ts'
 import { knownShape, settleChecks, shapeOf, traced, type Operation, type Shape } from './shape.ts'
-import { slotOf } from './slot.ts'
+import { shardOfSlot, slotOf } from './slot.ts'
 
 /** Checks in one script call at most: more gains nothing, and the server answers no other client meanwhile. */
 const MAX_CHECKS = 64
@@ -34,6 +34,8 @@ export interface BatcherOptions {
   readonly timers?: Timers
   /** Called for each take that was answered after it had been given up; `isCharged`: whether it had charged anything. */
   readonly onLate?: (isCharged: boolean) => void
+  /** Refunds what a call charged that was answered after it had been given up. The names share a cluster slot. */
+  readonly refundLate?: (charged: readonly Charged[], names: readonly string[]) => void
   /** Whether the server may drop counts by itself. */
   readonly mayDropCounts?: () => boolean
 }
@@ -42,7 +44,8 @@ export interface BatcherOptions {
 export class Batcher {
   private readonly options: BatcherOptions
   private readonly timeouts: Timeouts<Batch>
-  private readonly serverTime = new ServerTime()
+  /** By shard, since the nodes of a cluster have clocks of their own. */
+  private readonly serverTimes: ServerTime[] = []
   /** By cluster slot; without a cluster, all under 0. */
   private readonly batches: TurnBatches<number, Batch>
   private readonly shapes: Shape[] = []
@@ -74,6 +77,7 @@ export class Batcher {
   ): Promise<readonly Verdict[]> {
     const slot = this.options.connection.cluster ? slotOf(names[0]!) : 0
     const own = this.batches.batchFor(slot, names.length)
+    own.slot = slot
     const lowers = operation === 'refund' || operation === 'reset'
     const sent = lowers && this.options.mayDropCounts?.() === true ? traced(checks) : checks
     const request = own.add(this.shapeIn(own, operation, sent), names, sent)
@@ -90,6 +94,7 @@ export class Batcher {
   book(settlements: readonly Settlement[], names: readonly string[]): Promise<readonly Settled[]> {
     const slot = this.options.connection.cluster ? slotOf(names[0]!) : 0
     const own = this.batches.batchFor(slot, names.length)
+    own.slot = slot
     const checks = settleChecks(settlements)
     const request = own.add(this.shapeIn(own, 'settle', checks), names, checks)
     return own.done.then(() => own.answerTo(request) as readonly Settled[])
@@ -141,7 +146,7 @@ export class Batcher {
   private argsOf(batch: Batch): ReturnType<Batch['argsFor']> {
     const { serverClock } = this.options
     return serverClock === undefined
-      ? batch.argsFor('', batch.mayActLate ? ANY_TIME : this.serverTime.at(batch.deadline))
+      ? batch.argsFor('', batch.mayActLate ? ANY_TIME : this.serverTimeOf(batch).at(batch.deadline))
       : batch.argsFor(String(serverClock()), ANY_TIME)
   }
 
@@ -155,10 +160,14 @@ export class Batcher {
     // we did not know that clock yet, or it was set. It may be sent again.
     const isLate = Number(values[0]) < 0
     const now = Math.abs(Number(values[0]))
-    this.serverTime.learn(now, sentAt, this.options.clock())
+    this.serverTimeOf(batch).learn(now, sentAt, this.options.clock())
     if (!isLate) this.answer(batch, values, now)
     else if (mayRepeat && !batch.settled) this.send(batch, false)
     else this.fail(batch, callExpired())
+  }
+
+  private serverTimeOf({ slot }: Batch): ServerTime {
+    return (this.serverTimes[shardOfSlot(slot)] ??= new ServerTime())
   }
 
   private answer(batch: Batch, values: readonly unknown[], now: Millis): void {
@@ -182,9 +191,7 @@ export class Batcher {
     this.options.onLate?.(charged.length > 0)
     if (charged.length === 0) return
     const own = charged.map(({ index }) => names[index]!)
-    const taken = charged.map(({ check }) => check)
-    // When this fails too, the units stay charged until time gives them back.
-    this.run('refund', taken, own).catch(() => {})
+    this.options.refundLate?.(charged, own)
   }
 
   private fail(batch: Batch, error: SluiceError): void {

@@ -57,6 +57,8 @@ export interface UpstashSettings {
  *
  * @example
  * ```ts
+ * import { Redis } from '@upstash/redis'
+ *
  * const client = new Redis(upstashOptions({ url: 'https://eu1.upstash.io', token }))
  * const store = redisStore(client, { timeout: 500 })
  * ```

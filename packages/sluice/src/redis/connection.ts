@@ -1,6 +1,7 @@
 // The way of a store to its server.
 import type { Millis } from '../time/clock.ts'
 import type { ClientAdapter, ScriptRunner } from './client-adapter.ts'
+import { systemRedisEnvironment, type RedisEnvironment } from './environment.ts'
 import { SharedConnection } from './shared-connection.ts'
 
 /** Runs scripts for a store, and reports when there is a new connection. */
@@ -21,10 +22,11 @@ export function connectionOf(
   client: object,
   adapter: ClientAdapter,
   timeout: Millis,
+  environment: RedisEnvironment = systemRedisEnvironment,
 ): RedisConnection {
   let made = connections.get(client)
   if (made === undefined) {
-    made = new SharedConnection(adapter)
+    made = new SharedConnection(adapter, environment)
     connections.set(client, made)
   }
   const shared = made

@@ -2,11 +2,19 @@
 import type { Verdict } from '../limit/verdict.ts'
 import { chargedBy } from '../stores/pools.ts'
 import type { Check } from '../stores/store.ts'
+import type { Millis } from '../time/clock.ts'
 
 /** A check whose units are to be refunded, and its place in the request. */
-interface Charged {
+export interface Charged {
   readonly check: Check
   readonly index: number
+  /** Milliseconds until time has given the units back. */
+  readonly resetAfter: Millis
+}
+
+/** Milliseconds until time has given back all of the units. */
+export function longestOf(charged: readonly { readonly resetAfter: Millis }[]): Millis {
+  return charged.reduce((most, { resetAfter }) => Math.max(most, resetAfter), 0)
 }
 
 /**
@@ -20,22 +28,26 @@ export function chargedOf(
   const charged = chargedBy(checks, verdicts)
   if (charged === undefined) return []
   return checks.flatMap((check, index) => {
-    const { at } = verdicts[index]!
+    const { at, resetAfter } = verdicts[index]!
     // A lease ends by itself, and its holder may have spent from it.
     if (check.hold?.onEnd === 'spent') return []
     if (check.partial === true) return partOf(check, verdicts[index]!, index)
     return charged[index] === true && check.cost > 0
-      ? [{ check: { ...check, takenAt: at }, index }]
+      ? [{ check: { ...check, takenAt: at }, index, resetAfter }]
       : []
   })
 }
 
-function partOf(check: Check, { held = 0, at }: Verdict, index: number): readonly Charged[] {
+function partOf(
+  check: Check,
+  { held = 0, at, resetAfter }: Verdict,
+  index: number,
+): readonly Charged[] {
   const taken = {
     ...check,
     partial: false,
     cost: check.booked === true ? check.cost : held,
     takenAt: at,
   }
-  return taken.cost > 0 ? [{ check: taken, index }] : []
+  return taken.cost > 0 ? [{ check: taken, index, resetAfter }] : []
 }

@@ -9,18 +9,19 @@ import {
 } from '../stores/refusal-cache/refusal-cache.ts'
 import type { Exchanged, HoldStore, Settled, Settlement } from '../stores/holds/hold-store.ts'
 import type { AsyncStore, Check, RemoteStore, StoreEvent } from '../stores/store.ts'
-import { preciseClock, systemClock, type Clock, type Millis } from '../time/clock.ts'
+import { preciseClock, type Clock, type Millis } from '../time/clock.ts'
 import { Deadlines } from '../time/deadlines.ts'
-import { systemTimers } from '../time/timers.ts'
 import { takeAcross, type Indexed } from './across-slots.ts'
 import { Batcher, callExpired } from './batcher.ts'
 import { adapterOf, type RedisClient } from './client.ts'
 import { warnOfClient } from './client-warnings.ts'
 import { connectionOf } from './connection.ts'
+import { systemRedisEnvironment, type RedisEnvironment } from './environment.ts'
 import { Eviction } from './eviction.ts'
-import { chargedOf } from './late.ts'
+import { chargedOf, longestOf, type Charged } from './late.ts'
 import { isPrefix, redisKeys } from './redis-key.ts'
 import { grouped, shardOfSlot, slotOf } from './slot.ts'
+import { UnconfirmedRefunds } from './unconfirmed-refunds.ts'
 import { warnings, warnOnConsole, type StoreWarning } from './warnings.ts'
 
 /** How the Redis store may differ from its defaults. */
@@ -65,7 +66,13 @@ export interface RedisStore extends RemoteStore, HoldStore {
  * const { allowed } = await limiter.check('user:42')
  * ```
  */
-export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): RedisStore {
+export function redisStore(
+  client: RedisClient,
+  options: RedisStoreOptions = {},
+  /** For simulations. Default: the runtime's own. */
+  environment: RedisEnvironment = systemRedisEnvironment,
+): RedisStore {
+  const { timers } = environment
   const { prefix = 'sl:', timeout = 100, holdRefusals = 250 } = options
   const { cluster, clock, onWarning = warnOnConsole } = options
   const wrong = (message: string): never => {
@@ -90,7 +97,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
       `client is ${show(client)}; accepted: a client of ioredis, iovalkey, node-redis, valkey-glide or @upstash/redis`,
     )
   warnOfClient(client, adapter, timeout, onWarning)
-  const connection = connectionOf(client, adapter, timeout)
+  const connection = connectionOf(client, adapter, timeout, environment)
   const watchers = new Set<(event: StoreEvent) => void>()
   const onLate = (refunded: boolean): void => {
     for (const watcher of watchers) watcher({ type: 'late-answer', refunded })
@@ -98,25 +105,38 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
   const nameOf = redisKeys(prefix)
   const eviction = new Eviction(connection, nameOf('', ''), onWarning)
   const mayDropCounts = (): boolean => eviction.isPossible
-  const batcher = new Batcher({
+  const batcher: Batcher = new Batcher({
     connection,
     timeout,
-    clock: systemClock,
+    clock: environment.clock,
+    timers,
     serverClock: clock,
     onLate,
+    refundLate: (charged, names) =>
+      void refunds.refund(checksIn(charged), names, longestOf(charged)),
     mayDropCounts,
+  })
+  const refunds = new UnconfirmedRefunds({
+    send: (checks, names) => batcher.run('refund', checks, names),
+    clock: environment.clock,
+    timers,
   })
   const redis = new Redis({
     batcher,
+    refunds,
     nameOf,
     cluster: connection.cluster,
     timeout,
+    environment,
     warn: warnings(onWarning),
-    close: () => connection.close(),
+    close() {
+      refunds.close()
+      connection.close()
+    },
   })
   const caching = {
     hold: holdRefusals,
-    clock: clock ?? preciseClock,
+    clock: clock ?? (environment === systemRedisEnvironment ? preciseClock : environment.clock),
     mayDropCounts,
     onAnswer: eviction.look,
   }
@@ -146,30 +166,39 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
 
 const NONE: readonly never[] = []
 
+function checksIn(charged: readonly Charged[]): readonly Check[] {
+  return charged.map(({ check }) => check)
+}
+
 /** Decides checks of one slot. */
 type Run = Batcher['run']
 
 interface RedisCountsOptions {
   readonly batcher: Batcher
+  readonly refunds: UnconfirmedRefunds
   readonly nameOf: (space: string, key: string) => string
   readonly cluster: boolean
   readonly timeout: Millis
+  readonly environment: RedisEnvironment
   readonly warn: (limit: Limit) => void
   readonly close: () => void
 }
 
 class Redis implements ObservedStore {
   private readonly batcher: Batcher
+  private readonly refunds: UnconfirmedRefunds
   private readonly nameOf: (space: string, key: string) => string
   private readonly cluster: boolean
   private readonly warn: (limit: Limit) => void
   private readonly whole: Deadlines
   private readonly release: () => void
 
-  constructor({ batcher, nameOf, cluster, timeout, warn, close }: RedisCountsOptions) {
+  constructor(options: RedisCountsOptions) {
+    const { batcher, refunds, nameOf, cluster, timeout, environment, warn, close } = options
     this.release = close
-    this.whole = new Deadlines(timeout, systemClock, systemTimers, callExpired)
+    this.whole = new Deadlines(timeout, environment.clock, environment.timers, callExpired)
     this.batcher = batcher
+    this.refunds = refunds
     this.nameOf = nameOf
     this.cluster = cluster
     this.warn = warn
@@ -195,11 +224,22 @@ class Redis implements ObservedStore {
     checks: readonly Check[],
     groups: readonly (readonly Indexed[])[],
   ): Promise<readonly Verdict[]> {
-    const answer = takeAcross(groups, (op, checks) => this.run(op, checks))
-    return this.whole.race(answer, (verdicts) => {
-      const charged = chargedOf(checks, verdicts).map(({ check }) => check)
-      if (charged.length > 0) this.refund(charged).catch(() => {})
+    const answer = takeAcross(groups, {
+      run: (operation, checks) => this.run(operation, checks),
+      refund: (charged, life) => this.refundOnce(charged, life),
     })
+    return this.whole.race(answer, (verdicts) => {
+      const charged = chargedOf(checks, verdicts)
+      const slots = grouped(charged, ({ check }) => slotOf(this.nameOf(check.space, check.key)))
+      for (const group of slots) void this.refundOnce(group, longestOf(group))
+    })
+  }
+
+  /** Refunds what the store itself has charged in one slot. */
+  private refundOnce(charged: readonly Charged[], life: Millis): Promise<void> {
+    const checks = checksIn(charged)
+    const names = checks.map(({ space, key }) => this.nameOf(space, key))
+    return this.refunds.refund(checks, names, life)
   }
 
   exchange(settlements: readonly Settlement[], checks: readonly Check[]): Promise<Exchanged> {

@@ -5,6 +5,7 @@ import type { Settlement } from '../stores/holds/hold-store.ts'
 import type { Check } from '../stores/store.ts'
 import { periodAt, type Calendar } from '../time/calendar.ts'
 import type { Millis } from '../time/clock.ts'
+import type { RefundCheck } from './unconfirmed-refunds.ts'
 
 /** A settlement as a check of its count. */
 export interface SettleCheck extends Check {
@@ -19,8 +20,8 @@ export function settleChecks(settlements: readonly Settlement[]): readonly Settl
   })
 }
 
-/** A check to a server that may drop counts by itself. */
-export interface TracedCheck extends CheckWithState {
+/** A check as the store sends it: to a server that may drop counts by itself, or a refund that may arrive twice. */
+export interface TracedCheck extends CheckWithState, RefundCheck {
   /** For `refund` and `reset`: what is left is kept as a trace, so that no process takes the count for dropped. */
   readonly leavesTrace?: boolean
 }
@@ -127,6 +128,7 @@ function isAlike(
     a.takenAt === b.takenAt &&
     a.leavesTrace === b.leavesTrace &&
     a.isPool === b.isPool &&
+    a.once === b.once &&
     (a.shadow ?? false) === (b.shadow ?? false) &&
     (a.candidate ?? false) === (b.candidate ?? false) &&
     (a.countRefused ?? false) === (b.countRefused ?? false)
@@ -144,6 +146,7 @@ function argsOf(check: TracedCheck & Partial<SettleCheck>, now: Millis): string[
   if (limit.lockFor !== undefined) flags += 64
   if (limit.stamps !== undefined) flags += 128
   if (check.isPool === true) flags += 256
+  if (check.once !== undefined) flags += 512
   const numbers = [quota, window, burst, slowestOf(check), cost, flags].map(String)
   const row = String(ROWS.indexOf(algorithmOf(limit)) + 1)
   const args = [row, ...numbers, takenAt === undefined ? '' : String(takenAt)]
@@ -162,6 +165,7 @@ function argsOf(check: TracedCheck & Partial<SettleCheck>, now: Millis): string[
   if (limit.lockFor !== undefined)
     args.push(String(limit.lockFor), String(limit.lockGrow), String(limit.lockUpTo))
   if (limit.stamps !== undefined) args.push(String(limit.stamps))
+  if (check.once !== undefined) args.push(check.once.id, String(check.once.life))
   return args
 }
 

@@ -1,9 +1,8 @@
 // The connection of all stores on one client: that client, or a second one while the first does not answer.
-import { systemClock, type Millis } from '../time/clock.ts'
-import { backgroundTimers } from '../time/timers.ts'
+import type { Millis } from '../time/clock.ts'
 import type { ClientAdapter, DuplicateClient, ScriptRunner } from './client-adapter.ts'
+import { startInBackground, type RedisEnvironment } from './environment.ts'
 import { HeldCalls } from './held-calls.ts'
-import { reconnectDelay } from './reconnect-delay.ts'
 import { storeError } from './redis-errors.ts'
 import { Silence, type CallEnd } from './silence.ts'
 import { shardOfSlot, slotOf } from './slot.ts'
@@ -13,8 +12,11 @@ import { SpareConnections } from './spare-connections.ts'
 const PATIENCE = 3
 /** The most that this grows to, when new connections do not help either. */
 const MAX_PATIENCE = 48
-/** Milliseconds after which a client that has no connection, and shows no attempt to get one, is helped. */
-const STUCK: Millis = 2000
+/**
+ * Milliseconds after which a client that has no connection, and shows no new attempt to get one, is helped: its attempt
+ * began while packets were lost, and hangs. A client with our settings begins one at least every 940 ms.
+ */
+const STUCK: Millis = 950
 /** Milliseconds for which the first calls wait for all nodes of a cluster. */
 const WARM_UP: Millis = 1000
 /** Milliseconds after the last call for which new connections are tried. */
@@ -44,21 +46,29 @@ export class SharedConnection implements ScriptRunner {
   private wasReady = false
   /** When the first calls no longer wait for all nodes. */
   private warmBy: Millis | undefined
-  private isSuspected = false
+  /** When it is looked at whether the connection is lost, and the timer for that. */
+  private lookAt: Millis = Infinity
+  private look: unknown
+  /** A key of the shard that had not answered when the second connection came. */
+  private silentKey: string | undefined
   private sentAt: Millis = 0
   private eventAt: Millis
+  private readonly environment: RedisEnvironment
 
-  constructor(client: ClientAdapter) {
+  constructor(client: ClientAdapter, environment: RedisEnvironment) {
+    const { clock, timers, reconnectDelay } = environment
+    this.environment = environment
     this.own = { client, silence: new Silence() }
     this.current = this.own
-    this.eventAt = systemClock()
-    this.held = new HeldCalls(systemClock)
+    this.eventAt = clock()
+    this.held = new HeldCalls(clock)
     this.spares = new SpareConnections({
       open: () => client.duplicate(),
-      isWanted: () => this.isLost() && systemClock() - this.sentAt <= WANTED,
+      isWanted: () => this.isLost() && clock() - this.sentAt <= WANTED,
       onReady: (spare) => this.adopt(spare),
       // Twice in the time in which a client tries once: an attempt that began too early is lost.
       delay: (attempt) => reconnectDelay(attempt) / 2,
+      timers,
     })
     // Not `error`: a listener of ours would hide that the user has none.
     client.on(['connecting', 'reconnecting', 'node-reconnecting'], () => this.noteEvent())
@@ -100,7 +110,7 @@ export class SharedConnection implements ScriptRunner {
     keys: readonly string[],
     run: (client: ClientAdapter) => Promise<unknown>,
   ): Promise<unknown> {
-    const now = systemClock()
+    const now = this.environment.clock()
     this.sentAt = now
     if (!this.wasReady && this.mustHold()) {
       if (this.isLost()) this.spares.start()
@@ -118,7 +128,7 @@ export class SharedConnection implements ScriptRunner {
       link.silence.ended(shard, 'disconnected')
       throw error
     }
-    const isInTime = (): boolean => systemClock() - now <= this.timeout
+    const isInTime = (): boolean => this.environment.clock() - now <= this.timeout
     answer.then(
       () => this.ended(link, shard, isInTime() ? 'in-time' : 'late'),
       (error: unknown) => this.failed(link, shard, error, isInTime()),
@@ -138,8 +148,8 @@ export class SharedConnection implements ScriptRunner {
   private isWarm(): boolean {
     const { client } = this.own
     if (!client.isReady()) return false
-    this.warmBy ??= systemClock() + WARM_UP
-    return client.isWarm() || systemClock() >= this.warmBy
+    this.warmBy ??= this.environment.clock() + WARM_UP
+    return client.isWarm() || this.environment.clock() >= this.warmBy
   }
 
   private ended(link: Link, shard: number, end: CallEnd): void {
@@ -153,24 +163,30 @@ export class SharedConnection implements ScriptRunner {
     if (code !== 'store-unreachable') return this.ended(link, shard, isInTime ? 'in-time' : 'late')
     this.ended(link, shard, 'disconnected')
     if (this.isLost()) this.spares.start()
+    // While the breaker is open, few calls come that would notice.
+    else this.suspect(this.eventAt + STUCK - this.environment.clock())
   }
 
   /** Looks when the patience is over, a deadline from now at least: after a pause of our own, answers are still unread. */
   private suspect(after: Millis): void {
-    if (this.isSuspected) return
-    this.isSuspected = true
+    const { clock, timers } = this.environment
+    const wait = Math.max(after, this.timeout)
+    const at = clock() + wait
+    if (this.lookAt <= at) return
+    timers.stop(this.look)
+    this.lookAt = at
     const look = (): void => {
-      this.isSuspected = false
+      this.lookAt = Infinity
       if (this.isLost()) this.spares.start()
     }
-    backgroundTimers.start(look, Math.max(after, this.timeout))
+    this.look = startInBackground(timers, look, wait)
   }
 
   /** Whether a new connection is wanted: nothing was heard, or the client is stuck without a connection. */
   private isLost(): boolean {
     const { client, silence } = this.current
     if (this.stores === 0 || this.own.client.isClosed()) return false
-    const now = systemClock()
+    const now = this.environment.clock()
     if (silence.silent(now, this.patienceWith).length > 0) return true
     return !client.isReady() && now - this.eventAt >= STUCK
   }
@@ -181,30 +197,36 @@ export class SharedConnection implements ScriptRunner {
   /** Uses a new connection, for as long as the user's client does not answer. */
   private adopt(spare: DuplicateClient): void {
     const { current } = this
-    const silent = current.silence.silent(systemClock(), this.patienceWith)
+    const silent = current.silence.silent(this.environment.clock(), this.patienceWith)
     for (const shard of silent) {
       const deadlines = this.patience.get(shard) ?? PATIENCE
       this.patience.set(shard, Math.min(2 * deadlines, MAX_PATIENCE))
     }
     this.current = { client: spare.adapter, silence: new Silence(), spare }
     this.retire(current.spare)
-    const key = silent[0] === undefined ? undefined : current.silence.keyOf(silent[0])
-    if (key !== undefined) void this.returnWhenAnswered(this.current, key)
+    this.silentKey = silent[0] === undefined ? undefined : current.silence.keyOf(silent[0])
+    this.returnTo(this.current)
     this.held.release()
     this.announce()
+  }
+
+  private returnTo(spare: Link): void {
+    if (spare !== this.own && this.silentKey !== undefined)
+      void this.returnWhenAnswered(spare, this.silentKey)
   }
 
   /** Goes back to the user's client as soon as it answers in time: it only hung, or its packets were late. */
   private async returnWhenAnswered(spare: Link, key: string): Promise<void> {
     while (this.current === spare) {
-      const sentAt = systemClock()
+      const sentAt = this.environment.clock()
       const isAnswered = await this.own.client.eval('return 1', [key], []).then(
         () => true,
         (error: unknown) => !isUnanswered(error),
       )
       // Without a connection the client will say when it is ready.
       if (!isAnswered) return
-      if (systemClock() - sentAt <= this.timeout && this.current === spare) this.restore()
+      if (this.environment.clock() - sentAt <= this.timeout && this.current === spare)
+        this.restore()
     }
   }
 
@@ -217,23 +239,28 @@ export class SharedConnection implements ScriptRunner {
 
   /** Closes a connection of ours once the calls on it have ended. */
   private retire(spare: DuplicateClient | undefined): void {
-    if (spare !== undefined) backgroundTimers.start(() => spare.close(), 2 * this.timeout)
+    if (spare !== undefined)
+      startInBackground(this.environment.timers, () => spare.close(), 2 * this.timeout)
   }
 
   /** The user's client has connected, or a node of its cluster, which may be too early for commands. */
   private ready(): void {
     if (!this.wasReady && this.mustHold()) return
     if (!this.own.client.isReady()) return
-    this.eventAt = systemClock()
-    this.spares.stop()
-    this.restore()
+    this.eventAt = this.environment.clock()
+    // It may have been another node of the cluster than the one that does not answer.
+    if (this.own.client.cluster) this.returnTo(this.current)
+    else {
+      this.spares.stop()
+      this.restore()
+    }
     this.held.release()
     this.announce()
   }
 
   /** The client shows that it tries to connect. */
   private noteEvent(): void {
-    this.eventAt = systemClock()
+    this.eventAt = this.environment.clock()
   }
 
   private announce(): void {

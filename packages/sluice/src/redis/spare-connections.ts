@@ -1,7 +1,8 @@
 // New connections beside one that does not answer: attempts that overlap, until one of them stands.
 import type { Millis } from '../time/clock.ts'
 import type { DuplicateClient } from './client-adapter.ts'
-import { backgroundTimers } from '../time/timers.ts'
+import type { Timers } from '../time/timers.ts'
+import { startInBackground } from './environment.ts'
 
 /** Attempts that are open at once. Each lives for about as many delays. */
 const MAX_ATTEMPTS = 4
@@ -19,6 +20,7 @@ export interface SpareOptions {
   readonly onReady: (spare: DuplicateClient) => void
   /** Milliseconds until the attempt of that number, from 2 on. */
   readonly delay: (attempt: number) => Millis
+  readonly timers: Timers
 }
 
 /**
@@ -44,7 +46,7 @@ export class SpareConnections {
 
   /** Closes all attempts. */
   stop(): void {
-    backgroundTimers.stop(this.timer)
+    this.options.timers.stop(this.timer)
     this.timer = undefined
     for (const attempt of this.attempts) attempt.close()
     this.attempts.clear()
@@ -61,7 +63,8 @@ export class SpareConnections {
     )
     const [oldest] = this.attempts
     if (this.attempts.size > MAX_ATTEMPTS) this.close(oldest!)
-    this.timer = backgroundTimers.start(this.attempt, this.options.delay(this.next++))
+    const { timers, delay } = this.options
+    this.timer = startInBackground(timers, this.attempt, delay(this.next++))
   }
 
   private finish(spare: DuplicateClient, isReady: boolean): void {

@@ -213,6 +213,18 @@ describe('a breaker', () => {
       'probes at once when the store says that it is back',
       [...opened, [10, 'hint', 'open'], [10, 'begin', 'half-open']],
     ],
+    [
+      'sends another probe after a hint, and does not wait for the one on its way',
+      [
+        ...opened,
+        [10, 'hint', 'open'],
+        [10, 'begin', 'half-open'],
+        [20, 'hint', 'half-open'],
+        [20, 'good', 'half-open'],
+        [21, 'end bad', 'half-open'],
+        [22, 'good', 'closed'],
+      ],
+    ],
     ['takes no hint for more than that', [[0, 'hint', 'closed'], ...opened]],
     [
       'follows its options: failures',

@@ -151,7 +151,10 @@ export class CircuitBreaker {
 
   /** The store seems to be reachable again: the next call is the probe. */
   hint(): void {
-    if (this.current === 'open') this.probeAt = Math.min(this.probeAt, this.environment.clock())
+    const now = this.environment.clock()
+    if (this.current === 'open') this.probeAt = Math.min(this.probeAt, now)
+    // A probe on its way left before, by a connection that may be dead: its answer is not waited for.
+    else if (this.current === 'half-open' && this.probeLostAt !== null) this.probeLostAt = now
   }
 
   /** The failure of a call that got an error. */

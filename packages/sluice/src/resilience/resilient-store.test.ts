@@ -1,8 +1,10 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { World, type Answer } from '../../test/guarded-world.ts'
 import type { Decision } from '../decision/decision.ts'
+import { SluiceError } from '../errors.ts'
 import type { Verdict } from '../limit/verdict.ts'
 import { createLimiter } from '../limiter/create-limiter.ts'
+import { warnOfLostStore } from './options.ts'
 
 describe('a resilient store around a store that works', () => {
   it('returns its verdicts', async () => {
@@ -123,6 +125,42 @@ describe('a resilient store around a store that fails', () => {
       'closed',
     ])
     expect(world.events.at(-1)).toMatchObject({ type: 'closed', openFor: expect.any(Number) })
+  })
+
+  it('warns on the console once when it is lost and once when it is back', async () => {
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => {})
+    onTestFinished(() => warn.mockRestore())
+    const world = new World({ onEvent: warnOfLostStore })
+    world.answer = 'store-unreachable'
+    await world.checks(50)
+    expect(warn.mock.calls).toEqual([
+      [
+        'sluice: the store does not answer (store-unreachable); this process limits by itself until it does',
+      ],
+    ])
+    world.answer = 1
+    await world.time.pass(1000)
+    await world.checks(10)
+    expect(warn.mock.calls.slice(1)).toEqual([
+      [expect.stringMatching(/^sluice: the store answers again after [\d.]+ s$/)],
+    ])
+  })
+
+  it('is never silent: without onEvent it warns on the console', async () => {
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => {})
+    onTestFinished(() => warn.mockRestore())
+    const fails = async () => {
+      throw new SluiceError('store-unreachable', 'gone', { transient: true })
+    }
+    const store = { take: fails, peek: fails, refund: fails, reset: fails, close: () => {} }
+    const limiter = createLimiter({ limit: '10/h', store })
+    onTestFinished(() => limiter.close())
+    // Failures of one millisecond count as one.
+    await vi.waitFor(async () => {
+      await limiter.check('a')
+      expect(warn).toHaveBeenCalled()
+    })
+    expect(warn).toHaveBeenCalledWith(expect.stringContaining('the store does not answer'))
   })
 
   it('lets one request wait for a probe, and the others not', async () => {

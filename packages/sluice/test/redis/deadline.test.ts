@@ -1,11 +1,12 @@
 // Until when a call may act: by the server's clock, which may be set while we are connected to it.
 import { beforeEach, describe, expect, it } from 'vitest'
+import { limit } from '../../src/limit/limit.ts'
 import { Batcher } from '../../src/redis/batcher.ts'
 import { adapterOf } from '../../src/redis/client.ts'
 import { connectionOf } from '../../src/redis/connection.ts'
 import { redisKeys } from '../../src/redis/redis-key.ts'
 import { TAKE_ALL, TAKE_BUCKETS } from '../../src/redis/script.generated.ts'
-import { shapeOf } from '../../src/redis/shape.ts'
+import { addHoldArgs, shapeOf, type TracedCheck } from '../../src/redis/shape.ts'
 import type { Check } from '../../src/stores/store.ts'
 import { systemClock } from '../../src/time/clock.ts'
 import { failure, on } from './asking.ts'
@@ -25,7 +26,7 @@ describe.each(['everything', 'plain takes'])('the script of %s', (what) => {
     const { args, plainArgs } = shapeOf('take', [check], 0)
     const name = nameOf(check.space, check.key)
     return what === 'everything'
-      ? redis.client.eval(TAKE_ALL.text, 1, name, '', `${latest}`, '1', ...args, '1')
+      ? redis.client.eval(TAKE_ALL.text, 1, name, '', `${latest}`, '1', '', '1', ...args)
       : redis.client.eval(TAKE_BUCKETS.text, 1, name, '', `${latest}`, '', ...plainArgs!)
   }
 
@@ -47,6 +48,64 @@ describe.each(['everything', 'plain takes'])('the script of %s', (what) => {
       expect(reply[1]).toBeGreaterThan(0)
       expect(await used(check)).toBe(true)
     }
+  })
+})
+
+describe('a count that the server may have dropped', () => {
+  it('is looked at by its last known state', async () => {
+    const check = on('dropped', '10/400d')
+    const [time] = await redis.client.time()
+    const known: TracedCheck = {
+      ...check,
+      lastState: { at: Number(time) * 1000, used: 10 * check.limit.window, before: 0 },
+    }
+    const { args } = shapeOf('peek', [known], 0)
+    const name = nameOf(check.space, check.key)
+    const reply = await redis.client.eval(TAKE_ALL.text, 1, name, '', '0', '1', '', '1', ...args)
+    expect((reply as unknown[])[1]).toBe(0)
+    expect(await used(check)).toBe(false)
+  })
+})
+
+describe('a refund that arrives twice', () => {
+  it.each([
+    ...(['token-bucket', 'fixed-window', 'sliding-window', 'sliding-log'] as const).map(
+      (algorithm) => ({ algorithm, holds: false }),
+    ),
+    { algorithm: 'token-bucket' as const, holds: true },
+  ])('acts once: $algorithm, with holds: $holds', async ({ algorithm, holds }) => {
+    const limited = limit({ quota: 10, window: '400d', algorithm })
+    const check = { ...on(`twice ${algorithm} ${holds}`, limited), holds }
+    const call = async (operation: 'take' | 'peek' | 'refund', one: TracedCheck) => {
+      const shape = shapeOf(operation, [one], 0)
+      const name = nameOf(check.space, check.key)
+      const args = ['', '0', '1', '', '1', ...shape.args]
+      if (holds) addHoldArgs(args, [one])
+      return (await redis.client.eval(TAKE_ALL.text, 1, name, ...args)) as unknown[]
+    }
+    const taken = await call('take', { ...check, cost: 5 })
+    const takenAt = Number(taken[0])
+    const refund = { ...check, cost: 2, takenAt }
+    const left = async () => (await call('peek', { ...check, cost: 8 }))[1]
+    expect(await left()).toBe(0)
+    await call('refund', { ...refund, once: { id: 'one', life: 60_000 } })
+    await call('refund', { ...refund, once: { id: 'one', life: 60_000 } })
+    expect(await left()).toBe(0)
+    expect(await redis.client.pttl(`${nameOf(check.space, check.key)}:one`)).toBeGreaterThan(50_000)
+    await call('refund', { ...refund, once: { id: 'two', life: 60_000 } })
+    expect(await left()).toBe(2)
+  })
+
+  it('may come again after it failed', async () => {
+    const check = { ...on('twice wrong', '10/400d'), cost: 1 }
+    const name = nameOf(check.space, check.key)
+    await redis.client.rpush(name, 'not a count')
+    const refund: TracedCheck = { ...check, once: { id: 'one', life: 60_000 } }
+    const { args } = shapeOf('refund', [refund], 0)
+    const call = () => redis.client.eval(TAKE_ALL.text, 1, name, '', '0', '1', '', '1', ...args)
+    expect(String(((await call()) as unknown[])[1])).toMatch(/WRONGTYPE/)
+    expect(await redis.client.exists(`${name}:one`)).toBe(0)
+    await redis.client.del(name)
   })
 })
 

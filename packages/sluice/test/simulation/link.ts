@@ -1,10 +1,11 @@
-// The connection of one pod: messages arrive in order, late, or not at all.
+// One connection of a pod to one server: messages arrive in order, late, or not at all, until it is renewed.
 import type { Random } from '../redis/random.ts'
 import type { Millis } from '../../src/time/clock.ts'
-import type { Command, Reply, Server } from './server.ts'
+import { readCall } from './wire.ts'
+import { hashOf, keyOf, type Command, type Reply, type Server } from './server.ts'
 import type { VirtualTime } from './virtual-time.ts'
 
-/** What is wrong with a link. */
+/** What is wrong with the network of a pod. */
 export interface Weather {
   /** Milliseconds more, one way. */
   delay: Millis
@@ -14,87 +15,138 @@ export interface Weather {
   lostReplies: number
   /** The share of commands that arrive twice. */
   twice: number
+  /** Nothing arrives; connections that stand meanwhile, or are being made, never carry anything again. */
+  isDark: boolean
 }
 
-/** A connection that gives and takes a little time, and breaks. */
-export class Link {
-  readonly weather: Weather = { delay: 0, lostCommands: 0, lostReplies: 0, twice: 0 }
-  isUp = true
-  /** Takes that were charged and whose replies got lost, by key. */
+/** The network of one pod, and what it has done to the pod's commands. */
+export class Network {
+  readonly weather: Weather = { delay: 0, lostCommands: 0, lostReplies: 0, twice: 0, isDark: false }
+  /** Units that were charged and whose replies got lost, by key. */
   readonly unheard = new Map<string, number>()
   /** Units that commands which arrived twice took or gave a second time, by key. */
   readonly twice = new Map<string, number>()
-  private readonly world: VirtualTime
-  private readonly server: Server
-  private readonly random: Random
-  /** Called when the pod may hear of something: at once, or when it goes on. */
-  private readonly deliver: (run: () => void) => void
-  private lastThere: Millis = 0
-  private lastBack: Millis = 0
-  private readonly waiting = new Set<(error: Error) => void>()
+  readonly links = new Set<Link>()
+  readonly world: VirtualTime
+  readonly random: Random
+  /** Runs what the pod receives: at once, or when it goes on. */
+  readonly deliver: (run: () => void) => void
 
-  constructor(
-    world: VirtualTime,
-    server: Server,
-    random: Random,
-    deliver: (run: () => void) => void,
-  ) {
+  constructor(world: VirtualTime, random: Random, deliver: (run: () => void) => void) {
     this.world = world
-    this.server = server
     this.random = random
     this.deliver = deliver
   }
 
-  send(command: Command): Promise<Reply> {
-    if (!this.isUp || !this.server.isUp) return Promise.reject(new Error('connect ECONNREFUSED'))
+  latency(): Millis {
+    return this.random.whole(0, 1) + this.weather.delay
+  }
+
+  /** Connections end with a reset: those to one server, or all. */
+  cut(server?: Server): void {
+    for (const link of this.links)
+      if (server === undefined || link.server === server) link.close('Socket closed unexpectedly')
+  }
+
+  /** Connections die without a reset. */
+  silence(): void {
+    for (const link of this.links) link.isDead = true
+  }
+}
+
+interface Waiting {
+  readonly command: Command
+  readonly reject: (error: Error) => void
+}
+
+/** A connection that stands, until it is closed. */
+export class Link {
+  readonly server: Server
+  /** Carries nothing any more, and does not show it. */
+  isDead = false
+  private readonly network: Network
+  private readonly onClose: () => void
+  private lastThere: Millis = 0
+  private lastBack: Millis = 0
+  private readonly waiting = new Set<Waiting>()
+
+  constructor(network: Network, server: Server, onClose: () => void) {
+    this.network = network
+    this.server = server
+    this.onClose = onClose
+    network.links.add(this)
+  }
+
+  send(command: Command): Promise<unknown> {
+    const { network, server } = this
+    const { world, random, weather } = network
     return new Promise((resolve, reject) => {
-      this.waiting.add(reject)
-      const done = (reply: Reply | Error): void => {
-        if (!this.waiting.has(reject)) return this.forget(command, reply)
-        if (this.random.chance(this.weather.lostReplies)) return this.forget(command, reply)
-        this.lastBack = Math.max(this.lastBack, this.world.now + this.latency())
-        this.world.at(this.lastBack, () => {
-          if (!this.waiting.delete(reject)) return this.forget(command, reply)
-          this.deliver(() => (reply instanceof Error ? reject(reply) : resolve(reply)))
+      const own: Waiting = { command, reject }
+      this.waiting.add(own)
+      const back = (reply: Reply): void => {
+        const isLost = this.isLost() || random.chance(weather.lostReplies)
+        if (isLost || !this.waiting.has(own)) return this.unheard(command, reply)
+        this.lastBack = Math.max(this.lastBack, world.now + network.latency())
+        world.at(this.lastBack, () => {
+          if (this.isLost() || !this.waiting.delete(own)) return this.unheard(command, reply)
+          network.deliver(() => (reply instanceof Error ? reject(reply) : resolve(reply)))
         })
       }
-      if (this.random.chance(this.weather.lostCommands)) return
-      this.lastThere = Math.max(this.lastThere, this.world.now + this.latency())
-      const isTwice = this.random.chance(this.weather.twice)
-      this.world.at(this.lastThere, () => {
+      if (this.isLost() || random.chance(weather.lostCommands)) return
+      this.lastThere = Math.max(this.lastThere, world.now + network.latency())
+      const isTwice = random.chance(weather.twice)
+      world.at(this.lastThere, () => {
         // What a broken connection had not delivered is gone with it.
-        if (!this.waiting.has(reject)) return
-        this.server.receive(command, done)
-        if (!isTwice) return
-        this.server.receive(command, () => {})
-        for (const { key, cost } of command.checks) {
-          add(this.twice, key, cost)
-          if (command.operation === 'refund') this.server.strays += cost
-        }
+        if (this.isLost() || !this.waiting.has(own)) return
+        server.receive(command, back)
+        if (isTwice) server.receive(command, (reply) => this.countTwice(command, reply))
       })
     })
   }
 
-  /** Breaks the connection: everybody who waits hears of it. */
-  cut(): void {
-    this.isUp = false
+  /** Ends it; the pod learns of it when it can. */
+  close(reason: string): void {
+    if (!this.network.links.delete(this)) return
     const all = [...this.waiting]
     this.waiting.clear()
-    this.deliver(() => {
-      for (const reject of all) reject(new Error('Connection is closed.'))
+    this.network.deliver(() => {
+      for (const { reject } of all) reject(new Error(reason))
+      this.onClose()
     })
   }
 
-  private latency(): Millis {
-    return this.random.whole(0, 1) + this.weather.delay
+  private isLost(): boolean {
+    if (this.network.weather.isDark) this.isDead = true
+    return this.isDead
   }
 
-  private forget({ operation, checks }: Command, reply: Reply | Error): void {
-    if (operation !== 'take' || reply instanceof Error || reply.verdicts === null) return
-    for (const [i, { key, cost }] of checks.entries()) {
-      if (reply.verdicts[i]!.allowed) add(this.unheard, key, cost)
-    }
+  private unheard(command: Command, reply: Reply): void {
+    for (const [key, cost] of takenBy(command, reply)) add(this.network.unheard, key, cost)
   }
+
+  private countTwice(command: Command, reply: Reply): void {
+    for (const [key, cost] of takenBy(command, reply)) add(this.network.twice, key, cost)
+    for (const { operation, checks } of callOf(command))
+      if (operation === 'refund')
+        for (const { name, cost, once } of checks)
+          if (once === undefined) {
+            add(this.network.twice, keyOf(name), cost)
+            this.server.strays += cost
+          }
+  }
+}
+
+function callOf({ script, isHash, keys, args }: Command) {
+  const hash = isHash ? script : hashOf(script)
+  return hash === undefined ? [] : readCall(hash, keys, args).requests
+}
+
+/** The keys that a call charged at most, with the units: all of its takes, if it acted. */
+function takenBy(command: Command, reply: Reply): [key: string, cost: number][] {
+  if (!Array.isArray(reply) || Number(reply[0]) < 0) return []
+  return callOf(command)
+    .filter(({ operation }) => operation === 'take')
+    .flatMap(({ checks }) => checks.map(({ name, cost }): [string, number] => [keyOf(name), cost]))
 }
 
 function add(units: Map<string, number>, key: string, cost: number): void {

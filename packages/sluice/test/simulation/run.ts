@@ -1,9 +1,17 @@
 // One seed: a fleet, requests and faults as the seed says, then peace, and everything is checked.
 import { Random } from '../redis/random.ts'
+import { CONNECT_TIMEOUT } from './client.ts'
 import { FAULTS } from './faults.ts'
 import { Fleet } from './fleet.ts'
+import { TIMEOUT } from './pod.ts'
 
 const NAMES = Object.keys(FAULTS)
+/** Milliseconds of peace after which the store answers every pod. */
+const BACK_WITHIN = 1000
+/** In a cluster the client alone knows its nodes: an attempt to reach one that began while packets were lost ends first. */
+const CLUSTER_BACK_WITHIN = CONNECT_TIMEOUT + BACK_WITHIN
+/** Milliseconds after which nothing is on its way any more, and every refund that can be sent has been. */
+const QUIET = 12_000
 
 /** What came of a seed. */
 export interface Run {
@@ -12,6 +20,8 @@ export interface Run {
   readonly broken: readonly string[]
   /** Every fault and every answer, in order. */
   readonly trace: readonly string[]
+  /** Milliseconds of peace until the store had answered every pod. */
+  readonly backAfter: number
 }
 
 /** Plays a seed. */
@@ -27,18 +37,15 @@ export async function run(seed: number): Promise<Run> {
     if (random.chance(0.8)) await world.pass(random.pick([0, 1, 3, 10, 30, 120]))
   }
   for (const end of ends.splice(0)) end()
-  await recover(fleet)
-  await world.pass(2000)
+  const backAfter = await recover(fleet)
+  await world.pass(QUIET)
   oracle.checkCharges(fleet.pods)
   fleet.close()
-  return { seed, broken: oracle.broken, trace: oracle.trace }
+  return { seed, broken: oracle.broken, trace: oracle.trace, backAfter }
 }
 
 function begin(fleet: Fleet, random: Random, ends: (() => void)[]): void {
   const name = random.pick(NAMES)
-  // A server that is down has nothing more to lose.
-  if (!fleet.server.isUp && name.startsWith('server')) return
-  if (!fleet.server.isUp && name.startsWith('failover')) return
   const { lasts, end } = FAULTS[name]!(fleet, random)
   fleet.oracle.trace.push(`${name} for ${lasts}`)
   const once = (): void => {
@@ -52,10 +59,12 @@ function begin(fleet: Fleet, random: Random, ends: (() => void)[]): void {
   })
 }
 
-/** Within a second of peace, every pod is answered by the store. */
-async function recover(fleet: Fleet): Promise<void> {
+/** Soon after peace began, every pod is answered by the store. Returns how long that took. */
+async function recover(fleet: Fleet): Promise<number> {
   const waiting = new Set(fleet.pods)
-  for (let passed = 0; passed <= 1400 && waiting.size > 0; passed += 20) {
+  const most = fleet.servers.length > 1 ? CLUSTER_BACK_WITHIN : BACK_WITHIN
+  let passed = 0
+  for (; passed < most && waiting.size > 0; passed += 20) {
     for (const pod of waiting) {
       // Two at once: a pod that still probes would answer one of them itself.
       void Promise.all([fleet.ask(pod), fleet.ask(pod)]).then((both) => {
@@ -64,5 +73,8 @@ async function recover(fleet: Fleet): Promise<void> {
     }
     await fleet.world.pass(20)
   }
+  // The last requests may still be on their way.
+  await fleet.world.pass(TIMEOUT)
   for (const { name } of waiting) fleet.oracle.broken.push(`${name} did not find the store again`)
+  return passed
 }

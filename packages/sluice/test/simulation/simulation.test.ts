@@ -5,7 +5,7 @@ import { run } from './run.ts'
 
 /** SLUICE_SIMULATION_SEED plays one seed and shows it, SLUICE_SIMULATION_SEEDS that many. */
 const ALONE = process.env['SLUICE_SIMULATION_SEED']
-const SEEDS = Number(process.env['SLUICE_SIMULATION_SEEDS'] ?? lengthOf(1500, 10_000))
+const SEEDS = Number(process.env['SLUICE_SIMULATION_SEEDS'] ?? lengthOf(1000, 10_000))
 const PARTS = 10
 
 /** The seeds from one to another. */

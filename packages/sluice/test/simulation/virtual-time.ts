@@ -56,5 +56,5 @@ export class VirtualTime {
 /** Ends when every promise that could settle has. */
 async function settled(): Promise<void> {
   // More than the longest chain of promises between a store's answer and a decision.
-  for (let i = 0; i < 12; i++) await Promise.resolve()
+  for (let i = 0; i < 24; i++) await Promise.resolve()
 }

@@ -1,11 +1,10 @@
 // The shape of `listeners.admin`, the admin API.
 import { z } from 'zod'
-import type { AdminListenerConfig } from '../config.ts'
 import { strangers } from './strangers.ts'
 import { tls } from './tls.ts'
 import { host, millis, port, text, whole } from './values.ts'
 
-export const adminListener: z.ZodType<AdminListenerConfig> = z.strictObject(
+export const adminListener = z.strictObject(
   {
     host: host.default('127.0.0.1'),
     port: port.default(8089),

@@ -1,11 +1,12 @@
 // The shape of `envoy`.
 import { ALGORITHMS } from 'sluice'
 import { z } from 'zod'
-import type { EnvoyConfig } from '../config.ts'
 import { ENVOY_HEADERS } from '../envoy-options.ts'
 import { flag, listOf, oneOf, text } from './values.ts'
 
-export const envoy: z.ZodType<EnvoyConfig> = z.strictObject(
+const RATIO = 'a number from 0 to 1'
+
+export const envoy = z.strictObject(
   {
     files: listOf(text('a file or a folder'), 'a list of files and folders')
       .describe("Files and folders in the format of Envoy's own rate limit service.")
@@ -23,6 +24,12 @@ export const envoy: z.ZodType<EnvoyConfig> = z.strictObject(
     onStoreFailure: oneOf(['local', 'open', 'closed'])
       .describe('What the limits of those files do while a remote store cannot answer.')
       .default('local'),
+    nearLimitRatio: z
+      .number({ error: RATIO })
+      .min(0, { error: RATIO })
+      .max(1, { error: RATIO })
+      .describe('The part of a limit above which units count as near it, in metrics.')
+      .default(0.8),
     reflection: flag.describe('Whether tools may ask which services there are.').default(false),
   },
   { error: 'an object with files' },

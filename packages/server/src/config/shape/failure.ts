@@ -1,11 +1,10 @@
 // The shape of `failure`.
 import { z } from 'zod'
-import type { FailureConfig } from '../config.ts'
 import { whole } from './values.ts'
 
 const SHARE = 'a number above 0, at most 1'
 
-export const failure: z.ZodType<FailureConfig> = z
+export const failure = z
   .strictObject(
     {
       fallbackShare: z

@@ -1,28 +1,21 @@
 // The shape of the whole file, with `store` in its long form and policies still as they were written.
 import { z } from 'zod'
 import { LOG_LEVELS } from '../../log/log.ts'
-import type { Config } from '../config.ts'
 import { dialects } from './dialects.ts'
 import { envoy } from './envoy.ts'
 import { failure } from './failure.ts'
 import { listeners } from './listeners.ts'
-import { proxy, type ProxyInFile } from './proxy.ts'
+import { proxy } from './proxy.ts'
 import { shutdown } from './shutdown.ts'
 import { store } from './store.ts'
 import { listOf, oneOf, text } from './values.ts'
 import { webhooks } from './webhooks.ts'
 import { workers } from './workers.ts'
 
-/** What the shape gives: everything in place except the policies. */
-export type Outline = Omit<Config, 'policies'> & { readonly policies: readonly unknown[] }
-
-/** What stands in the file itself. */
-export type Written = Omit<Outline, 'proxy'> & { readonly proxy: ProxyInFile }
-
 const FIELD_NAME = "the name of a header field, such as 'Decision-Id'"
 const POLICIES = 'a list of at least one policy'
 
-const whole = z.strictObject(
+export const file = z.strictObject(
   {
     policies: z
       .array(z.unknown(), { error: POLICIES })
@@ -55,9 +48,7 @@ const whole = z.strictObject(
   { error: 'an object with policies' },
 )
 
-export const file: z.ZodType<Written> = whole
-
 /** The same for a service whose limits stand in files of their own: it needs no policy. */
-export const fileBesideOthers: z.ZodType<Written> = whole.extend({
+export const fileBesideOthers = file.extend({
   policies: z.array(z.unknown(), { error: 'a list of policies' }).default([]),
 })

@@ -1,10 +1,9 @@
 // The shape of `listeners.grpc`.
 import { z } from 'zod'
-import type { GrpcListenerConfig } from '../config.ts'
 import { tls } from './tls.ts'
 import { host, port, whole } from './values.ts'
 
-export const grpc: z.ZodType<GrpcListenerConfig> = z.strictObject({
+export const grpc = z.strictObject({
   host: host.default('127.0.0.1'),
   port: port.default(8081),
   tls: tls.describe('Keys and certificates; plain text when it is left out.').exactOptional(),

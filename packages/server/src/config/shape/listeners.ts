@@ -1,6 +1,5 @@
 // The shape of `listeners`: one member for each protocol.
 import { z } from 'zod'
-import type { HttpListenerConfig, ListenersConfig } from '../config.ts'
 import { adminListener } from './admin.ts'
 import { grpc } from './grpc.ts'
 import { proxyListener } from './proxy-listener.ts'
@@ -8,7 +7,7 @@ import { strangers } from './strangers.ts'
 import { tls } from './tls.ts'
 import { host, millis, port, whole } from './values.ts'
 
-const http: z.ZodType<HttpListenerConfig> = z.strictObject({
+export const http = z.strictObject({
   host: host.default('127.0.0.1'),
   port: port.default(8080),
   tls: tls.describe('Keys and certificates; plain text when it is left out.').exactOptional(),
@@ -21,7 +20,7 @@ const http: z.ZodType<HttpListenerConfig> = z.strictObject({
   ...strangers,
 })
 
-export const listeners: z.ZodType<ListenersConfig> = z.strictObject(
+export const listeners = z.strictObject(
   {
     http: http.describe('The HTTP API.').prefault({}),
     grpc: grpc.describe('The rate limit service of Envoy; off when left out.').exactOptional(),
@@ -29,6 +28,10 @@ export const listeners: z.ZodType<ListenersConfig> = z.strictObject(
     admin: adminListener
       .describe('The admin API; off when left out, and as long as there is no token.')
       .exactOptional(),
+    debug: http
+      .extend({ port: port.default(6070), maxConnections: whole(1, 2 ** 20).default(100) })
+      .describe("The debug port of Envoy's own service, for GET /rlconfig; off when left out.")
+      .exactOptional(),
   },
-  { error: 'an object with http, grpc, proxy and admin' },
+  { error: 'an object with http, grpc, proxy, admin and debug' },
 )

@@ -1,13 +1,13 @@
 // The shape of `listeners.proxy`, the reverse proxy.
 import { z } from 'zod'
-import type { ProxyListenerConfig } from '../config.ts'
 import { strangers } from './strangers.ts'
 import { tls } from './tls.ts'
-import { flag, host, matching, millis, port, text, whole } from './values.ts'
+import { flag, host, listOf, matching, millis, port, text, whole } from './values.ts'
 
+const LLM_PATH = "a path such as '/v1/chat/completions', or a beginning such as '/v1/*'"
 const UPSTREAM = "a URL such as 'http://127.0.0.1:3000', without a path"
 
-export const proxyListener: z.ZodType<ProxyListenerConfig> = z.strictObject(
+export const proxyListener = z.strictObject(
   {
     host: host.default('127.0.0.1'),
     port: port.default(8088),
@@ -17,6 +17,9 @@ export const proxyListener: z.ZodType<ProxyListenerConfig> = z.strictObject(
       .describe('The server that requests go on to.'),
     policy: text('the name of a policy')
       .describe('The policy that counts; the only one when it is left out.')
+      .exactOptional(),
+    llm: listOf(matching(/^\/[^\s?#*]*\*?$/, LLM_PATH), 'a list of paths')
+      .describe('The paths of LLM APIs, whose tokens are reserved and settled by the policy.')
       .exactOptional(),
     keepHost: flag
       .describe('Whether the upstream sees the client’s Host, or its own name.')

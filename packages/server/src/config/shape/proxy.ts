@@ -1,11 +1,7 @@
 // The shape of `proxy`.
 import { z } from 'zod'
-import type { ProxyConfig } from '../config.ts'
 import { dialects } from './dialects.ts'
 import { listOf, matching, millis, text } from './values.ts'
-
-/** What stands in the file: without `headers`, those of the whole service are used. */
-export type ProxyInFile = Omit<ProxyConfig, 'headers'> & Partial<Pick<ProxyConfig, 'headers'>>
 
 const attributes: z.ZodType<Readonly<Record<string, string>>> = z
   .record(z.string(), matching(/^[a-z0-9-]+$/i, 'the name of a request field, such as x-api-key'), {
@@ -16,7 +12,8 @@ const attributes: z.ZodType<Readonly<Record<string, string>>> = z
     Object.fromEntries(Object.entries(fields).map(([name, it]) => [name, it.toLowerCase()])),
   )
 
-export const proxy: z.ZodType<ProxyInFile> = z.strictObject(
+/** Without `headers`, those of the whole service are used. */
+export const proxy = z.strictObject(
   {
     routes: listOf(text("a pattern such as '/orders/{id}'"), 'a list of patterns')
       .describe('Patterns of paths; what matches none of them counts as one route.')

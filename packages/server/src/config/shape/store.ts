@@ -1,6 +1,5 @@
 // The shape of `store` in its long form.
 import { z } from 'zod'
-import type { StoreConfig } from '../config.ts'
 import { flag, matching, millis, whole } from './values.ts'
 
 const memory = z.strictObject({
@@ -22,6 +21,6 @@ const redis = z.strictObject({
   cluster: flag.describe('Whether the URL names a node of a cluster.').default(false),
 })
 
-export const store: z.ZodType<StoreConfig> = z.discriminatedUnion('kind', [memory, redis], {
+export const store = z.discriminatedUnion('kind', [memory, redis], {
   error: "'memory', a Redis URL, or an object with kind memory or redis",
 })

@@ -1,11 +1,10 @@
 // The shape of `tls`, the same for every listener.
 import { z } from 'zod'
-import type { TlsConfig } from '../config.ts'
 import { oneOf, text } from './values.ts'
 
 const path = text('the path of a PEM file')
 
-export const tls: z.ZodType<TlsConfig> = z
+export const tls = z
   .strictObject(
     {
       cert: path.describe('The certificate, followed by those between it and the root.'),

@@ -1,6 +1,5 @@
 // The shape of `webhooks`.
 import { z } from 'zod'
-import type { WebhookConfig } from '../config.ts'
 import { listOf, millis, text } from './values.ts'
 
 const ADDRESS = "the address of a webhook, such as 'https://hooks.example.com/sluice'"
@@ -11,7 +10,8 @@ const DEADLINE = "a duration from 1 ms to 7 days, such as '1h'"
 const between = (most: number, what: string): z.ZodType<number> =>
   millis.refine((value) => value >= 1 && value <= most, { error: what })
 
-const webhook: z.ZodType<WebhookConfig> = z.strictObject(
+/** One webhook. */
+export const webhook = z.strictObject(
   {
     url: text(ADDRESS)
       .refine(isAddress, { error: ADDRESS })
@@ -28,10 +28,8 @@ const webhook: z.ZodType<WebhookConfig> = z.strictObject(
   { error: 'an object with url and secret' },
 )
 
-export const webhooks: z.ZodType<readonly WebhookConfig[]> = listOf(
-  webhook,
-  'a list of webhooks, each with url and secret',
-)
+/** All of them. */
+export const webhooks = listOf(webhook, 'a list of webhooks, each with url and secret')
 
 function isAddress(value: string): boolean {
   return URL.canParse(value) && ['http:', 'https:'].includes(new URL(value).protocol)

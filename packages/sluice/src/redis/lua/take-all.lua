@@ -10,8 +10,8 @@
 --       each check: algorithm (its row in algorithms/table.ts, from 1), quota, window, burst, the smallest quota of
 --       the limits that share the count, cost, flags (1 shadow, 2 count refused, 4 the server may drop counts,
 --       8 units may be out, 16 candidate: charged if and only if it is allowed itself, 32 a calendar, 64 a lockout,
---       128 stamps, 256 a pool), taken at.
---       With flag 4, a take adds at, used and before: the last known state, which holds if the server has
+--       128 stamps, 256 a pool, 512 a refund that may arrive twice), taken at.
+--       With flag 4, take and peek add at, used and before: the last known state, which holds if the server has
 --       dropped the count. With flag 4, what refund and reset leave is kept as a trace, so that no process takes the
 --       count for dropped.
 --       With flag 8, there follow for a take the life of a hold, what its end does (0 free, 1 spent, 2 spent and a fair
@@ -22,6 +22,7 @@
 --       check stands behind one whose refusals it counts.
 --       With flag 128, there follows the largest number of stamps.
 --       A check with flag 256 belongs to the one in front of it: of such a group the first that fits is charged.
+--       With flag 512, there follow the id of the refund and for how long it is known.
 --       then for each request, for each of its checks with flag 8: the id of the hold or '', and the cost; to settle
 --       what was spent
 -- Output: flat integers and strings. First the server's time; negative, and alone, when the call came too late
@@ -276,12 +277,22 @@ local function peek(shape, first)
   end
 end
 
+-- Marks a refund as done. Returns whether it was done before, and the error, if any. The mark is in the slot of its count.
+local function mark(check, key)
+  local reply = redis.pcall('SET', key .. ':' .. check.once, '', 'NX', 'PX', check.once_life)
+  if not reply then return true end
+  return false, reply.err
+end
+
 local function refund(shape, first)
   for i = 1, #shape do
     local check, key = shape[i], KEYS[first + i - 1]
     local algorithm, taken_at = check.algorithm, check.taken_at or now
-    local err
-    if check.holds then
+    local is_done, err = false, nil
+    if check.once then is_done, err = mark(check, key) end
+    if is_done or err then
+      -- A second arrival.
+    elseif check.holds then
       err = held.refund(check, key, now, taken_at)
     elseif algorithm.words == 0 then
       local log
@@ -292,13 +303,19 @@ local function refund(shape, first)
       end
     elseif redis.call('EXISTS', key) == 1 then
       local at, used, before = load(algorithm, check, key, now)
-      if not at then return used end
-      at, used, before = algorithm.advance(check, at, used, before, now)
-      at, used, before = algorithm.refund(check, at, used, before, check.cost, now, taken_at)
-      err = save(algorithm, check, key, at, used, before, now)
-      if not err and check.leaves_trace then err = leave_trace(algorithm, check, key) end
+      if at then
+        at, used, before = algorithm.advance(check, at, used, before, now)
+        at, used, before = algorithm.refund(check, at, used, before, check.cost, now, taken_at)
+        err = save(algorithm, check, key, at, used, before, now)
+        if not err and check.leaves_trace then err = leave_trace(algorithm, check, key) end
+      else
+        err = used
+      end
     end
-    if err then return err end
+    if err then
+      if check.once and not is_done then redis.pcall('DEL', key .. ':' .. check.once) end
+      return err
+    end
   end
 end
 
@@ -364,7 +381,7 @@ for s = 1, tonumber(ARGV[3]) do
         if shape[i].on_end >= 3 then shape[i].is_part, shape[i].is_booked = true, shape[i].on_end == 4 end
       end
       arg = arg + 4
-    elseif traces and shape.operation ~= TAKE then
+    elseif traces and shape.operation >= REFUND then
       shape[i].leaves_trace = true
     elseif traces then
       shape[i].known_at, shape[i].known_used = tonumber(ARGV[arg]), tonumber(ARGV[arg + 1])
@@ -382,10 +399,14 @@ for s = 1, tonumber(ARGV[3]) do
       shape[i].lock_up_to = tonumber(ARGV[arg + 2])
       arg = arg + 3
     end
-    shape[i].is_pool = flags >= 256
+    shape[i].is_pool = flags % 512 >= 256
     if flags % 256 >= 128 then
       shape[i].stamps = tonumber(ARGV[arg])
       arg = arg + 1
+    end
+    if flags >= 512 then
+      shape[i].once, shape[i].once_life = ARGV[arg], ARGV[arg + 1]
+      arg = arg + 2
     end
   end
   shapes[s] = shape

@@ -1,4 +1,39 @@
-// The newest entries by name, in a bounded memory.
+// The newest entries by space and key, in a bounded memory.
+
+/** Entries by space, then by key: joining the two for each look would cost more than the look. */
+class Generation<V> {
+  size = 0
+  private readonly spaces = new Map<string, Map<string, V>>()
+  /** Consecutive requests usually share a space. */
+  private lastSpace: string | undefined
+  private last: Map<string, V> | undefined
+
+  get(space: string, key: string): V | undefined {
+    return this.of(space)?.get(key)
+  }
+
+  set(space: string, key: string, value: V): void {
+    let entries = this.of(space)
+    if (entries === undefined) {
+      entries = new Map()
+      this.spaces.set(space, entries)
+      this.last = entries
+    }
+    const before = entries.size
+    entries.set(key, value)
+    this.size += entries.size - before
+  }
+
+  delete(space: string, key: string): void {
+    if (this.of(space)?.delete(key) === true) this.size -= 1
+  }
+
+  private of(space: string): Map<string, V> | undefined {
+    if (space === this.lastSpace) return this.last
+    this.lastSpace = space
+    return (this.last = this.spaces.get(space))
+  }
+}
 
 /**
  * Holds between half of `max` and `max` of the entries that were set last. There are two generations, and the older one
@@ -6,8 +41,8 @@
  */
 export class RecentMap<V> {
   private readonly half: number
-  private young = new Map<string, V>()
-  private old = new Map<string, V>()
+  private young = new Generation<V>()
+  private old = new Generation<V>()
 
   constructor(max: number) {
     this.half = max / 2
@@ -17,24 +52,24 @@ export class RecentMap<V> {
     return this.young.size === 0 && this.old.size === 0
   }
 
-  get(name: string): V | undefined {
-    return this.young.get(name) ?? this.old.get(name)
+  get(space: string, key: string): V | undefined {
+    return this.young.get(space, key) ?? this.old.get(space, key)
   }
 
-  set(name: string, value: V): void {
-    this.young.set(name, value)
+  set(space: string, key: string, value: V): void {
+    this.young.set(space, key, value)
     if (this.young.size < this.half) return
     this.old = this.young
-    this.young = new Map()
+    this.young = new Generation()
   }
 
-  delete(name: string): void {
-    this.young.delete(name)
-    this.old.delete(name)
+  delete(space: string, key: string): void {
+    this.young.delete(space, key)
+    this.old.delete(space, key)
   }
 
   clear(): void {
-    this.young.clear()
-    this.old.clear()
+    this.young = new Generation()
+    this.old = new Generation()
   }
 }

@@ -84,18 +84,16 @@ export class RefusalCache implements RemoteStore {
     const { clock, mayDropCounts, onAnswer } = this.options
     const sentAt = clock()
     let sent = checks
-    let names: readonly string[] | undefined
     if (!counts.isEmpty) {
-      names = namesOf(checks)
-      const verdicts = this.answer(checks, names, sentAt)
+      const verdicts = this.answer(checks, sentAt)
       if (verdicts !== undefined) return verdicts
-      if (mayDropCounts()) sent = this.withStates(checks, names, sentAt)
+      if (mayDropCounts()) sent = this.withStates(checks, sentAt)
     }
     const lowerings = this.lowerings.count
     return this.takeObserved(sent, (verdicts) => {
       onAnswer()
       if (counts.isEmpty && !verdicts.some(isRefusal)) return
-      this.learn(checks, names ?? namesOf(checks), verdicts, sentAt, lowerings)
+      this.learn(checks, verdicts, sentAt, lowerings)
     })
   }
 
@@ -120,7 +118,7 @@ export class RefusalCache implements RemoteStore {
   }
 
   knownRefusal(check: Check): KnownRefusal | undefined {
-    return this.counts.get(nameOf(check))?.refusalOf(check.cost, this.options.clock())
+    return this.countOf(check)?.refusalOf(check.cost, this.options.clock())
   }
 
   close(): MaybePromise<void> {
@@ -128,17 +126,18 @@ export class RefusalCache implements RemoteStore {
     return this.store.close()
   }
 
+  private countOf({ space, key }: Check): CachedCount | undefined {
+    return this.counts.get(space, key)
+  }
+
   /** The verdicts, if every count is known and one that is not shadow refuses. */
-  private answer(
-    checks: readonly Check[],
-    names: readonly string[],
-    now: Millis,
-  ): readonly Verdict[] | undefined {
+  private answer(checks: readonly Check[], now: Millis): readonly Verdict[] | undefined {
     const { hold } = this.options
     let isRefused = false
     for (let i = 0; i < checks.length; i++) {
-      const { limit, cost, shadow, countRefused, candidate, countsRefusals, isPool } = checks[i]!
-      const count = this.counts.get(names[i]!)
+      const check = checks[i]!
+      const { limit, cost, shadow, countRefused, candidate, countsRefusals, isPool } = check
+      const count = this.countOf(check)
       // Of pools, the store says which pays.
       if (isPool === true || countRefused === true || count?.isFresh(limit, now, hold) !== true)
         return undefined
@@ -147,12 +146,12 @@ export class RefusalCache implements RemoteStore {
       if ((candidate === true || countsRefusals === true) && !refuses) return undefined
       if (shadow !== true && refuses) isRefused = true
     }
-    if (!isRefused || hasTwins(names)) return undefined
-    const verdicts: Verdict[] = []
+    if (!isRefused || hasTwins(checks)) return undefined
+    const verdicts = new Array<Verdict>(checks.length)
     for (let i = 0; i < checks.length; i++) {
-      const verdict = this.counts.get(names[i]!)!.verdictOn(checks[i]!.cost, now)
+      const verdict = this.countOf(checks[i]!)!.verdictOn(checks[i]!.cost, now)
       if (verdict === undefined) return undefined
-      verdicts.push(verdict)
+      verdicts[i] = verdict
     }
     return verdicts
   }
@@ -160,7 +159,6 @@ export class RefusalCache implements RemoteStore {
   /** Takes over an answer: about every count of a refused request, and about those that are cached already. */
   private learn(
     checks: readonly Check[],
-    names: readonly string[],
     verdicts: readonly Verdict[],
     sentAt: Millis,
     lowerings: number,
@@ -169,32 +167,28 @@ export class RefusalCache implements RemoteStore {
     const isRefused = checks.some(({ shadow }, i) => shadow !== true && !verdicts[i]!.allowed)
     const times = { sentAt, answeredAt: this.options.clock() }
     // Two checks on one count: the verdict of the second may show units that a refused request did not take.
-    const isUsable = !hasTwins(names)
+    const isUsable = !hasTwins(checks)
     for (let i = 0; i < checks.length; i++) {
       const check = checks[i]!
-      const name = names[i]!
+      const { space, key } = check
       const verdict = verdicts[i]!
-      const count = counts.get(name)
+      const count = counts.get(space, key)
       // Settlements free units of such a count, and are not seen here.
       if (check.holds === true) continue
-      if (!isUsable || this.isLoweredSince(lowerings, name)) counts.delete(name)
+      if (!isUsable || this.isLoweredSince(lowerings, check)) counts.delete(space, key)
       else if (count?.isNewerThan(verdict) === true) continue
-      else if (isRefused) counts.set(name, new CachedCount(check, verdict, times))
+      else if (isRefused) counts.set(space, key, new CachedCount(check, verdict, times))
       else if (count === undefined) continue
       // Without its state, an answer about a smaller cost says nothing about a larger one.
-      else if (stateOf(verdict) === undefined) counts.delete(name)
+      else if (stateOf(verdict) === undefined) counts.delete(space, key)
       else count.update(check, verdict, times)
     }
   }
 
   /** The checks with the states of counts that are known to be spent. */
-  private withStates(
-    checks: readonly Check[],
-    names: readonly string[],
-    now: Millis,
-  ): readonly CheckWithState[] {
-    return checks.map((check, i) => {
-      const lastState = this.counts.get(names[i]!)?.stateToSend(now)
+  private withStates(checks: readonly Check[], now: Millis): readonly CheckWithState[] {
+    return checks.map((check) => {
+      const lastState = this.countOf(check)?.stateToSend(now)
       return lastState === undefined ? check : { ...check, lastState }
     })
   }
@@ -209,18 +203,18 @@ export class RefusalCache implements RemoteStore {
     }
   }
 
-  private isLoweredSince(lowerings: number, name: string): boolean {
+  private isLoweredSince(lowerings: number, check: Check): boolean {
     const { lastOf, forgotten } = this.lowerings
     if (lowerings < forgotten) return true
-    return lastOf.size > 0 && (lastOf.get(name) ?? 0) > lowerings
+    return lastOf.size > 0 && (lastOf.get(nameOf(check)) ?? 0) > lowerings
   }
 
   private forget(checks: readonly Check[]): void {
     const { lowerings } = this
     lowerings.count += 1
-    for (const name of namesOf(checks)) {
-      this.counts.delete(name)
-      lowerings.lastOf.set(name, lowerings.count)
+    for (const check of checks) {
+      this.counts.delete(check.space, check.key)
+      lowerings.lastOf.set(nameOf(check), lowerings.count)
     }
     if (lowerings.lastOf.size <= MAX_COUNTS) return
     lowerings.lastOf.clear()
@@ -242,12 +236,13 @@ function nameOf({ space, key }: Check): string {
   return `${space.length} ${space}${key}`
 }
 
-function namesOf(checks: readonly Check[]): readonly string[] {
-  return checks.map(nameOf)
-}
-
-function hasTwins(names: readonly string[]): boolean {
-  return names.length > 1 && new Set(names).size < names.length
+/** Whether two checks are on one count. */
+function hasTwins(checks: readonly Check[]): boolean {
+  for (let i = 1; i < checks.length; i++) {
+    for (let j = 0; j < i; j++)
+      if (checks[i]!.key === checks[j]!.key && checks[i]!.space === checks[j]!.space) return true
+  }
+  return false
 }
 
 function isRefusal({ allowed }: Verdict): boolean {

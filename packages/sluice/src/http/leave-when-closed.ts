@@ -1,0 +1,62 @@
+// Frees a slot when the response is over: sent, aborted or cancelled, whichever comes first.
+import type { Closable } from './hold.ts'
+
+/** What is used of a slot of a budget. `leave` frees it once, however often it is called. */
+export interface Leavable {
+  leave(): void
+}
+
+/**
+ * Frees a slot when Node's response closes: after its last byte, or when the client has gone. Frees it at once if the
+ * client has gone already. For Node's own server and Express pass the response, for Koa `context.res`, for Fastify and
+ * Nest on Fastify `reply.raw`.
+ *
+ * @example
+ * ```ts
+ * leaveWhenClosed(slot, response)
+ * ```
+ */
+export function leaveWhenClosed(slot: Leavable, response: Pick<Closable, 'closed' | 'once'>): void {
+  if (response.closed) slot.leave()
+  else response.once('close', () => slot.leave())
+}
+
+/**
+ * The same response; it frees the slot when its body has been read to the end, was cancelled or has failed. For handlers
+ * that return a `Response`, such as those of Hono and fetch. A response without a body frees it at once.
+ *
+ * @example
+ * ```ts
+ * return leaveWhenRead(slot, new Response(stream))
+ * ```
+ */
+export function leaveWhenRead(slot: Leavable, response: Response): Response {
+  const { body } = response
+  if (body === null) {
+    slot.leave()
+    return response
+  }
+  const reader = (body as ReadableStream<Uint8Array>).getReader()
+  const watched = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await reader.read()
+          if (!done) return controller.enqueue(value)
+          slot.leave()
+          controller.close()
+        } catch (error) {
+          slot.leave()
+          controller.error(error)
+        }
+      },
+      cancel(reason) {
+        slot.leave()
+        return reader.cancel(reason)
+      },
+    },
+    // Nothing is read before the client wants it.
+    { highWaterMark: 0 },
+  )
+  return new Response(watched, response)
+}

@@ -1,0 +1,26 @@
+// Time and chance as the Redis store sees them, as a seam: simulations bring their own.
+import { systemClock, type Clock, type Millis } from '../time/clock.ts'
+import { systemTimers, type Timers } from '../time/timers.ts'
+import { reconnectDelay } from './reconnect-delay.ts'
+
+/** What the store needs of the runtime. */
+export interface RedisEnvironment {
+  readonly clock: Clock
+  readonly timers: Timers
+  /** Milliseconds until the attempt of that number to open a second connection, twice over. */
+  readonly reconnectDelay: (attempt: number) => Millis
+}
+
+/** The runtime's own. */
+export const systemRedisEnvironment: RedisEnvironment = {
+  clock: systemClock,
+  timers: systemTimers,
+  reconnectDelay,
+}
+
+/** Starts a timer that does not keep the process alive. */
+export function startInBackground(timers: Timers, run: () => void, after: Millis): unknown {
+  const timer = timers.start(run, after)
+  timers.release?.(timer)
+  return timer
+}

@@ -1,0 +1,106 @@
+// Refunds that the store itself owes: kept until the server has confirmed them, and sent again meanwhile.
+import type { Check } from '../stores/store.ts'
+import type { Clock, Millis } from '../time/clock.ts'
+import type { Timers } from '../time/timers.ts'
+import { startInBackground } from './environment.ts'
+
+/** A check to refund, and the id by which the server knows a second arrival of the same refund. */
+export interface RefundCheck extends Check {
+  readonly once?: { readonly id: string; readonly life: Millis }
+}
+
+/** A refund that was not confirmed. */
+interface Unconfirmed {
+  readonly checks: readonly RefundCheck[]
+  readonly names: readonly string[]
+  /** When it is given up: the counts are full again by themselves, or the server no longer knows its id. */
+  readonly until: Millis
+}
+
+/** How refunds reach the server. */
+export interface UnconfirmedRefundsOptions {
+  /** Rejects if the server has not confirmed the refund. */
+  readonly send: (checks: readonly RefundCheck[], names: readonly string[]) => Promise<unknown>
+  readonly clock: Clock
+  readonly timers: Timers
+}
+
+/** Refunds that are kept at most; beyond, the oldest are given up. */
+const MAX_KEPT = 10_000
+/** Milliseconds until the first repetition. Each round without success doubles it. */
+const FIRST_DELAY: Millis = 250
+const MAX_DELAY: Millis = 4000
+/** The longest time for which a refund is sent again, and for which the server knows its id. */
+const MAX_LIFE: Millis = 600_000
+/** Milliseconds by which the server knows an id longer than the refund is sent again. */
+const MARGIN: Millis = 10_000
+
+/** Ids of one process; no other process has the same. */
+const PROCESS = `${Math.random().toString(36).slice(2, 12)}${Math.random().toString(36).slice(2, 7)}`
+let lastId = 0
+
+/** Sends refunds until the server has confirmed them. Each acts once, however often it arrives. */
+export class UnconfirmedRefunds {
+  private readonly options: UnconfirmedRefundsOptions
+  private kept: Unconfirmed[] = []
+  private timer: unknown
+  private delay = FIRST_DELAY
+  private isClosed = false
+
+  constructor(options: UnconfirmedRefundsOptions) {
+    this.options = options
+  }
+
+  /** How many refunds wait for a confirmation. */
+  get size(): number {
+    return this.kept.length
+  }
+
+  /**
+   * Refunds checks whose names share a cluster slot, for `life` milliseconds at most: until then time gives back
+   * what was charged. Resolves after the first attempt, whatever came of it.
+   */
+  async refund(checks: readonly Check[], names: readonly string[], life: Millis): Promise<void> {
+    if (checks.length === 0 || life <= 0) return
+    const until = this.options.clock() + Math.min(life, MAX_LIFE)
+    const id = `${PROCESS}${(lastId++).toString(36)}`
+    const once = checks.map((check, i) => ({
+      ...check,
+      once: { id: `${id}.${i}`, life: Math.ceil(Math.min(life, MAX_LIFE)) + MARGIN },
+    }))
+    await this.send({ checks: once, names, until })
+  }
+
+  /** Gives up what is not confirmed. */
+  close(): void {
+    this.isClosed = true
+    this.kept = []
+    this.options.timers.stop(this.timer)
+    this.timer = undefined
+  }
+
+  private async send(refund: Unconfirmed): Promise<void> {
+    try {
+      await this.options.send(refund.checks, refund.names)
+      this.delay = FIRST_DELAY
+    } catch {
+      this.keep(refund)
+    }
+  }
+
+  private keep(refund: Unconfirmed): void {
+    if (this.isClosed || this.options.clock() >= refund.until) return
+    if (this.kept.push(refund) > MAX_KEPT) this.kept.shift()
+    if (this.timer !== undefined) return
+    this.timer = startInBackground(this.options.timers, this.repeat, this.delay)
+    this.delay = Math.min(2 * this.delay, MAX_DELAY)
+  }
+
+  private readonly repeat = (): void => {
+    this.timer = undefined
+    const { kept } = this
+    this.kept = []
+    const now = this.options.clock()
+    for (const refund of kept) if (now < refund.until) void this.send(refund)
+  }
+}
