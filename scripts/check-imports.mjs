@@ -112,7 +112,7 @@ const serverRooms = {
   log: [],
   health: [],
   metrics: ['version', 'log', 'health'],
-  observe: ['metrics', 'log'],
+  observe: ['config', 'metrics', 'log'],
   config: ['log'],
   reload: ['config', 'metrics', 'log'],
   tls: ['config', 'reload', 'metrics', 'log'],

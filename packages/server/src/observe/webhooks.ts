@@ -221,6 +221,6 @@ function hostOf(url: string): string {
  * The signature of a delivery: HMAC-SHA256 of the timestamp, a dot and the body, in hexadecimal. Receivers compare it in
  * constant time and refuse old timestamps.
  */
-export function signatureOf(secret: string, timestamp: string, body: string): string {
+function signatureOf(secret: string, timestamp: string, body: string): string {
   return createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex')
 }

@@ -160,7 +160,7 @@ function once(act: () => void): () => void {
 }
 
 /** Whether a target is one of the paths. Spellings that a server may take for the same path match too, so that none avoids the budget. */
-export function pathMatcher(paths: readonly string[]): (target: string) => boolean {
+function pathMatcher(paths: readonly string[]): (target: string) => boolean {
   if (paths.length === 0) return () => false
   const exact = new Set<string>()
   const beginnings: string[] = []
