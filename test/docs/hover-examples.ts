@@ -28,6 +28,7 @@ const NODE_HTTP = "import('node:http')"
 /** What an example may take as given. */
 const GIVEN: Readonly<Record<string, string>> = {
   app: "declare const app: import('express').Express",
+  budget: "declare const budget: import('sluice/budgets').Budget",
   cachedProfile: 'declare const cachedProfile: (id: string) => object',
   checks: "declare const checks: readonly import('sluice').Check[]",
   client: "declare const client: import('ioredis').Redis",
@@ -37,7 +38,9 @@ const GIVEN: Readonly<Record<string, string>> = {
   id: 'declare const id: string',
   limiter: "declare const limiter: import('sluice').SyncLimiter",
   make: "declare const make: Parameters<typeof import('sluice/testing').testStore>[0]",
+  meter: "declare const meter: NonNullable<import('sluice/otel').OtelOptions['meter']>",
   nodes: 'declare const nodes: { host: string; port: number }[]',
+  notify: 'declare const notify: (...what: unknown[]) => void',
   policy: "declare const policy: import('sluice').Policy",
   request: `declare const request: ${NODE_HTTP}.IncomingMessage`,
   reservation: "declare const reservation: import('sluice/budgets').Reservation",
@@ -45,6 +48,7 @@ const GIVEN: Readonly<Record<string, string>> = {
   rootNodes: 'declare const rootNodes: { url: string }[]',
   scenario: "declare const scenario: import('sluice/simulator').Scenario",
   sentinelRootNodes: 'declare const sentinelRootNodes: { host: string; port: number }[]',
+  slot: 'declare const slot: { leave(): void }',
   store: "declare const store: import('sluice').Store",
   subject: "declare const subject: Parameters<typeof import('sluice/testing').runVectorCase>[1]",
   text: 'declare const text: string',

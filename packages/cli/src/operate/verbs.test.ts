@@ -120,7 +120,7 @@ describe('the doctor', () => {
     const { code, text } = await run((streams) => doctor(flags, streams))
     expect(code).toBe(0)
     expect(text).toContain('ok      store: memory is reachable')
-    expect(text).toContain('warning rules: no request of the last minutes met api/silent')
+    expect(text).toContain('warning rules: no request of the last hour met api/silent')
   })
 })
 

@@ -27,7 +27,7 @@ export function leaveWhenClosed(slot: Leavable, response: Pick<Closable, 'closed
  *
  * @example
  * ```ts
- * return leaveWhenRead(slot, new Response(stream))
+ * const response = leaveWhenRead(slot, new Response('a long text'))
  * ```
  */
 export function leaveWhenRead(slot: Leavable, response: Response): Response {
