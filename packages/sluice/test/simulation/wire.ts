@@ -107,11 +107,11 @@ function allShapes(args: readonly string[]): WireShape[] {
         at += 3
       }
       let once: string | undefined
-      if ((flags! & 128) !== 0) {
+      if ((flags! & 512) !== 0) {
         once = args[at]
         at += 2
       }
-      if ((flags! & ~132) !== 0) throw new Error(`the simulated server knows no flags ${flags}`)
+      if ((flags! & ~516) !== 0) throw new Error(`the simulated server knows no flags ${flags}`)
       return {
         algorithm: ROWS[row! - 1]!,
         limit: { quota: quota!, window: window!, burst: burst! },
