@@ -307,6 +307,8 @@ local function settled(check, view, id, spent, keep, life, debt)
   if not hold then return 0, 0, 0, 0 end
   if hold[1] == SETTLED then return 3, hold[2], 0, 0 end
   local was_out, units = is_out(hold), hold[2]
+  -- To extend what has ended moves nothing: it stays to be settled.
+  if not was_out and spent == 0 and keep > 0 then return 2, 0, 0, 0 end
   local firm = min(spent, units)
   local kept = min(keep, units - firm)
   view.out = view.out - (units - kept)

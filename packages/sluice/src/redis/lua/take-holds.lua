@@ -140,6 +140,9 @@ if ARGV[4] == '1' then
         local hold, spent, status = holds[i], units_of[i], 0
         if hold and hold[1] == SETTLED then
           status, charged = 3, hold[2]
+        elseif hold and hold[1] == ENDED and spent == 0 and shape[p + 10] > 0 then
+          -- To extend what has ended moves nothing: it stays to be settled.
+          status = 2
         elseif hold then
           local units, late = hold[2], hold[4]
           status, is_changed = hold[1] == FREE and 1 or 2, true

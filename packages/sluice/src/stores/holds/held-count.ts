@@ -209,6 +209,7 @@ export interface Booked {
   readonly endsAt: Millis
 }
 
+const ENDED: Booked = { status: 'late', charged: 0, kept: 0, endsAt: 0 }
 const UNKNOWN: Booked = { status: 'unknown', charged: 0, kept: 0, endsAt: 0 }
 
 /** Books what became of a hold. The count has advanced to `now`. */
@@ -224,6 +225,8 @@ export function settleHeld(
   if (hold.status === 'settled')
     return { status: 'repeated', charged: hold.units, kept: 0, endsAt: 0 }
   const wasOut = isOut(hold)
+  // To extend what has ended moves nothing: it stays to be settled.
+  if (!wasOut && spent === 0 && settlement.keep > 0) return ENDED
   const units = hold.units
   // What was out and spent is charged whatever the limit is by now.
   const firm = Math.min(spent, units)
