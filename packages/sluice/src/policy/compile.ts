@@ -1,8 +1,10 @@
 // A policy made ready for the hot path: conditions as predicates, limits with the space of their counts.
+import { SluiceError } from '../errors.ts'
 import { joined } from '../key/key.ts'
 import { limit, type Limit, type LimitInput } from '../limit/limit.ts'
 import type { Coordination, OnStoreFailure } from '../limit/verdict.ts'
 import { functionLimits } from './function-limits.ts'
+import { keepsHolds } from './read-hold.ts'
 import { placeLockout } from './read-lockout.ts'
 import { compileOverrides } from './override-index.ts'
 import { attributeText, compileCondition, type Predicate } from './pattern.ts'
@@ -58,6 +60,7 @@ export function placerFor(
   const slowest = slowestQuotas(rule)
   return (input) => {
     const made = limit(input)
+    if (rule.hold !== undefined && !keepsHolds(made)) throw cannotHold(made)
     const names = [FORMAT, policyName, rule.name, ...sharingOf(made), ...rule.by]
     // A count with holds is another record.
     if (rule.hold !== undefined) names.push(rule.concurrency === undefined ? 'holds' : 'slots')
@@ -70,6 +73,14 @@ export function placerFor(
       slowestQuota: quota === made.quota ? undefined : quota,
     }
   }
+}
+
+/** The error of a limit that a function chose for a rule with holds. */
+function cannotHold({ algorithm }: Limit): SluiceError {
+  return new SluiceError(
+    'invalid-limit',
+    `a limit with ${algorithm}, which cannot keep holds; accepted: another algorithm`,
+  )
 }
 
 /** Places the limit on trial: never where an enforced limit of the rule counts. */

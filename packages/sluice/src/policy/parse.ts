@@ -24,7 +24,7 @@ import type {
 } from './policy.ts'
 import { readCondition } from './read-condition.ts'
 import { readPolicyLimit, readLimitOrNone } from './read-limit.ts'
-import { checkHoldLimit, readHoldFields, slotLimit } from './read-hold.ts'
+import { checkHoldChoices, checkHoldLimit, readHoldFields, slotLimit } from './read-hold.ts'
 import { readLockout } from './read-lockout.ts'
 import { readPools } from './read-pools.ts'
 import { readAttribute, readBy, readName } from './read-name.ts'
@@ -148,7 +148,7 @@ function readRule(
   const isSoft =
     fields.get('shadow') === true ||
     fields.get('onExceed') === 'mark' ||
-    fields.get('hold') !== undefined ||
+    hold.hold !== undefined ||
     (fields.get('coordination') ?? 'strict') !== 'strict'
   if (isSoft && fields.get('lockout') !== undefined)
     refuse(
@@ -169,6 +169,7 @@ function readRule(
   if (name === undefined || by === undefined || limit === undefined) return undefined
   const rule: RuleInCode = Object.freeze({ name, ...when, by, limit, ...rest, ...flags, ...hold })
   checkLeases(problems, at(path, 'coordination'), rule)
+  checkHoldChoices(problems, path, rule)
   return rule
 }
 

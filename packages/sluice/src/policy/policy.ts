@@ -99,11 +99,14 @@ export interface Rule {
   readonly thresholds?: readonly number[]
   /** Not shown in response headers. */
   readonly hidden?: boolean
-  /** Units that are reserved, and slots, come free after so long unless they are settled. Makes the rule a budget. */
-  readonly hold?: Duration
+  /**
+   * Units that are reserved, and slots, come free after so long unless they are settled. Makes the rule a budget. Default
+   * with `true`, `concurrency` or a field of budgets: 60 s.
+   */
+  readonly hold?: Duration | true
   /** Of a budget: by how many units a settlement may exceed the limit; true: by as many as the limit has. Default: none. */
   readonly debt?: boolean | number
-  /** Of a budget: the largest part of the limit that one reservation holds, above 0 and at most 1. Default 0.5. */
+  /** Of a budget: the largest part of the limit that one reservation, and one caller, holds, above 0 and at most 1. Default 0.5. */
   readonly holdShare?: number
   /** Of a budget: what one token of each kind costs. Default 1. */
   readonly weights?: TokenWeights

@@ -4,16 +4,29 @@ import type { Limit } from '../limit/limit.ts'
 import type { Millis } from '../time/clock.ts'
 import { DURATION_FORMS, tryDuration } from '../time/duration.ts'
 import { TOKEN_KINDS } from './fields.ts'
-import type { Rule, TokenWeights } from './policy.ts'
+import type { Rule, RuleInCode, TokenWeights } from './policy.ts'
 import { at, note, readFields, refuse, type Problems } from './reading.ts'
 
 /** The longest hold: a day. */
-const MAX_HOLD = 86_400_000
+const MAX_HOLD: Millis = 86_400_000
+/** How long units are out where the rule does not say it. */
+const DEFAULT_HOLD: Millis = 60_000
 /** The most slots of a rule. */
 const MAX_CONCURRENCY = 100_000
 
-/** The fields of a rule that need `hold`. */
-const NEED_HOLD = ['debt', 'holdShare', 'weights', 'concurrency'] as const
+/** The fields of which any makes a rule a budget or gives it slots, with or without `hold`. */
+const IMPLY_HOLD = ['debt', 'holdShare', 'weights', 'concurrency'] as const
+
+/** The fields that mean nothing on a rule with slots. */
+const NOT_BESIDE_SLOTS = [
+  'tiers',
+  'overrides',
+  'candidate',
+  'debt',
+  'holdShare',
+  'weights',
+  'cost',
+] as const
 
 /** What a rule says of units that are out, each field checked. */
 export type HoldFields = Pick<Rule, 'debt' | 'holdShare' | 'weights' | 'concurrency'> & {
@@ -28,20 +41,13 @@ export function readHoldFields(
 ): HoldFields {
   const read: { -readonly [K in keyof HoldFields]: HoldFields[K] } = {}
   const hold = fields.get('hold')
-  if (hold !== undefined) {
+  const isImplied = IMPLY_HOLD.some((name) => fields.get(name) !== undefined)
+  if (hold === true || (hold === undefined && isImplied)) read.hold = DEFAULT_HOLD
+  else if (hold !== undefined) {
     const life = tryDuration(hold)
     if (life === undefined || life < 1 || life > MAX_HOLD)
-      refuse(problems, at(path, 'hold'), hold, `${DURATION_FORMS}, at most 1day`)
+      refuse(problems, at(path, 'hold'), hold, `true, or ${DURATION_FORMS}, at most 1day`)
     else read.hold = life
-  } else {
-    for (const name of NEED_HOLD)
-      if (fields.get(name) !== undefined)
-        note(
-          problems,
-          at(path, name),
-          fields.get(name),
-          "needs hold beside it, such as hold: '60s'",
-        )
   }
   const debt = fields.get('debt')
   if (debt !== undefined) {
@@ -89,7 +95,7 @@ export function checkHoldLimit(
 ): void {
   const slots = slotLimit(read)
   if (slots !== undefined) {
-    for (const name of ['tiers', 'overrides', 'debt', 'weights', 'cost'])
+    for (const name of NOT_BESIDE_SLOTS)
       if (fields.get(name) !== undefined)
         note(problems, at(path, name), fields.get(name), 'has no meaning beside concurrency')
     if (fields.get('limit') !== undefined && !isSameLimit(fields.get('limit'), slots))
@@ -101,14 +107,42 @@ export function checkHoldLimit(
       )
     return
   }
-  const { algorithm } = (limit ?? {}) as Partial<Limit>
-  if (read.hold !== undefined && algorithm !== undefined && algorithmOf({ algorithm }).words === 0)
+  if (read.hold === undefined) return
+  if (fields.get('candidate') !== undefined)
     note(
       problems,
-      at(path, 'hold'),
-      fields.get('hold'),
-      `with ${algorithm}, which cannot keep holds; accepted: another algorithm`,
+      at(path, 'candidate'),
+      fields.get('candidate'),
+      'has no effect on a rule with hold; accepted: none',
     )
+  checkKeepsHolds(problems, at(path, 'hold'), fields.get('hold'), limit)
+}
+
+/** Notes the tiers and overrides of a rule with holds whose limits cannot keep them. */
+export function checkHoldChoices(problems: Problems, path: string, rule: RuleInCode): void {
+  const { hold, concurrency, tiers, overrides = [] } = rule
+  if (hold === undefined || concurrency !== undefined) return
+  const limits = at(at(path, 'tiers'), 'limits')
+  for (const [tier, limit] of Object.entries(tiers?.limits ?? {}))
+    checkKeepsHolds(problems, at(limits, tier), limit, limit)
+  for (const [i, { limit }] of overrides.entries())
+    checkKeepsHolds(problems, at(at(at(path, 'overrides'), i), 'limit'), limit, limit)
+}
+
+/** Whether an algorithm can count units that are out. */
+export function keepsHolds({ algorithm }: Pick<Limit, 'algorithm'>): boolean {
+  return algorithmOf({ algorithm }).words > 0
+}
+
+function checkKeepsHolds(problems: Problems, path: string, value: unknown, limit: unknown): void {
+  const { algorithm } = (limit ?? {}) as Partial<Limit>
+  if (algorithm === undefined || keepsHolds({ algorithm })) return
+  note(
+    problems,
+    path,
+    value,
+    `with ${algorithm}, which cannot keep holds; accepted: another algorithm`,
+  )
 }
 
 function readWeights(problems: Problems, path: string, value: unknown): TokenWeights | undefined {

@@ -133,9 +133,9 @@ const rule: Schema = {
       },
       hidden: flag('Not shown in response headers.'),
       hold: {
-        ...ref('duration'),
         description:
-          'Units that are reserved, and slots, come free after so long unless they are settled. Makes the rule a budget.',
+          'Units that are reserved, and slots, come free after so long unless they are settled. Makes the rule a budget. Default with true, concurrency or a field of budgets: 60s.',
+        anyOf: [ref('duration'), { const: true }],
       },
       debt: {
         description:
@@ -143,7 +143,8 @@ const rule: Schema = {
         anyOf: [{ type: 'boolean' }, units('Units of debt.', 0)],
       },
       holdShare: {
-        description: 'The largest part of the limit that one reservation holds. Default: 0.5.',
+        description:
+          'The largest part of the limit that one reservation, and one caller, holds. Default: 0.5.',
         type: 'number',
         exclusiveMinimum: 0,
         maximum: 1,
@@ -164,12 +165,6 @@ const rule: Schema = {
     { properties: { limit: {} }, required: ['limit'] },
     { properties: { concurrency: {} }, required: ['concurrency'] },
   ],
-  dependentRequired: {
-    concurrency: ['hold'],
-    debt: ['hold'],
-    holdShare: ['hold'],
-    weights: ['hold'],
-  },
 }
 
 const lockout: Schema = {
