@@ -62,6 +62,7 @@ const mayImport = {
     'stores/store',
     'algorithms',
     'limit',
+    'key',
     'policy',
     'options',
     'time',

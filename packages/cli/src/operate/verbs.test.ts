@@ -20,6 +20,12 @@ const config = {
       rules: [
         { name: 'per-user', by: ['user'], limit: '3/h', candidate: '1/h' },
         { name: 'silent', by: ['tenant'], limit: '3/h' },
+        {
+          name: 'logins',
+          by: ['account'],
+          limit: '1/h',
+          lockout: { after: 2, for: '10min' },
+        },
       ],
     },
   ],
@@ -63,6 +69,22 @@ async function run(verb: (streams: Parameters<typeof verbs.keys>[1]) => Promise<
 }
 
 describe('verbs', () => {
+  it('show a lockout, and lift it', async () => {
+    const login = async () => {
+      const headers = { 'content-type': 'application/json' }
+      const body = JSON.stringify({ attributes: { account: 'eve' } })
+      const response = await fetch(`${url}/v1/check`, { method: 'POST', headers, body })
+      return (await response.json()) as { allowed: boolean; reason: string }
+    }
+    for (let i = 0; i < 3; i++) await login()
+    expect(await login()).toMatchObject({ allowed: false, reason: 'locked-out' })
+    const asked = await run((streams) => verbs.ask(['account=eve'], flags, streams))
+    expect(asked.text).toMatch(/locked out/)
+    const lifted = await run((streams) => verbs.reset(['account=eve'], flags, streams))
+    expect([lifted.code, lifted.text]).toEqual([0, expect.not.stringMatching(/locked out/)])
+    expect(await login()).toMatchObject({ allowed: true })
+  })
+
   it('explain, list, change and undo', async () => {
     let id: string | undefined
     for (let i = 0; i < 5; i++) ({ id } = await check('ann'))

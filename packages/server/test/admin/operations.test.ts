@@ -45,6 +45,40 @@ describe.each(stores)('on %s', (_, store) => {
     }
   })
 
+  it('a lockout is shown and lifted, beside a budget of the same policy', async () => {
+    const rules = [
+      {
+        name: 'logins',
+        by: ['user'],
+        limit: { quota: 1, window: '1h' },
+        lockout: { after: 2, for: '10min' },
+      },
+      { name: 'tokens', by: ['user'], limit: '100/h', hold: '60s' },
+    ]
+    const admin = await administered({ ...store(), policies: [{ name: 'api', rules }] })
+    const reserve = async () =>
+      (await admin.post('/v1/reserve', { ...ann, estimate: 5 })).body as unknown as {
+        readonly allowed: boolean
+        readonly decision: { readonly reason: string; readonly rule: string }
+      }
+    const reserved = [await reserve(), await reserve(), await reserve(), await reserve()]
+    expect(reserved.map(({ allowed }) => allowed)).toEqual([true, false, false, false])
+    expect(reserved[3]).toMatchObject({ decision: { rule: 'logins', reason: 'locked-out' } })
+    const { body } = await admin.ask('read', ann)
+    expect(body.decision).toMatchObject({ allowed: false, reason: 'locked-out' })
+    expect(body.decision.retryAfter).toBeGreaterThan(500_000)
+    expect(body.explained.join('\n')).toMatch(/locked out/)
+
+    const lifted = await admin.ask('reset', { ...ann, rule: 'logins' })
+    expect(lifted.body.decision).toMatchObject({ allowed: true })
+    // Of the refused requests nothing is held; the first reservation still is.
+    expect(lifted.body.decision.outcomes).toMatchObject([
+      { rule: 'logins', remaining: 1 },
+      { rule: 'tokens', remaining: 95 },
+    ])
+    expect((await reserve()).allowed).toBe(true)
+  })
+
   it('reset gives everything back, of all rules or of one', async () => {
     const admin = await administered(store())
     const attributes = { user: 'ann', key: 'k' }

@@ -8,14 +8,26 @@ import { matchRules, requireCost } from '../limiter/match-rules.ts'
 import type { CompiledRule } from '../policy/compile.ts'
 import { attributeText } from '../policy/pattern.ts'
 import type { Attributes, RuleInCode } from '../policy/policy.ts'
-import type { Exchanged, HoldStore, Settled, Settlement } from '../stores/holds/hold-store.ts'
-import { isPromise, type Check, type Hold, type MaybePromise, type Store } from '../stores/store.ts'
+import type { Exchanged, HoldStore, Settlement } from '../stores/holds/hold-store.ts'
+import { isPromise, type MaybePromise } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
 import type { Timers } from '../time/timers.ts'
+import { placeOfShare, shareOf, type SharedCheck } from './caller-shares.ts'
 import { Estimates } from './estimates.ts'
+import {
+  debtOf,
+  holding,
+  isSlot,
+  NOTHING_SPENT,
+  settlementOf,
+  slotCheck,
+  type Booking,
+} from './hold-checks.ts'
 import { newHoldId, readId, unknownReservation, writeId } from './reservation-id.ts'
 import { isTransient, PendingSettlements } from './pending-settlements.ts'
+import { degradedSettlements, PENDING, summary, type Settlements } from './settlements.ts'
 import { SlotRenewals } from './slot-renewals.ts'
+import { takingFrom } from './taking-store.ts'
 
 /** Tokens by kind, weighed by each rule's `weights`; kinds that are not given are 0. */
 export interface Usage {
@@ -36,30 +48,6 @@ export interface Reservation {
   readonly decision: Decision
 }
 
-/** What a settlement did in the count of one rule. */
-export interface SettledRule extends Settled {
-  readonly rule: string
-}
-
-/** The answer to `settle`, `extend` and `cancel`. */
-export interface Settlements {
-  /**
-   * As of the rule whose status says most: settled, late, repeated. `pending`: the store is unreachable, and the
-   * settlement is tried again until it answers. `degraded`: the store had not answered `reserve`, and the fallback
-   * has charged the estimate.
-   */
-  readonly status: Settled['status'] | 'pending' | 'degraded'
-  /** The largest charge among the rules. */
-  readonly charged: number
-  /** The largest part of the cost that no rule had room for. */
-  readonly uncharged: number
-  /** The largest debt among the rules. */
-  readonly debt: number
-  /** When the first hold that is left ends; 0 when none is. */
-  readonly endsAt: Millis
-  readonly rules: readonly SettledRule[]
-}
-
 /** A slot, or a refusal. It is renewed until `leave`, so that only a crash lets it end. */
 export interface Slot {
   readonly allowed: boolean
@@ -74,9 +62,14 @@ export interface Budget {
   /**
    * Holds the estimate on every rule with `hold`, takes a slot of every rule with `concurrency`, and charges every other
    * rule its cost of one request: all or none, in one round trip. Default estimate: the 95th percentile of the last
-   * actual costs of the rule and, if there is one, the attribute `model`.
+   * actual costs of the rule and, if there is one, the attribute `model`. The holds end unless `extend` moves their end;
+   * with `isRenewed` they are renewed until they are settled or cancelled.
    */
-  reserve(attributes: Attributes | string, estimate?: number): Promise<Reservation>
+  reserve(
+    attributes: Attributes | string,
+    estimate?: number,
+    isRenewed?: boolean,
+  ): Promise<Reservation>
   /** Charges what it really cost, frees the rest, and leaves the slots. Repeated, it charges once. */
   settle(id: string, actual: number | Usage): Promise<Settlements>
   /** Moves the end of the holds to one `hold` from now. */
@@ -96,7 +89,7 @@ export interface Budget {
 
 /** A {@link Budget} in this process's memory, which answers at once. */
 export interface SyncBudget {
-  reserve(attributes: Attributes | string, estimate?: number): Reservation
+  reserve(attributes: Attributes | string, estimate?: number, isRenewed?: boolean): Reservation
   settle(id: string, actual: number | Usage): Settlements
   extend(id: string): Settlements
   cancel(id: string): Settlements
@@ -116,8 +109,6 @@ export interface PolicyBudgetOptions {
   readonly release: () => MaybePromise<void>
 }
 
-/** The part of the limit that a reservation holds at most, unless the rule says another. */
-const HOLD_SHARE = 0.5
 /** The part of the limit that is reserved while nothing is known of actual costs. */
 const FIRST_ESTIMATE = 0.05
 /** Milliseconds after the end of a reservation for which its settlement is still a plain charge. */
@@ -137,7 +128,7 @@ export class PolicyBudget {
     this.options = options
     const { store, timers } = options
     const shortest = smallest(
-      options.rules.flatMap(({ rule }) => (isSlot(rule) ? [rule.hold as Millis] : [])),
+      options.rules.flatMap(({ rule }) => (rule.hold === undefined ? [] : [rule.hold as Millis])),
     )
     this.renewals = new SlotRenewals(
       (settlements) => store.exchange(settlements, []),
@@ -145,40 +136,53 @@ export class PolicyBudget {
       shortest,
     )
     this.pending = new PendingSettlements((settlements) => store.exchange(settlements, []), timers)
-    this.deciding = { ...options.deciding, store: takingFrom(store) }
+    this.deciding = { ...options.deciding, store: takingFrom(store, options.rules) }
   }
 
-  reserve(input: Attributes | string, estimate?: number): MaybePromise<Reservation> {
+  reserve(
+    input: Attributes | string,
+    estimate?: number,
+    isRenewed = false,
+  ): MaybePromise<Reservation> {
     if (estimate !== undefined) requireCost('estimate', estimate)
     const attributes = parseAttributes(input, 'any')
     const hold = newHoldId()
+    const { hashKeys, name: policy } = this.options
     let units = 0
-    const request = this.match(attributes, 1, (check, rule) => {
+    const request = this.match(attributes, 1, (check, rule): SharedCheck => {
       if (isSlot(rule)) return slotCheck(check, rule, hold)
       const wanted = estimate ?? this.estimates.of(nameOf(rule, attributes))
-      const share = Math.floor(check.limit.burst * (rule.holdShare ?? HOLD_SHARE))
       const first = Math.floor(check.limit.burst * FIRST_ESTIMATE)
-      const cost = Math.max(1, Math.min(wanted ?? first, share))
+      const cost = Math.max(1, Math.min(wanted ?? first, shareOf(check.limit, rule)))
       units = Math.max(units, cost)
-      return holding(check, cost, {
-        id: hold,
-        life: rule.hold as Millis,
-        onEnd: 'free',
-        late: LATE,
-      })
+      const life = rule.hold as Millis
+      const made = holding(check, cost, { id: hold, life, onEnd: 'free', late: LATE })
+      const place = placeOfShare(check, rule, attributes, hashKeys)
+      if (place === undefined) return made
+      const share = holding({ ...made, ...place }, cost, { id: hold, life, onEnd: 'free' })
+      return { ...made, share }
     })
-    return after(decide(request, this.deciding), (decision) =>
-      reservationOf(request, decision, { hold, policy: this.options.name, attributes, units }),
-    )
+    return after(decide(request, this.deciding), (decision) => {
+      if (isRenewed && decision.allowed && !decision.degraded)
+        this.renew(hold, request.checks as readonly SharedCheck[])
+      return reservationOf(request, decision, { hold, policy, attributes, units })
+    })
   }
 
   settle(id: string, actual: number | Usage): MaybePromise<Settlements> {
     checkActual(actual)
-    return this.book(id, (rule, attributes) => {
+    const costs: [string, number][] = []
+    const settled = this.book(id, (rule, attributes) => {
       if (isSlot(rule)) return NOTHING_SPENT
       const spent = costOf(actual, rule)
-      this.estimates.note(nameOf(rule, attributes), spent)
+      costs.push([nameOf(rule, attributes), spent])
       return { spent, keep: 0 }
+    })
+    return after(settled, (answer) => {
+      // A cost is learned once, however often it is settled.
+      if (answer.status !== 'repeated')
+        for (const [name, cost] of costs) this.estimates.note(name, cost)
+      return answer
     })
   }
 
@@ -237,11 +241,7 @@ export class PolicyBudget {
     })
     if (isDegraded) return { allowed: true, id, decision, leave: () => {} }
     const settlements = held.map((check) => settlementOf(check, hold))
-    if (isRenewed)
-      this.renewals.add(
-        hold,
-        settlements.map((one, i) => ({ ...one, keep: ALL, life: held[i]!.hold!.life })),
-      )
+    if (isRenewed) this.renew(hold, held)
     let isLeft = false
     const leave = (): void => {
       if (isLeft) return
@@ -251,6 +251,15 @@ export class PolicyBudget {
       if (isPromise(freed)) freed.catch(() => {})
     }
     return { allowed: true, id, decision, leave }
+  }
+
+  /** Moves the ends of what the checks hold, until it is settled. */
+  private renew(hold: string, checks: readonly SharedCheck[]): void {
+    const renewed = checks
+      .flatMap(({ share, ...check }) => (share === undefined ? [check] : [check, share]))
+      .filter((check) => check.hold !== undefined)
+      .map((check) => settlementOf(check, hold, { spent: 0, keep: ALL, life: check.hold!.life }))
+    if (renewed.length > 0) this.renewals.add(hold, renewed)
   }
 
   private book(
@@ -271,25 +280,33 @@ export class PolicyBudget {
     id: string,
     bookingOf: (rule: RuleInCode, attributes: Attributes) => Booking,
   ): MaybePromise<Settlements> {
-    const { store, name } = this.options
+    const { store, name, hashKeys } = this.options
     const { hold, attributes, units, isDegraded } = readId(id, name)
     const settlements: Settlement[] = []
+    const shares: Settlement[] = []
     const rules: string[] = []
     for (const check of this.matched(attributes, 1).checks) {
       if (check.holds !== true) continue
       const rule = check.rule as RuleInCode
+      const booking = bookingOf(rule, attributes)
       rules.push(rule.name)
-      settlements.push(settlementOf(check, hold, bookingOf(rule, attributes), debtOf(rule, check)))
+      settlements.push(settlementOf(check, hold, booking, debtOf(rule, check)))
+      if (booking.keep === 0) this.renewals.remove(hold)
+      const place = isSlot(rule) ? undefined : placeOfShare(check, rule, attributes, hashKeys)
+      if (place !== undefined)
+        shares.push(settlementOf({ ...place, cost: 0 }, hold, { ...booking, spent: 0 }))
     }
     // The fallback has charged the estimate to this process's share.
     if (isDegraded) return degradedSettlements(units)
-    const answered = ({ settled }: Exchanged): Settlements => summary(settled, rules)
-    const exchanged = store.exchange(settlements, [])
+    const all = shares.length === 0 ? settlements : [...settlements, ...shares]
+    const answered = ({ settled }: Exchanged): Settlements =>
+      summary(shares.length === 0 ? settled : settled.slice(0, rules.length), rules)
+    const exchanged = store.exchange(all, [])
     if (!isPromise(exchanged)) return answered(exchanged)
     return exchanged.then(answered, (error: unknown) => {
       if (!isTransient(error)) throw error
-      this.pending.add(hold, settlements)
-      return { ...NOTHING, status: 'pending' }
+      this.pending.add(hold, all)
+      return PENDING
     })
   }
 
@@ -317,50 +334,6 @@ export class PolicyBudget {
       )
     return matchRules(rules, attributes, cost, hashKeys)
   }
-}
-
-/** What is booked on one rule. */
-type Booking = Pick<Settlement, 'spent' | 'keep' | 'life'>
-
-const NOTHING_SPENT: Booking = { spent: 0, keep: 0 }
-
-function isSlot(rule: RuleInCode): boolean {
-  return rule.concurrency !== undefined
-}
-
-function slotCheck(check: RuleCheck, rule: RuleInCode, id: string): RuleCheck {
-  return holding(check, 1, { id, life: rule.hold as Millis, onEnd: 'free' })
-}
-
-/** The check of a hold. Field by field: a spread costs as much as the rest of a reservation. */
-function holding(check: RuleCheck, cost: number, hold: Hold): RuleCheck {
-  const { space, key, limit, slowestQuota, shadow, countRefused, onStoreFailure, rule } = check
-  return {
-    space,
-    key,
-    limit,
-    cost,
-    slowestQuota,
-    holds: true,
-    hold,
-    shadow: shadow ?? false,
-    countRefused: countRefused ?? false,
-    onStoreFailure: onStoreFailure!,
-    rule,
-  }
-}
-
-function settlementOf(
-  { space, key, limit, slowestQuota }: Check,
-  id: string,
-  { spent, keep, life }: Booking = NOTHING_SPENT,
-  debt = 0,
-): Settlement {
-  return { space, key, limit, slowestQuota, id, spent, keep, life, debt }
-}
-
-function debtOf({ debt }: RuleInCode, { limit }: Check): number {
-  return debt === true ? limit.burst : debt === false || debt === undefined ? 0 : debt
 }
 
 /** Costs are remembered by rule and, where it is known, by model. */
@@ -399,43 +372,6 @@ function reservationOf(
 
 function smallest(numbers: readonly number[]): number {
   return numbers.reduce((least, number) => Math.min(least, number), Infinity)
-}
-
-const STATUSES: readonly Settled['status'][] = ['settled', 'late', 'repeated', 'unknown']
-
-/** The rule whose status says most decides the status; of the numbers, the largest. */
-function summary(settled: readonly Settled[], names: readonly string[]): Settlements {
-  const rules: SettledRule[] = []
-  let first = STATUSES.length - 1
-  let [charged, uncharged, debt, endsAt] = [0, 0, 0, 0]
-  for (const [i, one] of settled.entries()) {
-    first = Math.min(first, STATUSES.indexOf(one.status))
-    charged = Math.max(charged, one.charged)
-    uncharged = Math.max(uncharged, one.uncharged)
-    debt = Math.max(debt, one.debt)
-    if (one.endsAt > 0) endsAt = endsAt === 0 ? one.endsAt : Math.min(endsAt, one.endsAt)
-    rules.push(Object.assign(one, { rule: names[i]! }))
-  }
-  return { status: STATUSES[first]!, charged, uncharged, debt, endsAt, rules }
-}
-
-const NOTHING = { charged: 0, uncharged: 0, debt: 0, endsAt: 0, rules: [] }
-
-function degradedSettlements(units: number): Settlements {
-  return { ...NOTHING, status: 'degraded', charged: units }
-}
-
-/** A store whose `take` also takes holds, for {@link decide}. */
-function takingFrom(store: HoldStore): Store {
-  const take = (checks: readonly Check[]): MaybePromise<Exchanged['verdicts']> =>
-    after(store.exchange([], checks), ({ verdicts }) => verdicts)
-  return {
-    take,
-    peek: (checks) => store.peek(checks),
-    refund: (checks) => store.refund(checks),
-    reset: (checks) => store.reset(checks),
-    close: () => store.close(),
-  }
 }
 
 function after<T, U>(value: MaybePromise<T>, then: (value: T) => U): MaybePromise<U> {

@@ -74,14 +74,6 @@ export function createBudget<S extends Store = SyncStore>(options: BudgetOptions
   const { blocked, onDecision, isTimed, identify } = options
   const { store, release } = storeFor(options, wrong)
   const deciding = { blocked, onDecision, isTimed, identify }
-  if (policy.rules.some(({ pools }) => pools !== undefined))
-    wrong(
-      'a rule has pools; accepted: none in a budget, whose units are settled where they are held',
-    )
-  if (policy.rules.some(({ lockout }) => lockout !== undefined))
-    wrong(
-      'a rule has a lockout; accepted: none in a budget, which reserves instead of refusing often',
-    )
   const rules = compilePolicy(policy)
   const budget = new PolicyBudget({
     name: policy.name,
@@ -119,7 +111,8 @@ function storeFor(
 /** Misuse rejects instead of throwing, as callers of a promise expect. */
 function promising(budget: PolicyBudget): Budget {
   return {
-    reserve: async (attributes, estimate) => budget.reserve(attributes, estimate),
+    reserve: async (attributes, estimate, isRenewed) =>
+      budget.reserve(attributes, estimate, isRenewed),
     settle: async (id, actual) => budget.settle(id, actual),
     extend: async (id) => budget.extend(id),
     cancel: async (id) => budget.cancel(id),

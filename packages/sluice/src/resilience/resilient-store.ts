@@ -2,6 +2,7 @@
 import type { Verdict } from '../limit/verdict.ts'
 import { SluiceError } from '../errors.ts'
 import type { Exchanged, HoldStore, Settlement } from '../stores/holds/hold-store.ts'
+import { chargedBy } from '../stores/pools.ts'
 import {
   isPromise,
   type AsyncStore,
@@ -200,12 +201,10 @@ export class ResilientStore implements AsyncStore {
 
   /** A call that was given up took units after all: its caller has another answer, so they are refunded. */
   private refundLate(checks: readonly Check[], verdicts: readonly Verdict[]): void {
-    const isAllowed = checks.every((check, i) => check.shadow === true || verdicts[i]!.allowed)
-    const taken = isAllowed
-      ? checks
-          .map((check, i) => ({ ...check, takenAt: verdicts[i]!.at }))
-          .filter(({ cost }, i) => cost > 0 && verdicts[i]!.allowed)
-      : []
+    const charged = chargedBy(checks, verdicts)
+    const taken = checks
+      .map((check, i) => ({ ...check, takenAt: verdicts[i]!.at }))
+      .filter(({ cost }, i) => cost > 0 && charged?.[i] === true)
     this.lateAnswer(taken.length > 0)
     if (taken.length === 0) return
     // When this fails too, the units stay charged until they expire.

@@ -1,0 +1,55 @@
+// Checks and settlements of holds, made from those of their rules.
+import type { RuleCheck } from '../decision/lazy-decision.ts'
+import type { RuleInCode } from '../policy/policy.ts'
+import type { Settlement } from '../stores/holds/hold-store.ts'
+import type { Check, Hold } from '../stores/store.ts'
+import type { Millis } from '../time/clock.ts'
+
+/** What is booked on one rule. */
+export type Booking = Pick<Settlement, 'spent' | 'keep' | 'life'>
+
+/** Frees everything. */
+export const NOTHING_SPENT: Booking = { spent: 0, keep: 0 }
+
+/** Whether a rule has slots. */
+export function isSlot(rule: RuleInCode): boolean {
+  return rule.concurrency !== undefined
+}
+
+/** The check of one slot. */
+export function slotCheck(check: RuleCheck, rule: RuleInCode, id: string): RuleCheck {
+  return holding(check, 1, { id, life: rule.hold as Millis, onEnd: 'free' })
+}
+
+/** The check of a hold. Field by field: a spread costs as much as the rest of a reservation. */
+export function holding(check: RuleCheck, cost: number, hold: Hold): RuleCheck {
+  const { space, key, limit, slowestQuota, shadow, countRefused, onStoreFailure, rule } = check
+  return {
+    space,
+    key,
+    limit,
+    cost,
+    slowestQuota,
+    holds: true,
+    hold,
+    shadow: shadow ?? false,
+    countRefused: countRefused ?? false,
+    onStoreFailure: onStoreFailure!,
+    rule,
+  }
+}
+
+/** A settlement of the hold on the count of a check. */
+export function settlementOf(
+  { space, key, limit, slowestQuota }: Check,
+  id: string,
+  { spent, keep, life }: Booking = NOTHING_SPENT,
+  debt = 0,
+): Settlement {
+  return { space, key, limit, slowestQuota, id, spent, keep, life, debt }
+}
+
+/** Units by which a settlement may exceed the limit. */
+export function debtOf({ debt }: RuleInCode, { limit }: Check): number {
+  return debt === true ? limit.burst : debt === false || debt === undefined ? 0 : debt
+}

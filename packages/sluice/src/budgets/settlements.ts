@@ -1,0 +1,61 @@
+// What a settlement says of all rules of a reservation together.
+import type { Settled } from '../stores/holds/hold-store.ts'
+import type { Millis } from '../time/clock.ts'
+
+/** What a settlement did in the count of one rule. */
+export interface SettledRule extends Settled {
+  readonly rule: string
+}
+
+/** The answer to `settle`, `extend` and `cancel`. */
+export interface Settlements {
+  /**
+   * As of the rule whose status says most: settled, late, repeated. `pending`: the store is unreachable, and the
+   * settlement is tried again until it answers. `degraded`: the store had not answered `reserve`, and the fallback
+   * has charged the estimate.
+   */
+  readonly status: Settled['status'] | 'pending' | 'degraded'
+  /** The largest charge among the rules. */
+  readonly charged: number
+  /** The largest part of the cost that no rule had room for. */
+  readonly uncharged: number
+  /** The largest debt among the rules. */
+  readonly debt: number
+  /** When the first hold that is left ends; 0 when none is. */
+  readonly endsAt: Millis
+  readonly rules: readonly SettledRule[]
+}
+
+const STATUSES: readonly Settled['status'][] = ['settled', 'late', 'repeated', 'unknown']
+
+/** The rule whose status says most decides the status; of the numbers, the largest. */
+export function summary(settled: readonly Settled[], names: readonly string[]): Settlements {
+  const rules: SettledRule[] = []
+  let first = STATUSES.length - 1
+  let [charged, uncharged, debt, endsAt] = [0, 0, 0, 0]
+  for (const [i, one] of settled.entries()) {
+    first = Math.min(first, STATUSES.indexOf(one.status))
+    charged = Math.max(charged, one.charged)
+    uncharged = Math.max(uncharged, one.uncharged)
+    debt = Math.max(debt, one.debt)
+    if (one.endsAt > 0) endsAt = endsAt === 0 ? one.endsAt : Math.min(endsAt, one.endsAt)
+    rules.push(Object.assign(one, { rule: names[i]! }))
+  }
+  return { status: STATUSES[first]!, charged, uncharged, debt, endsAt, rules }
+}
+
+const NOTHING: Omit<Settlements, 'status'> = {
+  charged: 0,
+  uncharged: 0,
+  debt: 0,
+  endsAt: 0,
+  rules: [],
+}
+
+/** The answer for a reservation that only the fallback knows. */
+export function degradedSettlements(units: number): Settlements {
+  return { ...NOTHING, status: 'degraded', charged: units }
+}
+
+/** The answer while the store is unreachable. */
+export const PENDING: Settlements = { ...NOTHING, status: 'pending' }

@@ -1,0 +1,28 @@
+// The store that a budget decides by: holds, with lockouts, pools and the shares of callers, all or none in one call.
+import type { Verdict } from '../limit/verdict.ts'
+import type { CompiledRule } from '../policy/compile.ts'
+import type { HoldStore } from '../stores/holds/hold-store.ts'
+import { withLockouts } from '../stores/lockouts.ts'
+import { withPools } from '../stores/pools.ts'
+import { isPromise, type Check, type MaybePromise, type Store } from '../stores/store.ts'
+import { mergeShares, withCallerShares, type SharedCheck } from './caller-shares.ts'
+
+/** A store whose `take` also takes holds, for `decide`. */
+export function takingFrom(store: HoldStore, rules: readonly CompiledRule[]): Store {
+  const take = (checks: readonly Check[]): MaybePromise<readonly Verdict[]> => {
+    const exchanged = store.exchange([], withCallerShares(checks as readonly SharedCheck[]))
+    return isPromise(exchanged)
+      ? exchanged.then(({ verdicts }) => mergeShares(checks as readonly SharedCheck[], verdicts))
+      : mergeShares(checks as readonly SharedCheck[], exchanged.verdicts)
+  }
+  const taking: Store = {
+    ...(store.sync === true ? { sync: true } : {}),
+    take,
+    peek: (checks) => store.peek(checks),
+    refund: (checks) => store.refund(checks),
+    reset: (checks) => store.reset(checks),
+    close: () => store.close(),
+  }
+  const locking = rules.some(({ lockout }) => lockout !== null) ? withLockouts(taking) : taking
+  return rules.some(({ pools }) => pools !== null) ? withPools(locking) : locking
+}
