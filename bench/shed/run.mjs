@@ -1,4 +1,4 @@
-// Shedding under four times the load that a real Express server can serve: `node bench/shed/run.mjs [seconds]`.
+// Shedding under four times the load that a real Express server can serve, by wrk: `node bench/shed/run.mjs [seconds]`.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { shed } from 'sluice/http/node'
@@ -50,22 +50,34 @@ for (const kind of ['plain', 'shed']) {
     await openLoad(port, capacity / 2, 3)
     return openLoad(port, FACTOR * capacity, SECONDS)
   })
+  report(kind, answers)
+}
+
+/** @param {string} kind @param {Answer[]} answers */
+function report(kind, answers) {
+  const isStable = (/** @type {Answer} */ { at }) =>
+    at >= STABLE_AFTER * 1000 && at < SECONDS * 1000
   // What a client waits for more than 1 s is no good to it.
   const good = answers.filter((one) => isGood(one) && one.took <= 1000)
-  const stable = good.filter(({ at }) => at >= STABLE_AFTER * 1000 && at < SECONDS * 1000)
+  const stable = good.filter(isStable)
   const goodput = stable.length / (SECONDS - STABLE_AFTER) / capacity
-  const admitted = answers.filter((one) => isGood(one) && one.at >= STABLE_AFTER * 1000)
-  const critical = answers.filter(
-    ({ priority, at }) => priority === 'critical' && at >= STABLE_AFTER * 1000,
+  const p99 = percentile(
+    answers.filter((one) => isGood(one) && isStable(one)),
+    0.99,
   )
-  const served = critical.filter(isGood).length / Math.max(1, critical.length)
+  const shares = ['critical', 'normal', 'background'].map((priority) => {
+    const all = answers.filter((one) => one.priority === priority && isStable(one))
+    return `${priority} ${((100 * all.filter(isGood).length) / Math.max(1, all.length)).toFixed(2)} % of ${all.length}`
+  })
   const bySecond = Array.from(
     { length: SECONDS },
     (_, i) => good.filter(({ at }) => Math.floor(at / 1000) === i).length,
   )
+  const offered = answers.filter(isStable).length / (SECONDS - STABLE_AFTER) / capacity
   console.log(
-    `${kind}: goodput ${(100 * goodput).toFixed(1)} % of capacity, p99 admitted ${percentile(admitted, 0.99).toFixed(1)} ms ` +
-      `(${(percentile(admitted, 0.99) / unloaded).toFixed(1)} x), critical ${(100 * served).toFixed(2)} %, by second ${bySecond.join(' ')}`,
+    `${kind}: answered ${offered.toFixed(1)} x capacity, goodput ${(100 * goodput).toFixed(1)} % of capacity, ` +
+      `p99 admitted ${p99.toFixed(1)} ms (${(p99 / unloaded).toFixed(1)} x unloaded)\n` +
+      `  served: ${shares.join(', ')}\n  good answers by second: ${bySecond.join(' ')}`,
   )
 }
 

@@ -4,7 +4,9 @@ import { Reflector } from '@nestjs/core'
 import {
   createRequestGuard,
   holdUntilClosed,
+  onEnd,
   type Admission,
+  type AnyBudget,
   type AnyLimiter,
   type HttpOptions,
   type RateLimitOptions,
@@ -31,7 +33,7 @@ const costs = new WeakMap<object, number>()
 
 /** Limits requests: `app.useGlobalGuards(rateLimit({ limit: '100/min' }))`, or as a provider of `APP_GUARD`. */
 export function rateLimit<Q extends NestRequest, S extends NestResponse>(
-  limiter: AnyLimiter | RateLimitOptions<Q, S>,
+  limiter: AnyLimiter | AnyBudget | RateLimitOptions<Q, S>,
   options?: HttpOptions<Q, S>,
 ): RateLimitGuard<Q, S> {
   return new RateLimitGuard(limiter, options)
@@ -44,10 +46,14 @@ export class RateLimitGuard<
 > implements CanActivate {
   private readonly guard: RequestGuard<Q, S>
 
-  constructor(limiter: AnyLimiter | RateLimitOptions<Q, S>, options?: HttpOptions<Q, S>) {
+  constructor(
+    limiter: AnyLimiter | AnyBudget | RateLimitOptions<Q, S>,
+    options?: HttpOptions<Q, S>,
+  ) {
     const { cost } = { ...(limiter as HttpOptions<Q, S>), ...options }
     const costOf = (request: Q): number =>
-      costs.get(request) ?? (typeof cost === 'function' ? cost(request) : (cost ?? 1))
+      costs.get(request) ??
+      (typeof cost === 'function' ? cost(request) : (cost ?? this.guard.defaultCost))
     this.guard = createRequestGuard<Q, S>(nestAdapter, limiter, { ...options, cost: costOf })
   }
 
@@ -83,9 +89,11 @@ export class RateLimitGuard<
     const { delay } = admission
     const raw = rawResponse(response)
     if (this.guard.hasAfter)
-      raw.once('close', () => {
-        if (raw.headersSent) this.guard.answered(admission, raw.statusCode, request, response)
-      })
+      onEnd(
+        raw,
+        () => this.guard.answered(admission, raw.statusCode, request, response),
+        () => this.guard.unanswered(admission),
+      )
     if (delay === 0) return true
     return new Promise((resolve) =>
       holdUntilClosed(

@@ -16,6 +16,7 @@ import {
 import { Test } from '@nestjs/testing'
 import type { Request, Response as ExpressResponse } from 'express'
 import { createLimiter, memoryStore, type Attributes, type LimiterOptions } from 'sluice'
+import { createBudget, type SyncBudget } from 'sluice/budgets'
 import type { AnyLimiter } from 'sluice/http'
 import { fakeClock } from 'sluice/testing'
 import { afterEach, describe, expect, it, vi } from 'vitest'
@@ -73,6 +74,13 @@ async function start(
   return { url: `http://127.0.0.1:${port}/v1/orders`, handled }
 }
 
+/** Whether a slot is free: it is entered and left. */
+function freed(budget: SyncBudget): boolean {
+  const slot = budget.enter({})
+  slot.leave()
+  return slot.allowed
+}
+
 describe('rateLimit for Nest', () => {
   it('tells on every response what is left', async () => {
     const { url } = await start([rateLimit(limiterOf({ limit: '5/min' }))])
@@ -98,6 +106,22 @@ describe('rateLimit for Nest', () => {
       'violated-policies': ['default'],
     })
     expect(handled).toEqual(['7'])
+  })
+
+  it('frees the slot of a budget when the response is over', async () => {
+    const rules = [
+      { name: 'at-once', by: [], concurrency: 1, hold: '1day' as const },
+      { name: 'tokens', by: [], limit: '100/day', hold: '60s' as const },
+    ]
+    const budget = createBudget({ policy: { name: 'orders', rules } })
+    const { url } = await start([rateLimit(budget, { after: () => 4 })])
+    for (const path of ['/7', '/none/at/all', '/all/heavy']) {
+      const response = await fetch(url + path)
+      await response.text()
+      expect(response.status).not.toBe(429)
+      await expect.poll(() => freed(budget)).toBe(true)
+    }
+    budget.close()
   })
 
   it('leaves the answer to a filter of the application', async () => {

@@ -3,7 +3,7 @@ import { decide, type DecideOptions, type DecisionRequest } from '../decision/de
 import type { Decision } from '../decision/decision.ts'
 import type { RuleCheck } from '../decision/lazy-decision.ts'
 import { SluiceError } from '../errors.ts'
-import { parseAttributes } from '../limiter/policy-limiter.ts'
+import { failingChecks, parseAttributes } from '../limiter/policy-limiter.ts'
 import { matchRules, requireCost } from '../limiter/match-rules.ts'
 import type { CompiledRule } from '../policy/compile.ts'
 import { attributeText } from '../policy/pattern.ts'
@@ -83,6 +83,8 @@ export interface Budget {
   enter(attributes: Attributes | string, cost?: number, isRenewed?: boolean): Promise<Slot>
   /** Frees a slot by its id, for callers that do not have the slot itself. */
   leave(id: string): Promise<void>
+  /** Counts one failure, such as a wrong password, for the lockouts of the rules that apply, as one refusal. */
+  countFailure(attributes: Attributes | string): Promise<void>
   /** Ends the renewal of slots; those that were not left come free at their end. */
   close(): Promise<void>
 }
@@ -95,6 +97,7 @@ export interface SyncBudget {
   cancel(id: string): Settlements
   enter(attributes: Attributes | string, cost?: number, isRenewed?: boolean): Slot
   leave(id: string): void
+  countFailure(attributes: Attributes | string): void
   close(): void
 }
 
@@ -212,6 +215,11 @@ export class PolicyBudget {
       this.tryBook(id, () => NOTHING_SPENT),
       () => {},
     )
+  }
+
+  countFailure(input: Attributes | string): MaybePromise<void> {
+    const failing = failingChecks(this.matched(parseAttributes(input, 'any'), 1).checks)
+    if (failing.length > 0) return after(this.deciding.store.take(failing), () => undefined)
   }
 
   close(): MaybePromise<void> {

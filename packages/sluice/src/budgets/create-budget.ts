@@ -1,6 +1,7 @@
 // Makes budgets: from a policy, on any store that keeps holds.
 import type { DecideOptions } from '../decision/decide.ts'
 import { show, SluiceError } from '../errors.ts'
+import { rememberPolicy } from '../limiter/policy-behind.ts'
 import { checkOptionNames } from '../options/unknown-option.ts'
 import { compilePolicy } from '../policy/compile.ts'
 import { parsePolicyInCode } from '../policy/parse.ts'
@@ -84,7 +85,9 @@ export function createBudget<S extends Store = SyncStore>(options: BudgetOptions
     timers,
     release,
   })
-  return (store.sync === true ? budget : promising(budget)) as unknown as BudgetFor<S>
+  const made = store.sync === true ? budget : promising(budget)
+  rememberPolicy(made, policy)
+  return made as unknown as BudgetFor<S>
 }
 
 /** The store that a budget holds by, and what it releases when it is closed. */
@@ -118,6 +121,7 @@ function promising(budget: PolicyBudget): Budget {
     cancel: async (id) => budget.cancel(id),
     enter: async (attributes, cost, isRenewed) => budget.enter(attributes, cost, isRenewed),
     leave: async (id) => budget.leave(id),
+    countFailure: async (attributes) => budget.countFailure(attributes),
     close: async () => budget.close(),
   }
 }

@@ -3,6 +3,7 @@ import type { Decision } from '../decision/decision.ts'
 import type { Attributes } from '../policy/policy.ts'
 import type { MaybePromise } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
+import type { HeldRequest } from './held-requests.ts'
 import type { RefusalReply } from './refusal-reply.ts'
 
 /** Charges a request again when its cost is known. */
@@ -27,6 +28,8 @@ export class Admission {
   refusal: RefusalReply | null
   /** What a function of the application threw, if that is why the request is refused. */
   error: unknown
+  /** What the request holds of a budget until it is over. */
+  held: HeldRequest | undefined
   /** The admission by the guard before this one. */
   readonly earlier: Admission | undefined
 
@@ -44,6 +47,7 @@ export class Admission {
     this.delay = 0
     this.refusal = null
     this.error = undefined
+    this.held = undefined
     this.earlier = earlier
   }
 }
@@ -107,7 +111,8 @@ export function decisionOf(request: object): Decision | undefined {
 
 /**
  * Sets the final cost of a request, for work that ends later than its response: surplus units are refunded, missing
- * ones are taken. Concerns the guard that the request met last.
+ * ones are taken. With a budget, settles what the request holds: call it before the response is over. Concerns the guard
+ * that the request met last.
  *
  * @example
  * ```ts

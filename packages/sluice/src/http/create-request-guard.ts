@@ -1,4 +1,4 @@
-// Creates guards from the arguments of `rateLimit`: a limiter and options, or options of both in one object.
+// Creates guards from the arguments of `rateLimit`: a limiter or a budget and options, or options of both in one object.
 import { show } from '../errors.ts'
 import {
   createLimiter,
@@ -8,6 +8,7 @@ import {
   type PolicyOption,
 } from '../limiter/create-limiter.ts'
 import type { FrameworkAdapter } from './framework-adapter.ts'
+import { isBudget, type AnyBudget } from './held-requests.ts'
 import {
   checkHttpOptions,
   splitOptions,
@@ -32,15 +33,15 @@ export type RateLimitOptions<Q, S = unknown> = Omit<LimiterSettings, 'onDecision
  */
 export function createRequestGuard<Q extends object, S>(
   adapter: FrameworkAdapter<Q, S>,
-  first: AnyLimiter | RateLimitOptions<Q, S>,
+  first: AnyLimiter | AnyBudget | RateLimitOptions<Q, S>,
   options: HttpOptions<Q, S> = {},
 ): RequestGuard<Q, S> {
   if (typeof first !== 'object' || first === null)
     throw wrong(
-      `the first argument is ${show(first)}; accepted: a limiter, or options such as { limit: '100/min' }`,
+      `the first argument is ${show(first)}; accepted: a limiter, a budget, or options such as { limit: '100/min' }`,
     )
   checkHttpOptions(options)
-  if (isLimiter(first)) return new RequestGuard(first, adapter, options)
+  if (isLimiter(first) || isBudget(first)) return new RequestGuard(first, adapter, options)
   const { http, limiter } = splitOptions(first)
   const merged = { ...http, ...options }
   checkHttpOptions(merged)

@@ -4,6 +4,7 @@ import type { FrameworkAdapter } from './framework-adapter.ts'
 import type { Middleware } from './node.ts'
 import { nodeAdapter, type NodeRequest, type NodeResponse } from './node-adapter.ts'
 import { handle, sendByNode, type NodeFlow } from './node-middleware.ts'
+import type { AnyBudget } from './held-requests.ts'
 import type { AnyLimiter, HttpOptions } from './options.ts'
 
 /** What is used of Express's `Request`. For the rest, write its type: `user: (request: Request) => …`. */
@@ -26,7 +27,7 @@ export interface ExpressRequest extends NodeRequest {
  * ```
  */
 export function rateLimit<Q extends ExpressRequest, S extends NodeResponse>(
-  limiter: AnyLimiter | RateLimitOptions<Q, S>,
+  limiter: AnyLimiter | AnyBudget | RateLimitOptions<Q, S>,
   options?: HttpOptions<Q, S>,
 ): Middleware<Q, S> {
   const guard = createRequestGuard<Q, S>(expressAdapter, limiter, options)

@@ -3,6 +3,7 @@ import { createRequestGuard, type RateLimitOptions } from './create-request-guar
 import type { FrameworkAdapter } from './framework-adapter.ts'
 import { fieldString, nodeAdapter, type NodeRequest, type NodeResponse } from './node-adapter.ts'
 import { handle, type NodeFlow } from './node-middleware.ts'
+import type { AnyBudget } from './held-requests.ts'
 import type { AnyLimiter, HttpOptions } from './options.ts'
 
 /** What is used of Fastify's request. For the rest, write its type: `user: (request: FastifyRequest) => …`. */
@@ -39,7 +40,7 @@ export function rateLimit<
   Q extends FastifyRequest = FastifyRequest,
   S extends FastifyReply = FastifyReply,
 >(
-  limiter: AnyLimiter | RateLimitOptions<Q, S>,
+  limiter: AnyLimiter | AnyBudget | RateLimitOptions<Q, S>,
   options?: HttpOptions<Q, S>,
   // Where a route takes one hook or a list, its types would make `never` of both.
 ): Hook<NoInfer<Q>, NoInfer<S>> {

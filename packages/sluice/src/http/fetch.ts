@@ -11,7 +11,9 @@ import {
 } from './fetch-platform.ts'
 import type { FrameworkAdapter } from './framework-adapter.ts'
 import { holdUntilAborted } from './hold.ts'
+import { whenOver } from './response-end.ts'
 import { countHeaders } from './identity.ts'
+import type { AnyBudget } from './held-requests.ts'
 import type { AnyLimiter, HttpOptions } from './options.ts'
 
 /** A fetch handler; the rest is what the runtime adds. */
@@ -28,7 +30,7 @@ export type Handler<A extends unknown[]> = (request: Request, ...rest: A) => May
  * ```
  */
 export function rateLimit(
-  limiter: AnyLimiter | RateLimitOptions<Request, Response>,
+  limiter: AnyLimiter | AnyBudget | RateLimitOptions<Request, Response>,
   options?: HttpOptions<Request, Response>,
 ): <A extends unknown[]>(
   handler: Handler<A>,
@@ -39,13 +41,24 @@ export function rateLimit(
       if (typeof rest[0] === 'object' && rest[0] !== null) platforms.set(request, rest[0])
       const admission = await guard.enter(request, null)
       if (admission.refusal !== null) return refuse(admission, request)
-      if (admission.delay > 0 && !(await holdUntilAborted(admission.delay, request.signal)))
+      if (admission.delay > 0 && !(await holdUntilAborted(admission.delay, request.signal))) {
+        guard.unanswered(admission)
         return clientClosedResponse()
-      const response = withFields(admission, request, await handler(request, ...rest))
-      if (guard.hasAfter && !request.signal.aborted)
-        guard.answered(admission, response.status, request, response)
-      return response
+      }
+      try {
+        const response = withFields(admission, request, await handler(request, ...rest))
+        return guard.hasAfter ? watched(admission, request, response) : response
+      } catch (error) {
+        guard.unanswered(admission)
+        throw error
+      }
     }
+
+  /** The response, whose end the guard is told of: of its head, or of its body if the request holds units until then. */
+  function watched(admission: Admission, request: Request, response: Response): Response {
+    const answered = (): void => guard.answered(admission, response.status, request, response)
+    return whenOver(guard, admission, request, response, answered)
+  }
 
   async function refuse(admission: Admission, request: Request): Promise<Response> {
     const given = responseOf(admission.refusal!)

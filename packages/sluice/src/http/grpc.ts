@@ -11,6 +11,7 @@ import {
 import { statusOf } from './grpc-status.ts'
 import { hold } from './hold.ts'
 import { isPromise } from '../stores/store.ts'
+import type { AnyBudget } from './held-requests.ts'
 import type { AnyLimiter, HttpOptions } from './options.ts'
 import type { RefusalAction, RequestGuard } from './request-guard.ts'
 
@@ -31,7 +32,7 @@ export type GrpcInterceptor<C> = (method: { readonly path: string }, call: GrpcC
  */
 export function rateLimit<C>(
   ServerInterceptingCall: new (call: never, responder: never) => C,
-  limiter: AnyLimiter | RateLimitOptions<GrpcRequest, GrpcMetadata>,
+  limiter: AnyLimiter | AnyBudget | RateLimitOptions<GrpcRequest, GrpcMetadata>,
   options?: HttpOptions<GrpcRequest, GrpcMetadata>,
 ): GrpcInterceptor<C> {
   const guard = createRequestGuard(grpcAdapter, limiter, options)
@@ -72,7 +73,7 @@ function responderOf(
   let stopWaiting: (() => void) | null = null
 
   const proceed = (entered: Admission, request: GrpcRequest, next: () => void): void => {
-    if (isOver) return
+    if (isOver) return guard.unanswered(entered)
     admission = entered
     if (entered.refusal !== null) refuse(entered, request)
     else if (entered.delay === 0) next()
@@ -104,6 +105,7 @@ function responderOf(
         onCancel() {
           isOver = true
           stopWaiting?.()
+          if (admission !== null) guard.unanswered(admission)
         },
       }),
     // The application may send the same metadata object with every call, so a copy takes the fields.

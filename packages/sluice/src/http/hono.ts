@@ -4,9 +4,12 @@ import { createRequestGuard, type RateLimitOptions } from './create-request-guar
 import { clientClosedResponse, nodeBehind, pathOf, peerOf, responseOf } from './fetch-platform.ts'
 import type { FrameworkAdapter } from './framework-adapter.ts'
 import { holdUntilAborted } from './hold.ts'
+import { onEnd } from './node-middleware.ts'
+import { whenOver } from './response-end.ts'
 import { countHeaders } from './identity.ts'
 import { isPromise } from '../stores/store.ts'
 import { nodeAdapter } from './node-adapter.ts'
+import type { AnyBudget } from './held-requests.ts'
 import type { AnyLimiter, HttpOptions } from './options.ts'
 
 /** What is used of Hono's context. For the rest, write its type: `user: (context: Context) => …`. */
@@ -33,7 +36,7 @@ type Next = () => Promise<void>
  * ```
  */
 export function rateLimit<C extends HonoContext>(
-  limiter: AnyLimiter | RateLimitOptions<C, C>,
+  limiter: AnyLimiter | AnyBudget | RateLimitOptions<C, C>,
   options?: HttpOptions<C, C>,
 ): (context: C, next: Next) => Promise<Response | void> {
   const guard = createRequestGuard<C, C>(honoAdapter, limiter, options)
@@ -55,13 +58,24 @@ export function rateLimit<C extends HonoContext>(
     isWritten: boolean,
   ): Promise<Response | void> {
     if (admission.refusal !== null) return refuse(admission, context, isWritten)
-    const { signal } = context.req.raw
-    if (admission.delay > 0 && !(await holdUntilAborted(admission.delay, signal)))
+    const { raw } = context.req
+    if (admission.delay > 0 && !(await holdUntilAborted(admission.delay, raw.signal))) {
+      guard.unanswered(admission)
       return clientClosedResponse()
+    }
+    const outgoing = guard.holds ? nodeBehind(context.env)?.outgoing : undefined
+    if (outgoing !== undefined)
+      onEnd(
+        outgoing,
+        () => guard.answered(admission, outgoing.statusCode, context, context),
+        () => guard.unanswered(admission),
+      )
     await next()
-    if (guard.hasAfter && !signal.aborted)
-      guard.answered(admission, context.res.status, context, context)
     if (!isWritten) guard.write(admission, context)
+    if (!guard.hasAfter || outgoing !== undefined) return
+    const answered = (): void => guard.answered(admission, context.res.status, context, context)
+    const over = whenOver(guard, admission, raw, context.res, answered)
+    if (over !== context.res) context.res = over
   }
 
   async function refuse(admission: Admission, context: C, isWritten: boolean): Promise<Response> {

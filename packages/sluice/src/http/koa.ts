@@ -5,7 +5,8 @@ import type { FrameworkAdapter } from './framework-adapter.ts'
 import { holdUntilClosed } from './hold.ts'
 import { isPromise } from '../stores/store.ts'
 import { nodeAdapter, type NodeRequest, type NodeResponse } from './node-adapter.ts'
-import { onAnswered } from './node-middleware.ts'
+import { onEnd } from './node-middleware.ts'
+import type { AnyBudget } from './held-requests.ts'
 import type { AnyLimiter, HttpOptions } from './options.ts'
 
 /** What is used of Koa's context. For the rest, write its type: `user: (context: Context) => …`. */
@@ -33,7 +34,7 @@ type Next = () => Promise<unknown>
  * ```
  */
 export function rateLimit<C extends KoaContext>(
-  limiter: AnyLimiter | RateLimitOptions<C, C>,
+  limiter: AnyLimiter | AnyBudget | RateLimitOptions<C, C>,
   options?: HttpOptions<C, C>,
 ): (context: C, next: Next) => Promise<unknown> {
   const guard = createRequestGuard<C, C>(koaAdapter, limiter, options)
@@ -49,7 +50,11 @@ export function rateLimit<C extends KoaContext>(
     const { delay } = admission
     const { res } = context
     if (guard.hasAfter)
-      onAnswered(res, () => guard.answered(admission, res.statusCode, context, context))
+      onEnd(
+        res,
+        () => guard.answered(admission, res.statusCode, context, context),
+        () => guard.unanswered(admission),
+      )
     const going =
       delay === 0
         ? next()

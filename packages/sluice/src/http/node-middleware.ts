@@ -51,7 +51,11 @@ function proceed<Q extends object, S>(
   if (admission.delay === 0 && !guard.hasAfter) return next()
   const raw = flow.raw(response)
   if (guard.hasAfter)
-    onAnswered(raw, () => guard.answered(admission, raw.statusCode, request, response))
+    onEnd(
+      raw,
+      () => guard.answered(admission, raw.statusCode, request, response),
+      () => guard.unanswered(admission),
+    )
   if (admission.delay === 0) next()
   else holdUntilClosed(admission.delay, raw, next)
 }
@@ -63,14 +67,15 @@ function finish<S>(flow: NodeFlow<S>, action: RefusalAction, response: S, next: 
   else flow.send(action.reply, response)
 }
 
-/** Calls back when the response is over, unless the client had no answer. */
-export function onAnswered(
-  response: Pick<NodeResponse, 'headersSent' | 'once'>,
-  then: () => void,
+/** Calls back when the response is over: `answered`, or `unanswered` if the client had no answer. */
+export function onEnd(
+  response: Pick<NodeResponse, 'closed' | 'headersSent' | 'once'>,
+  answered: () => void,
+  unanswered: () => void,
 ): void {
-  response.once('close', () => {
-    if (response.headersSent) then()
-  })
+  const end = (): void => (response.headersSent ? answered() : unanswered())
+  if (response.closed) end()
+  else response.once('close', end)
 }
 
 /** Sends a reply through Node's own response. */

@@ -2,6 +2,7 @@
 import { createRequestGuard, type RateLimitOptions } from './create-request-guard.ts'
 import { nodeAdapter, type NodeRequest, type NodeResponse } from './node-adapter.ts'
 import { handle, sendByNode, type Next, type NodeFlow } from './node-middleware.ts'
+import type { AnyBudget } from './held-requests.ts'
 import type { AnyLimiter, HttpOptions } from './options.ts'
 
 export {
@@ -27,7 +28,7 @@ export type Middleware<Q, S> = (request: Q, response: S, next: Next) => void
  * ```
  */
 export function rateLimit<Q extends NodeRequest, S extends NodeResponse>(
-  limiter: AnyLimiter | RateLimitOptions<Q, S>,
+  limiter: AnyLimiter | AnyBudget | RateLimitOptions<Q, S>,
   options?: HttpOptions<Q, S>,
 ): Middleware<Q, S> {
   const guard = createRequestGuard<Q, S>(nodeAdapter, limiter, options)

@@ -52,11 +52,12 @@ export interface HttpOptions<Q, S = unknown> {
   readonly attributes?:
     | ((request: Q) => MaybePromise<Attributes>)
     | Readonly<Record<string, Identify<Q>>>
-  /** Units per request, taken when it comes. Default: 1. */
+  /** Units per request, taken when it comes. Default: 1. With a budget that reserves, the estimate; by default its own. */
   readonly cost?: number | ((request: Q) => number)
   /**
    * Units of the request in the end: surplus units are refunded, missing ones are taken. Nothing changes when it
-   * returns undefined, or when the client left before it had an answer. A promise is awaited. For rules with a lockout,
+   * returns undefined, or when the client left before it had an answer. A promise is awaited. With a budget, what the
+   * request holds is settled: by this, or by the estimate. For rules with a lockout,
    * a request with units above 0 is a failure, which counts as one refusal.
    */
   readonly after?: (answered: Answered<Q, S>) => MaybePromise<number | undefined>

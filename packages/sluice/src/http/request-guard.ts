@@ -18,6 +18,7 @@ import {
 import { mayDelay } from './attribute-names.ts'
 import { attributesReader, otherReadings, type CountedBy } from './attributes.ts'
 import type { FrameworkAdapter } from './framework-adapter.ts'
+import { bothOf, HoldingLimiter, isBudget, type AnyBudget } from './held-requests.ts'
 import { MAX_TIMER_MS } from '../time/timers.ts'
 import { checkCost, wrong, type AnyLimiter, type CustomReply, type HttpOptions } from './options.ts'
 import type { RefusalKind } from './problem.ts'
@@ -34,15 +35,20 @@ export type RefusalAction =
 
 /** Decides about requests of one framework. No method throws or rejects. */
 export class RequestGuard<Q extends object, S> implements Settler {
-  /** Whether the guard must be told of responses: see `answered`. */
+  /** Whether the guard must be told how requests end: each by one call of `answered` or `unanswered`. */
   readonly hasAfter: boolean
+  /** Whether requests hold units of a budget until they are over, so that a response is over when its body is. */
+  readonly holds: boolean
   /** Whether a rule locks keys out, so that what `after` charges counts as a failure. */
   private readonly hasLockouts: boolean
+  /** Units per request where the options do not say it. 0 of a budget that reserves: it estimates them itself. */
+  readonly defaultCost: number
   /** The header fields that it writes. */
   readonly fieldNames: readonly string[]
   /** Reports a warning once by its code. */
   readonly warn: Warn
-  private readonly limiter: AnyLimiter
+  private readonly limiter: AnyLimiter | HoldingLimiter
+  private readonly holding: HoldingLimiter | undefined
   private readonly adapter: FrameworkAdapter<Q, S>
   private readonly options: HttpOptions<Q, S>
   private readonly attributesOf: (request: Q) => MaybePromise<CountedBy>
@@ -59,10 +65,18 @@ export class RequestGuard<Q extends object, S> implements Settler {
   /** The admission of every request that goes on uncounted. */
   private readonly uncounted: Admission
 
-  constructor(limiter: AnyLimiter, adapter: FrameworkAdapter<Q, S>, options: HttpOptions<Q, S>) {
+  constructor(
+    limiter: AnyLimiter | AnyBudget,
+    adapter: FrameworkAdapter<Q, S>,
+    options: HttpOptions<Q, S>,
+  ) {
     const policy = policyBehind(limiter)
     this.warn = warnOnce(options.onWarning)
-    this.limiter = limiter
+    this.holding = isBudget(limiter)
+      ? new HoldingLimiter(limiter, policy, (error) => this.failed('settling', error))
+      : undefined
+    this.limiter = this.holding ?? (limiter as AnyLimiter)
+    this.holds = this.holding !== undefined
     this.adapter = adapter
     this.options = options
     this.attributesOf = attributesReader(adapter, options, policy, this.warn)
@@ -73,14 +87,19 @@ export class RequestGuard<Q extends object, S> implements Settler {
     this.admissions = adapter.keepsBeside === true ? besideRequest : onRequest
     this.skip = options.skip
     this.onDecision = options.onDecision
-    this.cost = options.cost ?? 1
+    this.defaultCost = this.holding?.reserves === true ? 0 : 1
+    this.cost = options.cost ?? this.defaultCost
     this.skipsPreflights = options.countPreflights === false
     this.mayDelay = policy === undefined || mayDelay(policy)
     this.maxDelay = maxDelayOf(options.maxDelay)
     const closed = policy?.rules.some(({ onStoreFailure }) => onStoreFailure === 'closed') ?? false
     this.isClosed = options.onFailure === undefined ? closed : options.onFailure === 'closed'
-    this.hasAfter = options.after !== undefined
+    this.hasAfter = this.holds || options.after !== undefined
     this.hasLockouts = policy?.rules.some(({ lockout }) => lockout !== undefined) ?? false
+    if (options.after !== undefined && this.holding?.reserves === false && !this.hasLockouts)
+      throw wrong(
+        'after is given, but the budget has slots alone, which cost nothing; accepted: none',
+      )
     this.uncounted = new Admission(this, null, '', 0, undefined)
   }
 
@@ -149,22 +168,33 @@ export class RequestGuard<Q extends object, S> implements Settler {
     }
   }
 
-  /** Charges by the response, if `after` says so. */
+  /** The request is over. Charges by the response, if `after` says so. */
   answered(admission: Admission, status: number, request: Q, response: S): void {
     const { decision, cost } = admission
+    const { after } = this.options
     if (decision === null || admission.refusal !== null) return
-    try {
-      const final = this.options.after!({ status, request, response, decision, cost })
-      const end = (final: number | undefined): MaybePromise<void> => {
-        if (final === undefined) return
-        if (this.hasLockouts && final > 0) this.countFailure(admission)
-        return this.settle(admission, final)
-      }
-      if (isPromise(final)) void final.then(end, (error: unknown) => this.failed('after', error))
-      else void end(final)
-    } catch (error) {
+    if (after === undefined) return this.unanswered(admission)
+    const fail = (error: unknown): void => {
       this.failed('after', error)
+      this.unanswered(admission)
     }
+    const end = (final: number | undefined): void => {
+      if (final === undefined) return this.unanswered(admission)
+      if (this.hasLockouts && final > 0) this.countFailure(admission)
+      void this.settle(admission, final)
+    }
+    try {
+      const final = after({ status, request, response, decision, cost })
+      if (isPromise(final)) void final.then(end, fail)
+      else end(final)
+    } catch (error) {
+      fail(error)
+    }
+  }
+
+  /** The client has left before it had an answer. What the request holds is settled by the estimate. */
+  unanswered({ held }: Admission): void {
+    void held?.end()
   }
 
   /** What `after` charges is a failure for the lockouts of the policy. */
@@ -179,13 +209,14 @@ export class RequestGuard<Q extends object, S> implements Settler {
   }
 
   settle(admission: Admission, cost: number): MaybePromise<void> {
-    const { decision, attributes, cost: taken } = admission
-    if (decision === null || !decision.allowed || cost === taken) return
+    const { decision, attributes, cost: taken, held } = admission
+    if (decision === null || !decision.allowed || (cost === taken && held === undefined)) return
     const fail = (error: unknown): void => this.failed('settling', error)
     try {
       // A negative cost would refund units that other requests took.
       checkCost(cost)
       admission.cost = cost
+      if (held !== undefined) return held.end(cost)
       const done =
         cost < taken
           ? this.limiter.refund(attributes, taken - cost, decision.at, decision.pools)
@@ -236,10 +267,14 @@ export class RequestGuard<Q extends object, S> implements Settler {
     const others = typeof attributes === 'object' ? otherReadings(attributes) : undefined
     if (others === undefined) return this.check(request, response, attributes, cost, earlier)
     const readings = [...others, attributes]
+    let held: Admission['held']
     const checkFrom = (i: number): MaybePromise<Admission> => {
       const isLast = i === readings.length - 1
-      const checkRest = (admission: Admission): MaybePromise<Admission> =>
-        isLast || admission.refusal !== null ? admission : checkFrom(i + 1)
+      const checkRest = (admission: Admission): MaybePromise<Admission> => {
+        if (admission.refusal !== null) void held?.cancel()
+        else admission.held = held = bothOf(held, admission.held)
+        return isLast || admission.refusal !== null ? admission : checkFrom(i + 1)
+      }
       const made = this.check(request, isLast ? response : null, readings[i]!, cost, earlier)
       return isPromise(made) ? made.then(checkRest) : checkRest(made)
     }
@@ -278,6 +313,7 @@ export class RequestGuard<Q extends object, S> implements Settler {
     if (!(decision instanceof LazyDecision) && !isWhole(decision))
       return this.halfDecided(request, decision)
     const admission = new Admission(this, decision, attributes, cost, earlier)
+    if (this.holding !== undefined) admission.held = this.holding.heldBy(decision)
     const { onDecision } = this
     if (onDecision !== undefined) this.report(onDecision, decision, request)
     try {
@@ -314,16 +350,19 @@ export class RequestGuard<Q extends object, S> implements Settler {
       admission.delay = delay
       return
     }
-    void this.settle(admission, 0)
+    if (admission.held === undefined) void this.settle(admission, 0)
+    else void admission.held.cancel()
     admission.refusal = this.replyTo('over-limit', request, decision, delay - this.maxDelay)
   }
 
   /** A preflight that does not count is refused only by a block. */
   private checkBlocks(request: Q, attributes: Attributes | string): MaybePromise<Admission> {
-    const answer = (decision: Decision): Admission =>
-      isWhole(decision) && !decision.allowed && decision.reason === 'blocked'
+    const answer = (decision: Decision): Admission => {
+      void this.holding?.heldBy(decision)?.cancel()
+      return isWhole(decision) && !decision.allowed && decision.reason === 'blocked'
         ? this.refused('blocked', request, decision)
         : this.uncounted
+    }
     const fail = (error: unknown): Admission => this.undecided(request, error)
     try {
       const decision = this.limiter.check(attributes, 0)

@@ -103,8 +103,7 @@ export class PolicyLimiter implements LimiterControls {
   }
 
   countFailure(attributes: Attributes | string): MaybePromise<void> {
-    const { checks } = this.match(attributes, 1)
-    const failing = checks.filter(({ lockout }) => lockout !== undefined).map(failingCheck)
+    const failing = failingChecks(this.match(attributes, 1).checks)
     if (failing.length === 0) return
     const done = this.deciding.store.take(failing)
     if (isPromise(done)) return done.then(() => undefined)
@@ -242,9 +241,14 @@ function paidChecks(checks: readonly RuleCheck[], pools: PaidPools): readonly Ru
   return paid
 }
 
-/** A check that is refused and charges nothing, so that its lockout counts a refusal. */
-function failingCheck(check: RuleCheck): Check {
-  return { ...check, cost: 1, countRefused: false, limit: { ...check.limit, quota: 0, burst: 0 } }
+/** The checks with a lockout, refused and charging nothing, so that each lockout counts a refusal. */
+export function failingChecks(checks: readonly RuleCheck[]): readonly Check[] {
+  return checks
+    .filter(({ lockout }) => lockout !== undefined)
+    .map((check) => {
+      const limit = { ...check.limit, quota: 0, burst: 0 }
+      return { ...check, cost: 1, countRefused: false, limit }
+    })
 }
 
 function badInstant(value: unknown): SluiceError {

@@ -13,13 +13,13 @@ import { rateLimit as forExpress } from '../../src/http/express.ts'
 import { rateLimit as forFastify } from '../../src/http/fastify.ts'
 import { rateLimit as forFetch } from '../../src/http/fetch.ts'
 import { rateLimit as forHono } from '../../src/http/hono.ts'
-import type { AnyLimiter, HttpOptions, RateLimitOptions } from '../../src/http/index.ts'
+import type { AnyBudget, AnyLimiter, HttpOptions, RateLimitOptions } from '../../src/http/index.ts'
 import { rateLimit as forKoa } from '../../src/http/koa.ts'
 import { rateLimit as forNode } from '../../src/http/node.ts'
 
 /** What `rateLimit` is given; functions of the request read it through `header`. */
 export type Given = readonly [
-  AnyLimiter | RateLimitOptions<never, never>,
+  AnyLimiter | AnyBudget | RateLimitOptions<never, never>,
   HttpOptions<never, never>?,
 ]
 /** Reads a header of any framework's request. */

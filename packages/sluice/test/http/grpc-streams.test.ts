@@ -13,7 +13,8 @@ import {
 } from '@grpc/grpc-js'
 import { afterEach, describe, expect, it } from 'vitest'
 import { rateLimit } from '../../src/http/grpc.ts'
-import type { AnyLimiter } from '../../src/http/index.ts'
+import type { AnyBudget, AnyLimiter } from '../../src/http/index.ts'
+import { createBudget } from '../../src/budgets/create-budget.ts'
 import { createLimiter } from '../../src/limiter/create-limiter.ts'
 import type { Attributes } from '../../src/policy/policy.ts'
 import { detailsIn } from './grpc-service.ts'
@@ -47,7 +48,7 @@ interface Ended {
   readonly details: Record<string, unknown>
 }
 
-async function start(limiter: AnyLimiter, after?: () => number) {
+async function start(limiter: AnyLimiter | AnyBudget, after?: () => number) {
   const handled: string[] = []
   const options = { key: () => 'all', ...(after === undefined ? {} : { after }) }
   const server = new Server({ interceptors: [rateLimit(ServerInterceptingCall, limiter, options)] })
@@ -102,7 +103,14 @@ async function start(limiter: AnyLimiter, after?: () => number) {
       for (const text of texts) stream.write(text)
       stream.end()
     })
-  return { run, handled }
+  /** Begins to talk, and leaves when the server has answered. */
+  const leave = (): Promise<void> =>
+    new Promise((resolve) => {
+      const talk = client.makeBidiStreamRequest(METHODS.talk.path, serialize, deserialize)
+      talk.on('error', () => resolve()).on('data', () => talk.cancel())
+      talk.write('one')
+    })
+  return { run, leave, handled }
 }
 
 const EXPECTED = { gather: ['one,two,three'], talk: ['re one', 're two', 're three'] }
@@ -141,6 +149,29 @@ describe.each(['gather', 'talk'] as const)('a stream of %s', (name) => {
     await run(name)
     await expect.poll(() => limiter.peek('all').remaining).toBe(95)
     expect(asked).toBe(1)
+  })
+})
+
+describe('a slot of a budget', () => {
+  it('comes free when a call ends, and when its client leaves', async () => {
+    const rules = [{ name: 'at-once', by: [], concurrency: 1, hold: '1day' as const }]
+    const budget = createBudget({ policy: { name: 'calls', rules } })
+    const { run, leave } = await start(budget)
+    const isFree = (): boolean => {
+      const slot = budget.enter({})
+      slot.leave()
+      return slot.allowed
+    }
+    for (let i = 0; i < 3; i++) {
+      expect(await run('gather')).toMatchObject({ code: 0 })
+      await expect.poll(isFree).toBe(true)
+      await leave()
+      await expect.poll(isFree).toBe(true)
+    }
+    const inside = budget.enter({})
+    expect(await run('talk')).toMatchObject({ code: 8, told: [] })
+    inside.leave()
+    budget.close()
   })
 })
 
