@@ -66,7 +66,7 @@ describe('a limiter keeps nothing of the context of', () => {
     ['a check by rules', () => ruled.check(user)],
     ['a refusal', () => ruled.check(user, 6)],
     ['a peek', () => ruled.peek(user)],
-    ['a give', () => ruled.refund(user)],
+    ['a refund', () => ruled.refund(user)],
     ['a reset', () => ruled.reset(user)],
     ['a check by promises', () => remote.check(user)],
     ['a mistake', () => expect(() => ruled.check('')).toThrow('attributes are')],

@@ -15,9 +15,27 @@ export interface Timers {
   afterTurn(run: () => void): void
 }
 
-/** The runtime's own. */
+/** As much of Node's `async_hooks` as is used. It is looked up, not imported: browsers and edges have none. */
+interface NodeRuntime {
+  readonly process?: {
+    getBuiltinModule?(
+      id: 'node:async_hooks',
+    ): { AsyncLocalStorage?: { snapshot?(): <T>(run: () => T) => T } } | undefined
+  }
+}
+
+/**
+ * Runs a function in the async context in which this file was loaded. A timer keeps the context in which it was started;
+ * one that serves many requests would keep everything that belongs to the first of them.
+ */
+const outsideRequests =
+  (globalThis as NodeRuntime).process
+    ?.getBuiltinModule?.('node:async_hooks')
+    ?.AsyncLocalStorage?.snapshot?.() ?? (<T>(run: () => T): T => run())
+
+/** The runtime's own, started in the context of no request. */
 export const systemTimers: Timers = {
-  start: (run, after) => setTimeout(run, after),
+  start: (run, after) => outsideRequests(() => setTimeout(run, after)),
   stop: (timer) => clearTimeout(timer as ReturnType<typeof setTimeout>),
   release(timer) {
     const own = timer as NodeTimer
