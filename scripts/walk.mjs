@@ -1,5 +1,6 @@
-// Prints how many files and functions of ours one check enters, by V8's coverage: with a healthy Redis and a hanging one.
-// `node scripts/walk.mjs [folder]`: the folder of another built checkout, to compare with. `--list` names the functions.
+// Prints how many files and functions of ours one check enters, by V8's coverage: with a healthy Redis, with a hanging one,
+// and once the breaker is open. Each row is what three checks have in common, so that timers which happen to run meanwhile
+// do not count. `node scripts/walk.mjs [folder]`: the folder of another built checkout. `--list` names the functions.
 import { spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { Session } from 'node:inspector/promises'
@@ -43,63 +44,90 @@ const policy = {
     { name: 'per-tenant', by: ['tenant'], limit: '1000/min' },
   ],
 }
-const limiter = createLimiter({
-  policy,
-  store: redisStore(client),
-  resilience: { onEvent: () => {} },
-})
-const service = await startService({
-  config: configOf(),
-  log: silentLog(),
-})
-const { url } = service.listeners.find((/** @type {any} */ { name }) => name === 'http')
+/** Three of each, since a hanging store has one first check only. */
+const limiters = Array.from({ length: 3 }, () =>
+  createLimiter({ policy, store: redisStore(client), resilience: { onEvent: () => {} } }),
+)
+const services = []
+for (let i = 0; i < 3; i++)
+  services.push(await startService({ config: configOf(), log: silentLog() }))
 
 let user = 0
-/** @type {Record<string, () => Promise<any>>} */
+/** One check on each of the three. @type {Record<string, readonly (() => Promise<any>)[]>} */
 const walks = {
-  library: () => limiter.check({ user: `u${++user}`, tenant: 't' }),
-  service: async () => {
+  library: limiters.map((limiter) => () => limiter.check({ user: `u${++user}`, tenant: 't' })),
+  service: services.map(({ listeners }) => async () => {
+    const { url } = listeners.find((/** @type {any} */ { name }) => name === 'http')
     const body = JSON.stringify({ attributes: { user: `u${++user}`, tenant: 't' } })
     const headers = { 'content-type': 'application/json' }
     return (await fetch(`${url}/v1/check`, { method: 'POST', headers, body })).json()
-  },
+  }),
 }
 const session = new Session()
 session.connect()
 await session.post('Profiler.enable')
 await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false })
 
-for (const [name, walk] of Object.entries(walks)) {
-  for (let i = 0; i < 20; i++) await walk()
-  await print(`${name}, healthy`, walk)
+for (const [name, checks] of Object.entries(walks)) {
+  for (let i = 0; i < 20; i++) await Promise.all(checks.map((check) => check()))
+  await print(`${name}, healthy`, checks)
 }
 server.kill('SIGSTOP')
-for (const [name, walk] of Object.entries(walks)) await print(`${name}, hanging`, walk)
+for (const [name, checks] of Object.entries(walks)) await print(`${name}, hanging`, checks)
+for (const [name, checks] of Object.entries(walks)) {
+  for (let i = 0; i < 20; i++) await Promise.all(checks.map((check) => check()))
+  await print(`${name}, breaker open`, checks)
+}
 server.kill('SIGCONT')
 server.kill('SIGKILL')
 client.disconnect()
-await service.stop()
+for (const service of services) await service.stop()
 process.exit(0)
 
-/** @param {string} name @param {() => Promise<any>} walk */
-async function print(name, walk) {
-  await session.post('Profiler.takePreciseCoverage')
-  const { degraded } = await walk()
-  const { result } = await session.post('Profiler.takePreciseCoverage')
-  /** @type {Map<string, string[]>} */
+/** @param {string} name @param {readonly (() => Promise<any>)[]} checks */
+async function print(name, checks) {
+  /** @type {Map<string, Set<string>> | undefined} */
+  let common
+  const decisions = []
+  for (const check of checks) {
+    await session.post('Profiler.takePreciseCoverage')
+    decisions.push(await check())
+    const { result } = await session.post('Profiler.takePreciseCoverage')
+    const entered = enteredIn(result)
+    if (common === undefined) common = entered
+    else
+      for (const [file, names] of common) {
+        for (const one of names) if (entered.get(file)?.has(one) !== true) names.delete(one)
+        if (names.size === 0) common.delete(file)
+      }
+  }
+  const files = [...(common ?? [])]
+  const functions = files.reduce((sum, [, names]) => sum + names.size, 0)
+  const isDegraded = decisions.every(({ degraded }) => degraded)
+  console.log(
+    `${name}: ${files.length} files, ${functions} functions${isDegraded ? ' (degraded)' : ''}`,
+  )
+  if (!isListed) return
+  for (const [file, names] of files)
+    console.log(`  ${file}: ${[...names].map((one) => one.replace(/@.*$/, '')).join(', ')}`)
+}
+
+/** The functions that were entered, by file. @param {any[]} result */
+function enteredIn(result) {
+  /** @type {Map<string, Set<string>>} */
   const entered = new Map()
   for (const { url, functions } of result) {
     if (!url.includes('/packages/') || !url.includes('/dist/')) continue
+    /** @type {string[]} */
     const names = functions
-      .filter(({ ranges }) => (ranges[0]?.count ?? 0) > 0)
-      .map(({ functionName, ranges }) => functionName || `(at ${ranges[0]?.startOffset})`)
-    if (names.length > 0) entered.set(url.slice(url.indexOf('/packages/') + 10), names)
+      .filter((/** @type {any} */ { ranges }) => (ranges[0]?.count ?? 0) > 0)
+      .map(
+        (/** @type {any} */ { functionName, ranges: [range] }) =>
+          `${functionName || '(anonymous)'}@${range.startOffset}`,
+      )
+    if (names.length > 0) entered.set(url.slice(url.indexOf('/packages/') + 10), new Set(names))
   }
-  const functions = [...entered.values()].reduce((sum, names) => sum + names.length, 0)
-  console.log(
-    `${name}: ${entered.size} files, ${functions} functions${degraded ? ' (degraded)' : ''}`,
-  )
-  if (isListed) for (const [file, names] of entered) console.log(`  ${file}: ${names.join(', ')}`)
+  return entered
 }
 
 /** The configuration of the service, as the package itself reads it. */

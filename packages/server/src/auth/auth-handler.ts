@@ -1,4 +1,5 @@
 // Answers the auth requests of proxies: `/v1/auth/nginx?policy=api` and the like.
+import { isPromise } from 'sluice'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import {
   holdUntilClosed,
@@ -7,8 +8,7 @@ import {
   type Admission,
   type RefusalReply,
 } from 'sluice/http'
-import { limiterFor } from '../limiters/limiter-for.ts'
-import { isPromise } from '../limiters/limiters.ts'
+import { limiterFor } from '../limiters/limiters.ts'
 import { guardsOver, type GuardOptions } from '../limiters/request-guards.ts'
 import type { ServiceContext } from '../limiters/service-context.ts'
 import { refuseDoubled } from '../net/counted-fields.ts'

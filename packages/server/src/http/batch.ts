@@ -1,7 +1,7 @@
 // Answers the entries of a batch: bounded by the rules that they have checked, and in slices that let others in between.
-import type { MaybePromise } from 'sluice'
+import { isPromise, type MaybePromise } from 'sluice'
 import { reservationPolicy } from 'sluice/budgets'
-import { isPromise, type Limiters } from '../limiters/limiters.ts'
+import type { Limiters } from '../limiters/limiters.ts'
 import { RequestError } from '../net/problem.ts'
 
 /** Rules that a batch may have checked in all: its entries times the rules of their policies. */

@@ -1,9 +1,9 @@
 // The operations of budgets and slots over HTTP: bodies are checked field by field, then one call of the library.
-import type { Attributes, MaybePromise } from 'sluice'
+import { isPromise, type Attributes, type MaybePromise } from 'sluice'
 import { reservationPolicy, type Reservation, type Slot, type Usage } from 'sluice/budgets'
 import { shown } from '../config/problem.ts'
-import { limiterFor } from '../limiters/limiter-for.ts'
-import { isPromise, type Limiters, type ServiceBudget } from '../limiters/limiters.ts'
+import { limiterFor } from '../limiters/limiters.ts'
+import type { Limiters, ServiceBudget } from '../limiters/limiters.ts'
 import { RequestError } from '../net/problem.ts'
 import { attributesOrKey, wrongField } from './check-request.ts'
 import { decisionJson } from './decision-json.ts'
@@ -35,11 +35,6 @@ const OPERATIONS: Readonly<Record<BudgetOperationName, BudgetOperation>> = {
   enter: (budget, body) =>
     written(budget.enter(subjectIn(body), numberIn(body, 'cost'), false), slotJson),
   leave: (budget, body) => written(budget.leave(idIn(body)), () => '{}'),
-}
-
-/** Whether a path names an operation of budgets. */
-export function isBudgetOperation(name: string): name is BudgetOperationName {
-  return Object.hasOwn(OPERATIONS, name)
 }
 
 /** Answers one parsed body with the JSON of the reply. Throws when the request is wrong. */

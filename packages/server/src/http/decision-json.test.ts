@@ -51,3 +51,23 @@ it('is the same for a limiter of one limit', () => {
   }
   limiter.close()
 })
+
+it('is the same while the store cannot be reached', async () => {
+  const lost = () => Promise.reject(new Error('unreachable'))
+  const store = { take: lost, peek: lost, refund: lost, reset: lost, close: () => {} }
+  const rules = [
+    { name: 'one', by: ['user'], limit: '2/min' },
+    { name: 'open', by: ['open'], limit: '2/min', onStoreFailure: 'open' as const },
+    { name: 'closed', by: ['closed'], limit: '2/min', onStoreFailure: 'closed' as const },
+    { name: 'tried', by: ['ip'], limit: '1/min', shadow: true },
+  ]
+  const resilience = { onEvent: () => {} }
+  const limiter = createLimiter({ policy: { name: 'test', rules }, store, resilience })
+  const users = [1, 2, 3].map(() => ({ user: 'ann', ip: '192.0.2.1' }))
+  for (const attributes of [...users, { user: 'bob' }, { open: 1 }, { closed: 1, user: 'eve' }]) {
+    const decision = await limiter.check(attributes)
+    expect(decision.degraded).toBe(true)
+    expect(decisionJson(decision)).toBe(JSON.stringify(decision))
+  }
+  await limiter.close()
+})

@@ -9,21 +9,24 @@ const heads = new WeakMap<Limit, { readonly rule: string; readonly text: string 
 
 /** The JSON of a decision. */
 export function decisionJson(decision: Decision): string {
+  // An allowed decision has no id.
+  if (decision.allowed) return jsonWithoutId(decision)
   const json = jsonWithoutId(decision)
-  // An id has no character that JSON escapes. A text of `JSON.stringify` has it already.
+  // An id has no character that JSON escapes. The output of `JSON.stringify` has it already.
   if (decision.id === undefined || json.startsWith('{"id"')) return json
   return `{"id":"${decision.id}",${json.slice(1)}`
 }
 
 function jsonWithoutId(decision: Decision): string {
   const { allowed, outcomes, skipped } = decision
-  // Degraded decisions and those of lockouts carry more, and are rare.
-  if (decision.degraded || (!allowed && outcomes.some(({ lockedOut }) => lockedOut === true)))
+  // Decisions of lockouts carry more, and are rare.
+  if (!allowed && outcomes.some(({ lockedOut }) => lockedOut === true))
     return JSON.stringify(decision)
   const first = outcomes[0]
   if (first === undefined || skipped.length > 0 || outcomes.length > 1)
     return severalJson(decision, outcomes)
-  if (first.shadow || first.pool !== undefined) return severalJson(decision, outcomes)
+  if (first.shadow || first.pool !== undefined || first.cause !== undefined)
+    return severalJson(decision, outcomes)
   const { start, middle, end } = frameOf(first)
   const { remaining, retryAfter, resetAfter, availableAfter } = first
   const numbers = `${remaining},"retryAfter":${retryAfter},"resetAfter":${resetAfter}`
@@ -108,39 +111,36 @@ function whole(text: string): string {
 
 function severalJson(decision: Decision, outcomes: readonly Outcome[]): string {
   const { allowed, reason, rule, skipped } = decision
-  const at = outcomes.length === 0 ? 0 : outcomes[0]!.at
-  // The decision's numbers are the binding outcome's, which are known by now.
-  if (reason === 'blocked' || outcomes.some(isRare)) return JSON.stringify(decision)
-  const binding = rule === null ? undefined : outcomes.find((outcome) => outcome.rule === rule)
-  const head =
-    binding === undefined
-      ? '"rule":null,"limit":null,"remaining":null,"retryAfter":0,"resetAfter":0,"delay":0'
-      : `${headJson(binding)},"remaining":${binding.remaining},"retryAfter":${allowed ? 0 : binding.retryAfter},"resetAfter":${binding.resetAfter},"delay":${allowed ? longestDelay(outcomes) : 0}`
+  if (reason === 'blocked') return JSON.stringify(decision)
   let list = ''
+  let delay = 0
+  /** The decision's numbers are the binding outcome's, which are known by now. */
+  let binding: Outcome | undefined
+  let why = '"degraded":false'
   for (const outcome of outcomes) {
+    if (outcome.marked === true || outcome.pool !== undefined) return JSON.stringify(decision)
+    if (outcome.rule === rule) binding ??= outcome
+    if (outcome.cause !== undefined && why === '"degraded":false')
+      why = `"degraded":true,"cause":"${outcome.cause}"`
+    if (allowed && !outcome.shadow && outcome.delay > delay) delay = outcome.delay
     const text = `{${headJson(outcome)}${restOf(outcome)}`
     list = list === '' ? text : `${list},${text}`
   }
+  const at = outcomes.length === 0 ? 0 : outcomes[0]!.at
+  const head =
+    binding === undefined
+      ? '"rule":null,"limit":null,"remaining":null,"retryAfter":0,"resetAfter":0,"delay":0'
+      : `${headJson(binding)},"remaining":${binding.remaining},"retryAfter":${allowed ? 0 : binding.retryAfter},"resetAfter":${binding.resetAfter},"delay":${delay}`
   const passed = skipped.length === 0 ? '[]' : JSON.stringify(skipped)
-  return `{"allowed":${allowed},"reason":"${reason}",${head},"at":${at},"degraded":false,"outcomes":[${list}],"skipped":${passed}}`
-}
-
-/** Whether an outcome carries more than the numbers of every outcome. */
-function isRare({ marked, pool }: Outcome): boolean {
-  return marked === true || pool !== undefined
-}
-
-function longestDelay(outcomes: readonly Outcome[]): number {
-  let longest = 0
-  for (const { delay, shadow } of outcomes) if (!shadow && delay > longest) longest = delay
-  return longest
+  return `{"allowed":${allowed},"reason":"${reason}",${head},"at":${at},${why},"outcomes":[${list}],"skipped":${passed}}`
 }
 
 /** An outcome behind its head. */
 function restOf(outcome: Outcome): string {
   const { cost, allowed, remaining, retryAfter, resetAfter } = outcome
-  const { availableAfter, delay, at, source, shadow, hidden } = outcome
-  return `,"cost":${cost},"allowed":${allowed},"remaining":${remaining},"retryAfter":${retryAfter},"resetAfter":${resetAfter},"availableAfter":${availableAfter},"delay":${delay},"at":${at},"source":"${source}","shadow":${shadow},"hidden":${hidden}}`
+  const { availableAfter, delay, at, source, cause, shadow, hidden } = outcome
+  const from = cause === undefined ? `"${source}"` : `"${source}","cause":"${cause}"`
+  return `,"cost":${cost},"allowed":${allowed},"remaining":${remaining},"retryAfter":${retryAfter},"resetAfter":${resetAfter},"availableAfter":${availableAfter},"delay":${delay},"at":${at},"source":${from},"shadow":${shadow},"hidden":${hidden}}`
 }
 
 function headJson({ rule, limit }: Outcome): string {

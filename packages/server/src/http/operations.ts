@@ -1,33 +1,43 @@
 // The operations of the API, on the limiters in force when the request came.
-import type { Decision, MaybePromise } from 'sluice'
-import { limiterFor } from '../limiters/limiter-for.ts'
-import { isPromise, type Limiters, type ServiceLimiter } from '../limiters/limiters.ts'
-import { answerBudget, isBudgetOperation, type BudgetOperationName } from './budget-operations.ts'
+import { isPromise, type Decision, type MaybePromise } from 'sluice'
+import { limiterFor, type Limiters } from '../limiters/limiters.ts'
+import { answerBudget, type BudgetOperationName } from './budget-operations.ts'
 import { answerBatch } from './batch.ts'
-import { batchOf, readCheck, type CheckRequest } from './check-request.ts'
+import { batchOf, readCheck } from './check-request.ts'
 import { briefDecisionJson, decisionJson } from './decision-json.ts'
 import { problemOfError, type Problem } from '../net/problem.ts'
 
-/** Named like the limiter's own methods. */
-export type OperationName = CheckOperationName | BudgetOperationName
-
-type CheckOperationName = 'check' | 'peek' | 'refund' | 'reset'
+/** Named like the limiter's and the budget's own methods. */
+export type OperationName = 'check' | 'peek' | 'refund' | 'reset' | BudgetOperationName
 
 type WriteDecision = (decision: Decision) => string
 
-/** Runs an operation for one request and gives the JSON of its reply. */
-type Operation = (
-  limiter: ServiceLimiter,
-  request: CheckRequest,
-  write: WriteDecision,
-) => MaybePromise<string>
+/** Answers one request, or one entry of a batch, with the JSON of its reply. */
+type Operation = (limiters: Limiters, body: unknown, write: WriteDecision) => MaybePromise<string>
 
-const OPERATIONS: Readonly<Record<CheckOperationName, Operation>> = {
-  check: (limiter, { attributes, cost }, write) => written(limiter.check(attributes, cost), write),
-  peek: (limiter, { attributes, cost }, write) => written(limiter.peek(attributes, cost), write),
-  refund: (limiter, { attributes, cost, takenAt, pools }) =>
-    done(limiter.refund(attributes, cost, takenAt, pools)),
-  reset: (limiter, { attributes }) => done(limiter.reset(attributes)),
+const OPERATIONS: Readonly<Record<OperationName, Operation>> = {
+  check(limiters, body, write) {
+    const { policy, attributes, cost } = readCheck(body, false)
+    return written(limiterFor(limiters, policy).check(attributes, cost), write)
+  },
+  peek(limiters, body, write) {
+    const { policy, attributes, cost } = readCheck(body, false)
+    return written(limiterFor(limiters, policy).peek(attributes, cost), write)
+  },
+  refund(limiters, body) {
+    const { policy, attributes, cost, takenAt, pools } = readCheck(body, true)
+    return done(limiterFor(limiters, policy).refund(attributes, cost, takenAt, pools))
+  },
+  reset(limiters, body) {
+    const { policy, attributes } = readCheck(body, false)
+    return done(limiterFor(limiters, policy).reset(attributes))
+  },
+  reserve: (limiters, body) => answerBudget('reserve', limiters, body),
+  settle: (limiters, body) => answerBudget('settle', limiters, body),
+  extend: (limiters, body) => answerBudget('extend', limiters, body),
+  cancel: (limiters, body) => answerBudget('cancel', limiters, body),
+  enter: (limiters, body) => answerBudget('enter', limiters, body),
+  leave: (limiters, body) => answerBudget('leave', limiters, body),
 }
 
 function written(decision: MaybePromise<Decision>, write: WriteDecision): MaybePromise<string> {
@@ -48,8 +58,9 @@ export function answer(
   body: unknown,
   onError: (error: unknown) => void,
 ): MaybePromise<string> {
+  const operation = OPERATIONS[name]
   const batch = batchOf(body)
-  if (batch === undefined) return answerOne(name, limiters, body, decisionJson)
+  if (batch === undefined) return operation(limiters, body, decisionJson)
   const write = batch.outcomes ? decisionJson : briefDecisionJson
   const failed = (error: unknown): string => {
     onError(error)
@@ -57,21 +68,10 @@ export function answer(
   }
   return answerBatch(batch.entries, limiters, (entry) => {
     try {
-      const one = answerOne(name, limiters, entry, write)
+      const one = operation(limiters, entry, write)
       return isPromise(one) ? one.catch(failed) : one
     } catch (error) {
       return failed(error)
     }
   })
-}
-
-function answerOne(
-  name: OperationName,
-  limiters: Limiters,
-  body: unknown,
-  write: WriteDecision,
-): MaybePromise<string> {
-  if (isBudgetOperation(name)) return answerBudget(name, limiters, body)
-  const request = readCheck(body, name === 'refund')
-  return OPERATIONS[name](limiterFor(limiters, request.policy), request, write)
 }

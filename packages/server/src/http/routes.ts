@@ -1,8 +1,7 @@
 // The routes of the HTTP API: a fixed table, looked up by path.
 import type { ServerResponse } from 'node:http'
-import type { MaybePromise } from 'sluice'
+import { isPromise, type MaybePromise } from 'sluice'
 import type { Config } from '../config/config.ts'
-import { isPromise } from '../limiters/limiters.ts'
 import type { Limiters } from '../limiters/limiters.ts'
 import type { Counter } from '../metrics/registry.ts'
 import type { ServiceContext } from '../limiters/service-context.ts'
@@ -11,7 +10,7 @@ import type { Handler } from '../net/http-listener.ts'
 import type { MountedRoute } from '../net/mounted-route.ts'
 import { answer, type OperationName } from './operations.ts'
 import { problemOf, problemOfError, type Problem } from '../net/problem.ts'
-import { sendJson, sendProblem, sendText } from '../net/reply.ts'
+import { sendProblem, sendText } from '../net/reply.ts'
 import { RepeatedLog } from '../log/repeated-log.ts'
 
 interface ShownPage {
@@ -69,7 +68,7 @@ export function createHandler(
     const answered = requests.with(route, '200')
     const succeed = (response: ServerResponse, text: string): void => {
       answered.add()
-      sendJson(response, 200, text, closing())
+      sendText(response, 200, 'application/json', text, closing())
     }
     return (request, response) => {
       const failed = (error: unknown): void => {

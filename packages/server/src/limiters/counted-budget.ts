@@ -1,8 +1,8 @@
 // A budget whose reservations and slots are counted while they are out.
-import type { Attributes, MaybePromise, Millis } from 'sluice'
+import { isPromise, type Attributes, type MaybePromise, type Millis } from 'sluice'
 import { reservationData, type Reservation, type Settlements, type Slot } from 'sluice/budgets'
 import type { HeldUnits } from '../metrics/units-out.ts'
-import { isPromise, type ServiceBudget } from './limiters.ts'
+import type { ServiceBudget } from './limiters.ts'
 
 /** Reservations whose end was moved, and slots that were left, that are remembered. */
 const MAX_MOVED = 10_000

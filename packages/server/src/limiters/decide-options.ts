@@ -4,7 +4,6 @@ import {
   visibleOutcomes,
   type Attributes,
   type DecideOptions,
-  type Decision,
   type DecisionRequest,
   type Millis,
   type OnDecision,
@@ -13,6 +12,7 @@ import {
 import type { Block } from '../controls/control.ts'
 import type { KnownBlocks } from '../controls/live-controls.ts'
 import type { CountedRules, DecisionMetrics } from '../metrics/decision-metrics.ts'
+import type { QueuedDecision } from '../observe/decision-queue.ts'
 import type { Observer } from '../observe/observer.ts'
 import { DecisionSampler } from '../observe/sampler.ts'
 import type { HeldUnits } from '../metrics/units-out.ts'
@@ -61,43 +61,47 @@ export function decideOptions(
   const noteThresholds = hasThresholds ? thresholds?.(counted.name) : undefined
   const blockOf = (attributes: Attributes): Block | undefined =>
     blocks?.blocks?.find(counted.name, attributes, systemClock())
-  /** How many decisions the present one stands for. */
-  let weight = 0
+  /** How many decisions the one stands for that is made now; only a timed one is chosen before. */
+  let weight: number | undefined
   const isSampled = (): boolean => {
     weight = sampler.weight(observer.now)
     return weight > 0
   }
-  const measure = (decision: Decision, request: DecisionRequest, elapsed: Millis): void => {
-    const outcomes = visibleOutcomes(decision)
-    metrics.measure(outcomes, request.checks, weight)
-    if (!isRemote) metrics.time(elapsed, weight)
-    else if (outcomes[0]?.source === 'store') onStoreAnswer?.(elapsed, weight)
+  const note = (queued: QueuedDecision): void => {
+    const { decision, request, elapsed, block } = queued
+    const weight = queued.weight ?? sampler.weight(observer.now)
+    metrics.count(decision)
+    if (isRemote) {
+      metrics.countRemote(decision)
+      metrics.time(elapsed, 1)
+    }
+    if (weight > 0) {
+      const outcomes = visibleOutcomes(decision)
+      metrics.measure(outcomes, request.checks, weight)
+      if (!isRemote) metrics.time(elapsed, weight)
+      else if (outcomes[0]?.source === 'store') onStoreAnswer?.(elapsed, weight)
+    }
+    rules.note(decision, request, block, weight)
   }
   return {
     store,
-    blocked: blocks && ((attributes) => timeLeft(blockOf(attributes))),
+    blocked:
+      blocks &&
+      ((attributes) => {
+        const block = blocks.blocks === null ? undefined : blockOf(attributes)
+        return block && block.until - systemClock()
+      }),
     identify: rules.identify,
     // A call over the network costs far more than two readings of the clock.
     isTimed: isRemote ? undefined : isSampled,
     onDecision: (decision, request, elapsed) => {
-      metrics.count(decision)
-      if (isRemote) {
-        metrics.countRemote(decision)
-        metrics.time(elapsed, 1)
-        isSampled()
-      }
-      if (weight > 0) measure(decision, request, elapsed)
       recent?.note(counted.name, decision, request, observer.now)
       noteThresholds?.(decision, request, elapsed)
       const block =
         !decision.allowed && decision.reason === 'blocked'
           ? request.attributes.map(blockOf).find((one) => one !== undefined)
           : undefined
-      rules.note(decision, request, block, weight)
+      observer.queue.add({ decision, request, elapsed, weight, block, note })
     },
   }
-}
-
-function timeLeft(block: Block | undefined): Millis | undefined {
-  return block === undefined ? undefined : block.until - systemClock()
 }

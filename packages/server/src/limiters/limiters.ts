@@ -1,6 +1,7 @@
 // The seam between protocols and policies: every listener maps its requests to one of these limiters, by policy name.
-import type { Limiter, MaybePromise, Policy, SyncLimiter } from 'sluice'
+import type { Limiter, Policy, SyncLimiter } from 'sluice'
 import type { Budget, SyncBudget } from 'sluice/budgets'
+import { RequestError } from '../net/problem.ts'
 
 /** Decides requests: at once on the memory store, by promises on a remote one. */
 export type ServiceLimiter = (Limiter | SyncLimiter) & {
@@ -36,7 +37,22 @@ export interface LimiterSource {
   readonly current: Limiters
 }
 
-/** Whether an answer is still to come. */
-export function isPromise<T>(answer: MaybePromise<T>): answer is Promise<T> {
-  return typeof answer === 'object' && answer !== null && 'then' in answer
+/** The limiter of a policy, which need not be named when there is only one. */
+export function limiterFor(limiters: Limiters, policy: string | undefined): ServiceLimiter {
+  const name = policy ?? limiters.only
+  if (name === undefined) {
+    const detail = `policy is missing; accepted: ${someOf(limiters.names())}`
+    throw new RequestError(400, 'invalid-body', detail, 'policy')
+  }
+  const limiter = limiters.get(name)
+  if (limiter === undefined) {
+    const detail = `there is no policy of that name; accepted: ${someOf(limiters.names())}`
+    throw new RequestError(404, 'unknown-policy', detail, 'policy')
+  }
+  return limiter
+}
+
+/** A few names are a help, thousands are not. */
+function someOf(names: readonly string[]): string {
+  return names.length <= 10 ? names.join(', ') : `${names.slice(0, 10).join(', ')}, …`
 }

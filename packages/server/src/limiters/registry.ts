@@ -24,7 +24,7 @@ export class LimiterRegistry implements LimiterSource {
   private readonly generation: NextGeneration
   /** As the file has them. */
   private written: readonly Policy[]
-  private limiters: Limiters
+  current: Limiters
 
   constructor(
     policies: readonly Policy[],
@@ -36,11 +36,7 @@ export class LimiterRegistry implements LimiterSource {
     this.adjust = adjust
     this.generation = generation
     this.written = policies
-    this.limiters = limitersOf(adjust(policies), make, generation(0))
-  }
-
-  get current(): Limiters {
-    return this.limiters
+    this.current = limitersOf(adjust(policies), make, generation(0))
   }
 
   /** Puts other policies in force. Requests that have begun finish under the old ones. */
@@ -53,24 +49,24 @@ export class LimiterRegistry implements LimiterSource {
   /** Re-applies the operators' overrides. */
   refresh(): void {
     const policies = this.adjust(this.written)
-    if (!isDeepStrictEqual(policies, this.limiters.policies)) this.enforce(policies)
+    if (!isDeepStrictEqual(policies, this.current.policies)) this.enforce(policies)
   }
 
   private enforce(policies: readonly Policy[]): Limiters {
-    const old = this.limiters
+    const old = this.current
     const makeOrKeep = (policy: Policy): ServiceLimiter => {
       const same = old.policies.find(({ name }) => name === policy.name)
       const kept = isDeepStrictEqual(same, policy) ? old.get(policy.name) : undefined
       return kept ?? this.make(policy)
     }
-    this.limiters = limitersOf(policies, makeOrKeep, this.generation(old.generation))
-    return this.limiters
+    this.current = limitersOf(policies, makeOrKeep, this.generation(old.generation))
+    return this.current
   }
 
   /** Closes the limiters in force. The store is not theirs and stays open. */
   async close(): Promise<void> {
-    const { limiters } = this
-    await Promise.all(limiters.names().map(async (name) => limiters.get(name)?.close()))
+    const { current } = this
+    await Promise.all(current.names().map(async (name) => current.get(name)?.close()))
   }
 }
 
@@ -81,7 +77,7 @@ function limitersOf(policies: readonly Policy[], make: MakeLimiter, generation: 
   return {
     generation,
     policies,
-    get: (policy) => byName.get(policy),
+    get: byName.get.bind(byName),
     only: names.length === 1 ? names[0] : undefined,
     names: () => names,
   }

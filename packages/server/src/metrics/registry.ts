@@ -1,4 +1,4 @@
-// The service's own figures and their text form for Prometheus; one addition costs a few nanoseconds.
+// The service's own metrics and their text form for Prometheus; one addition costs a few nanoseconds.
 import { Family, type Across, type FamilySnapshot, type Series } from './family.ts'
 import { Histogram, type Scale } from './histogram.ts'
 
@@ -37,9 +37,11 @@ export class Gauge implements Series {
   }
 }
 
-/** All figures of one service, in the order in which they were made. */
+/** All metrics of one service, in the order in which they were made. */
 export class MetricRegistry {
   private readonly families: Family<Series>[] = []
+  /** Called before anything is read: adds what is counted and not written yet. */
+  beforeReading: () => void = () => {}
 
   /** A counter; the name ends in `_total`. */
   counter(name: string, help: string, labels: readonly string[] = []): Family<Counter> {
@@ -68,11 +70,13 @@ export class MetricRegistry {
 
   /** The exposition in Prometheus' text format, version 0.0.4. */
   text(): string {
+    this.beforeReading()
     return this.families.map((family) => family.text()).join('')
   }
 
   /** All metrics as plain data, to be added up over several processes. */
   snapshot(): readonly FamilySnapshot[] {
+    this.beforeReading()
     return this.families.map((family) => family.snapshot())
   }
 

@@ -13,6 +13,7 @@ export class StoreMetrics {
   private readonly log: Log
   private readonly states: Family<Gauge>
   private readonly failures: Family<Counter>
+  private readonly failuresByCause = new Map<string, Counter>()
   private readonly lateAnswers: Family<Counter>
   private readonly duration: Histogram
   /** The state of the breaker, for each policy that decides behind it. */
@@ -86,12 +87,22 @@ export class StoreMetrics {
         this.log.info({ openFor: event.openFor }, 'the store answers again')
         break
       case 'fallback':
-        this.failures.with(event.cause).add()
+        this.failureOf(event.cause).add()
         break
       case 'late-answer':
         this.lateAnswers.with().add()
         break
     }
+  }
+
+  /** Every decision is a fallback during an outage: the labels of its counter are written once. */
+  private failureOf(cause: string): Counter {
+    let counter = this.failuresByCause.get(cause)
+    if (counter === undefined) {
+      counter = this.failures.with(cause)
+      this.failuresByCause.set(cause, counter)
+    }
+    return counter
   }
 
   private enterAll(state: BreakerState): void {

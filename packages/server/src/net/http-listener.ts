@@ -4,13 +4,12 @@ import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } 
 import { Server as TcpServer, type AddressInfo, type Socket } from 'node:net'
 import type { Millis } from 'sluice'
 import type { HttpListenerConfig } from '../config/config.ts'
-import { limitSending, limitUnanswered } from './client-limits.ts'
+import { limitRequests, limitSending, limitUnanswered } from './client-limits.ts'
 import type { MetricRegistry } from '../metrics/registry.ts'
 import type { Certificates } from '../tls/certificates.ts'
 import type { Listener } from './listener.ts'
 import { httpServer } from './http-server.ts'
 import { limitConnections } from './limit-connections.ts'
-import { limitRequests } from './limit-requests.ts'
 import { localOnly } from './local-host.ts'
 
 /** How often connections are looked at for being too slow. */

@@ -11,9 +11,9 @@ import {
   type RuleCheck,
   type VisibleOutcome,
 } from 'sluice'
+import { DecisionQueue, type RefusingBlock } from './decision-queue.ts'
 import { letters, SHORT_ID_LENGTH, shortId } from './hash.ts'
 import { countRefusal, isSameMoment, Journal, type JournalEntry } from './journal.ts'
-import type { NamedKey } from './key-names.ts'
 import { RuleWatch, SPAN, type RuleEvent, type RulePart } from './rule-watch.ts'
 
 /** How often the time is read. Between two readings all decisions count as made at the same instant. */
@@ -40,12 +40,6 @@ export interface DescribedCheck extends RuleCheck {
   readonly attributes?: Attributes
 }
 
-/** The block that refused a request. */
-export interface RefusingBlock {
-  readonly id: string
-  readonly attributes: NamedKey
-}
-
 /** Observes the decisions about one set of rules. */
 export interface RulesObserver {
   /** The id of a refusal: what it begins with names the key, the rest the instant and the process. */
@@ -69,7 +63,9 @@ export type AgesOf = (rule: string) => ((age: Millis) => void) | undefined
 export class Observer {
   /** A name of this process that no other has. */
   readonly process: string = letters(randomInt(2 ** 47), 8)
-  readonly journal: Journal = new Journal()
+  /** Decisions that are not noted yet. Every reading here notes them first. */
+  readonly queue: DecisionQueue = new DecisionQueue()
+  private readonly entries: Journal = new Journal()
   /** Called with the first refusal of a key after a while. */
   onFirstRefusal: (entry: JournalEntry) => void = () => {}
   private readonly clock: Clock
@@ -93,10 +89,18 @@ export class Observer {
 
   close(): void {
     clearInterval(this.timer)
+    this.queue.drain()
   }
 
-  /** Reads the time, and lets old generations go. */
+  /** The refusals of late. */
+  get journal(): Journal {
+    this.queue.drain()
+    return this.entries
+  }
+
+  /** Notes what waits, reads the time, and lets old generations go. */
   tick(): void {
+    this.queue.drain()
     this.now = this.clock()
     this.newRefusals = 0
     for (const [id, watch] of this.watches) {
@@ -151,6 +155,7 @@ export class Observer {
 
   /** What is counted in metrics: the number of different keys of a rule, and of those at zero for long. */
   countsOf(policy: string, rule: string): { readonly distinct: number; readonly atZero: number } {
+    this.queue.drain()
     const watch = this.watches.get(idOf(policy, rule))
     if (watch === undefined) return { distinct: 0, atZero: 0 }
     return { distinct: watch.distinctKeys, atZero: watch.keysAtZero(this.now, ZERO_FOR).length }
@@ -222,7 +227,7 @@ export class Observer {
     if (known === undefined && this.newRefusals >= MAX_NEW_REFUSALS) return
     this.newRefusals += 1
     const attributes = check?.attributes ?? request.attributes[0] ?? {}
-    const first = this.journal.note(
+    const first = this.entries.note(
       {
         id: known?.id ?? keyId(policy, rule, key),
         policy,

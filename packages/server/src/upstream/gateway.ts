@@ -1,7 +1,7 @@
 // The reverse proxy's path: a request is read, counted, refused or held, and forwarded to the upstream.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Millis } from 'sluice'
+import { isPromise, type Millis } from 'sluice'
 import {
   holdUntilClosed,
   type Admission,
@@ -9,7 +9,6 @@ import {
   type RequestGuard,
 } from 'sluice/http'
 import { problemOf, problemOfError } from '../net/problem.ts'
-import { isPromise } from '../limiters/limiters.ts'
 import { guardsOver, type GuardOptions } from '../limiters/request-guards.ts'
 import type { ServiceContext } from '../limiters/service-context.ts'
 import { RepeatedLog } from '../log/repeated-log.ts'

@@ -6,7 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Millis } from 'sluice'
 import type { Config, ProxyListenerConfig } from '../config/config.ts'
-import { limitSending, limitUnanswered } from '../net/client-limits.ts'
+import { limitRequests, limitSending, limitUnanswered } from '../net/client-limits.ts'
 import { closed, collect, GRACE, LOOK_EVERY, refuse, urlOf } from '../net/http-listener.ts'
 import type { Listener } from '../net/listener.ts'
 import type { ServiceContext } from '../limiters/service-context.ts'
@@ -16,7 +16,6 @@ import { OpenResponses } from './open-responses.ts'
 import { wantsWebSocket, withoutSwitch } from './switching.ts'
 import { Upstream } from './upstream.ts'
 import { limitConnections } from '../net/limit-connections.ts'
-import { limitRequests } from '../net/limit-requests.ts'
 
 /** Listens; rejects when the port cannot be had. `file` is the configuration, beside which relative paths are. */
 export async function openProxy(

@@ -1,9 +1,9 @@
 // Requests that hold units while they are answered: tokens of LLM routes, and slots. Settled at the end, whatever the end is.
 import type { IncomingMessage } from 'node:http'
-import type { Attributes, Decision, MaybePromise, Millis } from 'sluice'
+import { isPromise, type Attributes, type Decision, type MaybePromise, type Millis } from 'sluice'
 import { limiterWith } from 'sluice/http'
 import type { Reservation, Usage } from 'sluice/budgets'
-import { isPromise, type ServiceBudget, type ServiceLimiter } from '../limiters/limiters.ts'
+import type { ServiceBudget, ServiceLimiter } from '../limiters/limiters.ts'
 import { UsageMeter } from './usage-meter.ts'
 
 /** What was known of the tokens of a response; `failed`: the upstream generated nothing. */

@@ -94,7 +94,7 @@ export function remoteLimiter(
     random: Math.random,
   })
   const batcher = new CheckBatcher({ base, headers, fetch, guard })
-  const fallback = options.fallback && new RemoteFallback(options.fallback, guard.shard())
+  const fallback = options.fallback && new RemoteFallback(options.fallback, guard.first)
   return new HttpLimiter(batcher, policy, fallback)
 }
 

@@ -4,14 +4,10 @@ import type { Check } from '../stores/store.ts'
 import type { Candidate, Decision } from './decision.ts'
 import type { RuleCheck } from './lazy-decision.ts'
 
-/** Whether a limit is on trial beside that of a check. */
-export function isOnTrial({ onTrial }: RuleCheck): boolean {
-  return onTrial !== undefined
-}
-
 /** The checks of the limits on trial, in the order of the rules. */
 export function candidateChecks(checks: readonly RuleCheck[]): readonly Check[] {
-  return checks.filter(isOnTrial).map(({ key, cost, onStoreFailure, onTrial }) => ({
+  const onTrial = checks.filter((check) => check.onTrial !== undefined)
+  return onTrial.map(({ key, cost, onStoreFailure, onTrial }) => ({
     ...onTrial!,
     key,
     cost,

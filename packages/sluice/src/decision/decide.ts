@@ -4,7 +4,7 @@ import type { Attributes } from '../policy/policy.ts'
 import { isPromise, type AsyncStore, type MaybePromise, type Store } from '../stores/store.ts'
 import { preciseClock, type Millis } from '../time/clock.ts'
 import type { Decision, Skipped } from './decision.ts'
-import { candidateChecks, isOnTrial, withCandidates } from './candidates.ts'
+import { candidateChecks, withCandidates } from './candidates.ts'
 import { StoreDecision, type RuleCheck } from './lazy-decision.ts'
 
 /** One request, ready to be decided: its rules are matched and its keys are built. */
@@ -46,21 +46,14 @@ const NONE: readonly never[] = []
  * ```
  */
 export function decide(request: DecisionRequest, options: DecideOptions): MaybePromise<Decision> {
-  const { onDecision, identify } = options
+  const { onDecision, identify, isTimed } = options
   if (onDecision === undefined && identify === undefined) return answer(request, options, 'take')
-  const start = startOf(options)
-  const decision = answer(request, options, 'take')
-  return isPromise(decision)
-    ? decision.then((decision) => observed(decision, request, options, start))
-    : observed(decision, request, options, start)
+  const isMeasured = onDecision !== undefined && (isTimed === undefined || isTimed())
+  const start = isMeasured ? preciseClock() : NaN
+  return answer(request, options, 'take', (decision) => observed(decision, request, options, start))
 }
 
-/** When a decision began; NaN if it is not to be measured. */
-function startOf({ onDecision, isTimed }: DecideOptions): Millis {
-  return onDecision !== undefined && (isTimed === undefined || isTimed()) ? preciseClock() : NaN
-}
-
-/** The same decision, with its id, once it was observed. */
+/** The same decision, with its id, once it was observed. `start` is when it began; NaN if it is not measured. */
 function observed(
   decision: Decision,
   request: DecisionRequest,
@@ -88,12 +81,13 @@ function nameRefusal(
  * is blocked or has a limit on trial, which {@link decide} answers.
  */
 export function decideNow(request: DecisionRequest, options: DecideOptions): Decision | undefined {
-  const { store, blocked, onDecision } = options
+  const { store, blocked, onDecision, isTimed } = options
   const { checks, skipped } = request
-  if (checks.length === 0 || checks.some(isOnTrial)) return undefined
+  if (checks.length === 0 || hasTrial(checks)) return undefined
   if (blocked !== undefined && longestBlock(request.attributes, blocked) !== undefined)
     return undefined
-  const start = startOf(options)
+  const isMeasured = onDecision !== undefined && (isTimed === undefined || isTimed())
+  const start = isMeasured ? preciseClock() : NaN
   const verdicts = (store as AsyncStore).takeNow?.(checks)
   if (verdicts === undefined) return undefined
   const decision = new StoreDecision(checks, verdicts, skipped)
@@ -116,29 +110,46 @@ export function peekDecision(
   return answer(request, options, 'peek')
 }
 
+/** Asks the store; `finish` completes the decision, without a promise of its own. */
 function answer(
   request: DecisionRequest,
   { store, blocked }: DecideOptions,
   operation: 'take' | 'peek',
+  finish?: (decision: Decision) => Decision,
 ): MaybePromise<Decision> {
-  const blockedFor = blocked === undefined ? undefined : longestBlock(request.attributes, blocked)
-  if (blockedFor !== undefined) return blockedDecision(blockedFor)
   const { checks, skipped } = request
-  if (checks.length === 0) return new StoreDecision(checks, NONE, skipped)
-  if (operation === 'take' && checks.some(isOnTrial)) return takeWithCandidates(request, store)
+  const made = (verdicts: readonly Verdict[]): Decision => {
+    const decision = new StoreDecision(checks, verdicts, skipped)
+    return finish === undefined ? decision : finish(decision)
+  }
+  const blockedFor = blocked === undefined ? undefined : longestBlock(request.attributes, blocked)
+  if (blockedFor !== undefined) {
+    const decision = blockedDecision(blockedFor)
+    return finish === undefined ? decision : finish(decision)
+  }
+  if (checks.length === 0) return made(NONE)
+  if (operation === 'take' && hasTrial(checks)) return takeWithCandidates(request, store, finish)
   const verdicts = operation === 'take' ? store.take(checks) : store.peek(checks)
-  return isPromise(verdicts)
-    ? verdicts.then((verdicts) => new StoreDecision(checks, verdicts, skipped))
-    : new StoreDecision(checks, verdicts, skipped)
+  return isPromise(verdicts) ? verdicts.then(made) : made(verdicts)
+}
+
+/** Whether a limit is on trial beside one of the checks. */
+function hasTrial(checks: readonly RuleCheck[]): boolean {
+  for (const { onTrial } of checks) if (onTrial !== undefined) return true
+  return false
 }
 
 /** One call for the checks and their candidates: same instant, same round trip. */
-function takeWithCandidates(request: DecisionRequest, store: Store): MaybePromise<Decision> {
+function takeWithCandidates(
+  request: DecisionRequest,
+  store: Store,
+  finish: (decision: Decision) => Decision = (decision) => decision,
+): MaybePromise<Decision> {
   const { checks, skipped } = request
   const made = (verdicts: readonly Verdict[]): Decision => {
     const own = verdicts.slice(0, checks.length)
     const decision = new StoreDecision(checks, own, skipped)
-    return withCandidates(decision, checks, own, verdicts.slice(checks.length))
+    return finish(withCandidates(decision, checks, own, verdicts.slice(checks.length)))
   }
   const verdicts = store.take([...checks, ...candidateChecks(checks)])
   return isPromise(verdicts) ? verdicts.then(made) : made(verdicts)

@@ -87,8 +87,10 @@ export abstract class LazyDecision implements Decision {
   }
 
   get outcomes(): readonly Outcome[] {
-    const { verdicts } = this
-    return this.checks.map((check, i) => outcomeOf(check, verdicts[i]!))
+    const { checks, verdicts } = this
+    const outcomes = new Array<Outcome>(checks.length)
+    for (let i = 0; i < checks.length; i++) outcomes[i] = outcomeOf(checks[i]!, verdicts[i]!)
+    return outcomes
   }
 
   get marked(): readonly string[] | undefined {
@@ -328,7 +330,7 @@ function outcomeOf(check: RuleCheck, verdict: Verdict): Outcome {
     ...(cause !== undefined && { cause }),
     ...(lockedOut === true && { lockedOut }),
     ...(pool !== undefined && { pool }),
-    ...(isMarked(check, verdict) && { marked: true }),
+    ...(!allowed && isMarked(check, verdict) && { marked: true }),
     shadow,
     hidden: rule.hidden ?? false,
   }

@@ -17,7 +17,10 @@ const LIST = '~:'
 
 /** One key for a list of values: equal only for equal lists. A single short value is its own key. */
 export function keyOf(values: readonly string[], hash = false): string {
-  if (values.length === 1) return part(values[0] as string, hash)
+  if (values.length === 1) {
+    const value = values[0] as string
+    return !hash && isPlain(value) ? value : part(value, hash)
+  }
   let key = LIST
   for (const value of values) key += prefixed(part(value, hash))
   return key
@@ -56,14 +59,10 @@ function prefixed(value: string): string {
   return `${value.length}:${value}`
 }
 
-/** Whether a string could be mistaken for a hashed value. */
-function beginsAsHash(text: string): boolean {
-  return text.charCodeAt(0) === HASHED_CODE
-}
-
-/** Whether a value that is not empty stands in a key as it is. */
+/** Whether a value that is not empty stands in a key as it is: it is short, and cannot be mistaken for a hash. */
 export function isPlain(value: string): boolean {
-  return value.length <= LONGEST_PLAIN && value.length > 0 && !beginsAsHash(value)
+  const { length } = value
+  return length <= LONGEST_PLAIN && length > 0 && value.charCodeAt(0) !== HASHED_CODE
 }
 
 /** A value as it stands in a key. */

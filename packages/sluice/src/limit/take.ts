@@ -104,13 +104,9 @@ export class LazyVerdict implements Verdict {
   }
 
   get delay(): Millis {
-    if (!this.allowed || this.cost === 0) return 0
-    return algorithmOf(this.limit).delay(
-      this.limit,
-      this.next,
-      this.isSpent ? this.cost : 0,
-      this.at,
-    )
+    const algorithm = algorithmOf(this.limit)
+    if (!algorithm.delays || !this.allowed || this.cost === 0) return 0
+    return algorithm.delay(this.limit, this.next, this.isSpent ? this.cost : 0, this.at)
   }
 
   /** The verdict as plain data, for JSON. */

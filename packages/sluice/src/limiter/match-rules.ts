@@ -26,9 +26,13 @@ export function matchRules(
     if (rule.applies !== null && !rule.applies(attributes)) continue
     const key = keyFor(rule, attributes, hashKeys)
     const placed = key === undefined || rule.choose === null ? rule.base : rule.choose(attributes)
-    if (key !== undefined && placed !== null)
-      checks[count++] = toCheck(rule, key, costFor(rule, attributes, cost), placed)
-    else (skipped ??= []).push(skippedOf(rule, attributes))
+    if (key === undefined || placed === null) {
+      skipped ??= []
+      skipped.push(skippedOf(rule, attributes))
+      continue
+    }
+    const units = rule.cost === undefined ? cost : costFor(rule, attributes, cost)
+    checks[count++] = toCheck(rule, key, units, placed)
   }
   if (count < checks.length) checks.length = count
   return { attributes: [attributes], checks, skipped: skipped ?? NONE }

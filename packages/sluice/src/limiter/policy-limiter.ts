@@ -162,7 +162,7 @@ export class PolicyLimiter implements LimiterControls {
         'limiter-closed',
         'the limiter is closed; make a new one, or close it later',
       )
-    requireCost('cost', cost)
+    if (cost !== 1) requireCost('cost', cost)
     this.controls?.refresh()
     const parsed = parseAttributes(attributes, this.accepted)
     return matchRules(this.rules, parsed, cost, this.hashKeys)

@@ -36,7 +36,9 @@ export class Batch {
   private readonly ownChecks = new Map<number, readonly Check[]>()
   private isPlain = true
   private isSimple = true
-  private answers: readonly Answer[] = []
+  /** Whether the call may act after we have given it up: it only hands back units, or reports those that were spent. */
+  mayActLate = true
+  private readonly answers: Answer[] = []
   private failure: SluiceError | undefined
   private finish!: () => void
 
@@ -51,17 +53,13 @@ export class Batch {
     let number = this.shapes.lastIndexOf(shape) + 1
     if (number === 0) number = this.shapes.push(shape)
     // The short ways read every count of a request before they write one, so no count may be there twice.
-    const isTwice = hasTwins(names)
+    const isTwice = names.length > 1 && hasTwins(names)
     if (shape.plainArgs === undefined || isTwice) this.isPlain = false
     if (!shape.isSimple || isTwice) this.isSimple = false
+    if (shape.operation !== 'refund' && shape.operation !== 'settle') this.mayActLate = false
     for (const name of names) this.names.push(name)
     if (shape.hasHolds) this.ownChecks.set(this.numbers.length, checks)
     return this.numbers.push(number) - 1
-  }
-
-  /** Whether the call may act after we have given it up: it only hands back units, or reports those that were spent. */
-  get mayActLate(): boolean {
-    return this.shapes.every(({ operation }) => operation === 'refund' || operation === 'settle')
   }
 
   get script(): Script {
@@ -90,9 +88,11 @@ export class Batch {
   read(values: readonly unknown[], now: Millis): void {
     const reply: Reply = { values, next: 1, now, isPlain: this.isPlain }
     const { shapes, numbers } = this
-    this.answers = numbers.map((number, i) =>
-      answerOf(shapes[number - 1]!, this.checksOf(i), reply),
-    )
+    for (let i = 0; i < numbers.length; i++) {
+      const shape = shapes[numbers[i]! - 1]!
+      const checks = shape.hasHolds ? this.checksOf(i) : shape.checks
+      this.answers.push(answerOf(shape, checks, reply))
+    }
   }
 
   /** Settles all requests, with their answers or with the failure. */

@@ -1,5 +1,6 @@
 // Sends the requests of one event-loop turn in few script calls, and settles each with its own answer.
 import { SluiceError } from '../errors.ts'
+import type { Limit } from '../limit/limit.ts'
 import type { Verdict } from '../limit/verdict.ts'
 import type { OnVerdicts } from '../stores/refusal-cache/refusal-cache.ts'
 import type { Settled, Settlement } from '../stores/holds/hold-store.ts'
@@ -38,6 +39,8 @@ export interface BatcherOptions {
   readonly refundLate?: (charged: readonly Charged[], names: readonly string[]) => void
   /** Whether the server may drop counts by itself. */
   readonly mayDropCounts?: () => boolean
+  /** Receives limits of takes that have not been seen for a while. */
+  readonly warnOf?: (limit: Limit) => void
 }
 
 /** Sends requests in batches, in the order in which they came. */
@@ -62,7 +65,7 @@ export class Batcher {
     this.batches = new TurnBatches({
       make: () => new Batch(),
       hasRoom: ({ names }, size) => names.length + size <= MAX_CHECKS,
-      send: (batch) => this.begin(batch),
+      send: this.begin,
       isBusy: () => this.inFlight > 0,
       timers: options.timers,
     })
@@ -100,7 +103,7 @@ export class Batcher {
     return own.done.then(() => own.answerTo(request) as readonly Settled[])
   }
 
-  private begin(batch: Batch): void {
+  private readonly begin = (batch: Batch): void => {
     batch.deadline = this.options.clock() + this.options.timeout
     this.inFlight += 1
     this.timeouts.add(batch)
@@ -112,7 +115,8 @@ export class Batcher {
     const known =
       knownShape(batch.shapes, operation, checks) ?? knownShape(this.shapes, operation, checks)
     if (known !== undefined) return known
-    const { serverClock, clock } = this.options
+    const { serverClock, clock, warnOf } = this.options
+    if (operation === 'take') for (const { limit } of checks) warnOf?.(limit)
     const made = shapeOf(operation, checks, (serverClock ?? clock)())
     const isKept = (operation === 'take' || operation === 'settle') && made.isLasting
     if (isKept && this.shapes.push(made) > MAX_SHAPES) this.shapes.shift()
@@ -121,15 +125,36 @@ export class Batcher {
 
   /** Sends the hash of the script, and the script itself only if the server does not know it. Nothing else is sent twice. */
   private send(batch: Batch, mayRepeat: boolean): void {
-    const { connection, clock } = this.options
+    const { connection, clock, serverClock } = this.options
     const { script, names } = batch
     const failed = (cause: unknown): void => this.fail(batch, storeError(cause))
     // Whatever is thrown here settles the batch: its callers would wait for ever.
     try {
-      const args = this.argsOf(batch)
+      const serverTime = this.serverTimeOf(batch)
+      // A call that waited in the socket of a hung server until we gave up must do nothing.
+      const isBounded = serverClock === undefined && !batch.mayActLate
+      const args = batch.argsFor(
+        serverClock === undefined ? '' : String(serverClock()),
+        isBounded ? serverTime.at(batch.deadline) : ANY_TIME,
+      )
       const sentAt = clock()
-      const received = (values: unknown): void =>
-        this.receive(batch, values as readonly unknown[], sentAt, mayRepeat)
+      const received = (reply: unknown): void => {
+        const values = reply as readonly unknown[]
+        // Negative: the call came too late by the server's clock and did nothing. Unless we have given up, it was not
+        // late: we did not know that clock yet, or it was set. It may be sent again.
+        const isLate = Number(values[0]) < 0
+        const now = Math.abs(Number(values[0]))
+        serverTime.learn(now, sentAt, clock())
+        if (isLate) {
+          if (mayRepeat && !batch.settled) this.send(batch, false)
+          else this.fail(batch, callExpired())
+          return
+        }
+        batch.read(values, now)
+        this.last = batch
+        if (this.settle(batch)) batch.settle()
+        else this.refundLate(batch)
+      }
       connection
         .evalsha(script.hash, names, args)
         .then(received, (error: unknown) => {
@@ -142,56 +167,24 @@ export class Batcher {
     }
   }
 
-  /** A call that waited in the socket of a hung server until we gave up must do nothing. */
-  private argsOf(batch: Batch): ReturnType<Batch['argsFor']> {
-    const { serverClock } = this.options
-    return serverClock === undefined
-      ? batch.argsFor('', batch.mayActLate ? ANY_TIME : this.serverTimeOf(batch).at(batch.deadline))
-      : batch.argsFor(String(serverClock()), ANY_TIME)
-  }
-
-  private receive(
-    batch: Batch,
-    values: readonly unknown[],
-    sentAt: Millis,
-    mayRepeat: boolean,
-  ): void {
-    // Negative: the call came too late by the server's clock and did nothing. Unless we have given up, it was not late:
-    // we did not know that clock yet, or it was set. It may be sent again.
-    const isLate = Number(values[0]) < 0
-    const now = Math.abs(Number(values[0]))
-    this.serverTimeOf(batch).learn(now, sentAt, this.options.clock())
-    if (!isLate) this.answer(batch, values, now)
-    else if (mayRepeat && !batch.settled) this.send(batch, false)
-    else this.fail(batch, callExpired())
-  }
-
   private serverTimeOf({ slot }: Batch): ServerTime {
-    return (this.serverTimes[shardOfSlot(slot)] ??= new ServerTime())
+    const shard = slot === 0 ? 0 : shardOfSlot(slot)
+    return (this.serverTimes[shard] ??= new ServerTime())
   }
 
-  private answer(batch: Batch, values: readonly unknown[], now: Millis): void {
-    batch.read(values, now)
-    this.last = batch
-    if (this.settle(batch)) batch.settle()
-    else
-      batch.forEach((shape, checks, names, answer) => {
-        if (shape.operation === 'take' && typeof answer !== 'string')
-          this.refundLate(checks, names, answer as readonly Verdict[])
-      })
-  }
-
-  /** The server acted in time, but its answer came after we had given up: the caller was answered without it. */
-  private refundLate(
-    checks: readonly Check[],
-    names: readonly string[],
-    verdicts: readonly Verdict[],
-  ): void {
-    const charged = chargedOf(checks, verdicts)
-    this.options.onLate?.(charged.length > 0)
-    if (charged.length === 0) return
-    const own = charged.map(({ index }) => names[index]!)
-    this.options.refundLate?.(charged, own)
+  /** The server acted in time, but its answer came after we had given up: the callers were answered without it. */
+  private refundLate(batch: Batch): void {
+    const { onLate, refundLate } = this.options
+    batch.forEach((shape, checks, names, answer) => {
+      if (shape.operation !== 'take' || typeof answer === 'string') return
+      const charged = chargedOf(checks, answer as readonly Verdict[])
+      onLate?.(charged.length > 0)
+      if (charged.length === 0) return
+      refundLate?.(
+        charged,
+        charged.map(({ index }) => names[index]!),
+      )
+    })
   }
 
   private fail(batch: Batch, error: SluiceError): void {

@@ -33,8 +33,8 @@ export function connectionOf(
   const leave = shared.join(timeout)
   return {
     cluster: adapter.cluster,
-    evalsha: (hash, keys, args) => shared.evalsha(hash, keys, args),
-    eval: (script, keys, args) => shared.eval(script, keys, args),
+    evalsha: shared.evalsha,
+    eval: shared.eval,
     onReachable(run) {
       shared.reachable.add(run)
       return () => void shared.reachable.delete(run)

@@ -23,7 +23,7 @@ const SPACE_LENGTH = 8
 export function redisKeys(prefix: string): (space: string, key: string) => string {
   const spaces = new Map<string, string>()
   const open = `${prefix}{`
-  // Mostly the space is that of the request before.
+  // Consecutive requests usually share a space.
   let lastSpace: string | undefined
   let lastClose = ''
   return (space, key) => {
@@ -42,7 +42,8 @@ export function redisKeys(prefix: string): (space: string, key: string) => strin
 
 /** The key as it stands between the braces: without braces, not empty, not long, and the same in UTF-8. */
 function tagOf(key: string): string {
-  if (isShort(key, LONGEST_TAG) && PLAIN.test(key) && !key.startsWith(HASHED)) return key
+  const isFit = key.length * 3 <= LONGEST_TAG || isShort(key, LONGEST_TAG)
+  if (isFit && PLAIN.test(key) && !key.startsWith(HASHED)) return key
   return HASHED + sha256(key)
 }
 

@@ -1,6 +1,5 @@
 // Counts in Redis or Valkey, shared by a fleet: one atomic round trip for everything.
 import { show, SluiceError } from '../errors.ts'
-import type { Limit } from '../limit/limit.ts'
 import type { Verdict } from '../limit/verdict.ts'
 import {
   withRefusalCache,
@@ -115,6 +114,7 @@ export function redisStore(
     refundLate: (charged, names) =>
       void refunds.refund(checksIn(charged), names, longestOf(charged)),
     mayDropCounts,
+    warnOf: warnings(onWarning),
   })
   const refunds = new UnconfirmedRefunds({
     send: (checks, names) => batcher.run('refund', checks, names),
@@ -128,7 +128,6 @@ export function redisStore(
     cluster: connection.cluster,
     timeout,
     environment,
-    warn: warnings(onWarning),
     close() {
       refunds.close()
       connection.close()
@@ -180,7 +179,6 @@ interface RedisCountsOptions {
   readonly cluster: boolean
   readonly timeout: Millis
   readonly environment: RedisEnvironment
-  readonly warn: (limit: Limit) => void
   readonly close: () => void
 }
 
@@ -189,19 +187,17 @@ class Redis implements ObservedStore {
   private readonly refunds: UnconfirmedRefunds
   private readonly nameOf: (space: string, key: string) => string
   private readonly cluster: boolean
-  private readonly warn: (limit: Limit) => void
   private readonly whole: Deadlines
   private readonly release: () => void
 
   constructor(options: RedisCountsOptions) {
-    const { batcher, refunds, nameOf, cluster, timeout, environment, warn, close } = options
+    const { batcher, refunds, nameOf, cluster, timeout, environment, close } = options
     this.release = close
     this.whole = new Deadlines(timeout, environment.clock, environment.timers, callExpired)
     this.batcher = batcher
     this.refunds = refunds
     this.nameOf = nameOf
     this.cluster = cluster
-    this.warn = warn
   }
 
   take(checks: readonly Check[]): Promise<readonly Verdict[]> {
@@ -209,7 +205,6 @@ class Redis implements ObservedStore {
   }
 
   takeObserved(checks: readonly Check[], onVerdicts?: OnVerdicts): Promise<readonly Verdict[]> {
-    for (const { limit } of checks) this.warn(limit)
     if (!this.cluster) return this.run('take', checks, onVerdicts)
     const groups = this.groupsOf(checks)
     if (groups.length <= 1) return this.run('take', checks, onVerdicts)

@@ -36,8 +36,9 @@ export function answerOf(
   if (operation === 'settle')
     return checks.map((check) => readSettled((check as SettleCheck).settlement, reply))
   const read = reply.isPlain ? plainVerdict : verdictOf
-  if (checks.length === 1) return [read(checks[0]!, reply)]
-  return checks.map((check) => read(check, reply))
+  const verdicts = new Array<Verdict>(checks.length)
+  for (let i = 0; i < checks.length; i++) verdicts[i] = read(checks[i]!, reply)
+  return verdicts
 }
 
 function numberFrom(reply: Reply): number {

@@ -92,17 +92,13 @@ export function knownShape(
   checks: readonly Check[],
 ): Shape | undefined {
   for (let i = shapes.length - 1; i >= 0; i--) {
-    if (hasShape(shapes[i]!, operation, checks)) return shapes[i]
+    const shape = shapes[i]!
+    if (shape.operation !== operation || shape.checks.length !== checks.length) continue
+    let alike = 0
+    while (alike < checks.length && isAlike(checks[alike]!, shape.checks[alike]!)) alike++
+    if (alike === checks.length) return shape
   }
   return undefined
-}
-
-function hasShape(shape: Shape, operation: Operation, checks: readonly Check[]): boolean {
-  if (shape.operation !== operation || shape.checks.length !== checks.length) return false
-  for (let i = 0; i < checks.length; i++) {
-    if (!isAlike(checks[i]!, shape.checks[i]!)) return false
-  }
-  return true
 }
 
 function isAlike(

@@ -4,7 +4,7 @@ import type { ClientAdapter, DuplicateClient, ScriptRunner } from './client-adap
 import { startInBackground, type RedisEnvironment } from './environment.ts'
 import { HeldCalls } from './held-calls.ts'
 import { storeError } from './redis-errors.ts'
-import { Silence, type CallEnd } from './silence.ts'
+import { Silence } from './silence.ts'
 import { shardOfSlot, slotOf } from './slot.ts'
 import { SpareConnections } from './spare-connections.ts'
 
@@ -77,13 +77,11 @@ export class SharedConnection implements ScriptRunner {
     client.on(['end'], () => this.closeSpares())
   }
 
-  evalsha(hash: string, keys: readonly string[], args: readonly string[]): Promise<unknown> {
-    return this.send(keys, (client) => client.evalsha(hash, keys, args))
-  }
+  readonly evalsha: ScriptRunner['evalsha'] = (hash, keys, args) =>
+    this.send('evalsha', hash, keys, args)
 
-  eval(script: string, keys: readonly string[], args: readonly string[]): Promise<unknown> {
-    return this.send(keys, (client) => client.eval(script, keys, args))
-  }
+  readonly eval: ScriptRunner['eval'] = (script, keys, args) =>
+    this.send('eval', script, keys, args)
 
   /** Another store uses it, with that deadline. Returns what ends that. */
   join(timeout: Millis): () => void {
@@ -107,14 +105,16 @@ export class SharedConnection implements ScriptRunner {
   }
 
   private send(
+    command: keyof ScriptRunner,
+    script: string,
     keys: readonly string[],
-    run: (client: ClientAdapter) => Promise<unknown>,
+    args: readonly string[],
   ): Promise<unknown> {
     const now = this.environment.clock()
     this.sentAt = now
     if (!this.wasReady && this.mustHold()) {
       if (this.isLost()) this.spares.start()
-      return this.held.add(() => this.send(keys, run), this.timeout)
+      return this.held.add(() => this.send(command, script, keys, args), this.timeout)
     }
     if (this.current !== this.own && !this.current.client.isReady()) this.restore()
     const link = this.current
@@ -123,15 +123,14 @@ export class SharedConnection implements ScriptRunner {
     if (now - since >= this.timeout) this.suspect(since + this.patienceWith(shard) - now)
     let answer: Promise<unknown>
     try {
-      answer = run(link.client)
+      answer = link.client[command](script, keys, args)
     } catch (error) {
       link.silence.ended(shard, 'disconnected')
       throw error
     }
-    const isInTime = (): boolean => this.environment.clock() - now <= this.timeout
     answer.then(
-      () => this.ended(link, shard, isInTime() ? 'in-time' : 'late'),
-      (error: unknown) => this.failed(link, shard, error, isInTime()),
+      () => this.ended(link, shard, now),
+      (error: unknown) => this.failed(link, shard, error, now),
     )
     return answer
   }
@@ -152,16 +151,18 @@ export class SharedConnection implements ScriptRunner {
     return client.isWarm() || this.environment.clock() >= this.warmBy
   }
 
-  private ended(link: Link, shard: number, end: CallEnd): void {
-    link.silence.ended(shard, end)
-    if (end === 'in-time' && this.patience.size > 0) this.patience.delete(shard)
+  /** The server answered a call that was sent at an instant. */
+  private ended(link: Link, shard: number, sentAt: Millis): void {
+    const isInTime = this.environment.clock() - sentAt <= this.timeout
+    link.silence.ended(shard, isInTime ? 'in-time' : 'late')
+    if (isInTime && this.patience.size > 0) this.patience.delete(shard)
   }
 
-  private failed(link: Link, shard: number, error: unknown, isInTime: boolean): void {
+  private failed(link: Link, shard: number, error: unknown, sentAt: Millis): void {
     const { code } = storeError(error)
-    if (code === 'store-timeout') return this.ended(link, shard, 'unanswered')
-    if (code !== 'store-unreachable') return this.ended(link, shard, isInTime ? 'in-time' : 'late')
-    this.ended(link, shard, 'disconnected')
+    if (code === 'store-timeout') return link.silence.ended(shard, 'unanswered')
+    if (code !== 'store-unreachable') return this.ended(link, shard, sentAt)
+    link.silence.ended(shard, 'disconnected')
     if (this.isLost()) this.spares.start()
     // While the breaker is open, few calls come that would notice.
     else this.suspect(this.eventAt + STUCK - this.environment.clock())

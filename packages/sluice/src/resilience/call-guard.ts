@@ -48,7 +48,8 @@ export interface GuardedOperation<A, T> {
 export class CallGuard {
   private readonly options: CallGuardOptions
   private readonly deadlines: Deadlines | null
-  private readonly first: Shard
+  /** The shard of a store that has only one. */
+  readonly first: Shard
   private readonly others = new Map<number, Shard>()
   private openShards = 0
 
@@ -59,8 +60,8 @@ export class CallGuard {
     this.first = this.makeShard()
   }
 
-  /** A shard by its number; most stores have one. */
-  shard(number = 0): Shard {
+  /** A shard by its number. */
+  shard(number: number): Shard {
     if (number === 0) return this.first
     let shard = this.others.get(number)
     if (shard === undefined) this.others.set(number, (shard = this.makeShard()))

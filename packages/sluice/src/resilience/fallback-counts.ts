@@ -1,6 +1,6 @@
 // What answers while a store cannot: each check by its `onStoreFailure`, local ones at a share of their limit.
 import type { Limit } from '../limit/limit.ts'
-import type { OnStoreFailure, Source, Verdict } from '../limit/verdict.ts'
+import type { Verdict } from '../limit/verdict.ts'
 import { memoryStore } from '../stores/memory/memory-store.ts'
 import type { Check, KnownRefusal, SyncStore } from '../stores/store.ts'
 import { systemClock, type Clock, type Millis } from '../time/clock.ts'
@@ -37,19 +37,20 @@ export class FallbackCounts {
 
   /** Local checks are taken all or none, and not at all when a closed check or a known refusal refuses. */
   take(checks: readonly Check[], failure: Failure): readonly Verdict[] {
-    const known = checks.map((check) => this.startFromKnown(check))
-    const isRefused = checks.some(
-      (check, i) => check.shadow !== true && (modeOf(check) === 'closed' || known[i] !== undefined),
-    )
-    const { counts } = this
-    return this.answer(checks, known, failure, (local) =>
-      isRefused ? counts.peek(local) : counts.take(local),
-    )
+    const known = new Array<Verdict | undefined>(checks.length)
+    let isRefused = false
+    for (let i = 0; i < checks.length; i++) {
+      const check = checks[i]!
+      known[i] = this.startFromKnown(check)
+      if (check.shadow === true) continue
+      if (known[i] !== undefined || check.onStoreFailure === 'closed') isRefused = true
+    }
+    return this.answer(checks, known, failure, isRefused ? 'peek' : 'take')
   }
 
   peek(checks: readonly Check[], failure: Failure): readonly Verdict[] {
     const known = checks.map((check) => this.startFromKnown(check))
-    return this.answer(checks, known, failure, (local) => this.counts.peek(local))
+    return this.answer(checks, known, failure, 'peek')
   }
 
   refund(checks: readonly Check[]): void {
@@ -75,7 +76,7 @@ export class FallbackCounts {
    * down to what the store had left, at the same share: the fallback hands out no units a second time.
    */
   private startFromKnown(check: Check): Verdict | undefined {
-    if (modeOf(check) !== 'local') return undefined
+    if (check.onStoreFailure === 'open' || check.onStoreFailure === 'closed') return undefined
     const known = this.options.knownRefusal?.(check)
     if (known === undefined) return undefined
     const { limit } = check
@@ -94,26 +95,35 @@ export class FallbackCounts {
     checks: readonly Check[],
     known: readonly (Verdict | undefined)[],
     { cause, retryAfter }: Failure,
-    decide: (local: readonly Check[]) => readonly Verdict[],
+    operation: 'take' | 'peek',
   ): readonly Verdict[] {
     const local = this.localOf(checks)
-    const verdicts = local.length === 0 ? [] : decide(local)
+    const counted = local.length === 0 ? [] : this.counts[operation](local)
+    const verdicts = new Array<Verdict>(checks.length)
     let next = 0
-    return checks.map((check, i) => {
-      const mode = modeOf(check)
-      if (mode === 'open') return ruleVerdict('open', check.limit.burst, 0, cause, this.clock())
-      if (mode === 'closed') return ruleVerdict('closed', 0, retryAfter, cause, this.clock())
-      const own = verdicts[next]!
+    for (let i = 0; i < checks.length; i++) {
+      const check = checks[i]!
+      const mode = check.onStoreFailure
+      if (mode === 'open' || mode === 'closed') {
+        verdicts[i] = ruleVerdict(mode, check.limit.burst, retryAfter, cause, this.clock())
+        continue
+      }
+      const own = counted[next]!
       const { limit } = local[next++]!
-      const verdict = known[i] ?? this.withRetry(check, limit, own, retryAfter)
-      return localVerdict(verdict, cause, limit)
-    })
+      const why = { source: 'fallback', cause, appliedLimit: limit } as const
+      const refusal = known[i]
+      if (refusal !== undefined) verdicts[i] = { ...numbersOf(refusal), ...why }
+      // This verdict was made for this call alone. It computes its numbers when they are read.
+      else if (own.allowed) verdicts[i] = Object.assign(own, why)
+      else verdicts[i] = { ...numbersOf(this.withRetry(check, limit, own, retryAfter)), ...why }
+    }
+    return verdicts
   }
 
   /** A cost above the local share never fits here, but may fit the whole limit of the store: retry at the next probe. */
   private withRetry(check: Check, scaled: Limit, verdict: Verdict, retryAfter: Millis): Verdict {
     const { scale } = this.options
-    if (verdict.allowed || verdict.retryAfter !== null || scaled.quota === 0) return verdict
+    if (verdict.retryAfter !== null || scaled.quota === 0) return verdict
     if (scale(check.cost) > scaled.burst) return verdict
     const { allowed, remaining, resetAfter, delay, at, source } = verdict
     const availableAfter = Math.min(verdict.availableAfter, retryAfter)
@@ -121,9 +131,12 @@ export class FallbackCounts {
   }
 
   private localOf(checks: readonly Check[]): readonly Check[] {
-    return checks
-      .filter((check) => modeOf(check) === 'local')
-      .map((check) => ({ ...check, limit: this.scaledOf(check.limit) }))
+    const local: Check[] = []
+    for (const check of checks) {
+      const { onStoreFailure: mode = 'local' } = check
+      if (mode === 'local') local.push({ ...check, limit: this.scaledOf(check.limit) })
+    }
+    return local
   }
 
   /** A share of a limit's quota and burst, but at least 1 unless they are 0. */
@@ -139,24 +152,22 @@ export class FallbackCounts {
   }
 }
 
-function modeOf({ onStoreFailure = 'local' }: Check): OnStoreFailure {
-  return onStoreFailure
-}
-
-function localVerdict(verdict: Verdict, cause: Failure['cause'], appliedLimit: Limit): Verdict {
-  const { allowed, remaining, retryAfter, resetAfter, availableAfter, delay, at } = verdict
-  const numbers = { remaining, retryAfter, resetAfter, availableAfter, delay, at }
-  return { allowed, ...numbers, source: 'fallback', cause, appliedLimit }
+/** All that a verdict says of its count. */
+function numbersOf(verdict: Verdict): Verdict {
+  const { allowed, remaining, retryAfter, resetAfter, availableAfter, delay, at, source } = verdict
+  return { allowed, remaining, retryAfter, resetAfter, availableAfter, delay, at, source }
 }
 
 /** An open rule counts nothing, so everything remains; a closed one refuses until the next probe. */
 function ruleVerdict(
-  source: Source & ('open' | 'closed'),
-  remaining: number,
-  wait: Millis,
+  source: 'open' | 'closed',
+  burst: number,
+  untilProbe: Millis,
   cause: Failure['cause'],
   at: Millis,
 ): Verdict {
-  const numbers = { remaining, retryAfter: wait, resetAfter: wait, availableAfter: wait }
-  return { allowed: source === 'open', ...numbers, delay: 0, at, source, cause }
+  const allowed = source === 'open'
+  const wait = allowed ? 0 : untilProbe
+  const numbers = { remaining: allowed ? burst : 0, retryAfter: wait, resetAfter: wait }
+  return { allowed, ...numbers, availableAfter: wait, delay: 0, at, source, cause }
 }

@@ -68,7 +68,7 @@ export function createCallGuard(
   return {
     execute: async (call, onFailure = rethrow) =>
       guard.execute(
-        guard.shard(),
+        guard.first,
         { call, onFailure: (_, failure: Failure) => onFailure(failure) },
         undefined,
       ),

@@ -4,6 +4,7 @@ import { SluiceError } from '../errors.ts'
 import type { Exchanged, HoldStore, Settlement } from '../stores/holds/hold-store.ts'
 import { chargedBy } from '../stores/pools.ts'
 import {
+  hasCoordination,
   isPromise,
   type AsyncStore,
   type Check,
@@ -55,6 +56,7 @@ const NONE: readonly never[] = []
 
 /** The store of {@link withResilience}; its options have been checked. */
 export class ResilientStore implements AsyncStore {
+  readonly coordinates: boolean
   private readonly store: RemoteStore
   private readonly guard: CallGuard
   private readonly fallback: FallbackCounts
@@ -62,8 +64,13 @@ export class ResilientStore implements AsyncStore {
   private readonly unwatch: (() => void) | undefined
   private readonly takes: GuardedOperation<readonly Check[], readonly Verdict[]> = {
     call: (checks) => this.store.take(checks),
-    onFailure: (checks, failure, shard) => this.fallBack(shard, checks, failure),
-    accept: (checks, verdicts) => areVerdicts(verdicts, checks.length),
+    onFailure: (checks, failure, shard) => {
+      const verdicts = this.fallback.take(checks, failure)
+      shard.spans.add(verdicts[0]!.at)
+      this.used('take', failure)
+      return verdicts
+    },
+    accept: areVerdicts,
     onLate: (checks, verdicts) => this.refundLate(checks, verdicts),
   }
 
@@ -82,6 +89,7 @@ export class ResilientStore implements AsyncStore {
   ) {
     const { timeout, breaker, onEvent = warnOfLostStore } = options
     this.store = store
+    this.coordinates = store.coordinates === true
     this.environment = { ...systemEnvironment, ...environment }
     this.guard = new CallGuard({
       // A store with a deadline of its own does better: a call that it gave up does nothing on the server.
@@ -92,7 +100,7 @@ export class ResilientStore implements AsyncStore {
     })
     this.fallback = new FallbackCounts({
       scale: scaleOf(options),
-      knownRefusal: store.knownRefusal && ((check) => store.knownRefusal?.(check)),
+      knownRefusal: store.knownRefusal?.bind(store),
       clock: environment.clock,
     })
     this.unwatch = store.watch?.((event) => {
@@ -106,14 +114,10 @@ export class ResilientStore implements AsyncStore {
     return this.store.takeNow?.(checks)
   }
 
-  get coordinates(): boolean {
-    return this.store.coordinates === true
-  }
-
   take(checks: readonly Check[]): MaybePromise<readonly Verdict[]> {
-    const verdicts = this.store.takeNow?.(checks)
-    if (verdicts !== undefined) return verdicts
-    return this.guard.execute(this.shardFor(checks), this.takes, checks)
+    const verdicts =
+      this.coordinates && hasCoordination(checks) ? this.store.takeNow?.(checks) : undefined
+    return verdicts ?? this.guard.execute(this.shardFor(checks), this.takes, checks)
   }
 
   /**
@@ -149,7 +153,7 @@ export class ResilientStore implements AsyncStore {
         this.used('peek', failure)
         return this.fallback.peek(checks, failure)
       },
-      (verdicts) => areVerdicts(verdicts, checks.length),
+      (verdicts) => areVerdicts(checks, verdicts),
     )
   }
 
@@ -192,13 +196,6 @@ export class ResilientStore implements AsyncStore {
     this.fallback.close()
   }
 
-  private fallBack(shard: Shard, checks: readonly Check[], failure: Failure): readonly Verdict[] {
-    const verdicts = this.fallback.take(checks, failure)
-    shard.spans.add(verdicts[0]!.at)
-    this.used('take', failure)
-    return verdicts
-  }
-
   /** A call that was given up took units after all: its caller has another answer, so they are refunded. */
   private refundLate(checks: readonly Check[], verdicts: readonly Verdict[]): void {
     const charged = chargedBy(checks, verdicts)
@@ -225,7 +222,7 @@ export class ResilientStore implements AsyncStore {
    */
   private shardFor(checks: readonly Check[]): Shard {
     const { store, guard } = this
-    if (store.shardOf === undefined || checks.length === 0) return guard.shard()
+    if (store.shardOf === undefined || checks.length === 0) return guard.first
     const first = store.shardOf(checks[0]!)
     const last = checks.length === 1 ? first : store.shardOf(checks.at(-1)!)
     return guard.shard(first === last ? first : (last + 1) * MAX_SHARDS + first)
@@ -237,9 +234,9 @@ function isHoldStore(store: Store): store is HoldStore {
 }
 
 /** Whether a store has answered with one verdict for each check. */
-function areVerdicts(answer: unknown, count: number): boolean {
-  if (!Array.isArray(answer) || answer.length !== count) return false
-  for (let i = 0; i < count; i++)
+function areVerdicts(checks: readonly Check[], answer: unknown): boolean {
+  if (!Array.isArray(answer) || answer.length !== checks.length) return false
+  for (let i = 0; i < checks.length; i++)
     if (typeof (answer[i] as Verdict | undefined)?.allowed !== 'boolean') return false
   return true
 }

@@ -199,3 +199,10 @@ export interface FastStore extends SyncStore {
   /** The shortest way to the counts of one space under one limit; undefined when there is none. */
   fastPath(space: string, limit: Limit): FastPath | undefined
 }
+
+/** Whether one of the checks is counted in another way than by one call to the store. */
+export function hasCoordination(checks: readonly Check[]): boolean {
+  for (const { coordination } of checks)
+    if (coordination !== undefined && coordination !== 'strict') return true
+  return false
+}

@@ -50,14 +50,11 @@ export class TurnBatches<K, B> {
     }
     const batch = this.options.make()
     this.open.set(key, batch)
-    if (!this.isScheduled) this.schedule()
-    return batch
-  }
-
-  private schedule(): void {
+    if (this.isScheduled) return batch
     this.isScheduled = true
     if (this.options.isBusy()) (this.options.timers ?? systemTimers).afterTurn(this.flush)
     else void NOW.then(this.flush)
+    return batch
   }
 
   private readonly flush = (): void => {

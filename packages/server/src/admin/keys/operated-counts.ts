@@ -9,7 +9,7 @@ import {
   type Store,
 } from 'sluice'
 import type { CountedDomain } from '../../limiters/counted-domains.ts'
-import { limiterFor } from '../../limiters/limiter-for.ts'
+import { limiterFor } from '../../limiters/limiters.ts'
 import type { Limiters } from '../../limiters/limiters.ts'
 import { RequestError } from '../../net/problem.ts'
 import type { Inspectors } from './inspectors.ts'

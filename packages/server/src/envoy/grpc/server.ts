@@ -18,7 +18,7 @@ import { MessageBuffer } from './message-buffer.ts'
 import { SessionLimits, type SessionState, type SessionTimeouts } from './session-limits.ts'
 import { StreamDeadlines } from './stream-deadlines.ts'
 import { limitConnections } from '../../net/limit-connections.ts'
-import { OpenRequests } from '../../net/limit-requests.ts'
+import { OpenRequests } from '../../net/client-limits.ts'
 
 /** A call of one message and one answer: takes the message, gives the answer in its frame. */
 export type UnaryMethod = (message: Buffer) => MaybePromise<Buffer>

@@ -1,7 +1,14 @@
 // A store around a store: answers requests that the store has just refused, so that a storm of retries costs it nothing.
 import type { Verdict } from '../../limit/verdict.ts'
 import type { Clock, Millis } from '../../time/clock.ts'
-import type { AsyncStore, Check, KnownRefusal, MaybePromise, RemoteStore } from '../store.ts'
+import {
+  hasCoordination,
+  type AsyncStore,
+  type Check,
+  type KnownRefusal,
+  type MaybePromise,
+  type RemoteStore,
+} from '../store.ts'
 import { CachedCount, stateOf, type CheckWithState } from './cached-count.ts'
 import { RecentMap } from './recent-map.ts'
 
@@ -39,7 +46,7 @@ export interface RefusalCacheOptions {
 export function withRefusalCache(
   store: AsyncStore | ObservedStore,
   options: RefusalCacheOptions,
-  /** Another cache of the same counts: the two share what they know. */
+  /** Another cache of the same counts: the two share what they know, and it takes checks without a coordination. */
   like?: RefusalCache,
 ): RefusalCache {
   return new RefusalCache(store, options, like)
@@ -58,7 +65,10 @@ interface Lowerings {
 /** See {@link withRefusalCache}. */
 export class RefusalCache implements RemoteStore {
   private readonly store: AsyncStore
-  private readonly takeObserved: ObservedStore['takeObserved']
+  private readonly observed: Pick<ObservedStore, 'takeObserved'>
+  private readonly strict: RefusalCache | undefined
+  /** Whether the store may answer without a promise. */
+  readonly coordinates: boolean
   private readonly options: RefusalCacheOptions
   private readonly counts: RecentMap<CachedCount>
   private readonly lowerings: Lowerings
@@ -71,15 +81,15 @@ export class RefusalCache implements RemoteStore {
     this.counts = like?.counts ?? new RecentMap<CachedCount>(MAX_COUNTS)
     this.lowerings = like?.lowerings ?? { count: 0, lastOf: new Map(), forgotten: 0 }
     this.store = store
-    this.takeObserved =
-      'takeObserved' in store
-        ? (checks, onVerdicts) => store.takeObserved(checks, onVerdicts)
-        : (checks, onVerdicts) => observed(store.take(checks), onVerdicts)
+    this.observed = 'takeObserved' in store ? store : observing(store)
+    this.strict = like
+    this.coordinates = store.coordinates === true
     this.options = options
   }
 
   take(checks: readonly Check[]): MaybePromise<readonly Verdict[]> {
     const { counts } = this
+    if (this.strict !== undefined && !hasCoordination(checks)) return this.strict.take(checks)
     if (checks.length === 0) return this.store.take(checks)
     const { clock, mayDropCounts, onAnswer } = this.options
     const sentAt = clock()
@@ -90,7 +100,7 @@ export class RefusalCache implements RemoteStore {
       if (mayDropCounts()) sent = this.withStates(checks, sentAt)
     }
     const lowerings = this.lowerings.count
-    return this.takeObserved(sent, (verdicts) => {
+    return this.observed.takeObserved(sent, (verdicts) => {
       onAnswer()
       if (counts.isEmpty && !verdicts.some(isRefusal)) return
       this.learn(checks, verdicts, sentAt, lowerings)
@@ -99,10 +109,6 @@ export class RefusalCache implements RemoteStore {
 
   takeNow(checks: readonly Check[]): readonly Verdict[] | undefined {
     return this.store.takeNow?.(checks)
-  }
-
-  get coordinates(): boolean {
-    return this.store.coordinates === true
   }
 
   peek(checks: readonly Check[]): MaybePromise<readonly Verdict[]> {
@@ -222,13 +228,14 @@ export class RefusalCache implements RemoteStore {
   }
 }
 
-async function observed(
-  answer: MaybePromise<readonly Verdict[]>,
-  onVerdicts: OnVerdicts,
-): Promise<readonly Verdict[]> {
-  const verdicts = await answer
-  onVerdicts(verdicts)
-  return verdicts
+function observing(store: AsyncStore): Pick<ObservedStore, 'takeObserved'> {
+  return {
+    async takeObserved(checks, onVerdicts) {
+      const verdicts = await store.take(checks)
+      onVerdicts(verdicts)
+      return verdicts
+    },
+  }
 }
 
 /** The name of a count. The length makes it injective: a space may hold any character. */

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
-import { limitRequests, OpenRequests } from './limit-requests.ts'
+import { limitRequests, OpenRequests } from './client-limits.ts'
 
 const MAX = 3
 
