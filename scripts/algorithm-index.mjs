@@ -9,7 +9,7 @@ const END = '<!-- end -->'
 
 /** The index page with its table made anew. */
 export async function makeAlgorithmIndex() {
-  const { ALGORITHMS } = await importSource('algorithms/table')
+  const { ALGORITHMS } = await importSource('src/algorithms/table')
   const rows = await Promise.all(ALGORITHMS.map(rowOf))
   const table = [
     '| you want | choose | most in any span of one window | state per key |',

@@ -11,9 +11,12 @@ export async function makeConfigSchema() {
   // Inside the package, where imports find its dependencies; the name is one that git and the tools ignore.
   const folder = `${root}packages/server/dist-schema-${process.pid}`
   try {
-    execute('tsc', ['-p', `${root}packages/server`, '--outDir', folder, '--noCheck'])
+    const project = `${root}packages/server/tsconfig.schema.json`
+    execute('tsc', ['-p', project, '--outDir', folder, '--noCheck'])
     writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
-    const { configSchema } = await import(pathToFileURL(join(folder, 'config/json-schema.js')).href)
+    const { configSchema } = await import(
+      pathToFileURL(join(folder, 'schema/config-schema.js')).href
+    )
     const schema = configSchema(JSON.parse(await makePolicySchema()))
     const text = JSON.stringify(schema, undefined, 2)
     return execute('oxfmt', ['--stdin-filepath=config.schema.json'], text)

@@ -9,7 +9,7 @@ import { root, tool } from './run.mjs'
 /** @type {string | undefined} */
 let compiled
 
-/** A module of the library, named as in `packages/sluice/src`, without its ending. @param {string} path */
+/** A module of the library, named as in `packages/sluice`, without its ending. @param {string} path */
 export function importSource(path) {
   compiled ??= compile()
   return import(pathToFileURL(join(compiled, `${path}.js`)).href)
@@ -20,7 +20,8 @@ function compile() {
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
   // Type errors are reported by `npm run types`; here they would hide the generated text.
-  execute('tsc', ['-p', `${root}packages/sluice`, '--outDir', folder, '--noCheck'])
+  const project = `${root}packages/sluice/tsconfig.schema.json`
+  execute('tsc', ['-p', project, '--outDir', folder, '--noCheck'])
   return folder
 }
 

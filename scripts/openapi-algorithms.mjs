@@ -5,7 +5,7 @@ import { root } from './run.mjs'
 
 /** The document with the algorithms of the table. */
 export async function makeOpenapi() {
-  const { ALGORITHMS } = await importSource('algorithms/table')
+  const { ALGORITHMS } = await importSource('src/algorithms/table')
   const document = await readFile(`${root}spec/openapi.json`, 'utf8')
   const list = /("algorithm": \{\s*"enum": )\[[^\]]*\]/
   if (!list.test(document)) throw new Error('spec/openapi.json has no list of algorithms')

@@ -7,7 +7,7 @@ import { root } from './run.mjs'
 
 /** The content of packages/sluice/src/redis/script.generated.ts. */
 export async function makeRedisScript() {
-  const { ROWS: rows } = await importSource('algorithms/table')
+  const { ROWS: rows } = await importSource('src/algorithms/table')
   const files = new Map(rows.map((/** @type {Row} */ row) => [row.lua, row]))
   const made = await Promise.all([...files.values()].map(makerOf))
   const makers = `local makers = { ${rows.map((/** @type {Row} */ { lua }) => `make_${tableOf(lua)}`).join(', ')} }\n`

@@ -1,5 +1,4 @@
-// Checks the shape of the file around the policies, and writes it down for editors.
-import { z } from 'zod'
+// Checks the shape of the file around the policies.
 import { fieldsAt } from './shape/fields.ts'
 import type { Outline } from './config.ts'
 import { file, fileBesideOthers } from './shape/file.ts'
@@ -27,11 +26,6 @@ export function readOutline(
     return issue.keys.map((key) => ({ path: [...path, key], accepted, unknownField: true }))
   })
   return { issues }
-}
-
-/** The JSON Schema of the shape, without the short forms of `store` and the schema of policies. */
-export function outlineSchema(): Record<string, unknown> {
-  return z.toJSONSchema(file, { io: 'input', unrepresentable: 'any' })
 }
 
 function hasEnvoyFiles(value: unknown): boolean {

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { readConfig } from './read-config.ts'
+import { readConfig } from '../src/config/read-config.ts'
 
-const root = new URL('../../../../', import.meta.url)
+const root = new URL('../../../', import.meta.url)
 const schema = JSON.parse(readFileSync(new URL('spec/config.schema.json', root), 'utf8')) as object
 const isValid = new Ajv2020({ strict: false }).compile(schema)
 const policies = [{ name: 'api', rules: [{ name: 'all', by: [], limit: '1/s' }] }]

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
-import { LIMIT_FIELDS } from '../limit/limit.ts'
-import { OVERRIDE_FIELDS, POLICY_FIELDS, RULE_FIELDS, TIERS_FIELDS } from './fields.ts'
-import { tryParsePolicy } from './parse.ts'
-import { policySchema } from './schema.ts'
+import { LIMIT_FIELDS } from '../src/limit/limit.ts'
+import { OVERRIDE_FIELDS, POLICY_FIELDS, RULE_FIELDS, TIERS_FIELDS } from '../src/policy/fields.ts'
+import { tryParsePolicy } from '../src/policy/parse.ts'
+import { policySchema } from './policy-schema.ts'
 
-const file = new URL('../../../../spec/policy.schema.json', import.meta.url)
+const file = new URL('../../../spec/policy.schema.json', import.meta.url)
 const schema = JSON.parse(readFileSync(file, 'utf8')) as Record<string, Record<string, object>>
 const accepts = new Ajv2020({ strict: true, allowUnionTypes: true }).compile(schema)
 

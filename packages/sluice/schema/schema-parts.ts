@@ -1,5 +1,5 @@
 // The small parts from which the JSON Schema of policies is put together.
-import { LONGEST_LIST } from './fields.ts'
+import { LONGEST_LIST } from '../src/policy/fields.ts'
 
 /** A JSON Schema, or a part of one. */
 export interface Schema {

@@ -6,9 +6,17 @@ import {
   NAME_PATTERN,
   ON_EXCEED,
   ON_STORE_FAILURE,
-} from './fields.ts'
-import { MAX_POOLS } from './read-pools.ts'
-import type { Lockout, Override, Policy, Pool, Rule, Tiers, TokenWeights } from './policy.ts'
+} from '../src/policy/fields.ts'
+import { MAX_POOLS } from '../src/policy/read-pools.ts'
+import type {
+  Lockout,
+  Override,
+  Policy,
+  Pool,
+  Rule,
+  Tiers,
+  TokenWeights,
+} from '../src/policy/policy.ts'
 import { conditionSchemas } from './schema-condition.ts'
 import { limitSchemas } from './schema-limit.ts'
 import { flag, listOf, ref, table, units, type Schema } from './schema-parts.ts'

@@ -1,5 +1,5 @@
 // The JSON Schema of conditions: attributes and what each must be.
-import { LONGEST_LIST } from './fields.ts'
+import { LONGEST_LIST } from '../src/policy/fields.ts'
 import { listOf, ref, table, type Schema } from './schema-parts.ts'
 
 /** Only the outline of an address: the parser knows the rest. */

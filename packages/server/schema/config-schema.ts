@@ -1,11 +1,15 @@
 // The JSON Schema of configuration files, for editors; `spec/config.schema.json` is its output.
-import { outlineSchema } from './schema.ts'
+import { z } from 'zod'
+import { file } from '../src/config/shape/file.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 
 /** The schema of what `readConfig` accepts, given that of policies. */
 export function configSchema(policy: Schema): Schema {
-  const { $schema, properties, ...rest } = outlineSchema() as Schema & {
+  const { $schema, properties, ...rest } = z.toJSONSchema(file, {
+    io: 'input',
+    unrepresentable: 'any',
+  }) as Schema & {
     readonly properties: Readonly<Record<string, Schema>>
   }
   const { $schema: _, $id: __, $defs, ...policySchema } = policy

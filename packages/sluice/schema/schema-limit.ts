@@ -1,8 +1,8 @@
 // The JSON Schema of limits: a rate as text, or its parts.
-import { algorithmOf, ALGORITHMS, type AlgorithmName } from '../algorithms/table.ts'
-import { MAX_STAMPS, type Limit } from '../limit/limit.ts'
-import { CALENDAR_UNITS, WEEKDAYS } from '../time/calendar.ts'
-import { DURATION_UNITS } from '../time/duration.ts'
+import { algorithmOf, ALGORITHMS, type AlgorithmName } from '../src/algorithms/table.ts'
+import { MAX_STAMPS, type Limit } from '../src/limit/limit.ts'
+import { CALENDAR_UNITS, WEEKDAYS } from '../src/time/calendar.ts'
+import { DURATION_UNITS } from '../src/time/duration.ts'
 import { ref, table, units, type Schema } from './schema-parts.ts'
 
 const DURATION = `(?!0+[a-z])\\d{0,16}(?:${DURATION_UNITS.join('|')})`
