@@ -1,7 +1,7 @@
 // Sends the checks of one event-loop turn to the decision service in as few requests as possible.
 import { SluiceError } from '../errors.ts'
 import type { CallGuard, GuardedOperation } from '../resilience/call-guard.ts'
-import { afterTurn } from '../time/turn.ts'
+import { TurnBatches } from '../time/turn-batches.ts'
 import { onAbort } from './abort-groups.ts'
 import type { Fetch } from './polite.ts'
 import { malformedAnswer, problemError, serviceUnreachable, statusError } from './remote-errors.ts'
@@ -40,13 +40,33 @@ const MAX_CHECKS = 1000
 /** The most characters in one request; well below the service's bound on bodies. */
 const MAX_CHARACTERS = 16_384
 
+/** The checks of one request, which are all of one operation. */
+class CheckBatch {
+  operation: RemoteOperation = 'check'
+  readonly checks: Pending[] = []
+  characters = 0
+
+  add(check: Pending): void {
+    this.checks.push(check)
+    this.characters += check.json.length
+  }
+}
+
 /** Collects the checks of a turn, sends them together and settles each with its own answer. */
 export class CheckBatcher {
   private readonly options: CheckBatcherOptions
-  private readonly collected = new Map<RemoteOperation, Pending[]>()
+  private readonly batches: TurnBatches<RemoteOperation, CheckBatch>
 
   constructor(options: CheckBatcherOptions) {
     this.options = options
+    this.batches = new TurnBatches({
+      make: () => new CheckBatch(),
+      hasRoom: ({ checks, characters }, size) =>
+        checks.length < MAX_CHECKS && characters + size <= MAX_CHARACTERS,
+      send: (batch) => void this.sendBatch(batch),
+      // A request over HTTP is dear: every one waits for the others of its turn.
+      isBusy: () => true,
+    })
   }
 
   /** Resolves with the service's answer to one check. Rejects with a {@link SluiceError} or the signal's reason. */
@@ -62,28 +82,17 @@ export class CheckBatcher {
         forget()
         fail(error as Error)
       }
-      this.collect(operation, { json, signal, resolve, reject })
-    })
-  }
-
-  private collect(operation: RemoteOperation, check: Pending): void {
-    const batch = this.collected.get(operation)
-    if (batch !== undefined) {
-      batch.push(check)
-      return
-    }
-    this.collected.set(operation, [check])
-    afterTurn(() => {
-      const collected = this.collected.get(operation) ?? []
-      this.collected.delete(operation)
-      // A check that was aborted before anything was sent is not charged.
-      const wanted = collected.filter(({ signal }) => !signal?.aborted)
-      for (const batch of batchesOf(wanted)) void this.sendBatch(operation, batch)
+      const batch = this.batches.batchFor(operation, json.length)
+      batch.operation = operation
+      batch.add({ json, signal, resolve, reject })
     })
   }
 
   /** Settles every check of the batch; never rejects. */
-  private async sendBatch(operation: RemoteOperation, batch: readonly Pending[]): Promise<void> {
+  private async sendBatch({ operation, checks: collected }: CheckBatch): Promise<void> {
+    // A check that was aborted before anything was sent is not charged.
+    const batch = collected.filter(({ signal }) => signal?.aborted !== true)
+    if (batch.length === 0) return
     const isSingle = batch.length === 1
     const checks = batch.map(({ json }) => json).join(',')
     try {
@@ -130,23 +139,6 @@ export class CheckBatcher {
     if (response.ok) return parse(text)
     throw statusError(response.status, text)
   }
-}
-
-/** Splits checks into batches within both bounds. */
-function* batchesOf(checks: readonly Pending[]): Iterable<readonly Pending[]> {
-  let batch: Pending[] = []
-  let size = 0
-  for (const check of checks) {
-    const isFull = batch.length === MAX_CHECKS || size + check.json.length > MAX_CHARACTERS
-    if (batch.length > 0 && isFull) {
-      yield batch
-      batch = []
-      size = 0
-    }
-    batch.push(check)
-    size += check.json.length
-  }
-  if (batch.length > 0) yield batch
 }
 
 function parse(text: string): unknown {

@@ -1,4 +1,5 @@
 // The stores of all modes of coordination around one store, in their order.
+import { checkOptionNames } from '../options/unknown-option.ts'
 import type { HoldStore, RemoteHoldStore } from '../stores/holds/hold-store.ts'
 import type { AsyncStore, RemoteStore } from '../stores/store.ts'
 import type { Clock, Millis } from '../time/clock.ts'
@@ -22,6 +23,8 @@ export interface CoordinationEnvironment extends LeaseEnvironment {
   readonly wallClock: Clock
 }
 
+const OPTIONS = ['interval', 'replicas', 'share', 'life', 'maxCounts', 'onEvent', 'stats']
+
 /**
  * A store for rules with a `coordination`. Give it to `createLimiter` in place of the store; rules without a
  * `coordination` are counted as before. Closing it gives back what is leased, and closes the store.
@@ -37,6 +40,7 @@ export function withCoordination(
   /** For tests and simulations. Default: the runtime's own. */
   environment: Partial<CoordinationEnvironment> = {},
 ): RemoteStore {
+  checkOptionNames('withCoordination', options, OPTIONS)
   const { interval, replicas, share, ...leases } = options
   const { life: _, ...common } = leases
   const { wallClock, ...lessee } = environment

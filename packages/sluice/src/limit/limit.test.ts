@@ -218,7 +218,7 @@ describe('limit', () => {
     [
       { quota: 1, window: '1s', brust: 2 },
       '',
-      /unknown field "brust"; accepted: quota, window, algorithm, burst, anchor/,
+      /unknown field "brust"; did you mean burst\? accepted: quota, window, algorithm, burst, anchor/,
     ],
     [{}, 'quota window', /^limit {}: quota is missing/],
     [

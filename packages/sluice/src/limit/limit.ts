@@ -2,6 +2,7 @@
 import type { LimitNumbers } from '../algorithms/algorithm.ts'
 import { algorithmOf, ALGORITHMS, type AlgorithmName } from '../algorithms/table.ts'
 import { show, SluiceError } from '../errors.ts'
+import { unknownName } from '../options/suggest.ts'
 import type { Millis } from '../time/clock.ts'
 import type { CalendarUnit, Weekday } from '../time/calendar.ts'
 import { DURATION_FORMS, periodText, type Duration } from '../time/duration.ts'
@@ -155,7 +156,7 @@ export function readLimit(
   }
   for (const name of Object.keys(fields)) {
     if (!(LIMIT_FIELDS as readonly string[]).includes(name)) {
-      wrong('', `unknown field ${show(name)}; accepted: ${LIMIT_FIELDS.join(', ')}`)
+      wrong('', unknownName('field', name, LIMIT_FIELDS))
     }
   }
 

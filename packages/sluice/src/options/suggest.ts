@@ -1,4 +1,12 @@
 // "Did you mean": the accepted name nearest to one that is not accepted.
+import { show } from '../errors.ts'
+
+/** The message about a name that is not accepted: what was meant, and what is accepted. */
+export function unknownName(kind: string, name: string, accepted: readonly string[]): string {
+  const meant = closestName(name, accepted)
+  const hint = meant === undefined ? '' : `did you mean ${meant}? `
+  return `unknown ${kind} ${show(name)}; ${hint}accepted: ${accepted.join(', ')}`
+}
 
 /**
  * The name that differs least, by at most `most` letters added, dropped or changed (default and maximum 2); undefined

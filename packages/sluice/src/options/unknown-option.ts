@@ -1,6 +1,6 @@
 // The error for an option that a function does not have: what was meant, or what other libraries' words are here.
 import { show, SluiceError } from '../errors.ts'
-import { closestName } from './suggest.ts'
+import { unknownName } from './suggest.ts'
 
 const WINDOW = "the window is part of the limit, such as limit: '100/15min'"
 const QUOTA = "the number is part of the limit, such as limit: '100/min'"
@@ -84,18 +84,12 @@ export function unknownOption(
   name: string,
   accepted: readonly string[],
 ): SluiceError {
-  const meant = closestName(name, accepted)
   const translation = TRANSLATIONS.get(name)
-  const hint =
+  const message =
     translation === undefined
-      ? meant === undefined
-        ? ''
-        : `did you mean ${meant}? `
-      : `${translation}; `
-  return new SluiceError(
-    'invalid-option',
-    `${caller}: unknown option ${show(name)}; ${hint}accepted: ${accepted.join(', ')}`,
-  )
+      ? unknownName('option', name, accepted)
+      : `unknown option ${show(name)}; ${translation}; accepted: ${accepted.join(', ')}`
+  return new SluiceError('invalid-option', `${caller}: ${message}`)
 }
 
 /** Throws `invalid-option` for the first option of an object that `caller` does not have. */

@@ -20,7 +20,7 @@ describe('redisStore', () => {
     ['redis://localhost', {}, /client is "redis:/],
     [{}, {}, /client is {}/],
     [{ evalsha: true }, {}, /client is/],
-    [client, { prefix: 'a{b' }, /prefix is "a{b"; accepted: text without { and }/],
+    [client, { prefix: 'a{b' }, /prefix is "a{b"; accepted: a string without { and }/],
     [client, { prefix: 7 }, /prefix is 7/],
     [client, { prefix: 'p'.repeat(33) }, /prefix is "p+"; accepted: .* at most 32/],
     [client, { timeout: 0 }, /timeout is 0; accepted: whole milliseconds/],

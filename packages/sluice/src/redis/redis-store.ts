@@ -1,6 +1,7 @@
 // Counts in Redis or Valkey, shared by a fleet: one atomic round trip for everything.
 import { show, SluiceError } from '../errors.ts'
 import type { Verdict } from '../limit/verdict.ts'
+import { checkOptionNames } from '../options/unknown-option.ts'
 import {
   withRefusalCache,
   type ObservedStore,
@@ -42,6 +43,8 @@ export interface RedisStoreOptions {
   readonly onWarning?: (warning: StoreWarning) => void
 }
 
+const OPTIONS = ['prefix', 'timeout', 'cluster', 'holdRefusals', 'clock', 'onWarning']
+
 /** A store in Redis or Valkey, which also keeps holds. */
 export interface RedisStore extends RemoteStore, HoldStore {
   readonly sync?: false
@@ -71,6 +74,7 @@ export function redisStore(
   /** For simulations. Default: the runtime's own. */
   environment: RedisEnvironment = systemRedisEnvironment,
 ): RedisStore {
+  checkOptionNames('redisStore', options, OPTIONS)
   const { timers } = environment
   const { prefix = 'sl:', timeout = 100, holdRefusals = 250 } = options
   const { cluster, clock, onWarning = warnOnConsole } = options
@@ -78,7 +82,7 @@ export function redisStore(
     throw new SluiceError('invalid-option', `redisStore: ${message}`)
   }
   if (!isPrefix(prefix))
-    wrong(`prefix is ${show(prefix)}; accepted: text without { and }, at most 32 bytes`)
+    wrong(`prefix is ${show(prefix)}; accepted: a string without { and }, at most 32 bytes`)
   if (!Number.isSafeInteger(timeout) || timeout < 1 || timeout > 2 ** 31 - 1) {
     wrong(`timeout is ${show(timeout)}; accepted: whole milliseconds, 1 or more`)
   }

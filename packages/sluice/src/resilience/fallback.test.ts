@@ -246,7 +246,10 @@ describe('options of resilience', () => {
     [true, 'resilience is true; accepted: false, or an object with timeout, fallbackShare'],
     ['yes', 'resilience is "yes"; accepted'],
     [null, 'resilience is null; accepted'],
-    [{ timeuot: 5 }, 'resilience: unknown option "timeuot"; accepted: timeout, fallbackShare'],
+    [
+      { timeuot: 5 },
+      'resilience: unknown option "timeuot"; did you mean timeout? accepted: timeout, fallbackShare',
+    ],
     [{ timeout: 0 }, 'resilience: timeout is 0; accepted: whole milliseconds, 1 or more'],
     [{ timeout: '100' }, 'resilience: timeout is "100"; accepted'],
     [{ timeout: 101 }, 'resilience: timeout is 101, but the store gives up after 100 ms itself'],
@@ -258,7 +261,10 @@ describe('options of resilience', () => {
     [{ replicas: 2, fallbackShare: 0.5 }, 'resilience: both fallbackShare and replicas are given'],
     [{ onEvent: 5 }, 'resilience: onEvent is 5; accepted: a function'],
     [{ breaker: 5 }, 'resilience: breaker: options are 5; accepted: an object with failures'],
-    [{ breaker: { failure: 5 } }, 'resilience: breaker: unknown option "failure"; accepted'],
+    [
+      { breaker: { failure: 5 } },
+      'resilience: breaker: unknown option "failure"; did you mean failures?',
+    ],
     [{ breaker: { failures: 0 } }, 'resilience: breaker.failures is 0; accepted: a whole number'],
     [{ breaker: { ratio: 2 } }, 'resilience: breaker.ratio is 2; accepted: a number above 0'],
   ])('are refused when wrong: %j', (resilience, message) => {

@@ -2,7 +2,7 @@
 import { show, SluiceError } from '../errors.ts'
 import { systemClock, type Clock, type Millis } from '../time/clock.ts'
 import { isTimerDelay, systemTimers, type Timers } from '../time/timers.ts'
-import { closestName } from '../options/suggest.ts'
+import { unknownName } from '../options/suggest.ts'
 import type { RemoteStore, Store } from '../stores/store.ts'
 import type { BreakerOptions } from './circuit-breaker.ts'
 import type { OnEvent, ResilienceEvent } from './events.ts'
@@ -132,7 +132,5 @@ export function checkNames(options: unknown, names: readonly string[], wrong: Wr
     wrong(`options are ${show(options)}; accepted: an object with ${names.join(', ')}`)
   const unknown = Object.keys(options as object).find((name) => !names.includes(name))
   if (unknown === undefined) return
-  const meant = closestName(unknown, names)
-  const hint = meant === undefined ? '' : `; did you mean ${meant}?`
-  wrong(`unknown option ${show(unknown)}; accepted: ${names.join(', ')}${hint}`)
+  wrong(unknownName('option', unknown, names))
 }

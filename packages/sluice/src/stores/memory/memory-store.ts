@@ -1,5 +1,6 @@
 // The embedded store: counts in this process, answered at once.
 import { show, SluiceError } from '../../errors.ts'
+import { checkOptionNames } from '../../options/unknown-option.ts'
 import { sharedClock, type Clock } from '../../time/clock.ts'
 import { MAX_SLOTS } from './key-index.ts'
 import { Memory, type MemoryStore } from './memory.ts'
@@ -39,6 +40,7 @@ export interface MemoryStoreOptions {
  * ```
  */
 export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
+  checkOptionNames('memoryStore', options, ['maxKeys', 'maxBytes', 'clock'])
   const { maxKeys = 1_000_000, clock = sharedClock() } = options
   requireWhole('maxKeys', maxKeys, 1)
   const { maxBytes = Math.max(MAX_BYTES, BYTES_PER_KEY * maxKeys) } = options
