@@ -57,7 +57,7 @@ test('two that install at once take turns, and the second finds everything there
   expect(['', 'Waiting for another npm ci in this folder ...\n']).toContain(other)
 })
 
-test('one that was killed while it installed stops nobody', async () => {
+test('one that was killed while it installed does not stop the next', async () => {
   const { pid } = spawnSync('true')
   writeFileSync(join(folder, '.installing'), `${pid}`)
   expect(await install()).toBe(

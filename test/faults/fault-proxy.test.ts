@@ -91,7 +91,7 @@ describe('the proxy', () => {
     },
   )
 
-  test('stalls the share of chunks that it is told to', async () => {
+  test('stalls the share of chunks that was set', async () => {
     const { proxy } = await echo(() => 0.5)
     const client = await dial(proxy.port)
     for (const [share, least] of [

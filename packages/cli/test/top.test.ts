@@ -62,7 +62,7 @@ test('and for programs, with and without a token', async () => {
   })
 })
 
-test('goes on when the service goes away and comes back, and ends at once on Ctrl+C', async () => {
+test('goes on when the service stops and starts again, and ends at once on Ctrl+C', async () => {
   const { service, url, admin } = await busy()
   const top = sluice(['top', url, '--admin', admin, '--json'])
   await until('it shows', 20_000, async () => top.printed().includes('"serving"'))

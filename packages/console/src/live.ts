@@ -12,7 +12,7 @@ export const link = signal<Link>('connecting')
 export const names = signal<readonly RuleName[]>([])
 export const ticks = signal<readonly Tick[]>([])
 export const top = signal<readonly Offender[]>([])
-/** Processes whose figures the lists add up; 1 without Redis. */
+/** Processes whose metrics the lists add up; 1 without Redis. */
 export const processes = signal(1)
 export const detail = signal<Detail>({})
 export const session = signal<Session | undefined>(undefined)

@@ -74,7 +74,7 @@ export function rawResponse(response: NestResponse): RawResponse {
   return 'raw' in response ? response.raw : response
 }
 
-/** Sends a text; Express and Fastify have the same methods for it. */
+/** Sends a string; Express and Fastify have the same methods for it. */
 export function sendText(response: NestResponse, status: number, body: string): void {
   const sender = response as unknown as { status(code: number): { send(body: string): unknown } }
   sender.status(status).send(body)

@@ -117,7 +117,7 @@ function refuse(
   if (rawResponse(response).headersSent)
     throw exceptionOf({ ...reply, fields: [] }, decision, response)
   const exception = exceptionOf(reply, decision, response)
-  // Nest would wrap a text into JSON, whatever its content type says.
+  // Nest would wrap a string into JSON, whatever its content type says.
   if (typeof exception.getResponse() === 'string') sendText(response, reply.status, reply.body)
   throw exception
 }

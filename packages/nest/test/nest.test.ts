@@ -244,7 +244,7 @@ describe('rateLimit for Nest', () => {
     expect(performance.now() - begun).toBeGreaterThan(95)
   })
 
-  it('the handler does not run when the client goes away while it is held', async () => {
+  it('the handler does not run when the client disconnects while it is held', async () => {
     const limit = { algorithm: 'leaky-bucket', quota: 1, window: '1s', burst: 10 } as const
     const limiter = limiterOf({ limit })
     const check = vi.spyOn(limiter, 'check')

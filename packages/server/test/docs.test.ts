@@ -95,7 +95,7 @@ describe('metrics', () => {
     expect(listed.filter((name) => !others.test(name)).toSorted()).toEqual(served.toSorted())
   })
 
-  it('lists the figures of every listener', async () => {
+  it('lists the metrics of every listener', async () => {
     const upstream = 'http://127.0.0.1:1'
     const limits = join(folder(), 'limits.yaml')
     writeFileSync(limits, 'domain: shop\ndescriptors: [{ key: user }]\n')

@@ -27,7 +27,7 @@ describe('in the file', () => {
     expect(configOf(more).proxy.headers).toEqual(dialects)
   })
 
-  test('a dialect that nobody knows is a mistake', () => {
+  test('an unknown dialect is a mistake', () => {
     const { problems } = readConfig(JSON.stringify({ policies, headers: ['x'] }), 'x')
     expect(problems.map(({ message }) => message)).toEqual([
       'headers[0] is "x"; accepted: structured, draft-11, draft-10, draft-9, draft-8, draft-7, draft-6, draft-3, ratelimit-triple, x-ratelimit-epoch, x-ratelimit-delta',

@@ -126,7 +126,7 @@ const FAILURE_REASONS: Readonly<Record<Advice['onStoreFailure'], Reasons>> = {
   },
   open: {
     reason:
-      'without the store everything is let through, so that a fault of the limiter refuses nobody',
+      'without the store everything is let through, so that a fault of the limiter refuses no request',
     tradeOff: 'there is no limit until the store is back',
   },
   closed: {
@@ -209,7 +209,7 @@ function burstChoice(
     ? {
         part: 'burst',
         value: count(burst),
-        reason: 'the whole quota may come at once, so that nobody is refused for being quick',
+        reason: 'the whole quota may come at once, so that no client is refused for being quick',
         tradeOff: 'simultaneous requests up to the quota reach you',
       }
     : {

@@ -11,7 +11,7 @@ export function attributesFor(policy: Policy, keys: number, zipf: number): () =>
   }
 }
 
-/** Addresses must look like addresses; they are of a network that nobody has. */
+/** Addresses must look like addresses; they are of a network that is in no use. */
 function valueOf(name: string, number: number): string {
   if (name !== 'ip') return `bench-${number}`
   return `100.${64 + ((number >> 16) & 63)}.${(number >> 8) & 255}.${number & 255}`

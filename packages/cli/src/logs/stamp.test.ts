@@ -24,7 +24,7 @@ it.each<[unknown, number]>([
   expect(instantOf(value)).toBe(expected)
 })
 
-it('stamps that differ in any part are told apart', () => {
+it('stamps that differ in any part are distinguished', () => {
   const stamp = new ClockStamp()
   const read = (text: string): number => stamp.read(new TextEncoder().encode(text), 0)
   const base = read('17/May/2026:08:05:03 +0000')

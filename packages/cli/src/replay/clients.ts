@@ -2,7 +2,7 @@
 import { textOf } from '../logs/parser.ts'
 import { grown } from './columns.ts'
 
-/** The most clients that are told apart; decisions about others are exact, their statistics are summed up. */
+/** The most clients that are kept apart; decisions about others are exact, their statistics are summed up. */
 const MAX_CLIENTS = 1_000_000
 
 /** The number of a client beyond {@link MAX_CLIENTS}. */

@@ -66,7 +66,7 @@ export class Replay<T> {
   private readonly sample: ClientSample | undefined
   readonly by: readonly string[]
   requests = 0
-  /** Requests of clients beyond those that are told apart. */
+  /** Requests of clients beyond those that are kept apart. */
   untracked = 0
   withoutKey = 0
   outside = 0

@@ -61,7 +61,7 @@ export function victimTable({ candidates }: ReplayResult): string {
     ]),
   )
   return rows.length === 0
-    ? '<p>Nobody would have been refused.</p>'
+    ? '<p>No client would have been refused.</p>'
     : table('The clients refused most', head, rows, 2)
 }
 

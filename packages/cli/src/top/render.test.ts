@@ -58,8 +58,8 @@ describe('the screen', () => {
     expect(text).toContain('breaker of api open')
   })
 
-  it('says why nobody is shown', () => {
-    expect(render({ ...view, offenders: [] }, wide).at(-1)).toBe('  nobody')
+  it('says why no key is shown', () => {
+    expect(render({ ...view, offenders: [] }, wide).at(-1)).toBe('  none')
     const without = { ...view, offenders: [], offendersProblem: 'there is no token' }
     expect(render(without, wide).at(-1)).toBe('  there is no token')
   })

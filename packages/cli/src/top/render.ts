@@ -121,7 +121,7 @@ function offendersOf({ offenders, offendersProblem }: View, columns: number): re
     style: 'dim',
   }
   if (offendersProblem !== null) return [{ text: '' }, head, { text: `  ${offendersProblem}` }]
-  if (offenders.length === 0) return [{ text: '' }, head, { text: '  nobody' }]
+  if (offenders.length === 0) return [{ text: '' }, head, { text: '  none' }]
   const rows = offenders.slice(0, MOST_OFFENDERS).map(({ policy, rule, attributes, refused }) => {
     const who = Object.entries(attributes).map(([attribute, value]) => `${attribute}=${value}`)
     const text = `  ${who.join(' ') || 'everybody'}  (${policy}, ${rule})`

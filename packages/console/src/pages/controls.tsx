@@ -28,7 +28,7 @@ export function Controls() {
           {({ blocks: list }) => (
             <Table
               name="List of blocks"
-              empty="Nobody is blocked. Block a key on its page."
+              empty="No key is blocked. Block a key on its page."
               columns={[
                 'Key',
                 'Policy',

@@ -54,7 +54,7 @@ function Meaning({ data, words }: { readonly data: RuleData; readonly words: rea
       {words.map((line) => (
         <p key={line}>{line}</p>
       ))}
-      {data.shadow === true && <p>It is a shadow rule: it counts, and refuses nobody.</p>}
+      {data.shadow === true && <p>It is a shadow rule: it counts, and refuses no request.</p>}
       <details>
         <summary>As data</summary>
         <pre tabIndex={0}>{JSON.stringify(data, null, 2)}</pre>

@@ -26,7 +26,7 @@ const lasting = (most: Millis) => {
 const subject = {
   policy: name.optional(),
   attributes: attributes.optional(),
-  key: z.string({ error: 'a text' }).max(65_536).optional(),
+  key: z.string({ error: 'a string' }).max(65_536).optional(),
 }
 
 /** Whom an operation is about; the policy need not be named when there is only one. */

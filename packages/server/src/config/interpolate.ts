@@ -44,7 +44,7 @@ export function interpolate(
   return missing
 }
 
-/** What YAML makes of a text, as far as that is no list, no object and no syntax. */
+/** What YAML makes of a string, as far as that is no list, no object and no syntax. */
 function scalarOf(text: string): unknown {
   try {
     const value: unknown = parse(text, { logLevel: 'silent' })

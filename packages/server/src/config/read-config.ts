@@ -50,7 +50,7 @@ export function readConfig(
     const steps = issue.path.map((step) => (typeof step === 'number' ? step : String(step)))
     return place(steps, sentence(issue, steps, value), issue.unknownField)
   })
-  // Policies are read even when something around them is wrong, so that all mistakes are told at once.
+  // Policies are read even when something around them is wrong, so that all mistakes are reported at once.
   const written = memberOf(value, 'policies')
   const policies = readPolicies(Array.isArray(written) ? (written as unknown[]) : [])
   if ('problems' in policies) {

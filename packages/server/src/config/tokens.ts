@@ -23,7 +23,7 @@ export function digestOf(token: string): Buffer {
   return createHash('sha256').update(token, 'utf8').digest()
 }
 
-/** Whether a text can be a token: visible ASCII, as header fields carry it, and long enough. */
+/** Whether a string can be a token: visible ASCII, as header fields carry it, and long enough. */
 export function isToken(text: string): boolean {
   return (
     /^[\x21-\x7e]+$/.test(text) && text.length >= SHORTEST_TOKEN && text.length <= LONGEST_TOKEN

@@ -22,7 +22,7 @@ export interface Block extends Common {
   readonly until: Millis
 }
 
-/** Another limit for some requests of a rule; goes before the overrides of the file. */
+/** Another limit for some requests of a rule; it takes precedence over the overrides of the file. */
 export interface LiveOverride extends Common {
   readonly kind: 'override'
   readonly policy: string

@@ -159,7 +159,7 @@ describe('in Redis', () => {
     expect(new Set(names)).toEqual(new Set(['bob', 'eve']))
   })
 
-  it('texts that somebody else has written are passed over', async () => {
+  it('strings that another program has written are skipped', async () => {
     const client = connected()
     const store = new RedisControlStore(client, 'bad:')
     await store.put(newBlock({ user: 'ann' }), 60_000)
@@ -170,7 +170,7 @@ describe('in Redis', () => {
     expect(await store.read()).toHaveLength(1)
   })
 
-  it('what is known last holds while Redis is away, to its own end', async () => {
+  it('what is known last holds while Redis is unreachable, to its own end', async () => {
     const own = await startRedis()
     const client = new Redis(own.url, { enableOfflineQueue: false, maxRetriesPerRequest: 0 })
     client.on('error', () => {})

@@ -8,7 +8,7 @@ import type { Block, Control, ControlStore, LiveOverride, NewControl } from './c
 
 /** Between two looks, on average; a fleet does not look in step. */
 const LOOK_EVERY = 1000
-/** How long a look may take before it counts as failed, and a change before its caller is told so. */
+/** How long a look may take before it counts as failed, and a change before its caller gets an error. */
 const DEADLINE: Millis = 500
 /** After a change, the next look waits this many times as long as the change took to apply, at most this long. */
 const REST = 3

@@ -13,7 +13,7 @@ export interface ScriptRunner {
 const KEPT_FOR: Millis = 30 * 86_400_000
 /** Differences of the clocks up to this are one difference. */
 const SAME_CLOCK: Millis = 250
-/** Ended ones that one change clears away at most. */
+/** Ended ones that one change removes at most. */
 const MOST_CLEARED = 100
 
 /** Attempts to run a script while the client has no connection to the node, and the time between two. */
@@ -158,7 +158,7 @@ export class RedisControlStore implements ControlStore {
     return this.offset
   }
 
-  /** What has ended by now; the script looks again before it clears it away. */
+  /** What has ended by now; the script looks again before it removes it. */
   private over(): readonly string[] {
     const now = this.clock()
     const ended: string[] = []

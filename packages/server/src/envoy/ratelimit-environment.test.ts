@@ -96,7 +96,7 @@ describe('the environment of Envoy’s own service', () => {
     [{ REDIS_SOCKET_TYPE: 'unix' }, 'REDIS_SOCKET_TYPE is "unix"; accepted: tcp, tls'],
     [{ NEAR_LIMIT_RATIO: '80' }, 'envoy.nearLimitRatio is 80; accepted: a number from 0 to 1'],
     [{ GRPC_PORT: 'many' }, 'listeners.grpc.port'],
-  ])('what is not there is told: %o', (more, expected) => {
+  ])('what is not supported is reported: %o', (more, expected) => {
     const { config, problems } = ratelimitConfig({ ...RUNTIME, ...more })!
     expect(config).toBeUndefined()
     expect(problems.map(({ message }) => message).join()).toContain(expected)

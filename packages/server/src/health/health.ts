@@ -3,7 +3,7 @@
 /** `starting` until all listeners are open, `serving`, then `draining` from the first signal to the end. */
 export type HealthState = 'starting' | 'serving' | 'draining'
 
-/** The state of the service, and who wants to hear of its changes. */
+/** The state of the service, and the listeners to its changes. */
 export class Health {
   private current: HealthState = 'starting'
   private readonly listeners: ((state: HealthState) => void)[] = []

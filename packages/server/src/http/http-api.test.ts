@@ -224,7 +224,7 @@ describe('the other operations', () => {
   })
 })
 
-describe('a wrong request is told what is wrong', () => {
+describe('a wrong request learns what is wrong', () => {
   it.each([
     ['/v1/check', '{', 400, 'invalid-body', undefined],
     ['/v1/check', '', 400, 'invalid-body', undefined],

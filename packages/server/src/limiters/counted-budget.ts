@@ -7,7 +7,7 @@ import type { ServiceBudget } from './limiters.ts'
 /** Reservations whose end was moved, and slots that were left, that are remembered. */
 const MAX_MOVED = 10_000
 
-/** The same budget; `held` is told what goes out and comes back. */
+/** The same budget; `held` counts what goes out and comes back. */
 export function countedBudget(budget: ServiceBudget, held: HeldUnits): ServiceBudget {
   /** The end of reservations that were extended here; 0 of those that are over. */
   const ends = new Map<string, Millis>()

@@ -25,7 +25,7 @@ interface RuleCounters {
   readonly blocked: Counter | undefined
 }
 
-/** The figures of all decisions of a service, whatever protocol asked. */
+/** The metrics of all decisions of a service, whatever their protocol. */
 export class DecisionMetrics {
   private readonly decisions: Family<Counter>
   private readonly shadowRefusals: Family<Counter>
@@ -69,7 +69,7 @@ export class DecisionMetrics {
     )
   }
 
-  /** The figures of one policy; every rule's counters are there from the start, at 0. */
+  /** The metrics of one policy; every rule's counters are there from the start, at 0. */
   of(policy: CountedRules): PolicyMetrics {
     const rule = (name: string): RuleCounters => ({
       allowed: this.decisions.with(policy.name, name, 'allowed'),
@@ -98,7 +98,7 @@ export class DecisionMetrics {
   }
 }
 
-/** The figures of one policy. */
+/** The metrics of one policy. */
 export class PolicyMetrics {
   private readonly rules: ReadonlyMap<string, RuleCounters>
   private readonly none: RuleCounters

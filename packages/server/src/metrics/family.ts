@@ -1,12 +1,12 @@
 // One metric with its labels: each combination of their values is a series of its own.
 
-/** The figures behind one combination of labels. */
+/** The numbers behind one combination of labels. */
 export interface Series {
   /** The lines of the exposition, given the metric's name and its labels as `{a="b"}` or ''. */
   lines(name: string, labels: string): readonly string[]
 }
 
-/** What the figures of several processes make together. */
+/** What the values of several processes make together. */
 export type Across = 'sum' | 'max' | 'min'
 
 /** A metric at one moment, as plain data. */
@@ -66,7 +66,7 @@ export class Family<S extends Series> {
     return this.series.size === 0 ? '' : familyText(this.name, this.help, this.kind, this.lines())
   }
 
-  /** All its figures at this moment. */
+  /** All its values at this moment. */
   snapshot(): FamilySnapshot {
     const { kind, name, help, across } = this
     const values = this.lines().map((line): [string, number] => {

@@ -16,7 +16,7 @@ function figures({ counted = 0, held = 0, slowest = 0, since = 1 } = {}) {
 
 const linesOf = (text: string) => text.split('\n').filter((line) => !line.startsWith('#'))
 
-describe('figures of several processes', () => {
+describe('metrics of several processes', () => {
   it('are added up, or the largest, or the least', () => {
     const sum = new SummedMetrics()
     sum.keep(1, figures({ counted: 2, held: 3, slowest: 5, since: 9 }))

@@ -1,4 +1,4 @@
-// Adds up the figures of several processes, of which some may have ended.
+// Adds up the metrics of several processes, of which some may have ended.
 import { familyText, type Across, type FamilySnapshot } from './family.ts'
 
 const COMBINE: Readonly<Record<Across, (a: number, b: number) => number>> = {
@@ -7,11 +7,11 @@ const COMBINE: Readonly<Record<Across, (a: number, b: number) => number>> = {
   min: Math.min,
 }
 
-/** All figures of one process. */
+/** All metrics of one process. */
 export type Snapshot = readonly FamilySnapshot[]
 
 /**
- * The figures of a service that is several processes. What an ended process had counted stays in the sum, so that
+ * The metrics of a service that is several processes. What an ended process had counted stays in the sum, so that
  * counters never go back; its gauges go with it.
  */
 export class SummedMetrics {
@@ -31,7 +31,7 @@ export class SummedMetrics {
     this.ended = summed([this.ended, last.filter(({ kind }) => kind !== 'gauge')])
   }
 
-  /** The exposition of everything. `own` are the figures of this process. */
+  /** The exposition of everything. `own` are the metrics of this process. */
   text(own: Snapshot): string {
     return summed([own, ...this.latest.values(), this.ended])
       .filter(({ values }) => values.size > 0)

@@ -15,7 +15,7 @@ export class EndingUnits {
     this.clock = clock
   }
 
-  /** Adds units until their end, or takes them away; nothing if the end has passed. */
+  /** Adds units until their end, or subtracts them; nothing if the end has passed. */
   add(units: number, endsAt: Millis): void {
     if (endsAt <= this.clock() || units === 0) return
     const step = Math.ceil(endsAt / STEP)

@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import { RequestError } from './problem.ts'
 
 /**
- * Calls `done` with the parsed body, or `failed` with what is wrong with it; neither when the client went away.
+ * Calls `done` with the parsed body, or `failed` with what is wrong with it; neither when the client disconnected.
  * Bodies beyond `maxBytes` are not read to their end.
  */
 export function readJson(
@@ -42,7 +42,7 @@ export function readJson(
   })
 }
 
-/** What is wrong with the headers of a body. Reads the raw list, since the parsed one is made only for who asks. */
+/** What is wrong with the headers of a body. Reads the raw list, since Node makes the parsed one only when it is read. */
 function headerProblem(raw: readonly string[], maxBytes: number): RequestError | undefined {
   let hasType = false
   for (let i = 0; i < raw.length; i += 2) {

@@ -2,7 +2,7 @@
 import type { Attributes, Millis } from 'sluice'
 import { SpaceSaving, mergeTops } from './space-saving.ts'
 
-/** Kinds of requests that are told apart for one key. */
+/** Kinds of requests that are kept apart for one key. */
 const KINDS = 6
 /** Attributes that describe a request, and characters of each. */
 const MAX_ATTRIBUTES = 4

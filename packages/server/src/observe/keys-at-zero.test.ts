@@ -22,7 +22,7 @@ describe('a key at zero', () => {
     expect(zero.list(MINUTE, 0)).toMatchObject([{ since: MINUTE }])
   })
 
-  it('begins anew when it came free and nobody asked', () => {
+  it('begins anew when it came free without a request', () => {
     const zero = new KeysAtZero()
     zero.note('ann', 0, 1000, about('ann'))
     zero.note('ann', 10_000, 1000, about('ann'))

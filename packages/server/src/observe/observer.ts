@@ -265,7 +265,7 @@ export class Observer {
   }
 }
 
-/** The instant that a decision id names, or undefined for a text that is no id. */
+/** The instant that a decision id names, or undefined for a string that is no id. */
 export function readDecisionId(
   id: string,
 ): { readonly key: string; readonly at: Millis } | undefined {

@@ -11,7 +11,7 @@ const rule = (name: string, limit: string, rest: object = {}) => ({
 })
 
 describe('the changes of a reload', () => {
-  it('are told rule by rule', () => {
+  it('are listed rule by rule', () => {
     const before = [
       policy(
         rule('anonymous', '10/min'),

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { limit, limitText, type LimitInput, type Policy, type Rule } from 'sluice'
 import { visible } from '../log/visible.ts'
 
-/** Changes that are told one by one; of more, only how many. */
+/** Changes that are listed one by one; of more, only their number. */
 const MAX_CHANGES = 20
 
 /** Each change as a short line, such as `api/anonymous: token bucket 10/min → token bucket 12/min`. */

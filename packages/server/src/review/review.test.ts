@@ -196,7 +196,7 @@ it('a warning is shown where it was written', () => {
   ])
 })
 
-it('policies are told in words', () => {
+it('policies are described in words', () => {
   const rules = [
     {
       name: 'per-user',

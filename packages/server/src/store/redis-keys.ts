@@ -64,7 +64,7 @@ function nodesOf(client: Redis | Cluster): readonly Redis[] {
   return (client as Cluster).nodes('master').toSorted((a, b) => (address(a) < address(b) ? -1 : 1))
 }
 
-/** A text in which nothing is a pattern. */
+/** A string in which nothing is a pattern. */
 function escaped(text: string): string {
   return text.replaceAll(/[\\*?[\]^]/g, '\\$&')
 }

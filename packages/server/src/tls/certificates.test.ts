@@ -163,7 +163,7 @@ describe('a certificate’s age', () => {
     expect(Math.abs(shown - (Date.now() + 90 * DAY) / 1000)).toBeLessThan(3600)
   })
 
-  test('is told of while the service runs', async () => {
+  test('is reported while the service runs', async () => {
     vi.useFakeTimers()
     onTestFinished(() => void vi.useRealTimers())
     const { certificates, messages } = made({ clock: () => Date.now() })

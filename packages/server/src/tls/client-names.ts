@@ -22,7 +22,7 @@ export function isListed(certificate: NamedCertificate, names: readonly string[]
 }
 
 /**
- * The names of a text such as `DNS:a, URI:spiffe://b`. Node writes a name with a comma or a quote as a JSON string; a
+ * The names in a string such as `DNS:a, URI:spiffe://b`. Node writes a name with a comma or a quote as a JSON string; a
  * quoted name is skipped as a whole, so that nothing within it can pass for a name.
  */
 function alternativeNames(text: string): string[] {

@@ -1,7 +1,7 @@
-// Figures of TLS, by listener.
+// Metrics of TLS, by listener.
 import type { Counter, Gauge, MetricRegistry } from '../metrics/registry.ts'
 
-/** The figures of one listener. */
+/** The metrics of one listener. */
 export interface TlsMetrics {
   readonly expires: Gauge
   readonly applied: Counter
@@ -11,7 +11,7 @@ export interface TlsMetrics {
   readonly anonymous: Counter
 }
 
-/** Gives the figures of a listener by its name. */
+/** The metrics of a listener, by its name. */
 export function tlsMetrics(metrics: MetricRegistry): (listener: string) => TlsMetrics {
   const expires = metrics.gauge(
     'sluice_tls_certificate_expiry_timestamp_seconds',

@@ -9,7 +9,7 @@ const MAX_UNREAD_MS = 2000
 /** A body up to this size is read to its end, and the connection goes on. */
 const SMALL_BODY = 65_536
 
-/** Sends a text with the fields; on a connection that `closes`, or with a body on its way, it is the last answer. */
+/** Sends a string with the fields; on a connection that `closes`, or with a body on its way, it is the last answer. */
 export function relayAnswer(
   request: IncomingMessage,
   response: ServerResponse,
@@ -26,7 +26,7 @@ export function relayAnswer(
     response.end(text)
     return
   }
-  // Closing a connection on which bytes still come makes the client's system throw the answer away.
+  // Closing a connection on which bytes still come makes the client's system drop the answer.
   response.write(text)
   let size = 0
   const end = (): void => {

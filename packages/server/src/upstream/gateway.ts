@@ -171,7 +171,7 @@ export function createGateway(
         held?.meter(answer)
       },
       onEnd: (ending, error) => {
-        // Once the upstream has the request, it may generate although nobody reads the answer.
+        // Once the upstream has the request, it may generate although the client no longer reads the answer.
         if (isAnswered || ending === 'abandoned' || ending === 'timeout') held?.end()
         else held?.cancel()
         count(RESULT_OF[ending])

@@ -35,7 +35,7 @@ export function responseOn(request: IncomingMessage, socket: Socket): ServerResp
   response.assignSocket(socket)
   socket.on('error', () => {})
   response.once('finish', () => socket.destroySoon())
-  // Reads ahead, so that a client that goes away is noticed.
+  // Reads ahead, so that a client that disconnects is noticed.
   socket.read(0)
   return response
 }

@@ -17,7 +17,7 @@ export class SharedPorts {
   private readonly handles = new Set<Handle>()
   private readonly hear = (message: unknown): void => {
     const { server } = message as { readonly server: Server & { readonly _handle?: Handle } }
-    // First, since the cluster takes the handle away from the server then.
+    // First, since the cluster then removes the handle from the server.
     server.prependOnceListener('listening', () => {
       if (server._handle !== undefined) this.handles.add(server._handle)
     })

@@ -214,7 +214,7 @@ describe('an action', () => {
     await go(page, '#/controls')
     await page.getByRole('button', { name: 'Unblock' }).click()
     await confirm(page, 'Unblock')
-    await page.getByText('Nobody is blocked.').waitFor()
+    await page.getByText('No key is blocked.').waitFor()
     expect((await admin.ask('blocks')).body.blocks).toEqual([])
   })
 
@@ -252,7 +252,7 @@ describe('a changed policy', () => {
 })
 
 describe('a reload', () => {
-  it('is told in words on the page of the policy', async () => {
+  it('is described in words on the page of the policy', async () => {
     const file = join(folder(), 'sluice.json')
     const admin = await administered({}, {}, { source: { file, digest: 'first', watch: false } })
     const { page } = await signedIn(admin)

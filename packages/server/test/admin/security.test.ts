@@ -36,7 +36,7 @@ describe('who gets in', () => {
     ])
   })
 
-  it('nobody learns without a token which paths there are', async () => {
+  it('a client without a token does not learn which paths there are', async () => {
     const { ask } = await administered()
     const paths = ['state', 'nothing', '../healthz', 'block']
     for (const path of paths)
@@ -186,7 +186,7 @@ describe('the audit log', () => {
     chmodSync(file, 0o600)
   })
 
-  it('a disk that is full ends nothing: what was done is told, and that the file misses it', async () => {
+  it('a disk that is full ends nothing: what was done is reported, and that the file misses it', async () => {
     const { ask, logged } = await administered({}, { auditFile: '/dev/full' })
     for (const user of ['ann', 'bob']) {
       const { status } = await ask('block', { attributes: { user }, for: '1min' })
@@ -254,7 +254,7 @@ describe('strangers', () => {
     ],
     ['set-override', 'no limit', { rule: 'per-user', when: { user: 'a' } }, /limit is missing/],
     ['set-override', 'another rule', { rule: 'x', when: { user: 'a' }, limit: '1/h' }, /no rule/],
-  ])('%s with %s is told what is accepted', async (operation, _, body, detail) => {
+  ])('%s with %s learns what is accepted', async (operation, _, body, detail) => {
     const { ask } = await administered()
     const { status, body: problem } = await ask(operation, body)
     expect([400, 404]).toContain(status)
@@ -316,7 +316,7 @@ describe('strangers', () => {
     )
   })
 
-  it('a client that goes away in the middle of a change leaves the service well', async () => {
+  it('a client that disconnects in the middle of a change leaves the service well', async () => {
     const { ask, adminUrl } = await administered()
     const { port } = new URL(adminUrl)
     for (const cut of [30, 120, 200]) {

@@ -82,7 +82,7 @@ describe('statuses', () => {
     expect(await client.ask(QUESTION)).toMatchObject({ code: OK })
   })
 
-  test('a port that is taken is told', async () => {
+  test('a port that is taken is reported', async () => {
     const taken = createServer().listen(0, '127.0.0.1')
     await new Promise((resolve) => taken.once('listening', resolve))
     closing.push(() => taken.close())
@@ -125,13 +125,13 @@ describe('a store that does not answer as it should', () => {
     expect(logged).toEqual([{ error: 'TypeError: secret' }])
   })
 
-  test('nobody waits longer than the time the caller gives', async () => {
+  test('no call waits longer than the time that its caller gives', async () => {
     const { session } = await start({ store: storeThat(never) })
     const reply = await call(session, PATH, BODY, { 'grpc-timeout': '20m' })
     expect(reply.status).toBe(4)
   })
 
-  test('a caller that goes away leaves nothing behind', async () => {
+  test('a caller that disconnects leaves nothing behind', async () => {
     let answer: (() => void) | undefined
     const waits = storeThat(
       () =>
@@ -222,7 +222,7 @@ describe('health', () => {
     expect(await check(stub, '')).toBe('NOT_SERVING')
   })
 
-  test('changes are told to those who watch, and the end of the server ends it', async () => {
+  test('changes are sent to those who watch, and the end of the server ends it', async () => {
     const { server } = await start()
     const stub = healthOf(server)
     const heard: string[] = []
@@ -236,7 +236,7 @@ describe('health', () => {
     expect([heard, await ended]).toEqual([['SERVING', 'NOT_SERVING'], 0])
   })
 
-  test('who watches a service that is not there is told so', async () => {
+  test('who watches an unknown service gets that status', async () => {
     const { server } = await start()
     const watching = healthOf(server).Watch({ service: 'other' })
     watching.on('error', () => {})
@@ -312,7 +312,7 @@ describe('the end', () => {
   })
 })
 
-test('figures are by domain and status, never by the words of requests', async () => {
+test('metrics are by domain and status, never by the words of requests', async () => {
   const { server, client, session } = await start()
   await client.ask({ ...QUESTION, hits: 5 })
   await client.ask(QUESTION)

@@ -98,7 +98,7 @@ test('each descriptor pays for itself where that is asked for, also in Redis', a
   )
 })
 
-describe('a Redis that goes away', () => {
+describe('a Redis that becomes unreachable', () => {
   const clock = fakeClock(NOON)
   const guarded = async (): Promise<Store> =>
     withResilience(

@@ -54,7 +54,7 @@ describe.each(['nginx', 'haproxy', 'caddy'])('behind %s', (proxy) => {
     expect((await ask('/orders/1', {}, '127.0.0.10')).status).toBe(200)
   })
 
-  it('counts by a field that names somebody, wherever the request comes from', async () => {
+  it('counts by a field that names a user, wherever the request comes from', async () => {
     const { ask } = await front(proxy, file)
     const key = { 'x-api-key': 'secret' }
     const from = ['127.0.0.11', '127.0.0.12', '127.0.0.13']

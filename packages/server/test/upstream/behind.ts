@@ -5,7 +5,7 @@ import { connect, type AddressInfo, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
 import { running, type Running } from '../running.ts'
 
-/** A policy that refuses nobody for long enough. */
+/** A policy that refuses no request for long enough. */
 export const generous = {
   policies: [{ name: 'api', rules: [{ name: 'all', by: ['ip'], limit: '1000000/h' }] }],
 }

@@ -167,7 +167,7 @@ describe('the reverse proxy', () => {
     expect(await figure('sluice_proxy_requests_total{result="abandoned"}')).toBe(1)
   })
 
-  it('answers 503 when nobody can decide and the rule is closed; an open rule lets requests on', async () => {
+  it('answers 503 when no decision is possible and the rule is closed; an open rule lets requests on', async () => {
     let heard = 0
     const withoutStore = async (onStoreFailure: string) => {
       const rules = [{ name: 'five', by: ['ip'], limit: '5/h', onStoreFailure }]

@@ -308,7 +308,7 @@ describe('a response', () => {
     expect([answer.headers['trailer'], answer.rawTrailers]).toEqual(['digest', ['digest', '1']])
   })
 
-  it('is told of before it comes', async () => {
+  it('is announced before it comes', async () => {
     const { port } = await behind((_, response) => {
       response.writeEarlyHints({ link: '</a.css>; rel=preload' })
       response.writeProcessing()

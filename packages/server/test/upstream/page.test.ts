@@ -35,7 +35,7 @@ test('it lists every answer of its own', () => {
     expect(page).toMatch(new RegExp(`^\\| ${status} +\\| \`${code}\``, 'm'))
 })
 
-test('the page on metrics lists its figures', async () => {
+test('the page on metrics lists its metrics', async () => {
   const { metrics } = await behind((_, response) => response.end())
   const served = [...(await metrics()).matchAll(/^# TYPE (sluice_proxy_\S+)/gm)]
   const listed = [...read('metrics').matchAll(/^\| `(sluice_proxy_\w+)` /gm)]

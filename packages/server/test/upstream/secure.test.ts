@@ -93,7 +93,7 @@ describe('clients with https', () => {
       socket.write(bytes)
     })
 
-  it('are told apart for the upstream', async () => {
+  it('are distinguished for the upstream', async () => {
     const { proxy } = await secure()
     expect(proxy).toMatch(/^https:/)
     const answer = await new Promise<IncomingMessage>((resolve) =>

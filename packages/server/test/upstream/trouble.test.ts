@@ -221,7 +221,7 @@ describe('a client', () => {
     },
   )
 
-  it('that sends several requests at once and goes away leaves none behind', async () => {
+  it('that sends several requests at once and disconnects leaves none behind', async () => {
     const { port, figure } = await behind((_, response) => void response)
     const open = () => figure('sluice_proxy_upstream_requests')
     const { socket } = raw(port, get.repeat(20))
@@ -245,7 +245,7 @@ describe('a client', () => {
     expect(answer.match(/<\/\d>/g)).toEqual(['</0>', '</1>', '</2>'])
   })
 
-  it('whose body does not come is told and cut off', async () => {
+  it('whose body does not come gets an error and is cut off', async () => {
     const { port, figure } = await behind(
       (request, response) => {
         request.resume().once('end', () => response.end())
@@ -292,7 +292,7 @@ describe('a client', () => {
   })
 })
 
-describe('a message of two meanings is refused and reaches nobody', () => {
+describe('a message of two meanings is refused and reaches no upstream', () => {
   const post = 'POST / HTTP/1.1\r\nHost: x\r\n'
   it.each([
     [

@@ -38,7 +38,7 @@ async function echo(onSwitch: (request: IncomingMessage, socket: Duplex) => void
 }
 
 describe('a WebSocket', () => {
-  it('goes through, with what either side sent early, and is told what is left', async () => {
+  it('goes through, with what either side sent early, and the reply says what is left', async () => {
     let seen: IncomingMessage | undefined
     const { port, figure } = await behind(await echo((request) => (seen = request)), {}, five)
     const { socket, until: untilText } = raw(port, `${handshake}early`)

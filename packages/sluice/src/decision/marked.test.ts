@@ -36,7 +36,7 @@ describe('a soft limit', () => {
     expect(JSON.stringify(limiter.check({ user: 'bob' }))).not.toContain('marked')
   })
 
-  it('is told in a header field, unless the rule is hidden', async () => {
+  it('is written in a header field, unless the rule is hidden', async () => {
     const limit = rateLimit({ policy, attributes: () => ({ user: 'ann' }) })
     const handler = limit(() => new Response('ok'))
     const fields: (string | null)[] = []

@@ -244,7 +244,7 @@ describe('warnings', () => {
     warn.mockRestore()
   })
 
-  it('that are not welcome harm nobody', () => {
+  it('that are not accepted are ignored without an error', () => {
     const onWarning = (): void => {
       throw new Error('not now')
     }

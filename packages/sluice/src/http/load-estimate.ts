@@ -13,7 +13,7 @@ const STRETCH = 2
 /**
  * By Little's law, a server that answers `throughput` requests per millisecond, each within `latency`, has throughput ×
  * latency of them under way. More than that only wait. The room is the highest throughput that was measured, times twice
- * the best latency: what is measured under overload cannot raise it, so it does not run away.
+ * the best latency: what is measured under overload cannot raise it, so it has a bound.
  */
 export class LoadEstimate {
   /** Requests under way. */

@@ -61,7 +61,7 @@ describe('loginPolicy', () => {
 })
 
 describe('a proof', () => {
-  it('speaks for its address alone, and ends', () => {
+  it('applies to its address alone, and ends', () => {
     const { clock, limiter } = world()
     expect(isProven(limiter, ip)).toBeUndefined()
     void prove(limiter, ip)

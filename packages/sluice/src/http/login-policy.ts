@@ -27,8 +27,8 @@ export interface LoginLimits {
 const PROOFS = 2
 
 /**
- * Limits failed logins by the attributes `account` and `ip`, and those of all strangers together: addresses from
- * which nobody has lately logged in, for whom the attribute `proven` is absent. Give units back on success.
+ * Limits failed logins by the attributes `account` and `ip`, and those of all strangers together: addresses
+ * from which no login has succeeded lately, for which the attribute `proven` is absent. Give units back on success.
  *
  * @example
  * ```ts

@@ -44,7 +44,7 @@ export function peekBy(
 }
 
 /**
- * A verdict that works out its numbers when they are asked for.
+ * A verdict that computes its numbers when they are read.
  *
  * Most callers read `allowed` alone, and the divisions behind the rest cost more than the decision.
  */

@@ -24,7 +24,7 @@ export function pushHappening(heap: Happening[], happening: Happening): void {
   heap[i] = happening
 }
 
-/** Takes the next one away. */
+/** Removes and returns the next one. */
 export function popHappening(heap: Happening[]): void {
   const last = heap.pop()!
   if (heap.length === 0) return

@@ -1,4 +1,4 @@
-// A clock that only moves when it is told to.
+// A clock that moves only when a test moves it.
 import type { Clock, Millis } from '../time/clock.ts'
 
 /** A {@link Clock} under a test's control. */

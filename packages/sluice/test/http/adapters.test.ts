@@ -142,7 +142,7 @@ describe.each(ADAPTERS)('$name', (adapter) => {
     expect([await get('ann'), await get('ann'), await get('bob')]).toEqual([200, 429, 200])
   })
 
-  it('takes the cost of a request, and no wait is told for what can never fit', async () => {
+  it('takes the cost of a request, and gives no wait for what can never fit', async () => {
     const cost = (request: never): number => Number(adapter.header(request, 'x-cost') ?? 1)
     const { url } = await start([[limiterOf({ limit: '10/min' }), { cost }]])
     const get = (units: number) => fetch(`${url}/hello`, { headers: { 'x-cost': String(units) } })
@@ -223,7 +223,7 @@ describe.each(ADAPTERS)('$name', (adapter) => {
     expect((await fetch(`${url}/hello`)).status).toBe(429)
   })
 
-  it('lets go of a held request when its client goes away', async () => {
+  it('lets go of a held request when its client disconnects', async () => {
     const limiter = limiterOf({
       limit: { algorithm: 'leaky-bucket', quota: 3, window: '1s', burst: 3 },
     })
@@ -464,7 +464,7 @@ describe.each(ADAPTERS)('$name', (adapter) => {
     expect(codes[2]).toBe(429)
   })
 
-  it('refuses such a path with 400 if it is told so', async () => {
+  it('refuses such a path with 400 by that option', async () => {
     const options = { ambiguousPaths: 'refuse', ...quiet } as const
     const { url } = await start([[limiterOf({ limit: '9/min' }), options]])
     expect(await statusOf(url, '/hello%2f', [])).toBe(400)

@@ -80,7 +80,7 @@ describe('the gRPC interceptor', () => {
     expect(Object.keys(detailsIn(trailers))).toEqual(['code', 'message', 'google.rpc.RetryInfo'])
   })
 
-  it('spreads the waits where it is told to', async () => {
+  it('spreads the waits with the option spread', async () => {
     const { call } = await start([limiterOf({ limit: '1/s' }), { spread: '1h' }])
     await call('get')
     const { trailers } = await call('get')
@@ -175,7 +175,7 @@ describe('the gRPC interceptor', () => {
     expect((await call('get')).headers.get('ratelimit')).toEqual(['"default";r=3;t=12'])
   })
 
-  it('holds a call for its delay, and forgets it when the client goes away', async () => {
+  it('holds a call for its delay, and forgets it when the client disconnects', async () => {
     const limiter = limiterOf({
       limit: { algorithm: 'leaky-bucket', quota: 10, window: '1s', burst: 10 },
     })
@@ -195,7 +195,7 @@ describe('the gRPC interceptor', () => {
     expect(handled).toEqual(['a', 'b', 'd'])
   })
 
-  it('clients with a retry policy wait as long as they are told, then succeed', async () => {
+  it('clients with a retry policy wait as long as the answer says, then succeed', async () => {
     const limiter = createLimiter({ limit: { quota: 4, window: '1s', burst: 1 } })
     const methodConfig = {
       name: [{}],

@@ -57,7 +57,7 @@ describe.each(Object.entries(standalone))('through %s', (name, open) => {
     expect((await commandCounts(server))['evalsha']).toBe(3)
   })
 
-  it('requests of one to three limits, all different, are told apart in one call', async () => {
+  it('requests of one to three limits, all different, are distinguished in one call', async () => {
     const requests = Array.from({ length: 30 }, (_, i) =>
       Array.from({ length: 1 + (i % 3) }, (_, j) =>
         on(`${i} ${j}`, { quota: 2 + i, window: '400d' }, { burst: 5 + j, cost: 1 + (i % 5) }),

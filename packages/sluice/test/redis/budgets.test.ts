@@ -93,7 +93,7 @@ describe('two hundred callers with wrong estimates and crashes', () => {
 })
 
 describe('a server that is lost between reserve and settle', () => {
-  it('is told of the settlement once it is back, and charges it once', async () => {
+  it('receives the settlement once it is back, and charges it once', async () => {
     const own = await startRedis()
     const lost = new Redis(own.url, { retryStrategy: () => 20, enableOfflineQueue: false })
     lost.on('error', () => {})

@@ -105,7 +105,7 @@ function sane(verdict: Verdict, what: string): void {
   expect([what, isSane ? 'sane' : JSON.stringify(verdict)]).toEqual([what, 'sane'])
 }
 
-describe('a level that nobody can have counted', () => {
+describe('a level that no requests can have made', () => {
   const check = on('forged', { quota: 5, window: WINDOW, algorithm: 'token-bucket' })
   const forge = (level: number): Promise<unknown> =>
     redis.client.set(

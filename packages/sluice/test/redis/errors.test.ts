@@ -115,7 +115,7 @@ describe('a replica', () => {
 })
 
 describe('a full server', () => {
-  it('charges nobody, still answers peeks and resets, and goes on when there is room again', async () => {
+  it('charges nothing, still answers peeks and resets, and goes on when there is room again', async () => {
     const store = patientStore(await connect(server), { prefix: 'oom:' })
     const both = [on('a', '3/400d'), on('b', '3/400d', { algorithm: 'sliding-log' })]
     await store.take(both)
@@ -133,7 +133,7 @@ describe('a full server', () => {
 })
 
 describe('a busy server', () => {
-  it('that runs somebody’s endless script says so', async () => {
+  it('that runs an endless script of another program is reported', async () => {
     await server.cli('CONFIG', 'SET', 'busy-reply-threshold', '50')
     const store = patientStore(await connect(server))
     await takeOne(store, on('busy', '3/400d'))

@@ -44,7 +44,7 @@ describe('an answer that comes too late', () => {
     expect((await store.peek([check]))[0]!.remaining).toBe(9)
   })
 
-  it('is told by the limiter, which has answered by itself', async () => {
+  it('is reported by the limiter, which has answered by itself', async () => {
     const answers = holdAnswers(redis.client)
     const events: ResilienceEvent[] = []
     const limiter = createLimiter({
@@ -96,7 +96,7 @@ describe('a request across the slots of a cluster', () => {
 })
 
 describe('a client that connects again', () => {
-  it('is told to limiters until they are closed, by one listener for all of them', async () => {
+  it('is reported to limiters until they are closed, by one listener for all of them', async () => {
     const own = new Redis(redis.server.url, { lazyConnect: true })
     await own.connect()
     const heard: string[] = []

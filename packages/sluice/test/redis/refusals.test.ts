@@ -66,7 +66,7 @@ describe('a server with an eviction policy', () => {
     await evicting.stop()
   })
 
-  it('is told of once, with a code; one without is not', async () => {
+  it('causes one warning, with a code; one without is not', async () => {
     for (const [one, codes] of [
       [own, ['server-evicts']],
       [client, []],
@@ -246,7 +246,7 @@ describe('a server with an eviction policy', () => {
 })
 
 describe('a server that keeps its counts', () => {
-  it('is believed when a count is gone: somebody has deleted it', async () => {
+  it('is believed when a count is gone because it was deleted', async () => {
     const clock = fakeClock(START)
     const store = redisStore(client, {
       prefix: 'kept:',

@@ -153,7 +153,7 @@ describe('a log', () => {
 })
 
 describe('a large log', () => {
-  it('is told of once for each limit', async () => {
+  it('causes one warning for each limit', async () => {
     const heard: StoreWarning[] = []
     const store = redisStore(own.client, {
       timeout: 20_000,
@@ -170,7 +170,7 @@ describe('a large log', () => {
     )
   })
 
-  it('is told of on the console by default', async () => {
+  it('causes a warning on the console by default', async () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => {})
     await takeOne(redisStore(own.client, { timeout: 20_000 }), log('warn', 2000))
     expect(warn.mock.calls).toEqual([[expect.stringMatching(/large-sliding-log/)]])

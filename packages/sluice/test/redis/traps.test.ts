@@ -162,7 +162,7 @@ describe('trap: an answer remembered on this side that outlives the window', () 
   })
 })
 
-describe('trap: keys joined without care, or as long as somebody likes', () => {
+describe('trap: keys joined without care, or as long as a client likes', () => {
   const awkward = [
     '',
     'a',

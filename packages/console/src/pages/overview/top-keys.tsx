@@ -13,7 +13,7 @@ export function TopKeys() {
       <h2 id="top-keys">Refused most</h2>
       <Table
         name="Keys refused most"
-        empty="Nobody was refused in the last minutes."
+        empty="No key was refused in the last minutes."
         columns={[
           'Key',
           'Rule',

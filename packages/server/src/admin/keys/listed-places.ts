@@ -23,7 +23,7 @@ export interface KeyEntry {
 export interface ListedPlace extends KeyPlace {
   readonly policy: string
   readonly rules: readonly string[]
-  /** Undefined for a key that is as good as new and only waits to be swept away. */
+  /** Undefined for a key that is as good as new and only waits to be swept. */
   entryOf(found: Pick<FoundKey<KeyPlace>, 'key' | 'name'>): Promise<KeyEntry | undefined>
 }
 

@@ -43,7 +43,7 @@ export function listedCounts(
         return { rule: keys.join(', '), attributes: null, check: undefined }
       const entries = keys.map((name, i) => ({ key: name, value: values[i]! }))
       const rule = tree.match(entries)?.rule
-      // A reload may have taken the rule away, given it another unit, or none.
+      // A reload may have removed the rule, given it another unit, or none.
       if (rule?.placed?.space !== space) return undefined
       const attributes = Object.fromEntries(entries.map(({ key, value }) => [key, value]))
       const check = { space, key, limit: rule.placed.limit, cost: 1 }

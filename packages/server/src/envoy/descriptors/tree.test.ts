@@ -99,7 +99,7 @@ describe('the way of a descriptor', () => {
 describe('counts', () => {
   const keyOf = (...entries: [string, string][]): string => match(...entries)!.key
 
-  test('are told apart by every value', () => {
+  test('are distinguished by every value', () => {
     const keys = [
       keyOf(['path', '/abc'], ['user', '1']),
       keyOf(['path', '/abc'], ['user', '2']),

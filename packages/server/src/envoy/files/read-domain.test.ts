@@ -9,7 +9,7 @@ const one = (...lines: string[]): string =>
     '\n',
   )
 
-describe('mistakes are told with their place', () => {
+describe('mistakes are reported with their place', () => {
   test.each([
     ['no YAML', 'domain: [', '1:10: not valid YAML'],
     ['nothing', '', '1:1: the file is empty; accepted: domain, descriptors'],
@@ -121,7 +121,7 @@ describe('mistakes are told with their place', () => {
   })
 })
 
-describe('traps are told by code', () => {
+describe('traps are reported by code', () => {
   const limit = 'rate_limit: { unit: day, requests_per_unit: 1 }'
   test.each([
     ['blocks-all', one('rate_limit: { unit: day, requests_per_unit: 0 }')],

@@ -54,7 +54,7 @@ function serve(
   stream.on('end', work)
 }
 
-/** Fields of ServerReflectionRequest, each a text. */
+/** Fields of ServerReflectionRequest, each a string. */
 const BY_FILE_NAME = 3
 const BY_SYMBOL = 4
 const LIST_SERVICES = 7

@@ -236,7 +236,7 @@ class Running implements GrpcServer {
       this.fail(stream, new StatusError('RESOURCE_EXHAUSTED', detail), arrived)
     })
     stream.on('end', () => {
-      // Without listeners the buffer was released before: when it was refused, or when the client went away.
+      // Without listeners the buffer was released before: when it was refused, or when the client disconnected.
       if (stream.listenerCount('data') === 0) return
       release()
       this.deadlines.stop(stream)

@@ -185,7 +185,7 @@ describe('bytes that are no request', () => {
     )
   })
 
-  test('fields that nobody knows are passed over, of every type', () => {
+  test('unknown fields are skipped, of every type', () => {
     const unknown = [
       0x78, 1, 0x79, 1, 2, 3, 4, 5, 6, 7, 8, 0x7a, 1, 0, 0x7b, 0x08, 1, 0x7c, 0x7d, 1, 2, 3, 4,
     ]

@@ -134,7 +134,7 @@ describe('dialects', () => {
     expect([...second![1].keys()]).toEqual(['r', 't'])
   })
 
-  it('go on with the list that somebody else has begun', () => {
+  it('continue the list that another handler has begun', () => {
     const upstream = { 'RateLimit-Policy': '"upstream";q=5;w=1', RateLimit: '"upstream";r=4;t=1' }
     expect(written('structured', [outcomeOf()], upstream)).toEqual({
       'RateLimit-Policy': '"upstream";q=5;w=1, "api";q=100;w=60',

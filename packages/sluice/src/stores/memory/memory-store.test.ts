@@ -117,7 +117,7 @@ describe('several checks of one space in one call', () => {
   })
 })
 
-it('frees nobody for a look, or for a cost that can never fit', () => {
+it('frees no key for a look, or for a cost that can never fit', () => {
   const store = memoryStore({ maxKeys: 1, clock: fakeClock(START) })
   store.take([check('a', '2/min')])
   store.take([check('b', '2/min', { cost: 0 })])

@@ -15,12 +15,12 @@ import type { Room } from './room.ts'
 const TEXT_WORDS = 5
 const MAX_INLINE = 4 * TEXT_WORDS
 
-/** The lowest bits of the word: 0 for a free record, the length plus 1 of a text in the record, or where else it is. */
+/** The lowest bits of the word: 0 for a free record, the length plus 1 of a key in the record, or where else it is. */
 const KIND = 127
 const IN_BLOCK = 126
 const WIDE_IN_BLOCK = 127
 
-/** Bytes of a text in a block: a multiple of this. */
+/** Bytes of a key in a block: a multiple of this. */
 const BLOCK_STEP = 32
 /** Bytes that the index needs for a key, on average. */
 const INDEX_BYTES = 8
@@ -175,7 +175,7 @@ export abstract class Slots {
     return 4 * this.words + INDEX_BYTES + 4 * wordsFor(inBlock)
   }
 
-  /** The blocks of the size for a text. */
+  /** The blocks of the size for a key. */
   private textsFor(bytes: number): Blocks {
     const words = wordsFor(bytes)
     const step = words / (BLOCK_STEP / 4)
@@ -183,7 +183,7 @@ export abstract class Slots {
   }
 }
 
-/** Words of the block for a text. */
+/** Words of the block for a key. */
 function wordsFor(bytes: number): number {
   return Math.ceil(bytes / BLOCK_STEP) * (BLOCK_STEP / 4)
 }

@@ -21,7 +21,7 @@ describe('the tables of a memory store', () => {
     expect([tables.get('old'), tables.room.keys]).toEqual([undefined, 0])
   })
 
-  it('stay while somebody has the short way to them', () => {
+  it('stay while a limiter has the short way to them', () => {
     const tables = new Tables(new Room(10, 4096))
     const table = tables.make('held', hourly)
     table.counts(hourly, () => START)
