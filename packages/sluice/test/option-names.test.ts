@@ -14,7 +14,7 @@ const store = () => redisStore(client)
 /** Options with one that is misspelled, as a program without types may pass them. */
 const misspelled = (options: object) => options as never
 
-test.each<[string, string, () => unknown]>([
+test.each<[who: string, meant: string, call: () => unknown]>([
   ['createLimiter', 'store', () => createLimiter(misspelled({ limit: '1/s', stor: 1 }))],
   ['limit', 'burst', () => limit(misspelled({ quota: 1, window: '1s', brust: 1 }))],
   ['memoryStore', 'maxKeys', () => memoryStore(misspelled({ maxKey: 1 }))],
@@ -33,7 +33,7 @@ test.each<[string, string, () => unknown]>([
     'timeout',
     () => remoteLimiter('http://127.0.0.1:1', misspelled({ timeot: 1 })),
   ],
-])('%s asks whether %s was meant', (caller, meant, call) => {
+])('%s asks whether %s was meant', (who, meant, call) => {
   let thrown: unknown
   try {
     call()
@@ -41,6 +41,6 @@ test.each<[string, string, () => unknown]>([
     thrown = error
   }
   expect(thrown).toBeInstanceOf(SluiceError)
+  expect((thrown as Error).message).toContain(who)
   expect((thrown as Error).message).toContain(`did you mean ${meant}? accepted: `)
-  if (caller !== 'limit') expect((thrown as Error).message).toContain(`${caller}: unknown option`)
 })

@@ -4,7 +4,6 @@ import {
   visibleOutcomes,
   type Attributes,
   type DecideOptions,
-  type DecisionRequest,
   type Millis,
   type OnDecision,
   type Store,
