@@ -47,16 +47,18 @@ function scriptOf(text) {
   return `{\n  text: ${JSON.stringify(text)},\n  hash: '${hash}',\n}`
 }
 
-/** @typedef {{ lua: string, words: number, hasBurst: boolean }} Row a row of the table of algorithms */
+/** @typedef {{ lua: string, words: number, hasBurst: boolean, isAligned: boolean }} Row a row of the table of algorithms */
 
 /**
  * An algorithm's file as a function that makes its table, `make_bucket` of bucket.lua: the server runs the whole
  * script for each call, and making the functions of algorithms that no check uses would cost it time.
  * @param {Row} row
  */
-async function makerOf({ lua, words, hasBurst }) {
+async function makerOf({ lua, words, hasBurst, isAligned }) {
   const table = tableOf(lua)
-  const facts = `${table}.words = ${words}\n${table}.has_burst = ${hasBurst}\n`
+  const facts = [`words = ${words}`, `has_burst = ${hasBurst}`, `is_aligned = ${isAligned}`]
+    .map((fact) => `${table}.${fact}\n`)
+    .join('')
   return `local function make_${table}()\n${await sourceOf(lua)}${facts}return ${table}\nend\n`
 }
 

@@ -87,4 +87,8 @@ export interface AlgorithmRow extends Algorithm {
   readonly maxQuota: number
   /** Whether an allowed request may have to wait: whether `delay` can be above 0. */
   readonly delays: boolean
+  /** Whether units of a count may be out beside what is spent. */
+  readonly canHold: boolean
+  /** Whether its windows are aligned to the epoch: leased units end with their window. */
+  readonly isAligned: boolean
 }

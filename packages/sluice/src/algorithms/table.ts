@@ -25,13 +25,22 @@ const rows = {
     hasBurst: true,
     delays: true,
   }) as AlgorithmRow,
-  'fixed-window': row(fixedWindow, { words: 2, lua: 'fixed-window' }) as AlgorithmRow,
-  'sliding-window': row(slidingWindow, { words: 3, lua: 'sliding-window' }) as AlgorithmRow,
+  'fixed-window': row(fixedWindow, {
+    words: 2,
+    lua: 'fixed-window',
+    isAligned: true,
+  }) as AlgorithmRow,
+  'sliding-window': row(slidingWindow, {
+    words: 3,
+    lua: 'sliding-window',
+    isAligned: true,
+  }) as AlgorithmRow,
   'sliding-log': row(slidingLog, {
     words: 0,
     bytesOf: bytesOfLog,
     lua: 'sliding-log',
     maxQuota: 10_000,
+    canHold: true,
   }) as AlgorithmRow,
 }
 
@@ -83,5 +92,6 @@ function row<S extends State>(
 ): AlgorithmRow {
   // A store hands an algorithm only states that this algorithm made, whatever they hold besides the three numbers.
   const common = functions as unknown as Algorithm
-  return { ...common, hasBurst: false, maxQuota: Infinity, delays: false, ...facts }
+  const defaults = { hasBurst: false, maxQuota: Infinity, delays: false, isAligned: false }
+  return { ...common, ...defaults, canHold: facts.words > 0, ...facts }
 }

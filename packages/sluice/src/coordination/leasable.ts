@@ -1,5 +1,5 @@
 // Which checks can be spent from leases.
-import { canBeLeased, type Limit } from '../limit/limit.ts'
+import { canBeLeased, canBeSynced, type Limit } from '../limit/limit.ts'
 import type { Check } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
 
@@ -31,7 +31,7 @@ export function held(check: Check, leaseLife?: Millis): Check {
 /** Whether processes count the check by themselves and add up. */
 export function isSynced({ coordination, candidate, holds, countRefused, limit }: Check): boolean {
   if (coordination !== 'synced' || candidate === true || holds === true) return false
-  return countRefused !== true && limit.quota > 0 && canBeLeased(limit)
+  return countRefused !== true && limit.quota > 0 && canBeSynced(limit)
 }
 
 /** Whether the count is kept under the limit of the check. */

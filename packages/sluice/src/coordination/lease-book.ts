@@ -1,5 +1,6 @@
 // The leases of a process: takes units from the store, reports what was spent, and gives back what is not needed.
 import type { Verdict } from '../limit/verdict.ts'
+import { lifeWithin } from '../stores/holds/held-count.ts'
 import type { Exchanged, HoldStore, Settlement } from '../stores/holds/hold-store.ts'
 import type { Check } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
@@ -160,11 +161,11 @@ export class LeaseBook {
     const expected = count.expected(now)
     const wanted = Math.ceil(expected * this.horizonsAhead)
     const more = Math.min(wanted - lease.left, limit.burst)
-    const life = this.storeTime.lifeWithin(limit, this.life, now)
-    if (more < WORTH || life < this.sweepEvery || this.isClosed) return undefined
+    const lasts = this.storeTime.lifeWithin(limit, this.life, now)
+    if (more < WORTH || lasts < this.sweepEvery || this.isClosed) return undefined
     if (count.isAuto && expected < HOT) return undefined
     const id = lease.id === '' ? this.name + String(this.ids++) : lease.id
-    const hold = { id, life, onEnd: 'spent', fair: true } as const
+    const hold = { id, life: this.life, onEnd: 'spent', fair: true } as const
     const check: Check = {
       space,
       key,
@@ -176,11 +177,11 @@ export class LeaseBook {
       leaseLife: this.life,
       hold,
     }
-    return { count, id, life, check }
+    return { count, id, check }
   }
 
   private granted(
-    { count, id, life, check }: Wish,
+    { count, id, check }: Wish,
     verdict: Verdict,
     sentAt: number,
     now: number,
@@ -188,13 +189,15 @@ export class LeaseBook {
     const units = verdict.held ?? 0
     if (units > 0) {
       const meanwhile = (count.expected(now) / this.horizon) * 2 * this.roundTrip
+      const life = lifeWithin(count.limit, this.life, verdict.at)
       count.grant(id, units, life, verdict.at, sentAt, now, meanwhile)
       this.stats.grants += 1
       this.stats.granted += units
     }
     count.isScarce = units < Math.min(check.cost, WORTH)
     if (count.isScarce) count.quietUntil = now + QUIET
-    this.switched(count, units > 0 ? 'leasing' : 'strict', units > 0 ? 'demand' : 'near-limit')
+    if (count.isScarce) this.switched(count, 'strict', 'near-limit')
+    else this.switched(count, 'leasing', 'demand')
   }
 
   /** Rises quickly and falls slowly, so that a store that is slow now and then is not asked too late. */
@@ -300,10 +303,9 @@ export class LeaseBook {
   }
 }
 
-/** Units to lease, and for how long. */
+/** Units to lease. */
 interface Wish {
   readonly count: LeasedCount
   readonly id: string
-  readonly life: Millis
   readonly check: Check
 }

@@ -1,4 +1,5 @@
 // The verdict of a lease: what this process knows for certain, without asking the store.
+import { algorithmOf } from '../algorithms/table.ts'
 import type { Limit } from '../limit/limit.ts'
 import type { Source, Verdict } from '../limit/verdict.ts'
 import type { Millis } from '../time/clock.ts'
@@ -15,26 +16,29 @@ export class LeaseVerdict implements Verdict {
   readonly at: Millis
   readonly remaining: number
   private readonly limit: Limit
-  private readonly leaseLife: Millis
+  private readonly life: Millis
 
-  constructor(limit: Limit, remaining: number, at: Millis, leaseLife: Millis) {
+  /** `life`: how long leases last, those of other processes too. */
+  constructor(limit: Limit, remaining: number, at: Millis, life: Millis) {
     this.limit = limit
     this.remaining = remaining
     this.at = at
-    this.leaseLife = leaseLife
+    this.life = life
   }
 
-  /** At most: until the lease has ended and a full count has drained. */
+  /** At most: until every lease has ended and a full count has drained. */
   get resetAfter(): Millis {
-    return Math.ceil(this.leaseLife) + drainOf(this.limit)
+    return this.life + drainOf(this.limit)
   }
 
-  /** At most: until the lease has ended and one more unit has drained, or the next window has begun. */
+  /** At most: until every lease has ended and one more unit has drained, or the next window has begun. */
   get availableAfter(): Millis {
     const { limit } = this
     if (this.remaining >= limit.burst) return 0
-    const unit = isWindow(limit) ? drainOf(limit) : Math.ceil(limit.window / limit.quota)
-    return Math.ceil(this.leaseLife) + unit
+    const unit = algorithmOf(limit).hasBurst
+      ? Math.ceil(limit.window / limit.quota)
+      : drainOf(limit)
+    return this.life + unit
   }
 
   /** The verdict as plain data, for JSON. */
@@ -46,11 +50,8 @@ export class LeaseVerdict implements Verdict {
 
 /** How long a full count needs to be as good as new. */
 function drainOf(limit: Limit): Millis {
-  if (limit.algorithm === 'fixed-window') return limit.window
-  if (isWindow(limit)) return 2 * limit.window
-  return Math.ceil((limit.burst * limit.window) / limit.quota)
-}
-
-function isWindow({ algorithm }: Limit): boolean {
-  return algorithm === 'fixed-window' || algorithm === 'sliding-window'
+  if (limit.algorithm === 'sliding-window') return 2 * limit.window
+  return algorithmOf(limit).hasBurst
+    ? Math.ceil((limit.burst * limit.window) / limit.quota)
+    : limit.window
 }

@@ -119,7 +119,7 @@ export class LeasedStore implements AsyncStore {
     const lease = count.spend(cost, now)
     if (lease === undefined) return undefined
     if (count.isLow) this.book.refill(count, now)
-    return verdictOf(count, lease, now)
+    return this.verdictOf(count, lease, now)
   }
 
   private takeAllNow(checks: readonly Check[]): readonly Verdict[] | undefined {
@@ -140,7 +140,7 @@ export class LeasedStore implements AsyncStore {
         return undefined
       }
       leases[i] = lease
-      verdicts[i] = verdictOf(count!, lease, now)
+      verdicts[i] = this.verdictOf(count!, lease, now)
     }
     for (const check of checks) {
       const count = counts.find(check)!
@@ -169,7 +169,7 @@ export class LeasedStore implements AsyncStore {
       const isAlone = checks.length === 1 && check.cost === 1 && count !== undefined
       return isAlone ? this.askTogether(count, check) : this.ask(checks, asked, local, now)
     }
-    return local.map(({ count, lease }) => verdictOf(count, lease, now))
+    return local.map(({ count, lease }) => this.verdictOf(count, lease, now))
   }
 
   /** Most requests ask for one unit of one count: those of one turn ask together. */
@@ -216,8 +216,13 @@ export class LeasedStore implements AsyncStore {
     }
     const later = this.clock.now()
     if (!isAllowed) this.putBack(local)
-    for (const { index, count, lease } of local) verdicts[index] = verdictOf(count, lease, later)
+    for (const { index, count, lease } of local) verdicts[index] = this.verdictOf(count, lease, later)
     return verdicts
+  }
+
+  private verdictOf(count: LeasedCount, lease: Lease, now: number): Verdict {
+    const at = LeasedCount.storeTime(lease, now)
+    return new LeaseVerdict(count.limit, count.leftAt(now), at, this.book.life)
   }
 
   private putBack(local: readonly LocalCheck[]): void {
@@ -246,9 +251,4 @@ interface LocalCheck {
   readonly check: Check
   readonly count: LeasedCount
   readonly lease: Lease
-}
-
-function verdictOf(count: LeasedCount, lease: Lease, now: number): Verdict {
-  const at = LeasedCount.storeTime(lease, now)
-  return new LeaseVerdict(count.limit, count.leftAt(now), at, lease.end - now)
 }

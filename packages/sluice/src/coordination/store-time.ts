@@ -1,6 +1,7 @@
 // What this process knows of the store's clock, so that a lease ends with its window.
 import { algorithmOf } from '../algorithms/table.ts'
 import type { Limit } from '../limit/limit.ts'
+import { lifeWithin } from '../stores/holds/held-count.ts'
 import type { Millis } from '../time/clock.ts'
 
 /** The store's clock as of its last answer. */
@@ -14,14 +15,10 @@ export class StoreTime {
     this.sentAt = sentAt
   }
 
-  /**
-   * How long a lease may last that is asked for at `now`: up to the window's edge. Units that are out at the edge are
-   * charged to the next window too, so a lease beyond it would waste them. 0 when the store's time is not known.
-   */
+  /** How long a lease that is asked for at `now` is worth: up to its window's edge. 0 when the store's time is not known. */
   lifeWithin(limit: Limit, life: Millis, now: number): Millis {
-    if (algorithmOf(limit).hasBurst) return life
+    if (!algorithmOf(limit).isAligned) return life
     if (this.sentAt === undefined) return 0
-    const latest = this.at + Math.ceil(now - this.sentAt)
-    return Math.min(life, limit.window - (latest % limit.window))
+    return lifeWithin(limit, life, this.at + Math.ceil(now - this.sentAt))
   }
 }

@@ -224,13 +224,15 @@ function rateMistake(rate: unknown): string {
     : `accepted: ${RATE_FORMS}, or { ${LIMIT_FIELDS.join(', ')} }`
 }
 
-/**
- * Whether units of the limit can be handed out in advance. A delay depends on the level at the instant of the request,
- * and a log on the instant of each unit.
- */
+/** Whether units of the limit can be handed out in advance. A delay depends on the level at the instant of the request. */
 export function canBeLeased(limit: Limit): boolean {
-  const { delays, words } = algorithmOf(limit)
-  return !delays && words > 0
+  const { delays, canHold } = algorithmOf(limit)
+  return !delays && canHold
+}
+
+/** Whether a process can keep a copy of the count. The entries of a log are not sent. */
+export function canBeSynced(limit: Limit): boolean {
+  return canBeLeased(limit) && algorithmOf(limit).words > 0
 }
 
 /**

@@ -64,8 +64,8 @@ describe('a rule', () => {
       'coordination is "synced", but sliding-log cannot be synced; accepted: strict, auto, or another algorithm',
     ],
     [
-      { coordination: 'leased', limit: { quota: 1, window: '1s', algorithm: 'sliding-log' } },
-      'coordination is "leased", but sliding-log cannot be leased; accepted: strict, auto, or another algorithm',
+      { coordination: 'leased', limit: { quota: 1, window: '1s', algorithm: 'leaky-bucket' } },
+      'coordination is "leased", but leaky-bucket cannot be leased; accepted: strict, auto, or another algorithm',
     ],
     [
       { coordination: 'leased', countRefused: true },

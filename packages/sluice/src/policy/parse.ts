@@ -10,7 +10,7 @@ import {
   RULE_FIELDS,
   TIERS_FIELDS,
 } from './fields.ts'
-import { canBeLeased, type Limit } from '../limit/limit.ts'
+import { canBeLeased, canBeSynced, type Limit } from '../limit/limit.ts'
 import type { Coordination, OnStoreFailure } from '../limit/verdict.ts'
 import type {
   LimitFunction,
@@ -292,7 +292,8 @@ function checkLeases(problems: Problems, path: string, rule: RuleInCode): void {
   if (coordination !== 'leased' && coordination !== 'synced') return
   const others = [...Object.values(tiers?.limits ?? {}), ...overrides.map((one) => one.limit)]
   const limits = [limit, ...others].filter((one) => typeof one === 'object')
-  const { algorithm } = limits.find((one) => !canBeLeased(one as Limit)) ?? {}
+  const isPossible = coordination === 'synced' ? canBeSynced : canBeLeased
+  const { algorithm } = limits.find((one) => !isPossible(one as Limit)) ?? {}
   if (algorithm !== undefined)
     note(
       problems,

@@ -6,7 +6,12 @@ import type { Check } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
 import type { SettleCheck, Shape } from './shape.ts'
 import type { HeldNumbers } from '../stores/holds/held-count.ts'
-import { HeldVerdict, settledOf } from '../stores/holds/held-verdict.ts'
+import {
+  HeldLogVerdict,
+  HeldVerdict,
+  settledOf,
+  type LogInstants,
+} from '../stores/holds/held-verdict.ts'
 import type { Settled, SettledStatus, Settlement } from '../stores/holds/hold-store.ts'
 import type { Limit } from '../limit/limit.ts'
 
@@ -115,8 +120,18 @@ function logVerdict({ limit, cost }: Check, reply: Reply): Verdict {
 function heldVerdict({ limit, cost, hold, partial }: Check, reply: Reply): Verdict {
   const answer = numberFrom(reply)
   const numbers = readNumbers(limit, reply)
+  const instants = algorithmOf(limit).words === 0 ? readInstants(reply) : undefined
   const held = hold?.fair === true || partial === true ? numberFrom(reply) : undefined
-  return new HeldVerdict(limit, numbers, cost, reply.now, answer !== REFUSED, 'store', held)
+  const allowed = answer !== REFUSED
+  return instants === undefined
+    ? new HeldVerdict(limit, numbers, cost, reply.now, allowed, 'store', held)
+    : new HeldLogVerdict(instants, limit, numbers, cost, reply.now, allowed, 'store', held)
+}
+
+function readInstants(reply: Reply): LogInstants {
+  const fullAt = numberFrom(reply)
+  const freeAt = numberFrom(reply)
+  return { fullAt, freeAt, availableAt: numberFrom(reply) }
 }
 
 const STATUSES: readonly SettledStatus[] = ['unknown', 'settled', 'late', 'repeated']

@@ -25,7 +25,11 @@ export function excessOf(limit: BoundedLimit, record: readonly Admitted[]): Exce
   const sorted = record.toSorted((a, b) => a.at - b.at)
   if (limit.algorithm === 'fixed-window') return excessOfWindows(limit, sorted)
   if (limit.algorithm === 'sliding-window')
-    return worse(excessOfWindows(limit, sorted), excessOfSpans(limit, sorted))
+    return worse(
+      excessOfWindows(limit, sorted),
+      excessOfSpans(limit, sorted, Math.max(limit.quota, 2 * limit.quota - 1)),
+    )
+  if (limit.algorithm === 'sliding-log') return excessOfSpans(limit, sorted, limit.quota)
   return excessOfBucket(limit, sorted)
 }
 
@@ -61,15 +65,19 @@ function excessOfWindows({ quota, window }: BoundedLimit, record: readonly Admit
   return worst
 }
 
-/** Any span of one window admits at most 2 * quota - 1. */
-function excessOfSpans({ quota, window }: BoundedLimit, record: readonly Admitted[]): Excess {
+/** Any span of one window admits at most so much. */
+function excessOfSpans(
+  { window }: BoundedLimit,
+  record: readonly Admitted[],
+  most: number,
+): Excess {
   let worst: Excess = { units: -Infinity, at: 0 }
   let sum = 0
   let first = 0
   for (const { at, cost } of record) {
     sum += cost
     while (record[first]!.at <= at - window) sum -= record[first++]!.cost
-    worst = worse(worst, { units: sum - Math.max(quota, 2 * quota - 1), at })
+    worst = worse(worst, { units: sum - most, at })
   }
   return worst
 }

@@ -193,7 +193,10 @@ describe('a store with leases', () => {
       'a leaky bucket',
       leasedCheck(limit({ quota: 1000, window: '1s', algorithm: 'leaky-bucket' })),
     ],
-    ['a sliding log', leasedCheck(limit({ quota: 1000, window: '1s', algorithm: 'sliding-log' }))],
+    [
+      'a sliding log of few stamps',
+      leasedCheck(limit({ quota: 1000, window: '1s', algorithm: 'sliding-log', stamps: 100 })),
+    ],
     ['a rule that counts refusals', { ...CHECK, countRefused: true }],
   ])('asks the store each time about %s', async (_, check) => {
     const fleet = new LeaseFleet(new Random(1), 1, {}, { latency: 0, lostCalls: 0, lostAnswers: 0 })

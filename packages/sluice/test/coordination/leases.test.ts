@@ -10,6 +10,7 @@ const LEASABLE: readonly AlgorithmName[] = [
   'gcra',
   'fixed-window',
   'sliding-window',
+  'sliding-log',
 ]
 
 /** One random fleet with every kind of fault; the worst excess over the strict bound. */

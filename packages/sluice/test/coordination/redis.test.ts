@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { withCoordination } from '../../src/coordination/with-coordination.ts'
+import {
+  withCoordination,
+  type CoordinationOptions,
+} from '../../src/coordination/with-coordination.ts'
+import type { CoordinationEvent } from '../../src/coordination/options.ts'
 import { LeaseClock } from '../../src/coordination/lease-clock.ts'
 import { createLimiter } from '../../src/limiter/create-limiter.ts'
 import { limit } from '../../src/limit/limit.ts'
@@ -18,9 +22,13 @@ const START = 1_800_000_000_000
 let stores = 0
 
 /** A store with leases on the server, whose time is the given one. */
-function coordinated(clock: FakeClock, prefix = `leases-${stores++}:`): RemoteStore {
+function coordinated(
+  clock: FakeClock,
+  prefix = `leases-${stores++}:`,
+  options: CoordinationOptions = {},
+): RemoteStore {
   const store = redisStore(redis.client, { clock, prefix, timeout: 60_000, onWarning: () => {} })
-  return withCoordination(store, {}, { clock: new LeaseClock(clock, clock) })
+  return withCoordination(store, options, { clock: new LeaseClock(clock, clock) })
 }
 
 function leasedLimiter(store: RemoteStore): Limiter {
@@ -70,6 +78,40 @@ describe('leases on Redis', () => {
     expect(decision).toMatchObject({ allowed: true })
     expect(decision!.outcomes[0]!.source).toBe('lease')
     expect((await limiter.check(USER)).outcomes[0]!.source).toBe('lease')
+    await limiter.close()
+  })
+
+  it('under auto begin with demand and end near the limit; spent keys are answered from the cache', async () => {
+    const clock = fakeClock(START)
+    const events: CoordinationEvent[] = []
+    const store = coordinated(clock, undefined, { onEvent: (event) => void events.push(event) })
+    const rule = { name: 'api', by: ['user'], limit: '400/h', coordination: 'auto' } as const
+    const policy = { name: 'p', rules: [{ ...rule, onStoreFailure: 'closed' }] } as const
+    const limiter = createLimiter({ policy, store, resilience: { onEvent: () => {} } })
+    await limiter.check(USER)
+    clock.advance(2000)
+    const sources = async (requests: number, every: number): Promise<Set<string>> => {
+      const seen = new Set<string>()
+      for (let i = 0; i < requests; i++) {
+        clock.advance(every)
+        const { outcomes } = limiter.checkNow(USER) ?? (await limiter.check(USER))
+        seen.add(`${outcomes[0]!.allowed ? 'allowed' : 'refused'} by ${outcomes[0]!.source}`)
+      }
+      return seen
+    }
+    expect(await sources(5, 1000)).toEqual(new Set(['allowed by store']))
+    expect(events).toEqual([])
+    expect(await sources(200, 2)).toContain('allowed by lease')
+    await sources(250, 2)
+    expect(events.map(({ type, reason }) => `${type}: ${reason}`)).toEqual([
+      'leasing: demand',
+      'strict: near-limit',
+    ])
+    expect(events[0]).toMatchObject({ key: expect.stringContaining('ada') })
+    expect(await sources(50, 1)).toEqual(new Set(['refused by cache']))
+    const refused = await limiter.check(USER)
+    expect(refused).toMatchObject({ allowed: false, remaining: 0 })
+    expect(refused.outcomes[0]).toMatchObject({ source: 'cache', remaining: 0 })
     await limiter.close()
   })
 
@@ -138,7 +180,7 @@ describe('leases on Redis', () => {
     const random = new Random(3)
     const memory = withHolds(memoryStore({ clock }))
     const server = redisStore(redis.client, { clock, prefix: 'fair:', timeout: 60_000 })
-    const rules = ['token-bucket', 'fixed-window', 'sliding-window'] as const
+    const rules = ['token-bucket', 'fixed-window', 'sliding-window', 'sliding-log'] as const
     for (const algorithm of rules) {
       const rule = limit({ algorithm, quota: 300, window: '1s' })
       for (let i = 0; i < 150; i++) {

@@ -63,6 +63,12 @@ describe('leases of 8 processes', () => {
       0.95,
     ],
     [
+      'twice a sliding log',
+      limit({ quota: 500, window: '1s', algorithm: 'sliding-log' }),
+      { every: 1, to: EVEN },
+      0.98,
+    ],
+    [
       'twice a sliding window',
       limit({ quota: 500, window: '1s', algorithm: 'sliding-window' }),
       { every: 1, to: EVEN },

@@ -19,7 +19,7 @@ const redis = oneServer()
 beforeAll(() => void vi.useFakeTimers({ toFake: ['setInterval'] }))
 afterAll(() => void vi.useRealTimers())
 const STEPS = lengthOf(1500, 20_000)
-const HELD = ALGORITHMS.filter((algorithm) => algorithmOf({ algorithm }).words > 0)
+const HELD = ALGORITHMS.filter((algorithm) => algorithmOf({ algorithm }).canHold)
 
 const NONE = { out: 0, leased: 0, nextEnd: 0, lastEnd: 0 }
 

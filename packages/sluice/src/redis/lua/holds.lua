@@ -1,8 +1,10 @@
 -- Counts with units out: stores/holds/held-count.ts. The algorithm counts what is spent; what is out takes room beside it.
 --
 -- One hash per count. Field '' holds the numbers: at, used, out, leased, next_end, last_end, next_purge, kept_until, and
--- before for an algorithm of three words. Every other field is a hold by its id: status, units, end, late.
+-- before for an algorithm of three words, or all of the log for one of no words. Every other field is a hold by its id:
+-- status, units, end, late.
 -- A view is these numbers at the instant `own`, with the holds that were read and those that changed, not yet written.
+-- Of a log, `at` and `used` of the view repeat those of view.log.
 
 local holds = {}
 local FREE, SPENT, ENDED, SETTLED = 0, 1, 2, 3
@@ -23,6 +25,33 @@ local function raised_of(check)
     check.raised = raised
   end
   return raised
+end
+
+-- Lets time pass in what is spent.
+local function pass(check, view, now)
+  local algorithm, log = check.algorithm, view.log
+  if log then
+    algorithm.advance(log, check, now)
+    view.at, view.used = log.at, log.used
+  else
+    view.at, view.used, view.before = algorithm.advance(check, view.at, view.used, view.before, now)
+  end
+end
+
+-- Spends units at an instant, also beyond the limit.
+local function charge_at(check, view, units, now)
+  local algorithm, log, raised = check.algorithm, view.log, raised_of(check)
+  if log then
+    algorithm.spend(log, raised, units, now)
+    view.at, view.used = log.at, log.used
+  else
+    view.at, view.used, view.before = algorithm.spend(raised, view.at, view.used, view.before, units, now)
+  end
+end
+
+-- The last instant at which units of a lease were spent. A lease that ends with its window was spent in that window.
+local function last_of(check, ends)
+  return check.algorithm.is_aligned and ends - 1 or ends
 end
 
 -- Sends a command. Returns the server's error, if any.
@@ -98,8 +127,9 @@ local function sweep(check, view, now)
     view.out = view.out - units
     if hold[1] == SPENT then
       view.leased = view.leased - units
-      view.at, view.used, view.before = algorithm.advance(check, view.at, view.used, view.before, ends)
-      view.at, view.used, view.before = algorithm.spend(raised_of(check), view.at, view.used, view.before, units, ends)
+      local last = last_of(check, ends)
+      pass(check, view, last)
+      charge_at(check, view, units, last)
     end
     if hold[1] == FREE and ends + late > now then
       change(view, id, { ENDED, 0, ends + late, late })
@@ -124,21 +154,23 @@ local function sweep(check, view, now)
 end
 
 local function advance(check, view, now)
-  local algorithm, at = check.algorithm, view.at
+  local at = view.at
   if now < at then
-    view.at, view.used, view.before = algorithm.advance(check, at, view.used, view.before, now)
+    pass(check, view, now)
     if view.at < at then shift(view, at - view.at) end
   end
   local own = max(now, view.at)
   view.own = own
   local is_due = view.next_end > 0 and own >= view.next_end
   if is_due or (view.next_purge > 0 and own >= view.next_purge) then sweep(check, view, own) end
-  view.at, view.used, view.before = algorithm.advance(check, view.at, view.used, view.before, own)
+  pass(check, view, own)
 end
 
 -- The numbers in a packed field, or nil if this script did not write it.
-local function read(view, algorithm, raw)
-  if not raw or #raw ~= (algorithm.words == 3 and 72 or 64) then return nil end
+local function read(check, view, raw, now)
+  local algorithm = check.algorithm
+  local is_log = algorithm.words == 0
+  if not raw or #raw < 64 or (not is_log and #raw ~= (algorithm.words == 3 and 72 or 64)) then return nil end
   local n = { unpack(algorithm.words == 3 and '<ddddddddd' or '<dddddddd', raw) }
   for i = 1, algorithm.words == 3 and 9 or 8 do
     if not is_whole(n[i]) then return nil end
@@ -146,6 +178,10 @@ local function read(view, algorithm, raw)
   view.at, view.used, view.out, view.leased, view.next_end, view.last_end, view.next_purge, view.kept_until =
     n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8]
   view.before = algorithm.words == 3 and n[9] or 0
+  if is_log then
+    view.log = algorithm.of(string.sub(raw, 65), check, now)
+    view.log.at, view.used = view.at, view.log.used
+  end
   return view
 end
 
@@ -155,10 +191,14 @@ function holds.view_of(check, key, now)
   local view = { key = key, held = true, known = {}, changed = {} }
   local raw = redis.pcall('HMGET', key, '', id)
   if raw.err then return nil, raw.err end
-  if read(view, algorithm, raw[1]) then
+  if read(check, view, raw[1], now) then
     view.known[id] = unpacked(raw[2]) or false
   else
-    view.at, view.used, view.before = algorithm.fresh(check, now)
+    if algorithm.words == 0 then
+      view.at, view.used, view.before, view.log = now, 0, 0, algorithm.of('', check, now)
+    else
+      view.at, view.used, view.before = algorithm.fresh(check, now)
+    end
     view.out, view.leased, view.next_end, view.last_end, view.next_purge, view.kept_until = 0, 0, 0, 0, 0, 0
     view.is_damaged, view.has_all = raw[1] or raw[2], true
   end
@@ -167,9 +207,10 @@ function holds.view_of(check, key, now)
 end
 
 -- A view with numbers of its own.
-local function copy_of(view)
+local function copy_of(check, view)
   local copy = {}
   for name, value in pairs(view) do copy[name] = value end
+  if view.log then copy.log = check.algorithm.copy(view.log) end
   copy.known, copy.changed = {}, {}
   for id, hold in pairs(view.known) do copy.known[id] = hold end
   for id in pairs(view.changed) do copy.changed[id] = true end
@@ -178,7 +219,7 @@ end
 
 -- The view that an earlier check of the request has left, as a second check on the same count sees it.
 function holds.left_for(check, view)
-  local copy, id = copy_of(view), check.id
+  local copy, id = copy_of(check, view), check.id
   if copy.known[id] == nil and not copy.has_all then
     copy.known[id] = unpacked(redis.call('HGET', view.key, id)) or false
   end
@@ -188,6 +229,7 @@ end
 function holds.fits(check, view, cost)
   local raised = raised_of(check)
   local wanted = cost + view.out + raised.burst - check.burst
+  if view.log then return check.algorithm.fits(view.log, raised, wanted) end
   return check.algorithm.fits(raised, view.at, view.used, view.before, wanted, view.own)
 end
 
@@ -203,8 +245,7 @@ local function room(check, view, low, high, debt)
 end
 
 local function spend(check, view, units)
-  view.at, view.used, view.before =
-    check.algorithm.spend(raised_of(check), view.at, view.used, view.before, units, view.own)
+  charge_at(check, view, units, view.own)
 end
 
 local function note_end(view, ends, late)
@@ -225,7 +266,9 @@ function holds.charge(check, view, allowed)
     return view
   end
   local now, hold = view.own, view.known[id]
-  local ends, units, status = now + check.life, cost, check.on_end
+  local life = check.life
+  if check.on_end == SPENT and check.algorithm.is_aligned then life = min(life, check.window - now % check.window) end
+  local ends, units, status = now + life, cost, check.on_end
   if hold and is_out(hold) then
     ends, units, status = max(hold[3], ends), hold[2] + cost, hold[1]
   end
@@ -239,7 +282,7 @@ end
 
 -- The view after the cost is taken. The old one stays as it is.
 function holds.spent(check, view, allowed)
-  return holds.charge(check, copy_of(view), allowed)
+  return holds.charge(check, copy_of(check, view), allowed)
 end
 
 -- The holders of a count, the one of the check included. Every field of the hash but one is a holder; closed holds are only
@@ -259,6 +302,7 @@ end
 function holds.take_part(check, view, now, put)
   local parts = check.id == '' and 1 or 2 * holders_of(check, view)
   local units = max(0, floor(room(check, view, 0, min(check.burst, check.cost * parts), 0) / parts))
+  check.asked = check.cost
   if not check.is_booked then check.cost = units end
   local err
   if check.cost > 0 then view = holds.charge(check, view, true) end
@@ -361,15 +405,26 @@ local function keep_all(view, numbers)
   return err
 end
 
+-- When what is spent and what is leased are as none.
+local function full_at(check, view, now)
+  local algorithm = check.algorithm
+  if view.log then
+    if view.leased > 0 then return view.last_end + check.window end
+    return algorithm.full_at(view.log, check, now)
+  end
+  local at, used, before = view.at, view.used, view.before
+  if view.leased > 0 then
+    local last = last_of(check, view.last_end)
+    at, used, before = algorithm.advance(check, at, used, before, last)
+    at, used, before = algorithm.spend(raised_of(check), at, used, before, view.leased, last)
+  end
+  return algorithm.kept_until(check, at, used, before, now)
+end
+
 -- Writes a view, to expire when it answers as none. Returns the error, if any.
 function holds.keep(check, view, now)
   local algorithm, key = check.algorithm, view.key
-  local at, used, before = view.at, view.used, view.before
-  if view.leased > 0 then
-    at, used, before = algorithm.advance(check, at, used, before, view.last_end)
-    at, used, before = algorithm.spend(raised_of(check), at, used, before, view.leased, view.last_end)
-  end
-  local ttl = max(view.last_end, view.kept_until, algorithm.kept_until(check, at, used, before, now)) - now
+  local ttl = max(view.last_end, view.kept_until, full_at(check, view, now)) - now
   if ttl <= 0 or view.is_damaged then
     local reply = redis.pcall('DEL', key)
     if type(reply) == 'table' then return reply.err end
@@ -378,6 +433,7 @@ function holds.keep(check, view, now)
   local numbers = pack('<dddddddd', view.at, view.used, view.out, view.leased, view.next_end, view.last_end,
     view.next_purge, view.kept_until)
   if algorithm.words == 3 then numbers = numbers .. pack('<d', view.before) end
+  if view.log then numbers = numbers .. algorithm.bytes(view.log, check) end
   local changed = view.changed
   local id = next(changed)
   local hold = id and view.known[id]
@@ -394,8 +450,9 @@ function holds.keep(check, view, now)
 end
 
 -- Puts the numbers of a view: now - at, used, before if the algorithm has it, out; and if anything is out, leased and
--- from now to the next and to the last end; for a part of the cost its units.
-function holds.show(check, view, now, put)
+-- from now to the next and to the last end; of a log when it is empty, and when the cost and one more unit fit beside what
+-- is out, 0 if they never do; for a part of the cost its units.
+function holds.show(check, view, now, put, is_settlement)
   put(now - view.at)
   put(view.used)
   if check.algorithm.words == 3 then put(view.before) end
@@ -404,6 +461,12 @@ function holds.show(check, view, now, put)
     put(view.leased)
     put(view.next_end - now)
     put(view.last_end - now)
+  end
+  if view.log and not is_settlement then
+    local algorithm, log, held = check.algorithm, view.log, view.out
+    put(max(view.last_end, full_at(check, view, now)))
+    put(algorithm.free_at(log, check, (check.asked or check.cost) + held))
+    put(algorithm.free_at(log, check, max(0, check.quota - log.used - held) + 1 + held))
   end
   if check.is_part then put(check.units or 0) end
 end
@@ -422,7 +485,7 @@ function holds.settle(check, key, now, put)
     put(kept)
     put(ends - now)
   end
-  holds.show(check, view, now, put)
+  holds.show(check, view, now, put, true)
 end
 
 -- Hands back what a take charged: its hold, or units that were spent at once. Returns the error, if any.
@@ -431,6 +494,9 @@ function holds.refund(check, key, now, taken_at)
   if err then return err end
   if check.id ~= '' then
     settled(check, view, check.id, 0, 0, nil, 0)
+  elseif view.log then
+    check.algorithm.hand_back(view.log, check, check.cost, view.own, taken_at)
+    view.at, view.used = view.log.at, view.log.used
   else
     view.at, view.used, view.before =
       check.algorithm.refund(check, view.at, view.used, view.before, check.cost, view.own, taken_at)

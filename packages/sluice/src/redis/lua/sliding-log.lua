@@ -9,24 +9,37 @@ local HEADER, ENTRY, SHORT, SLACK = 24, 16, 4096, 32
 -- The most that a log counts: no limit may have a larger quota.
 local LARGEST = 10000
 
--- The log under a key, or an empty one; nil and the error when the key cannot be read.
--- `added` holds instants and totals behind the `stored` entries that are not written yet.
-function sliding_log.open(key, limit, now)
-  local log = { key = key, raw = '', at = now, before = 0, head = 0, tail = 0, stored = 0, used = 0, shift = 0, added = {} }
-  local raw = redis.pcall('GETRANGE', key, 0, SHORT - 1)
-  if type(raw) == 'table' then return nil, raw.err end
-  local length = #raw
-  if length == SHORT then length = redis.call('STRLEN', key) end
+-- An empty log. `added` holds instants and totals behind the `stored` entries that are not written yet.
+local function empty(key, now)
+  return { key = key, raw = '', at = now, before = 0, head = 0, tail = 0, stored = 0, used = 0, shift = 0, added = {} }
+end
+
+-- Fills an empty log of so many bytes, of which `raw` are the first. It stays empty if this script did not write them.
+local function filled(log, raw, length, limit)
   local tail = (length - HEADER) / ENTRY
   if tail < 1 or tail ~= floor(tail) then return log end
   local at, before, head = unpack('<ddd', raw)
   if not (is_whole(at) and is_whole(before) and is_whole(head) and head < tail) then return log end
-  local last = unpack('<d', length == #raw and string.sub(raw, -8) or redis.call('GETRANGE', key, -8, -1))
+  local last = unpack('<d', length == #raw and string.sub(raw, -8) or redis.call('GETRANGE', log.key, -8, -1))
   if not is_whole(last) or last <= before or last - before > LARGEST then return log end
   log.raw = length == #raw and raw or nil
   log.at, log.before, log.head, log.tail, log.stored, log.used = at, before, head, tail, tail, last - before
   sliding_log.bound(log, limit)
   return log
+end
+
+-- The log under a key, or an empty one; nil and the error when the key cannot be read.
+function sliding_log.open(key, limit, now)
+  local raw = redis.pcall('GETRANGE', key, 0, SHORT - 1)
+  if type(raw) == 'table' then return nil, raw.err end
+  local length = #raw
+  if length == SHORT then length = redis.call('STRLEN', key) end
+  return filled(empty(key, now), raw, length, limit)
+end
+
+-- The log that `raw` is all of; an empty one without it. It is never written to a key of its own.
+function sliding_log.of(raw, limit, now)
+  return filled(empty(nil, now), raw, #raw, limit)
 end
 
 -- What stored entries can hold: one that another program has damaged never lives longer, or counts more, than this.
@@ -134,12 +147,18 @@ local function entries_of(log, from, to)
   return table.concat(parts)
 end
 
-local function replace(log, limit, bytes, ttl)
+-- Puts entries in place of those of the log.
+local function replace(log, limit, bytes)
   log.shift, log.added, log.head, log.tail = 0, {}, 0, #bytes / ENTRY
   log.stored = log.tail
   log.raw = pack('<ddd', log.at, log.before, 0) .. bytes
   sliding_log.bound(log, limit)
-  return redis.pcall('SET', log.key, log.raw, 'PX', ttl + SPARE)
+end
+
+-- All of the log, as `of` reads it.
+function sliding_log.bytes(log, limit)
+  replace(log, limit, entries_of(log, log.head, log.tail))
+  return log.raw
 end
 
 -- Writes what was spent. Returns the server's error, if any.
@@ -147,7 +166,7 @@ function sliding_log.save(log, limit, now)
   local ttl = log.at + limit.window - now
   local reply
   if log.raw or log.shift ~= 0 or log.head - SLACK >= log.tail - log.head then
-    reply = replace(log, limit, entries_of(log, log.head, log.tail), ttl)
+    reply = redis.pcall('SET', log.key, sliding_log.bytes(log, limit), 'PX', ttl + SPARE)
   else
     reply = redis.pcall('APPEND', log.key, entries_of(log, log.stored, log.tail))
     if type(reply) ~= 'table' then
@@ -158,8 +177,8 @@ function sliding_log.save(log, limit, now)
   return type(reply) == 'table' and reply.err or nil
 end
 
--- Hands back from the entry of that instant, then from older ones, and writes. Returns the server's error, if any.
-function sliding_log.refund(log, limit, cost, now, taken_at)
+-- Hands back from the entry of that instant, then from older ones. Returns the instant of the newest that is left, if any.
+function sliding_log.hand_back(log, limit, cost, now, taken_at)
   log.raw = log.raw or redis.call('GET', log.key)
   local left, i, kept, given = cost, log.tail, {}, 0
   while i > log.head and left > 0 do
@@ -183,12 +202,19 @@ function sliding_log.refund(log, limit, cost, now, taken_at)
     newest, total = kept[k][1], total + kept[k][2]
     parts[#parts + 1] = pack('<dd', newest, total)
   end
+  log.at, log.used = max(now, log.at), total - log.before
+  replace(log, limit, table.concat(parts))
+  return log.used > 0 and newest or nil
+end
+
+-- Hands back, and writes. Returns the server's error, if any.
+function sliding_log.refund(log, limit, cost, now, taken_at)
+  local newest = sliding_log.hand_back(log, limit, cost, now, taken_at)
   local reply
-  if total == log.before then
-    reply = redis.pcall('DEL', log.key)
+  if newest then
+    reply = redis.pcall('SET', log.key, log.raw, 'PX', newest + limit.window - now + SPARE)
   else
-    log.at, log.used = max(now, log.at), total - log.before
-    reply = replace(log, limit, table.concat(parts), newest + limit.window - now)
+    reply = redis.pcall('DEL', log.key)
   end
   return type(reply) == 'table' and reply.err or nil
 end

@@ -423,7 +423,7 @@ local function read_holds(shape)
       if shape.operation > RESET then
         check.spent = tonumber(ARGV[arg + 1])
       else
-        check.cost, check.units = tonumber(ARGV[arg + 1]), nil
+        check.cost, check.units, check.asked = tonumber(ARGV[arg + 1]), nil, nil
       end
       arg = arg + 2
     end

@@ -134,8 +134,7 @@ function sweep(algorithm: AlgorithmRow, limit: Limit, count: HeldCount, now: Mil
     if (hold.status === 'spent') {
       // Spent at its end, so that the count does not depend on when it is looked at.
       count.leased -= units
-      algorithm.take(limit, count.state, 0, end)
-      algorithm.spend(raised, count.state, units, end)
+      spendLeased(limit, raised, count.state, units, end)
     }
     if (hold.status === 'free' && end + late > now) {
       hold.status = 'ended'
@@ -150,6 +149,20 @@ function sweep(algorithm: AlgorithmRow, limit: Limit, count: HeldCount, now: Mil
   count.nextEnd = isCrowded ? Math.max(nextEnd, now + CROWD_INTERVAL) : nextEnd
   if (count.out === 0) count.nextEnd = count.lastEnd = 0
   count.nextPurge = isClosed ? now + PURGE_INTERVAL : 0
+}
+
+/** Spends what was leased until an instant. A lease that ends with its window was spent in that window. */
+function spendLeased(
+  limit: Limit,
+  raised: Limit,
+  state: State,
+  units: number,
+  end: Millis,
+): void {
+  const algorithm = algorithmOf(limit)
+  const last = algorithm.isAligned ? end - 1 : end
+  algorithm.take(limit, state, 0, last)
+  algorithm.spend(raised, state, units, last)
 }
 
 /** Whether a cost fits beside what is spent and out. The count has advanced to `now`. */
@@ -191,7 +204,8 @@ export function holdUnits(
   const { id, onEnd, late = 0 } = hold
   const known = count.holds.get(id)
   const isMore = known !== undefined && isOut(known)
-  const end = isMore ? Math.max(known.end, now + hold.life) : now + hold.life
+  const life = onEnd === 'spent' ? lifeWithin(limit, hold.life, now) : hold.life
+  const end = isMore ? Math.max(known.end, now + life) : now + life
   const total = isMore ? known.units + units : units
   const status = isMore ? known.status : onEnd
   count.holds.set(id, { status, units: total, end, late })
@@ -199,6 +213,12 @@ export function holdUnits(
   if (status === 'spent') count.leased += units
   noteEnd(count, end, late)
   spendHeld(limit, count, 0, now)
+}
+
+/** How long units may be leased at `now`: at most to the edge of their window. */
+export function lifeWithin(limit: Limit, life: Millis, now: Millis): Millis {
+  if (!algorithmOf(limit).isAligned) return life
+  return Math.min(life, limit.window - (now % limit.window))
 }
 
 /** What {@link settleHeld} did. */
@@ -255,12 +275,15 @@ export function settleHeld(
 export function fullAtHeld(limit: Limit, numbers: HeldNumbers, now: Millis): Millis {
   const algorithm = algorithmOf(limit)
   const { leased, lastEnd } = numbers
-  const state = { ...numbers.state }
-  if (leased > 0) {
-    algorithm.take(limit, state, 0, lastEnd)
-    algorithm.spend(raisedLimit(limit), state, leased, lastEnd)
-  }
+  const state = leased > 0 ? stateAtLastEnd(limit, numbers) : { ...numbers.state }
   return Math.max(lastEnd, algorithm.fullAt(limit, state, now))
+}
+
+/** What will be spent when every lease has ended, if none is settled before. */
+export function stateAtLastEnd(limit: Limit, { state, leased, lastEnd }: HeldNumbers): State {
+  const later = { ...state }
+  spendLeased(limit, raisedLimit(limit), later, leased, lastEnd)
+  return later
 }
 
 function noteEnd(count: HeldCount, end: Millis, late: Millis): void {

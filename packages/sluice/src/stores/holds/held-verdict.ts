@@ -4,7 +4,7 @@ import type { Limit } from '../../limit/limit.ts'
 import type { Source, Verdict } from '../../limit/verdict.ts'
 import type { Millis } from '../../time/clock.ts'
 import type { Booked, HeldNumbers } from './held-count.ts'
-import { fullAtHeld, raisedCost, raisedLimit, roomOf } from './held-count.ts'
+import { fullAtHeld, raisedCost, raisedLimit, roomOf, stateAtLastEnd } from './held-count.ts'
 import type { Settled } from './hold-store.ts'
 
 /** A copy of the numbers, for a verdict that outlives the next change. */
@@ -13,8 +13,8 @@ export function numbersOf({ state, out, leased, nextEnd, lastEnd }: HeldNumbers)
 }
 
 /**
- * The verdict of a count with holds. Nothing can come free before `retryAfter`: that is when enough has drained, or
- * when the next hold ends. A hold that is settled early makes room earlier.
+ * The verdict of a count with holds. `retryAfter` is when enough has drained beside what is out; if that never comes, when
+ * the next hold ends, or when what is leased has been spent and drained. Units that are handed back make room earlier.
  */
 export class HeldVerdict implements Verdict {
   readonly allowed: boolean
@@ -24,8 +24,8 @@ export class HeldVerdict implements Verdict {
   /** The count after the decision. */
   readonly numbers: HeldNumbers
   readonly held: number | undefined
-  private readonly limit: Limit
-  private readonly cost: number
+  protected readonly limit: Limit
+  protected readonly cost: number
 
   constructor(
     limit: Limit,
@@ -55,7 +55,7 @@ export class HeldVerdict implements Verdict {
   }
 
   get resetAfter(): Millis {
-    return Math.max(0, fullAtHeld(this.limit, this.numbers, this.ownInstant) - this.at)
+    return Math.max(0, this.fullAt() - this.at)
   }
 
   get availableAfter(): Millis {
@@ -70,22 +70,76 @@ export class HeldVerdict implements Verdict {
   }
 
   /** The count's own time, which is ahead of a clock that went back. */
-  private get ownInstant(): Millis {
+  protected get ownInstant(): Millis {
     return Math.max(this.at, this.numbers.state.at)
   }
 
-  private freeAfter(cost: number): Millis {
+  /** When everything is as new. */
+  protected fullAt(): Millis {
+    return fullAtHeld(this.limit, this.numbers, this.ownInstant)
+  }
+
+  /** When a cost that does not fit will fit beside what is out. */
+  protected drainedAt(cost: number): Millis {
     const { limit, numbers, ownInstant } = this
-    const { state, out, leased, nextEnd } = numbers
+    const raised = raisedLimit(limit)
+    const wanted = raisedCost(limit, raised, numbers.out, cost)
+    return algorithmOf(limit).freeAt(raised, numbers.state, wanted, ownInstant)
+  }
+
+  /** When a cost will fit that does not fit beside what is leased. */
+  protected leasesDrainedAt(cost: number): Millis {
+    const { limit, numbers } = this
+    const raised = raisedLimit(limit)
+    const state = stateAtLastEnd(limit, numbers)
+    const wanted = raisedCost(limit, raised, 0, cost)
+    return algorithmOf(limit).freeAt(raised, state, wanted, Math.max(numbers.lastEnd, state.at))
+  }
+
+  private freeAfter(cost: number): Millis {
+    const { out, leased, nextEnd } = this.numbers
+    // The end of a lease frees nothing; the end of any other hold may.
+    const isLeased = out === leased
     let instant = nextEnd
-    if (cost + out <= limit.burst) {
-      const raised = raisedLimit(limit)
-      const wanted = raisedCost(limit, raised, out, cost)
-      const drained = algorithmOf(limit).freeAt(raised, state, wanted, ownInstant)
-      // The end of a lease frees nothing; the end of any other hold may.
-      instant = out === leased ? drained : Math.min(drained, nextEnd)
-    }
+    if (cost + out <= this.limit.burst)
+      instant = isLeased ? this.drainedAt(cost) : Math.min(this.drainedAt(cost), nextEnd)
+    else if (isLeased) instant = this.leasesDrainedAt(cost)
     return Math.max(1, instant - this.at)
+  }
+}
+
+/** What a store works out of a log whose entries it does not send: instants, each 0 if it never comes. */
+export interface LogInstants {
+  readonly fullAt: Millis
+  /** When the cost fits beside what is out. */
+  readonly freeAt: Millis
+  /** When one unit more than remains does. */
+  readonly availableAt: Millis
+}
+
+/** The verdict of a log with holds, of which the entries are not known. */
+export class HeldLogVerdict extends HeldVerdict {
+  private readonly instants: LogInstants
+
+  constructor(
+    instants: LogInstants,
+    ...[limit, numbers, cost, now, allowed, source, held]: ConstructorParameters<typeof HeldVerdict>
+  ) {
+    super(limit, numbers, cost, now, allowed, source, held)
+    this.instants = instants
+  }
+
+  protected override fullAt(): Millis {
+    return this.instants.fullAt
+  }
+
+  protected override drainedAt(cost: number): Millis {
+    const { freeAt, availableAt } = this.instants
+    return cost === this.remaining + 1 ? availableAt : freeAt
+  }
+
+  protected override leasesDrainedAt(): Millis {
+    return this.numbers.lastEnd + this.limit.window
   }
 }
 

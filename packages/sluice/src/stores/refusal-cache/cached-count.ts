@@ -107,17 +107,19 @@ export function stateOf(verdict: Verdict): State | undefined {
   return verdict instanceof LazyVerdict ? verdict.next : undefined
 }
 
-/** A verdict of a log some time later. Only the entry that ends next is known, so it holds until then. */
+/** A verdict without a state some time later: of a log, or beside units out. What comes free next is all that is known. */
 function agedVerdict(verdict: Verdict, now: Millis): Verdict | undefined {
   const age = now - verdict.at
-  const { retryAfter, resetAfter, availableAfter } = verdict
+  const { allowed, remaining, retryAfter, resetAfter, availableAfter, delay } = verdict
   if (availableAfter > 0 && age >= availableAfter) return undefined
   const left = (wait: Millis): Millis => Math.max(0, wait - age)
   return {
-    ...verdict,
+    allowed,
+    remaining,
     retryAfter: retryAfter === null ? null : left(retryAfter),
     resetAfter: left(resetAfter),
     availableAfter: left(availableAfter),
+    delay,
     at: now,
     source: 'cache',
   }
