@@ -19,45 +19,76 @@ export interface Admitted {
  * ```
  */
 export function excessOf(limit: Limit, admitted: readonly Admitted[]): number {
-  if (algorithmOf(limit).hasBurst) return bucketExcess(limit, admitted)
-  return limit.algorithm === 'sliding-log'
-    ? logExcess(limit, admitted)
-    : windowExcess(limit, admitted)
+  let worst = 0
+  for (const { units } of excesses(limit, admitted)) worst = Math.max(worst, units)
+  return worst
 }
 
-/** A bucket that takes everything and drains at the rate: its highest level is the worst of all spans. */
-function bucketExcess({ quota, window, burst }: Limit, admitted: readonly Admitted[]): number {
-  let [level, highest, before] = [0, 0, 0]
+/** In order of time: answers of the store may overtake each other on their way. */
+export function inOrder<A extends Admitted>(admitted: readonly A[]): readonly A[] {
+  return admitted.toSorted((a, b) => a.at - b.at)
+}
+
+/** The excess of the worst span that ends with some admitted units; 0 or less if none exceeds the limit. */
+export interface Excess {
+  readonly at: Millis
+  readonly units: number
+}
+
+/** The excess after every unit that was admitted, in order of time. */
+export function excesses(limit: Limit, admitted: readonly Admitted[]): Iterable<Excess> {
+  if (algorithmOf(limit).hasBurst) return bucketExcesses(limit, admitted)
+  return limit.algorithm === 'sliding-log'
+    ? logExcesses(limit, admitted)
+    : windowExcesses(limit, admitted)
+}
+
+/** A bucket that takes everything and drains at the rate: its level is the worst of all spans that end there. */
+function* bucketExcesses(
+  { quota, window, burst }: Limit,
+  admitted: readonly Admitted[],
+): Generator<Excess, void> {
+  let [level, before] = [0, 0]
   for (const { at, cost } of admitted) {
     level = Math.max(0, level - (at - before) * quota) + cost * window
     before = at
-    highest = Math.max(highest, level)
+    yield { at, units: Math.ceil((level - burst * window) / window) }
   }
-  return Math.max(0, Math.ceil((highest - burst * window) / window))
 }
 
-function logExcess({ quota, window }: Limit, admitted: readonly Admitted[]): number {
-  return Math.max(0, mostWithin(window, admitted) - quota)
+function* logExcesses(
+  { quota, window }: Limit,
+  admitted: readonly Admitted[],
+): Generator<Excess, void> {
+  for (const { at, units } of sums(window, admitted)) yield { at, units: units - quota }
 }
 
 /** The most units that were admitted in any span of one length; its end does not belong to it. */
 export function mostWithin(span: Millis, admitted: readonly Admitted[]): number {
-  let [sum, highest, first] = [0, 0, 0]
-  for (const { at, cost } of admitted) {
-    sum += cost
-    for (; admitted[first]!.at <= at - span; first++) sum -= admitted[first]!.cost
-    highest = Math.max(highest, sum)
-  }
+  let highest = 0
+  for (const { units } of sums(span, admitted)) highest = Math.max(highest, units)
   return highest
 }
 
-function windowExcess({ quota, window }: Limit, admitted: readonly Admitted[]): number {
-  let [sum, highest, current] = [0, 0, -1]
+/** The units of the span of one length that ends with each of the admitted. */
+function* sums(span: Millis, admitted: readonly Admitted[]): Generator<Excess, void> {
+  let [sum, first] = [0, 0]
+  for (const { at, cost } of admitted) {
+    sum += cost
+    for (; admitted[first]!.at <= at - span; first++) sum -= admitted[first]!.cost
+    yield { at, units: sum }
+  }
+}
+
+function* windowExcesses(
+  { quota, window }: Limit,
+  admitted: readonly Admitted[],
+): Generator<Excess, void> {
+  let [sum, current] = [0, -1]
   for (const { at, cost } of admitted) {
     const number = Math.floor(at / window)
     sum = number === current ? sum + cost : cost
     current = number
-    highest = Math.max(highest, sum)
+    yield { at, units: sum - quota }
   }
-  return Math.max(0, highest - quota)
 }

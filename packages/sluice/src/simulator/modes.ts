@@ -33,6 +33,8 @@ export interface Mode {
   ownLimit(scenario: ReadScenario): Limit | undefined
   /** False when nothing bounds what the fleet admits. */
   readonly isBounded: boolean
+  /** Whether pods decide by copies of shared counts. In one interval each of them may take what the others do not see. */
+  readonly isSynced?: boolean
 }
 
 /** For how long a pod answers a refusal from memory, as the store for Redis does. */
@@ -69,9 +71,9 @@ export const MODES: Readonly<Record<ModeName, Mode>> = {
       const environment = { clock: { now }, timers, random }
       return guarded(context, withSync(withLeases(remote, {}, environment), {}, environment))
     },
-    ownLimit: () => undefined,
-    // Its bound depends on what each pod admits: packages/sluice/test/coordination/synced.test.ts holds it.
-    isBounded: false,
+    ownLimit: ({ limit, pods }) => shareOf(limit, pods),
+    isBounded: true,
+    isSynced: true,
   },
   local: {
     store: ({ scenario, clock }) =>

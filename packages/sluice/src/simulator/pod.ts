@@ -3,6 +3,7 @@ import { SluiceError } from '../errors.ts'
 import type { Verdict } from '../limit/verdict.ts'
 import type { Exchanged, RemoteHoldStore, Settlement } from '../stores/holds/hold-store.ts'
 import { isPromise, type Check, type Store } from '../stores/store.ts'
+import type { Millis } from '../time/clock.ts'
 import type { Timers } from '../time/timers.ts'
 import type { Mode, PodContext } from './modes.ts'
 import type { Random } from './random.ts'
@@ -16,8 +17,8 @@ export type OnVerdict = (verdict: Verdict) => void
 /** A process. It may crash, and lose what it knew; stand still, and go on; or be restarted. */
 export class Pod {
   isUp = true
-  /** Times that it began again with nothing. */
-  restarts = 0
+  /** When it ended, with all that it knew. */
+  readonly ends: Millis[] = []
   private readonly scenario: ReadScenario
   private readonly mode: Mode
   private readonly world: VirtualTime
@@ -60,6 +61,7 @@ export class Pod {
 
   /** Ends without a word. */
   crash(): void {
+    this.ends.push(this.world.clock())
     this.life += 1
     this.isUp = false
     this.waiting.length = 0
@@ -75,7 +77,6 @@ export class Pod {
   restart(): void {
     this.isUp = true
     this.isSuspended = false
-    this.restarts += 1
     this.store = this.start()
   }
 

@@ -2,10 +2,11 @@
 import type { Source, Verdict } from '../limit/verdict.ts'
 import { memoryStore, type MemoryStore } from '../stores/memory/memory-store.ts'
 import type { Check } from '../stores/store.ts'
-import { excessOf, mostWithin, type Admitted } from './excess.ts'
+import { boundsOf, type ByPod, type Losses } from './bounds.ts'
+import { excessOf, inOrder, mostWithin, type Admitted } from './excess.ts'
 import type { Mode } from './modes.ts'
 import type { ReadScenario } from './read-scenario.ts'
-import type { Bound, KeyCount, Latency, SimulationResult, Timeline } from './result.ts'
+import type { KeyCount, Latency, SimulationResult, Timeline } from './result.ts'
 import type { VirtualTime } from './virtual-time.ts'
 
 /** Steps of the timeline. */
@@ -21,18 +22,10 @@ interface KeyRecord {
   refused: number
   refusedSince: number | undefined
   longestRefused: number
-  /** Admitted by the shared store, by units leased from it, or by a refusal cache. */
-  readonly shared: Admitted[]
+  /** Admitted by the shared store, by units leased from it, or by a copy of its count. */
+  readonly shared: ByPod[]
   /** Admitted by a pod's own counts. */
   readonly own: Admitted[]
-}
-
-/** What the faults of a run cost, in times. */
-export interface Losses {
-  /** Times that the store lost writes. */
-  readonly store: number
-  /** Times that a pod began again with nothing. */
-  readonly pods: number
 }
 
 /** The record of a run. */
@@ -40,6 +33,7 @@ export class SimulationRecord {
   retries = 0
   asked = 0
   private readonly scenario: ReadScenario
+  private readonly mode: Mode
   private readonly world: VirtualTime
   private readonly start: number
   private readonly keys = new Map<string, KeyRecord>()
@@ -55,8 +49,9 @@ export class SimulationRecord {
   private idealUnits = 0
   private allowedUnits = 0
 
-  constructor(scenario: ReadScenario, world: VirtualTime) {
+  constructor(scenario: ReadScenario, mode: Mode, world: VirtualTime) {
     this.scenario = scenario
+    this.mode = mode
     this.world = world
     this.start = world.now
     this.ideals = memoryStore({ clock: world.clock })
@@ -75,8 +70,8 @@ export class SimulationRecord {
     this.count('ideal')
   }
 
-  /** A request that arrived at an instant is decided. */
-  decides({ key, cost }: Check, verdict: Verdict, arrivedAt: number): void {
+  /** A request that arrived at an instant is decided by a pod. */
+  decides({ key, cost }: Check, verdict: Verdict, arrivedAt: number, pod: number): void {
     const now = this.world.now
     const record = this.recordOf(key)
     const { allowed, source } = verdict
@@ -94,12 +89,14 @@ export class SimulationRecord {
     this.allowed += 1
     this.allowedUnits += cost
     record.refusedSince = undefined
-    const isShared = source === 'store' || source === 'lease' || source === 'cache'
-    const list = isShared ? record.shared : record.own
-    list.push({ at: verdict.at, cost })
+    // By units or a copy of its own, a pod decides now; the store has decided when it says.
+    const isHere = source === 'lease' || (source === 'memory' && this.mode.isSynced === true)
+    const at = isHere ? this.world.clock() : verdict.at
+    if (isHere || source === 'store') record.shared.push({ at, cost, pod })
+    else record.own.push({ at, cost })
   }
 
-  result(mode: Mode, storeCalls: number, losses: Losses): SimulationResult {
+  result(storeCalls: number, losses: Losses): SimulationResult {
     const { scenario, decisions, idealUnits, allowedUnits, timeline, step } = this
     const { name, seed, limit, pods, lasts } = scenario
     this.ideals.close()
@@ -120,9 +117,9 @@ export class SimulationRecord {
       ideal: idealUnits,
       over: share(allowedUnits - idealUnits),
       under: share(idealUnits - allowedUnits),
-      excess: this.worst(({ shared, own }) => excessOf(limit, sorted([...shared, ...own]))),
-      peak: this.worst(({ shared, own }) => mostWithin(limit.window, sorted([...shared, ...own]))),
-      bounds: mode.isBounded && scenario.onFailure !== 'open' ? this.bounds(mode, losses) : [],
+      excess: this.worst(({ shared, own }) => excessOf(limit, inOrder([...shared, ...own]))),
+      peak: this.worst(({ shared, own }) => mostWithin(limit.window, inOrder([...shared, ...own]))),
+      bounds: boundsOf(scenario, this.mode, [...this.keys.values()], losses),
       storeCalls,
       storeCallsPerDecision: decisions === 0 ? 0 : storeCalls / decisions,
       latency: this.latency(),
@@ -130,25 +127,6 @@ export class SimulationRecord {
       timeline: { step, ...timeline },
       keys: this.keyCounts(),
     }
-  }
-
-  /** Lost writes hand out a burst once more, and so does a pod that begins again with what it counts itself. */
-  private bounds(mode: Mode, losses: Losses): Bound[] {
-    const { limit, pods } = this.scenario
-    const bounds = [
-      bound(
-        'the shared store',
-        losses.store * limit.burst,
-        this.worst(({ shared }) => excessOf(limit, sorted(shared))),
-      ),
-    ]
-    const own = mode.ownLimit(this.scenario)
-    if (own !== undefined) {
-      const together = { ...own, quota: own.quota * pods, burst: own.burst * pods }
-      const measured = this.worst((record) => excessOf(together, sorted(record.own)))
-      bounds.push(bound('the pods by themselves', losses.pods * own.burst, measured))
-    }
-    return bounds
   }
 
   private worst(excess: (record: KeyRecord) => number): number {
@@ -203,13 +181,4 @@ export class SimulationRecord {
     const worst = hit.sort((a, b) => b.refused - a.refused).slice(0, WORST_KEYS)
     return { count: all.length, hit: hit.length, worst }
   }
-}
-
-function bound(about: string, units: number, measured: number): Bound {
-  return { about, units, measured, holds: measured <= units }
-}
-
-/** In order of time: answers of the store may overtake each other on their way. */
-function sorted(admitted: readonly Admitted[]): readonly Admitted[] {
-  return admitted.toSorted((a, b) => a.at - b.at)
 }

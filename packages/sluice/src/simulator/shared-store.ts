@@ -2,6 +2,7 @@
 import { SluiceError } from '../errors.ts'
 import { LazyVerdict } from '../limit/take.ts'
 import type { Verdict } from '../limit/verdict.ts'
+import { HeldVerdict } from '../stores/holds/held-verdict.ts'
 import type { Exchanged, Settlement } from '../stores/holds/hold-store.ts'
 import { withHolds, type MemoryHoldStore } from '../stores/holds/with-holds.ts'
 import { memoryStore } from '../stores/memory/memory-store.ts'
@@ -32,13 +33,11 @@ export class SharedStore {
   isUp = true
   /** Calls that arrived. */
   calls = 0
-  /** Times that writes were lost. */
-  losses = 0
+  /** When writes were lost. */
+  readonly losses: Millis[] = []
   private readonly world: VirtualTime
   private log: LoggedCall[] | undefined
   private counts: MemoryHoldStore
-  /** When writes were last lost. */
-  private lostAt: Millis = -Infinity
   private isStalled = false
   private readonly held: (() => void)[] = []
   /** Overrides the clock while a log is replayed. */
@@ -76,8 +75,7 @@ export class SharedStore {
 
   /** A replica takes over that has not seen the writes since an instant. */
   failOver(knownUntil: Millis): void {
-    this.losses += 1
-    this.lostAt = this.world.clock()
+    this.losses.push(this.world.clock())
     this.counts.close()
     this.counts = this.fresh()
     const kept = (this.log ?? []).filter(({ at }) => at <= knownUntil)
@@ -100,7 +98,8 @@ export class SharedStore {
   /** A store that may have lost what is leased leases nothing until that has ended, as the script for Redis does. */
   private isLearning({ operation, checks }: StoreCall, now: Millis): boolean {
     if (operation !== 'exchange') return false
-    return checks.some(({ leaseLife }) => leaseLife !== undefined && now < this.lostAt + leaseLife)
+    const lostAt = this.losses.at(-1) ?? -Infinity
+    return checks.some(({ leaseLife }) => leaseLife !== undefined && now < lostAt + leaseLife)
   }
 
   private execute({ operation, settlements, checks }: StoreCall): Exchanged {
@@ -122,11 +121,12 @@ function learning(): SluiceError {
 /** A verdict as it comes over the network: a copy, which later calls do not change. */
 function fromStore(verdict: Verdict): Verdict {
   const source = 'store'
-  // The state of a log is not sent; other states are a few numbers, which the refusal cache reads.
-  if (verdict.constructor === LazyVerdict) {
-    const copy = Object.create(LazyVerdict.prototype) as object
-    return Object.assign(copy, verdict, { source }) as LazyVerdict
-  }
+  // The state of a log is not sent; other states are a few numbers, which the refusal cache and synced counts read.
+  for (const { prototype } of [LazyVerdict, HeldVerdict])
+    if (Object.getPrototypeOf(verdict) === prototype) {
+      const copy = Object.create(prototype) as object
+      return Object.assign(copy, verdict, { source }) as Verdict
+    }
   const { allowed, remaining, retryAfter, resetAfter, availableAfter, delay, at, held } = verdict
   const numbers = { remaining, retryAfter, resetAfter, availableAfter, delay, at }
   return { allowed, ...numbers, source, ...(held !== undefined && { held }) }

@@ -54,7 +54,7 @@ class Simulation {
     )
     this.shared = new SharedStore(this.world, losesSome)
     const mode = MODES[scenario.mode]
-    this.record = new SimulationRecord(scenario, this.world)
+    this.record = new SimulationRecord(scenario, mode, this.world)
     this.pods = Array.from(
       { length: scenario.pods },
       () => new Pod(scenario, mode, this.world, this.shared, this.chance.fork()),
@@ -69,13 +69,10 @@ class Simulation {
     const calls = this.shared.calls
     this.isOver = true
     await world.passUntil(START + scenario.lasts + PATIENCE)
-    const restarts = this.pods.reduce((sum, pod) => sum + pod.restarts, 0)
+    const ends = this.pods.flatMap((pod) => pod.ends)
     for (const pod of this.pods) pod.close()
     this.shared.close()
-    return this.record.result(MODES[scenario.mode], calls, {
-      store: this.shared.losses,
-      pods: restarts,
-    })
+    return this.record.result(calls, { store: this.shared.losses, pods: ends })
   }
 
   private isOver = false
@@ -105,7 +102,7 @@ class Simulation {
     if (attempt > 0) this.record.retries += 1
     const pod = this.podFor(key, random)
     pod?.take(checks, (verdict) => {
-      this.record.decides(checks[0], verdict, arrivedAt)
+      this.record.decides(checks[0], verdict, arrivedAt, this.pods.indexOf(pod))
       const { retry } = traffic
       if (verdict.allowed || retry === undefined || attempt >= retry.attempts) return
       const wait = waitOf(retry, verdict.retryAfter, attempt, random)

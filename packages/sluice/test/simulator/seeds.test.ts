@@ -45,7 +45,7 @@ function scenarioOf(seed: number): Scenario {
     lasts,
     limit: limit({ algorithm, quota, window, ...(hasBurst && { burst: between(1, 2 * quota) }) }),
     traffic: [pick(kinds), pick(kinds)],
-    mode: modes[seed % modes.length]!,
+    mode: pick(modes),
     pods,
     routing: pick<Routing>(['balanced', 'sticky', { skewed: 0.8 }]),
     store: {

@@ -59,6 +59,21 @@ describe('a simulation', () => {
     expect(latency.max).toBeLessThanOrEqual(4 + 1e-9)
   })
 
+  it('decides synced counts in the pods, and holds them to their formula', async () => {
+    const traffic = [
+      { shape: 'bursts', rate: '4000/s', on: 200, off: 1800, name: 'a' },
+      { shape: 'poisson', rate: '20/s', name: 'a' },
+    ] as const
+    const result = await simulate({ ...busy, traffic, mode: 'synced', limit: '500/s' })
+    expect(result.bySource.memory).toBeGreaterThan(500)
+    expect(result.storeCallsPerDecision).toBeLessThan(0.5)
+    const [shared] = result.bounds
+    expect(shared).toMatchObject({ about: 'the shared store', holds: true })
+    expect(shared!.units).toBeGreaterThan(0)
+    // Bursts everywhere at once do exceed the limit.
+    expect(shared!.measured).toBeGreaterThan(0)
+  })
+
   it('answers an outage by the fallback, and counts what a crash loses', async () => {
     const result = await simulate({
       ...busy,
