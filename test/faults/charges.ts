@@ -1,9 +1,8 @@
 // What the server has charged when all is over, read through the store by a client that was not there.
 import { setTimeout as pause } from 'node:timers/promises'
-import { createLimiter } from '../../packages/sluice/src/index.ts'
-import { redisStore } from '../../packages/sluice/src/redis/index.ts'
 import { onceKey, type Orders, type Target } from './orders.ts'
 import { connectTo } from './pod-clients.ts'
+import { limiterBy } from './pod-limiter.ts'
 
 /** What is charged to a one-shot key. */
 export interface Charge {
@@ -17,9 +16,8 @@ const TOGETHER = 200
 /** What is charged to each of a pod's one-shot keys. */
 export async function chargesOf(orders: Orders, target: Target, count: number): Promise<Charge[]> {
   const { client, close } = await connectTo('ioredis', target)
-  const { quota, window, prefix, name } = orders
-  const store = redisStore(client, { prefix, timeout: 20_000 })
-  const limiter = createLimiter({ limit: { quota, window }, store, resilience: false })
+  const { quota, window, name } = orders
+  const limiter = limiterBy(orders, client, 20_000, false)
   const look = async (number: number): Promise<Charge> => {
     for (let attempt = 1; ; attempt++) {
       try {

@@ -1,6 +1,7 @@
 // Every fault of the lab, through every client, at the length that its figures need. Counts are judged as they are;
 // times only so far that nothing hangs: `npm run faults` judges them.
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { isLong } from '../length.ts'
 import { clientKinds } from './orders.ts'
 import { broken, type Slack } from './judge.ts'
 import { type Outcome, runScenario } from './lab.ts'
@@ -36,7 +37,8 @@ function run(scenario: Scenario): Promise<Outcome> {
 }
 
 describe.concurrent.each(Object.entries(scenarios).toReversed())('%s', (_, all) => {
-  describe.each(all as readonly Scenario[])('$name', (scenario) => {
+  const chosen = (all as readonly Scenario[]).filter(({ isExtra }) => isLong || isExtra !== true)
+  describe.each(chosen)('$name', (scenario) => {
     let outcome: Promise<Outcome> | undefined
     test.each(clientKinds)('through %s', { timeout: 170_000 }, async (client) => {
       outcome ??= run(scenario)

@@ -34,6 +34,8 @@ export interface Orders {
   readonly isImmediate?: boolean
   /** Only this long (in ms) a caller waits; then it aborts. */
   readonly patience?: number
+  /** Whether the limit is leased. */
+  readonly isLeased?: boolean
 }
 
 /** What the lab asks of a running pod. */

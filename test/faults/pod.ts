@@ -1,26 +1,22 @@
 // One process of an application under load, as the lab starts many: `node pod.js <orders>`, then by messages.
-import { createLimiter, type Limiter } from '../../packages/sluice/src/index.ts'
-import { redisStore } from '../../packages/sluice/src/redis/index.ts'
+import type { Limiter } from '../../packages/sluice/src/index.ts'
 import { Load } from './load.ts'
 import type { Message, Orders, Request } from './orders.ts'
 import { connectTo } from './pod-clients.ts'
+import { limiterBy } from './pod-limiter.ts'
 
 async function main(orders: Orders): Promise<void> {
   // A pod ends with its lab, also while it still connects.
   process.on('disconnect', () => process.exit())
   const say = (message: Message): Promise<void> =>
     new Promise((resolve) => void process.send!(message, undefined, undefined, () => resolve()))
-  const { client, target, prefix, timeout, quota, window, connections } = orders
+  const { client, target, timeout, connections } = orders
   const connected = await Promise.all(
     Array.from({ length: connections }, () => connectTo(client, target)),
   )
-  const limiters = connected.map((one): Limiter =>
-    createLimiter({
-      limit: { quota, window },
-      store: redisStore(one.client, { prefix, timeout }),
-      // Otherwise every pod would write to the console when the store is lost, and when it is back.
-      resilience: { onEvent: () => {} },
-    }),
+  const limiters = connected.map((one) =>
+    // Otherwise every pod would write to the console when the store is lost, and when it is back.
+    limiterBy(orders, one.client, timeout, { onEvent: () => {} }),
   )
   const load = new Load(orders, limiters, () => void say({ is: 'spent' }))
 

@@ -75,4 +75,6 @@ export interface Scenario {
   readonly isPatient?: boolean
   /** Clients that run one after the other instead of side by side. */
   readonly isAlone?: boolean
+  /** Runs in `npm run faults` and `npm run test:long` alone. */
+  readonly isExtra?: boolean
 }

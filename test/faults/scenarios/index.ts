@@ -2,6 +2,7 @@
 import type { Scenario } from '../scenario.ts'
 import { clocks } from './clocks.ts'
 import { damaged } from './damaged.ts'
+import { leased } from './leased.ts'
 import { unreachable } from './unreachable.ts'
 import { minutes } from './minutes.ts'
 import { processes } from './process.ts'
@@ -20,4 +21,5 @@ export const scenarios = {
   topology,
   clocks,
   processes,
+  leased,
 } as const satisfies Record<string, readonly Scenario[]>
