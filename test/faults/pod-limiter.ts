@@ -1,6 +1,10 @@
 // The limiter of the lab: one limit for every key, by a round trip each or by leases.
 import { withCoordination } from '../../packages/sluice/src/coordination/index.ts'
-import { createLimiter, type Limiter, type ResilienceOptions } from '../../packages/sluice/src/index.ts'
+import {
+  createLimiter,
+  type Limiter,
+  type ResilienceOptions,
+} from '../../packages/sluice/src/index.ts'
 import { redisStore, type RedisClient } from '../../packages/sluice/src/redis/index.ts'
 import type { Orders } from './orders.ts'
 

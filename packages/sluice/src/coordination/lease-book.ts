@@ -180,12 +180,7 @@ export class LeaseBook {
     return { count, id, check }
   }
 
-  private granted(
-    { count, id, check }: Wish,
-    verdict: Verdict,
-    sentAt: number,
-    now: number,
-  ): void {
+  private granted({ count, id, check }: Wish, verdict: Verdict, sentAt: number, now: number): void {
     const units = verdict.held ?? 0
     if (units > 0) {
       const meanwhile = (count.expected(now) / this.horizon) * 2 * this.roundTrip

@@ -216,7 +216,8 @@ export class LeasedStore implements AsyncStore {
     }
     const later = this.clock.now()
     if (!isAllowed) this.putBack(local)
-    for (const { index, count, lease } of local) verdicts[index] = this.verdictOf(count, lease, later)
+    for (const { index, count, lease } of local)
+      verdicts[index] = this.verdictOf(count, lease, later)
     return verdicts
   }
 

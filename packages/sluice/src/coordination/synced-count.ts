@@ -7,28 +7,42 @@ import { HeldVerdict, numbersOf } from '../stores/holds/held-verdict.ts'
 import type { Check } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
 
+/** What one call carried of a count: units taken here, and units that it asked for. */
+export interface Sent {
+  readonly sent: number
+  readonly asked: number
+  /** Calls are numbered in the order in which they are sent. */
+  readonly number: number
+}
+
 /** One count of which each process keeps a copy. */
 export class SyncedCount {
   readonly space: string
   readonly key: string
   readonly limit: Limit
   readonly slowestQuota: number | undefined
-  /** Whether a call that books what was taken here is under way. */
-  isSyncing = false
+  /** Calls under way that book what was taken here. */
+  private syncs = 0
   /** Whether requests are decided here; what was last reported. */
   isLocal = false
   /** Syncs since anything was last wanted. */
   idleSyncs = 0
   private readonly raised: Limit
   private numbers: HeldNumbers | undefined
-  /** The store's time of the last answer, and the latest instant here that it may correspond to. */
+  /** The store's time of the last answer, and the earliest and the latest instant here that it may correspond to. */
   private at: Millis = 0
+  private sentAt = 0
   private answeredAt = 0
   /** From here on others may have taken more than the bound allows for. */
   private validUntil = -Infinity
   /** Units taken here that are not on their way to the store. */
   unsent = 0
+  /** Units taken here that are on their way to the store. */
   private underWay = 0
+  /** Units that the store is asked for at this moment: it may grant them before its answer is seen here. */
+  private asked = 0
+  /** The number of the call whose answer was last taken over. */
+  private learned = 0
   /** Units that others took between the last two answers. */
   private others = 0
 
@@ -47,7 +61,8 @@ export class SyncedCount {
     if (numbers === undefined || now >= this.validUntil) return undefined
     const at = this.storeTime(now)
     // Twice what others took lately: they may do so again before this process sees it.
-    if (this.roomAt(numbers, at) - cost < 2 * this.others) return undefined
+    if (this.roomAt(numbers, at) - this.asked - cost < 2 * this.others) return undefined
+    if (this.mayBeNextWindow(numbers, now)) return undefined
     algorithmOf(limit).spend(this.raised, numbers.state, cost, at)
     this.unsent += cost
     return new HeldVerdict(limit, numbersOf(numbers), cost, at, true, 'memory')
@@ -67,45 +82,62 @@ export class SyncedCount {
   isLocalAt(now: number): boolean {
     const { numbers } = this
     if (numbers === undefined || now >= this.validUntil) return false
-    return this.roomAt(numbers, this.storeTime(now)) - 1 >= 2 * this.others
+    return this.roomAt(numbers, this.storeTime(now)) - this.asked - 1 >= 2 * this.others
   }
 
-  /** Marks what was taken here as under way. Returns the check that books it. */
-  send(): Check {
+  /** Whether a call that books what was taken here is under way. */
+  get isSyncing(): boolean {
+    return this.syncs > 0
+  }
+
+  /** Marks what was taken here as under way. Returns the check that books it. `asked`: units that the call asks for besides. */
+  send(asked: number): Check {
     const { space, key, limit, slowestQuota } = this
     const cost = this.unsent
-    this.isSyncing = true
-    this.underWay = cost
+    this.syncs += 1
+    this.asked += asked
+    this.underWay += cost
     this.unsent = 0
     const place = { space, key, limit, slowestQuota, holds: true }
     return { ...place, cost, shadow: true, partial: true, booked: true }
   }
 
-  /** The store has booked what was sent. Returns the units for which there was no room. */
-  learn(verdict: Verdict, now: number, validUntil: number): number {
-    const sent = this.underWay
-    this.isSyncing = false
-    this.underWay = 0
-    if (!(verdict instanceof HeldVerdict)) return 0
+  /** The store has booked what was sent, and answered; `taken` are units that it granted besides. */
+  learn(
+    { sent, asked, number }: Sent,
+    verdict: Verdict,
+    taken: number,
+    sentAt: number,
+    now: number,
+    validUntil: number,
+  ): void {
+    this.syncs -= 1
+    this.asked -= asked
+    this.underWay -= sent
+    // An older answer says nothing new.
+    if (!(verdict instanceof HeldVerdict) || verdict.at < this.at || number < this.learned) return
+    this.learned = number
     const { numbers: before } = this
-    const expected = before === undefined ? undefined : this.roomAt(before, verdict.at)
+    const expected = before === undefined ? undefined : this.roomAt(before, verdict.at) - taken
     const numbers = numbersOf(verdict.numbers)
     this.at = verdict.at
+    this.sentAt = sentAt
     this.answeredAt = now
     this.validUntil = validUntil
     this.numbers = numbers
-    if (this.unsent > 0)
-      algorithmOf(this.limit).spend(this.raised, numbers.state, this.unsent, verdict.at)
+    // What the answer may not know of.
+    const unseen = this.unsent + this.underWay
+    if (unseen > 0) algorithmOf(this.limit).spend(this.raised, numbers.state, unseen, verdict.at)
     const room = this.roomAt(numbers, verdict.at)
     this.others = expected === undefined ? 0 : Math.max(0, expected - room)
-    return sent - (verdict.held ?? 0)
   }
 
   /** The call failed: what was sent is kept, and sent again. */
-  keep(): void {
-    this.isSyncing = false
-    this.unsent += this.underWay
-    this.underWay = 0
+  keep({ sent, asked }: Sent): void {
+    this.syncs -= 1
+    this.asked -= asked
+    this.unsent += sent
+    this.underWay -= sent
   }
 
   /** Forgets the total and what was taken here. */
@@ -122,6 +154,16 @@ export class SyncedCount {
     return (
       algorithm.remaining(raised, numbers.state, at) - raisedCost(limit, raised, numbers.out, 0)
     )
+  }
+
+  /** Whether the store may have begun another window, in which the cost would count. */
+  private mayBeNextWindow({ state }: HeldNumbers, now: number): boolean {
+    const { limit } = this
+    const algorithm = algorithmOf(limit)
+    if (algorithm.hasBurst) return false
+    const later = { ...state }
+    algorithm.take(limit, later, 0, this.at + Math.ceil(now - this.sentAt))
+    return later.at !== state.at
   }
 
   /** The earliest that the store's time may be. */

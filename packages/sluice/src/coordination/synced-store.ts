@@ -20,7 +20,7 @@ import {
   type LeaseEnvironment,
   type SyncOptions,
 } from './options.ts'
-import { SyncedCount } from './synced-count.ts'
+import { SyncedCount, type Sent } from './synced-count.ts'
 
 /** Part of the interval after which totals are too old, and after which they are asked for. */
 const VALID = 0.5
@@ -60,6 +60,7 @@ export class SyncedStore implements AsyncStore {
   private readonly onEvent: (event: CoordinationEvent) => void
   private readonly stats: LeaseStats
   private readonly isSharded: boolean
+  private calls = 0
   private timer: unknown
   private isClosed = false
 
@@ -172,14 +173,11 @@ export class SyncedStore implements AsyncStore {
     const alone = checks.length === 1 && first!.cost === 1 ? this.countFor(first!) : undefined
     if (alone !== undefined) return [await this.gatherings.take(alone, first!)]
     const counts = checks.flatMap((check) => (isSynced(check) ? (this.countFor(check) ?? []) : []))
-    return this.flush(
-      [...new Set(counts)].filter(({ isSyncing }) => !isSyncing),
-      checks.map(heldIfSynced),
-    )
+    return this.flush([...new Set(counts)], checks.map(heldIfSynced))
   }
 
   private async takePart(count: SyncedCount, check: Check): Promise<Verdict> {
-    const [verdict] = await this.flush(count.isSyncing ? [] : [count], [check])
+    const [verdict] = await this.flush([count], [check])
     return verdict!
   }
 
@@ -191,24 +189,39 @@ export class SyncedStore implements AsyncStore {
     const { clock } = this.environment
     const { stats } = this
     const sentAt = clock.now()
-    const bookings = counts.map((count) => count.send())
+    const asked = counts.map((count) =>
+      checks.reduce((sum, check) => (isOn(count, check) ? sum + check.cost : sum), 0),
+    )
+    const bookings = counts.map((count, i) => count.send(asked[i]!))
+    const number = this.calls++
+    const sent = bookings.map(({ cost }, i): Sent => ({ sent: cost, asked: asked[i]!, number }))
     if (counts.length > 0) stats.flushes += 1
     let verdicts: readonly Verdict[]
     try {
       ;({ verdicts } = await this.store.exchange([], [...bookings, ...checks]))
     } catch (error) {
       if (counts.length > 0) stats.failedFlushes += 1
-      for (const count of counts) count.keep()
+      for (const [i, count] of counts.entries()) count.keep(sent[i]!)
       throw error
     }
     const now = clock.now()
+    const validUntil = sentAt + this.interval * VALID
+    const answers = verdicts.slice(counts.length)
     for (const [i, count] of counts.entries()) {
-      const over = count.learn(verdicts[i]!, now, sentAt + this.interval * VALID)
+      const booked = verdicts[i]!
+      const over = sent[i]!.sent - (booked.held ?? 0)
       stats.overshoot += over
       stats.maxOvershoot = Math.max(stats.maxOvershoot, over)
+      // The checks come after what was booked, so the last answer about the count knows everything.
+      const last = checks.findLastIndex((check) => isOn(count, check))
+      const granted = checks.reduce(
+        (sum, check, j) => (isOn(count, check) ? sum + grantedOf(check, answers[j]!) : sum),
+        0,
+      )
+      count.learn(sent[i]!, answers[last] ?? booked, granted, sentAt, now, validUntil)
       this.noteSwitch(count, now)
     }
-    return verdicts.slice(counts.length)
+    return answers
   }
 
   private noteSwitch(count: SyncedCount, now: number): void {
@@ -259,6 +272,17 @@ export class SyncedStore implements AsyncStore {
     for (let i = 0; i < counts.length; i += size) groups.push(counts.slice(i, i + size))
     return groups
   }
+}
+
+/** Whether a check is about a count. */
+function isOn(count: SyncedCount, { space, key }: Check): boolean {
+  return key === count.key && space === count.space
+}
+
+/** Units that the store granted. */
+function grantedOf({ cost, partial }: Check, { allowed, held = 0 }: Verdict): number {
+  if (partial === true) return held
+  return allowed ? cost : 0
 }
 
 function held(check: Check): Check {

@@ -29,7 +29,7 @@ export interface Losses {
 /**
  * The bounds of a mode; none if it has none. Lost writes hand out a burst once more, and so does a pod that begins again
  * with what it counts itself. Of synced counts, all pods but one may have taken in one interval what the others have not
- * seen, and a pod that ends takes that along.
+ * seen; the last one too if calls are lost; and a pod that ends takes that along.
  */
 export function boundsOf(
   scenario: ReadScenario,
@@ -41,8 +41,11 @@ export function boundsOf(
   const { limit, pods } = scenario
   const unseen = mode.isSynced === true ? mostPerInterval(keys) : 0
   const shared = keys.map((key) => key.shared)
+  const [, longest] = scenario.latency
+  const isReliable = scenario.faults.length === 0 && longest < scenario.timeout
+  const unaware = isReliable ? pods - 1 : pods
   const beyond = (at: Millis): number =>
-    until(store, at) * limit.burst + (pods - 1 + until(ends, at)) * unseen
+    until(store, at) * limit.burst + (unaware + until(ends, at)) * unseen
   const bounds = [bound('the shared store', limit, shared, beyond)]
   const own = mode.ownLimit(scenario)
   if (own !== undefined) {

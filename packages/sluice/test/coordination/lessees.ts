@@ -25,6 +25,8 @@ export interface LinkOptions {
   /** The part of calls that are lost before the store, and the part whose answers are lost. */
   readonly lostCalls: number
   readonly lostAnswers: number
+  /** Whether no call of a process overtakes another one of it. */
+  readonly isOrdered?: boolean
 }
 
 /** How its processes lease, and add up their counts. */
@@ -41,6 +43,8 @@ export class Process {
   private isStopped = false
   private isCrashed = false
   private waiting: (() => void)[] = []
+  /** When the last call arrived at the store. */
+  private lastThere = 0
   /** Milliseconds for which the monotonic clock has stood still. */
   private asleep = 0
 
@@ -126,7 +130,9 @@ export class Process {
     const isLost = this.fleet.isCut || random.chance(link.lostCalls)
     const isAnswerLost = random.chance(link.lostAnswers)
     return new Promise((resolve, reject) => {
-      const there = time.now + random.next() * link.latency
+      const straight = time.now + random.next() * link.latency
+      const there = link.isOrdered === true ? Math.max(straight, this.lastThere) : straight
+      this.lastThere = there
       const back = there + random.next() * link.latency
       const late = new SluiceError('store-timeout', 'lost', { transient: true })
       if (isLost || isAnswerLost) time.at(time.now + TIMEOUT, () => this.happen(() => reject(late)))

@@ -44,8 +44,9 @@ async function walk(
     latency: random.whole(0, 40),
     lostCalls: random.chance(0.5) ? 0 : random.next() * 0.2,
     lostAnswers: random.chance(0.5) ? 0 : random.next() * 0.2,
+    isOrdered: random.chance(0.8),
   }
-  const size = random.whole(2, 8)
+  const size = random.whole(1, 8)
   const fleet = new LeaseFleet(random, size, { interval: INTERVAL }, link)
   for (let i = 0; i < 300; i++) {
     const process = random.pick(fleet.processes)
@@ -57,7 +58,10 @@ async function walk(
   await fleet.time.pass(5000)
   const record = fleet.admitted.get('k') ?? []
   const { units } = excessOf(rule, record)
-  return { units, bound: (size - 1) * mostPerInterval(fleet), fleet, rule }
+  // The store does not know what a flush carried that it did not get, or got after another call.
+  const isReliable = link.lostCalls === 0 && link.lostAnswers === 0 && link.isOrdered
+  const unseen = isReliable ? size - 1 : size
+  return { units, bound: unseen * mostPerInterval(fleet), fleet, rule }
 }
 
 describe.each(['token-bucket', 'gcra', 'fixed-window', 'sliding-window'] as const)(

@@ -152,13 +152,7 @@ function sweep(algorithm: AlgorithmRow, limit: Limit, count: HeldCount, now: Mil
 }
 
 /** Spends what was leased until an instant. A lease that ends with its window was spent in that window. */
-function spendLeased(
-  limit: Limit,
-  raised: Limit,
-  state: State,
-  units: number,
-  end: Millis,
-): void {
+function spendLeased(limit: Limit, raised: Limit, state: State, units: number, end: Millis): void {
   const algorithm = algorithmOf(limit)
   const last = algorithm.isAligned ? end - 1 : end
   algorithm.take(limit, state, 0, last)
