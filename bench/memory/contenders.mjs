@@ -48,6 +48,11 @@ export const contenders = [
   ours('fixed-window'),
   ours('sliding-window'),
   {
+    name: 'sluice sliding-log, 32 stamps',
+    kind: 'ours',
+    load: async () => (await import('./ours.mjs')).stampedLog,
+  },
+  {
     name: 'sluice token-bucket, read',
     kind: 'ours',
     load: async () => (await import('./ours.mjs')).oneLimitRead,

@@ -20,6 +20,17 @@ export const oneLimit = (algorithm) => (/** @type {Settings} */ settings) => {
   }
 }
 
+/** A sliding log that keeps 32 instants, whatever the quota. @param {Settings} settings */
+export function stampedLog({ burst, window }) {
+  const limiter = createLimiter({
+    limit: { algorithm: 'sliding-log', window, quota: burst, stamps: 32 },
+  })
+  return {
+    run: runOf((/** @type {string} */ key) => limiter.check(key).allowed),
+    exhaust: (/** @type {string} */ key) => limiter.check(key, limiter.check(key).remaining),
+  }
+}
+
 /** One limit, and of every decision also what goes into response headers. @param {Settings} settings */
 export function oneLimitRead(settings) {
   const limiter = createLimiter({ limit: limitFor(settings, 'token-bucket') })

@@ -28,6 +28,8 @@ export function report({ machine, rounds, speed, memory }) {
     ratioTable(speed, floors),
     '## Ours / best floor that reads the clock for every decision (paired, median)',
     ratioTable(speed, plainFloors),
+    '## Time of 32 stamps / of the sliding window (paired, median)',
+    stampsTable(speed),
     '## Refused / allowed (paired, median)',
     refusedTable(speed),
     '## Memory, 16-character keys',
@@ -67,6 +69,17 @@ function ratioTable(speed, others) {
     ])
   const against = ['against', ...rivals.map((rival) => rival?.contender ?? '-')]
   return markdownTable(['', ...columns.map(titleOf)], [against, ...rows])
+}
+
+/** @param {SpeedResult[]} speed */
+function stampsTable(speed) {
+  const columns = columnsOf(speed)
+  const ratios = columns.map((column) => {
+    const stamps = cellOf(speed, 'sluice sliding-log, 32 stamps', column)
+    const window = cellOf(speed, 'sluice sliding-window', column)
+    return stamps && window ? figure(pairedRatio(window.rates, stamps.rates)) : '-'
+  })
+  return markdownTable(['', ...columns.map(titleOf)], [['32 stamps', ...ratios]])
 }
 
 /** @param {SpeedResult[]} speed */

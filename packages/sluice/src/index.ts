@@ -58,7 +58,13 @@ export {
   type IdentifyRefusal,
   type OnDecision,
 } from './decision/decide.ts'
-export { watchThresholds, type ThresholdEvent } from './decision/thresholds.ts'
+export {
+  watchThresholds,
+  type OnSettled,
+  type SettledCheck,
+  type ThresholdEvent,
+  type ThresholdWatch,
+} from './decision/thresholds.ts'
 export { closestName } from './options/suggest.ts'
 export { visibleOutcomes, type RuleCheck, type VisibleOutcome } from './decision/lazy-decision.ts'
 export { explain, waitText } from './decision/explain.ts'

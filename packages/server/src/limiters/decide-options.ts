@@ -5,8 +5,9 @@ import {
   type Attributes,
   type DecideOptions,
   type Millis,
-  type OnDecision,
+  type OnSettled,
   type Store,
+  type ThresholdWatch,
 } from 'sluice'
 import type { Block } from '../controls/control.ts'
 import type { KnownBlocks } from '../controls/live-controls.ts'
@@ -30,7 +31,7 @@ export interface DecisionSurroundings {
   /** What operators have blocked; undefined when they cannot. */
   readonly blocks?: KnownBlocks | undefined
   /** Makes the observer of thresholds for a policy. */
-  readonly thresholds?: ((policy: string) => OnDecision) | undefined
+  readonly thresholds?: ((policy: string) => ThresholdWatch) | undefined
   /** Called with the name of every policy and domain that decides by a remote store. */
   readonly onRules?: ((name: string) => void) | undefined
   /** Called with how long a decision took that the remote store made, and how many it stands for. */
@@ -50,7 +51,7 @@ export function decideOptions(
     onRules,
     onStoreAnswer,
   }: DecisionSurroundings,
-): DecideOptions {
+): DecideOptions & { readonly onSettled?: OnSettled | undefined } {
   const isRemote = store.sync !== true
   if (isRemote) onRules?.(counted.name)
   const metrics = decisions.of(counted)
@@ -84,6 +85,7 @@ export function decideOptions(
   }
   return {
     store,
+    onSettled: noteThresholds?.settled,
     blocked:
       blocks &&
       ((attributes) => {

@@ -8,7 +8,10 @@ import type { MakeLimiter } from './registry.ts'
 /** How limiters are made for as long as the service runs. */
 export function limiterMaker(surroundings: DecisionSurroundings): MakeLimiter {
   return (policy: Policy) => {
-    const { store, blocked, onDecision, isTimed, identify } = decideOptions(policy, surroundings)
+    const { store, blocked, onDecision, isTimed, identify, onSettled } = decideOptions(
+      policy,
+      surroundings,
+    )
     const around = {
       ...(blocked && { blocked }),
       ...(onDecision && { onDecision }),
@@ -19,7 +22,12 @@ export function limiterMaker(surroundings: DecisionSurroundings): MakeLimiter {
       return createLimiter({ policy, store, ...around })
     const holding = keepingHolds(store)
     const limiter = createLimiter({ policy, store: holding, ...around })
-    const budget = createBudget({ policy, store: holding, ...around })
+    const budget = createBudget({
+      policy,
+      store: holding,
+      ...around,
+      ...(onSettled && { onSettled }),
+    })
     const hasSlots = policy.rules.some(({ concurrency }) => concurrency !== undefined)
     return Object.assign(limiter, { budget: countedBudget(budget, surroundings.held), hasSlots })
   }

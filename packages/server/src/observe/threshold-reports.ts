@@ -1,5 +1,5 @@
 // What the service does when a key crosses a threshold: counts it, logs it and sends it to the webhooks.
-import { watchThresholds, type OnDecision } from 'sluice'
+import { watchThresholds, type ThresholdWatch } from 'sluice'
 import type { Log } from '../log/log.ts'
 import type { MetricRegistry } from '../metrics/registry.ts'
 import type { Webhooks } from './webhooks.ts'
@@ -9,7 +9,7 @@ export function thresholdReports(
   webhooks: Webhooks,
   metrics: MetricRegistry,
   log: Log,
-): (policy: string) => OnDecision {
+): (policy: string) => ThresholdWatch {
   const events = metrics
     .counter('sluice_threshold_events_total', 'Thresholds of quotas that keys have crossed.', [])
     .with()

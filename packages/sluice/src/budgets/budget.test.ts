@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { watchThresholds } from '../decision/thresholds.ts'
 import { memoryStore } from '../stores/memory/memory-store.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
 import type { Timers } from '../time/timers.ts'
@@ -203,6 +204,38 @@ describe('a slot', () => {
     expect([a, b, c].map((one) => one!.allowed)).toEqual([true, true, false])
     budget.settle(a!.id, 5)
     expect(budget.reserve({ user: 'u' }, 10).allowed).toBe(true)
+  })
+})
+
+describe('thresholds of a budget', () => {
+  it.each<[NonNullable<BudgetRule['limit']>, number]>([
+    [{ quota: 1000, window: '1h', algorithm: 'fixed-window' }, 3_600_000],
+    [{ quota: 1000, window: 'day', timeZone: 'UTC' }, 86_400_000],
+    [{ quota: 1000, window: '1h' }, 3_600_000],
+  ])('are crossed by what is reserved and by what is settled, once: %j', (limit, quietUntil) => {
+    const clock = fakeClock()
+    const events: unknown[] = []
+    const watch = watchThresholds(({ rule, key, threshold, used, quietUntil }) =>
+      events.push([rule, key, threshold, used, quietUntil]),
+    )
+    const budget = createBudget({
+      policy: { name: 'llm', rules: [{ ...tokens, limit, debt: 200, thresholds: [50, 80, 100] }] },
+      store: memoryStore({ clock }),
+      onDecision: watch,
+      onSettled: watch.settled,
+    })
+    const settled = (estimate: number, actual: number): readonly unknown[] => {
+      const { id } = budget.reserve({ team: 'a' }, estimate)
+      budget.settle(id, actual)
+      budget.settle(id, actual)
+      return events.splice(0)
+    }
+    expect(settled(100, 450)).toEqual([])
+    // The reservation alone crosses 50 %.
+    expect(settled(60, 0)).toEqual([['tokens', 'a', 50, 510, quietUntil]])
+    expect(settled(10, 300)).toEqual([])
+    expect(settled(10, 60)).toEqual([['tokens', 'a', 80, 810, quietUntil]])
+    expect(settled(10, 250)).toEqual([['tokens', 'a', 100, 1060, quietUntil]])
   })
 })
 

@@ -2,6 +2,7 @@
 import { decide, type DecideOptions, type DecisionRequest } from '../decision/decide.ts'
 import type { Decision } from '../decision/decision.ts'
 import type { RuleCheck } from '../decision/lazy-decision.ts'
+import type { OnSettled } from '../decision/thresholds.ts'
 import { SluiceError } from '../errors.ts'
 import { failingChecks, parseAttributes } from '../limiter/policy-limiter.ts'
 import { matchRules, requireCost } from '../limiter/match-rules.ts'
@@ -108,6 +109,7 @@ export interface PolicyBudgetOptions {
   readonly hashKeys: boolean
   readonly store: HoldStore
   readonly deciding: Omit<DecideOptions, 'store'>
+  readonly onSettled?: OnSettled | undefined
   readonly timers: Timers
   readonly release: () => MaybePromise<void>
 }
@@ -288,13 +290,13 @@ export class PolicyBudget {
     id: string,
     bookingOf: (rule: RuleInCode, attributes: Attributes) => Booking,
   ): MaybePromise<Settlements> {
-    const { store, name, hashKeys } = this.options
+    const { store, name, hashKeys, onSettled } = this.options
     const { hold, attributes, units, isDegraded } = readId(id, name)
     const settlements: Settlement[] = []
     const shares: Settlement[] = []
     const rules: string[] = []
-    for (const check of this.matched(attributes, 1).checks) {
-      if (check.holds !== true) continue
+    const checks = this.matched(attributes, 1).checks.filter(({ holds }) => holds === true)
+    for (const check of checks) {
       const rule = check.rule as RuleInCode
       const booking = bookingOf(rule, attributes)
       rules.push(rule.name)
@@ -307,8 +309,11 @@ export class PolicyBudget {
     // The fallback has charged the estimate to this process's share.
     if (isDegraded) return degradedSettlements(units)
     const all = shares.length === 0 ? settlements : [...settlements, ...shares]
-    const answered = ({ settled }: Exchanged): Settlements =>
-      summary(shares.length === 0 ? settled : settled.slice(0, rules.length), rules)
+    const answered = ({ settled }: Exchanged): Settlements => {
+      const answer = summary(shares.length === 0 ? settled : settled.slice(0, rules.length), rules)
+      if (onSettled !== undefined) report(onSettled, checks, answer, attributes)
+      return answer
+    }
     const exchanged = store.exchange(all, [])
     if (!isPromise(exchanged)) return answered(exchanged)
     return exchanged.then(answered, (error: unknown) => {
@@ -342,6 +347,21 @@ export class PolicyBudget {
       )
     return matchRules(rules, attributes, cost, hashKeys)
   }
+}
+
+/** Reports what a settlement has charged. */
+function report(
+  onSettled: OnSettled,
+  checks: readonly RuleCheck[],
+  { rules }: Settlements,
+  attributes: Attributes,
+): void {
+  const charged = rules.flatMap(({ status, charged, remaining, debt, at }, i) =>
+    charged > 0 && (status === 'settled' || status === 'late')
+      ? [{ check: checks[i]!, charged, remaining, debt, at }]
+      : [],
+  )
+  if (charged.length > 0) onSettled(charged, attributes)
 }
 
 /** Costs are remembered by rule and, where it is known, by model. */

@@ -1,5 +1,6 @@
 // Makes budgets: from a policy, on any store that keeps holds.
 import type { DecideOptions } from '../decision/decide.ts'
+import type { OnSettled } from '../decision/thresholds.ts'
 import { show, SluiceError } from '../errors.ts'
 import { rememberPolicy } from '../limiter/policy-behind.ts'
 import { checkOptionNames } from '../options/unknown-option.ts'
@@ -30,6 +31,8 @@ export interface BudgetOptions<S extends Store = Store> extends Omit<DecideOptio
   readonly hashKeys?: boolean
   /** What happens when a remote store is slow, unreachable or wrong; false: its errors reject. */
   readonly resilience?: ResilienceOptions | false
+  /** Observes what settlements charge, such as `settled` of `watchThresholds`. It must not throw. */
+  readonly onSettled?: OnSettled
   /** For tests. Default: the runtime's own. */
   readonly timers?: Timers
 }
@@ -44,6 +47,7 @@ const OPTIONS = [
   'resilience',
   'timers',
   'onDecision',
+  'onSettled',
   'isTimed',
   'identify',
   'blocked',
@@ -82,6 +86,7 @@ export function createBudget<S extends Store = SyncStore>(options: BudgetOptions
     hashKeys,
     store,
     deciding,
+    onSettled: options.onSettled,
     timers,
     release,
   })

@@ -1,6 +1,7 @@
 // Events when a key has used so many percent of a quota: once for each crossing, and not again within the same window.
 import type { Limit } from '../limit/limit.ts'
 import type { Attributes } from '../policy/policy.ts'
+import { periodAt, type Calendar } from '../time/calendar.ts'
 import type { Millis } from '../time/clock.ts'
 import type { DecisionRequest, OnDecision } from './decide.ts'
 import type { Decision } from './decision.ts'
@@ -23,6 +24,24 @@ export interface ThresholdEvent {
   readonly quietUntil: Millis
 }
 
+/** What a settlement of a budget charged in one count. */
+export interface SettledCheck {
+  readonly check: RuleCheck
+  readonly charged: number
+  readonly remaining: number
+  /** Units by which the count is beyond its limit. */
+  readonly debt: number
+  readonly at: Millis
+}
+
+/** Called after each settlement that charged something. It must not throw. */
+export type OnSettled = (settled: readonly SettledCheck[], attributes: Attributes) => void
+
+/** Observes decisions and, of budgets, settlements: `createBudget({ policy, onDecision: watch, onSettled: watch.settled })`. */
+export interface ThresholdWatch extends OnDecision {
+  readonly settled: OnSettled
+}
+
 /** Crossings that are remembered at most; beyond that the oldest is forgotten and may be reported again. */
 const MAX_CROSSINGS = 10_000
 
@@ -37,9 +56,9 @@ const MAX_CROSSINGS = 10_000
  * const limiter = createLimiter({ policy, onDecision })
  * ```
  */
-export function watchThresholds(listener: (event: ThresholdEvent) => void): OnDecision {
+export function watchThresholds(listener: (event: ThresholdEvent) => void): ThresholdWatch {
   const quiet = new Map<string, Millis>()
-  return (decision, request) => {
+  const onDecision: OnDecision = (decision, request) => {
     if (decision.degraded || !request.checks.some(hasThresholds)) return
     const outcomes = visibleOutcomes(decision)
     for (const [i, check] of request.checks.entries()) {
@@ -49,6 +68,40 @@ export function watchThresholds(listener: (event: ThresholdEvent) => void): OnDe
         report(quiet, listener, eventOf(check, outcome, request, decision.at, threshold))
     }
   }
+  const settled: OnSettled = (counts, attributes) => {
+    for (const count of counts)
+      for (const threshold of crossedBySettling(count))
+        report(quiet, listener, eventOfSettling(count, attributes, threshold))
+  }
+  return Object.assign(onDecision, { settled })
+}
+
+/** The thresholds that the charge has crossed. Those that the hold had crossed before are quiet by now. */
+function crossedBySettling({ check, charged, remaining, debt }: SettledCheck): readonly number[] {
+  const { burst } = check.limit
+  const used = burst - remaining + debt
+  return (check.rule.thresholds ?? []).filter((threshold) => {
+    const units = (threshold / 100) * burst
+    return used - charged < units && used >= units
+  })
+}
+
+function eventOfSettling(
+  { check, remaining, debt, at }: SettledCheck,
+  attributes: Attributes,
+  threshold: number,
+): ThresholdEvent {
+  const { rule, key, limit } = check
+  const used = limit.burst - remaining + debt
+  const quietUntil = endOfWindow(limit, at)
+  return { rule: rule.name, key, attributes, threshold, used, limit, at, quietUntil }
+}
+
+/** When a window that holds this instant ends; one window later, where windows slide or begin with a request. */
+function endOfWindow(limit: Limit, at: Millis): Millis {
+  if (limit.calendar !== undefined) return periodAt(limit as Calendar, at).end
+  if (limit.algorithm !== 'fixed-window' || limit.anchor !== undefined) return at + limit.window
+  return at - (at % limit.window) + limit.window
 }
 
 function hasThresholds({ rule }: RuleCheck): boolean {

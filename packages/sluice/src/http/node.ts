@@ -5,14 +5,8 @@ import { handle, sendByNode, type Next, type NodeFlow } from './node-middleware.
 import type { AnyBudget } from './held-requests.ts'
 import type { AnyLimiter, HttpOptions } from './options.ts'
 
-export {
-  PRIORITIES,
-  shed,
-  type Priority,
-  type Shedder,
-  type ShedLoad,
-  type ShedOptions,
-} from './shed.ts'
+export { PRIORITIES, type Priority, type PriorityOptions } from './priority.ts'
+export { shed, type Shedder, type ShedLoad, type ShedOptions } from './shed.ts'
 
 /** Goes on with `next`, or sends the refusal. */
 export type Middleware<Q, S> = (request: Q, response: S, next: Next) => void

@@ -99,6 +99,35 @@ describe('shed', () => {
     expect(send({ 'x-priority': 'critical' })).toBeUndefined()
   })
 
+  it('knows how important a request is by a function, its route, or a header field', () => {
+    const { send, work } = server({
+      priority: ({ headers }) => (headers['x-admin'] === '1' ? 'critical' : undefined),
+      routes: { '/checkout': 'critical', '/exports/{id}': 'background' },
+      header: 'X-Importance',
+    })
+    work(50)
+    const held = [send(), send(), send()]
+    expect(held.every((response) => response !== undefined)).toBe(true)
+    // Background requests are shed by now, critical ones are not.
+    expect(send({ 'x-importance': 'background' })).toBeUndefined()
+    expect(send({}, '/exports/7?full=1')).toBeUndefined()
+    expect(send({ 'x-importance': 'critical' }, '//exports/7')).toBeUndefined()
+    expect(send()).toBeDefined()
+    // Now normal ones are shed too.
+    expect(send({ 'x-priority': 'critical' })).toBeUndefined()
+    expect(send({ 'x-importance': 'urgent' })).toBeUndefined()
+    expect(send({ 'x-importance': 'background' }, '/checkout')).toBeDefined()
+    expect(send({ 'x-admin': '1' }, '/exports/7')).toBeDefined()
+    expect(send({ 'x-importance': 'critical' })).toBeDefined()
+  })
+
+  it('gives clients no say if there is no header field', () => {
+    const { send, work } = server({ header: false })
+    work(50)
+    for (let i = 0; i < 4; i++) send()
+    expect(send({ 'x-priority': 'critical' })).toBeUndefined()
+  })
+
   it('sheds while the event loop is late, and stops soon after', () => {
     const { send, loop } = server({ maxDelay: 50 })
     loop(0)
@@ -151,6 +180,9 @@ describe('shed', () => {
     [{ maxDelay: 0 }, /shed: maxDelay is 0/],
     [{ priority: 'high' }, /shed: priority is "high"; accepted: a function/],
     [{ maxdelay: 5 }, /maxDelay/],
+    [{ header: '' }, /shed: header is ""; accepted: the name of a header field, or false/],
+    [{ routes: { '/a': 'high' } }, /shed: routes\['\/a'\] is "high"; accepted: critical/],
+    [{ routes: { 'no slash': 'normal' } }, /no slash/],
   ])('refuses a mistake: %j', (options, message) => {
     expect(() => shed(options as ShedOptions)).toThrow(message)
   })

@@ -4,17 +4,10 @@ import { backgroundTimers, type Timers } from '../time/timers.ts'
 import { preciseClock, type Millis } from '../time/clock.ts'
 import { LoadEstimate } from './load-estimate.ts'
 import type { NodeRequest, NodeResponse } from './node-adapter.ts'
-
-/** How important requests are, the first the most. */
-export const PRIORITIES = ['critical', 'normal', 'background'] as const
-
-/** How important a request is. */
-export type Priority = (typeof PRIORITIES)[number]
+import { priorityReader, type Priority, type PriorityOptions } from './priority.ts'
 
 /** What `shed` may be told. It needs nothing. */
-export interface ShedOptions<Q extends NodeRequest = NodeRequest> {
-  /** How important a request is. Default: its header field `x-priority`, else `normal`. */
-  readonly priority?: (request: Q) => Priority | undefined
+export interface ShedOptions<Q extends NodeRequest = NodeRequest> extends PriorityOptions<Q> {
   /** Requests that always pass. Default: those for `/health`, `/healthz`, `/livez`, `/readyz`, `/ready` and `/live`. */
   readonly always?: (request: Q) => boolean
   /** The delay of the event loop, in milliseconds, at which the server counts as full. Default 50. */
@@ -64,9 +57,9 @@ const HEALTH = /^\/(?:health|healthz|livez|readyz|ready|live)(?:\?|$)/
 export function shed<Q extends NodeRequest, S extends NodeResponse>(
   options: ShedOptions<Q> = {},
 ): Shedder<Q, S> {
-  const names = ['priority', 'always', 'maxDelay', 'onShed', 'clock', 'timers']
+  const names = ['priority', 'routes', 'header', 'always', 'maxDelay', 'onShed', 'clock', 'timers']
   const reader = new OptionReader('shed', options, names)
-  const priorityOf = reader.callable('priority', options.priority, headerPriority)
+  const priorityOf = priorityReader(options, reader)
   const always = reader.callable('always', options.always, isHealthCheck)
   const clock = reader.callable('clock', options.clock, preciseClock)
   const maxDelay = reader.number('maxDelay', options.maxDelay, 50, { least: 1, most: 60_000 })
@@ -81,11 +74,8 @@ export function shed<Q extends NodeRequest, S extends NodeResponse>(
 
   const middleware = (request: Q, response: S, next: () => void): void => {
     if (always(request)) return next()
-    const priority = priorityOf(request) ?? 'normal'
-    const cutOff = CUT_OFF[priority]
-    if (cutOff === undefined)
-      reader.wrong('priority', priority, `a function that returns ${PRIORITIES.join(', ')}`)
-    if (estimate.pressure >= cutOff) {
+    const priority = priorityOf(request)
+    if (estimate.pressure >= CUT_OFF[priority]) {
       counts[priority] += 1
       refuse(response)
       onShed?.(request, priority, load())
@@ -133,11 +123,6 @@ function refuse(response: NodeResponse): void {
       detail: 'The server is overloaded. Try again later.',
     }),
   )
-}
-
-function headerPriority({ headers }: NodeRequest): Priority | undefined {
-  const value = headers['x-priority']
-  return PRIORITIES.find((name) => name === value)
 }
 
 function isHealthCheck({ url = '' }: NodeRequest): boolean {
