@@ -79,20 +79,22 @@ function idIn({ id }: Body): string {
 
 function numberIn(body: Body, field: string): number | undefined {
   const value = body[field]
-  if (value === undefined || typeof value === 'number') return value
-  throw wrongField(field, `${shown(value)}; accepted: a whole number of units`)
+  if (value === undefined || isUnits(value)) return value
+  throw wrongField(field, `${shown(value)}; accepted: a whole number of units, 0 to 2^53 - 1`)
+}
+
+function isUnits(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0
 }
 
 const KINDS = ['input', 'cached', 'output']
 
 function actualIn({ actual }: Body): number | Usage {
-  if (typeof actual === 'number') return actual
+  if (isUnits(actual)) return actual
   const isUsage =
     typeof actual === 'object' &&
     actual !== null &&
-    Object.entries(actual).every(
-      ([kind, tokens]) => KINDS.includes(kind) && typeof tokens === 'number',
-    )
+    Object.entries(actual).every(([kind, tokens]) => KINDS.includes(kind) && isUnits(tokens))
   if (isUsage) return actual as Usage
   const found = actual === undefined ? 'missing' : shown(actual)
   throw wrongField(

@@ -12,6 +12,8 @@ const policies = [
   },
   { name: 'plain', rules: [{ name: 'per-key', by: ['key'], limit: '5/h' }] },
 ]
+/** The id of a reservation that nobody made. */
+const ID = `nobody.${btoa(JSON.stringify(['llm', { team: 'a' }, 5, 0, 0])).replaceAll('=', '')}`
 const team = { policy: 'llm', attributes: { team: 'a' } }
 
 describe('budgets over HTTP', () => {
@@ -45,7 +47,18 @@ describe('budgets over HTTP', () => {
     ['/v1/settle', { id: 'none', actual: 1 }, 404, 'id'],
     ['/v1/settle', { actual: 1 }, 400, 'id'],
     ['/v1/settle', { id: 'x.y', actual: 'much' }, 404, 'id'],
-    ['/v1/reserve', { ...team, estimate: 1.5 }, 400, 'cost'],
+    ['/v1/reserve', { ...team, estimate: 1.5 }, 400, 'estimate'],
+    ['/v1/reserve', { ...team, estimate: -1 }, 400, 'estimate'],
+    ['/v1/reserve', { ...team, estimate: 2 ** 53 }, 400, 'estimate'],
+    ['/v1/enter', { ...team, cost: 0.5 }, 400, 'cost'],
+    ['/v1/settle', { id: ID, actual: -1 }, 400, 'actual'],
+    ['/v1/settle', { id: ID, actual: 1.5 }, 400, 'actual'],
+    ['/v1/settle', { id: ID, actual: 2 ** 53 }, 400, 'actual'],
+    ['/v1/settle', { id: ID, actual: { input: -1 } }, 400, 'actual'],
+    ['/v1/settle', { id: ID, actual: { inputs: 1 } }, 400, 'actual'],
+    ['/v1/settle', { id: ID, actual: 1 }, 404, 'id'],
+    ['/v1/extend', { id: ID }, 404, 'id'],
+    ['/v1/cancel', { id: ID }, 404, 'id'],
     ['/v1/reserve', { ...team, estimate: '5' }, 400, 'estimate'],
     ['/v1/reserve', { ...team, cost: 5 }, 400, 'cost'],
     ['/v1/reserve', { policy: 'plain', key: 'a' }, 400, 'policy'],
