@@ -63,8 +63,8 @@ function routePriority(
   const match = routeMatcher([...byPattern.keys()])
   // A path that servers read in different ways is as important as the least of its routes.
   const find = memoizeRecent((path) => {
-    const found = match(path).map((pattern) => PRIORITIES.indexOf(byPattern.get(pattern)!))
-    return { priority: found.length === 0 ? undefined : PRIORITIES[Math.max(...found)] }
+    const found = match(path).map((pattern) => byPattern.get(pattern)!)
+    return { priority: PRIORITIES.findLast((priority) => found.includes(priority)) }
   })
   return (path) => find(path).priority
 }
