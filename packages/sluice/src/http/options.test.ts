@@ -9,7 +9,7 @@ describe('mistakes in options', () => {
     [
       '100/min',
       undefined,
-      /the first argument is "100\/min"; accepted: a limiter, or options such as/,
+      /the first argument is "100\/min"; accepted: a limiter, a budget, or options such as/,
     ],
     [undefined, undefined, /the first argument is undefined/],
     [{}, undefined, /neither limit nor policy/],

@@ -211,11 +211,12 @@ describe('the gRPC interceptor', () => {
       'grpc.service_config': JSON.stringify({ methodConfig: [methodConfig] }),
     })
     services.push(service)
-    await service.call('get', {}, 'first')
+    // From before the first call: a busy machine may answer it so late that the second need not wait.
     const begun = performance.now()
+    await service.call('get', {}, 'first')
     const { code } = await service.call('get', {}, 'second')
     expect(code).toBe(OK)
-    expect(performance.now() - begun).toBeGreaterThan(150)
+    expect(performance.now() - begun).toBeGreaterThan(240)
     expect(service.handled).toEqual(['first', 'second'])
   })
 
