@@ -38,6 +38,9 @@ export async function makeRedisScript() {
     '/** Decides plain takes from buckets, at less cost. */',
     `export const TAKE_BUCKETS: Script = ${scriptOf(await sourceOf('take-buckets'))}`,
     '',
+    '/** Decides plain takes of one check each, all by one limit, at the least cost. */',
+    `export const TAKE_EACH: Script = ${scriptOf(await sourceOf('take-each'))}`,
+    '',
   ].join('\n')
 }
 

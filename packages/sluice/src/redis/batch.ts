@@ -4,7 +4,7 @@ import type { Verdict } from '../limit/verdict.ts'
 import type { Millis } from '../time/clock.ts'
 import { storeError } from './redis-errors.ts'
 import { answerOf, type Reply } from './reply.ts'
-import { TAKE_ALL, TAKE_BUCKETS, type Script } from './script.generated.ts'
+import { TAKE_ALL, TAKE_BUCKETS, TAKE_EACH, type Script } from './script.generated.ts'
 import { addHoldArgs, type Shape } from './shape.ts'
 import type { Check } from '../stores/store.ts'
 import type { Settled } from '../stores/holds/hold-store.ts'
@@ -14,6 +14,9 @@ export type Answer = readonly Verdict[] | readonly Settled[] | string
 
 /** Shapes in one call are numbered by the characters from this code on. */
 const ZERO = 48
+
+/** The place of the time among the arguments of take-each.lua. */
+const TIME = 6
 
 /** One script call. Its names are all in one cluster slot. */
 export class Batch {
@@ -32,8 +35,8 @@ export class Batch {
   readonly shapes: Shape[] = []
   /** For each request the number of its shape, from 1. */
   private readonly numbers: number[] = []
-  /** The checks of requests with holds, which differ within a shape. */
-  private readonly ownChecks = new Map<number, readonly Check[]>()
+  /** The checks of requests with holds, which differ within a shape; made for the first of them. */
+  private ownChecks: Map<number, readonly Check[]> | undefined = undefined
   private isPlain = true
   private isSimple = true
   /** Whether the call may act after we have given it up: it only hands back units, or reports those that were spent. */
@@ -58,17 +61,31 @@ export class Batch {
     if (!shape.isSimple || isTwice) this.isSimple = false
     if (shape.operation !== 'refund' && shape.operation !== 'settle') this.mayActLate = false
     for (const name of names) this.names.push(name)
-    if (shape.hasHolds) this.ownChecks.set(this.numbers.length, checks)
+    if (shape.hasHolds) (this.ownChecks ??= new Map()).set(this.numbers.length, checks)
     return this.numbers.push(number) - 1
   }
 
   get script(): Script {
-    return this.isPlain ? TAKE_BUCKETS : TAKE_ALL
+    if (!this.isPlain) return TAKE_ALL
+    return this.singleArgs === undefined ? TAKE_BUCKETS : TAKE_EACH
+  }
+
+  /** The arguments of single takes that are all alike; undefined when these are others. */
+  private get singleArgs(): readonly string[] | undefined {
+    return this.shapes.length === 1 ? this.shapes[0]!.singleArgs : undefined
   }
 
   /** The script's arguments; `time` is '' for the server's own, `latest` the last instant at which it may act. */
   argsFor(time: string, latest: Millis): readonly string[] {
     const { shapes, numbers } = this
+    if (this.isPlain && this.singleArgs !== undefined) {
+      const args = [String(latest)]
+      for (const arg of this.singleArgs) args.push(arg)
+      if (time === '') return args
+      while (args.length < TIME) args.push('')
+      args.push(time)
+      return args
+    }
     if (this.isPlain) {
       const args = [time, String(latest), shapes.length === 1 ? '' : this.numbersText()]
       for (const { plainArgs } of shapes) for (const arg of plainArgs!) args.push(arg)
@@ -78,7 +95,7 @@ export class Batch {
     const args = [time, String(latest), String(shapes.length), isSimple, this.numbersText()]
     for (const shape of shapes) for (const arg of shape.args) args.push(arg)
     for (let i = 0; i < numbers.length; i++) {
-      const own = this.ownChecks.get(i)
+      const own = this.ownChecks?.get(i)
       if (own !== undefined) addHoldArgs(args, own)
     }
     return args
@@ -128,7 +145,7 @@ export class Batch {
   }
 
   private checksOf(request: number): readonly Check[] {
-    return this.ownChecks.get(request) ?? this.shapes[this.numbers[request]! - 1]!.checks
+    return this.ownChecks?.get(request) ?? this.shapes[this.numbers[request]! - 1]!.checks
   }
 
   private numbersText(): string {

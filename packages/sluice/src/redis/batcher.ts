@@ -104,10 +104,11 @@ export class Batcher {
   }
 
   private readonly begin = (batch: Batch): void => {
-    batch.deadline = this.options.clock() + this.options.timeout
+    const now = this.options.clock()
+    batch.deadline = now + this.options.timeout
     this.inFlight += 1
     this.timeouts.add(batch)
-    this.send(batch, true)
+    this.send(batch, true, now)
   }
 
   /** The shape of a request: one of the batch, one that was kept, or a new one. */
@@ -124,7 +125,7 @@ export class Batcher {
   }
 
   /** Sends the hash of the script, and the script itself only if the server does not know it. Nothing else is sent twice. */
-  private send(batch: Batch, mayRepeat: boolean): void {
+  private send(batch: Batch, mayRepeat: boolean, sentAt: Millis): void {
     const { connection, clock, serverClock } = this.options
     const { script, names } = batch
     const failed = (cause: unknown): void => this.fail(batch, storeError(cause))
@@ -137,8 +138,7 @@ export class Batcher {
         serverClock === undefined ? '' : String(serverClock()),
         isBounded ? serverTime.at(batch.deadline) : ANY_TIME,
       )
-      const sentAt = clock()
-      const received = (reply: unknown): void => {
+      const read = (reply: unknown): void => {
         const values = reply as readonly unknown[]
         // Negative: the call came too late by the server's clock and did nothing. Unless we have given up, it was not
         // late: we did not know that clock yet, or it was set. It may be sent again.
@@ -146,7 +146,7 @@ export class Batcher {
         const now = Math.abs(Number(values[0]))
         serverTime.learn(now, sentAt, clock())
         if (isLate) {
-          if (mayRepeat && !batch.settled) this.send(batch, false)
+          if (mayRepeat && !batch.settled) this.send(batch, false, clock())
           else this.fail(batch, callExpired())
           return
         }
@@ -155,13 +155,19 @@ export class Batcher {
         if (this.settle(batch)) batch.settle()
         else this.refundLate(batch)
       }
-      connection
-        .evalsha(script.hash, names, args)
-        .then(received, (error: unknown) => {
-          if (!isNoScript(error)) throw error
-          return connection.eval(script.text, names, args).then(received)
-        })
-        .catch(failed)
+      // Not by a promise that catches: it would cost as much as the rest of a call that is alone.
+      const received = (reply: unknown): void => {
+        try {
+          read(reply)
+        } catch (cause) {
+          failed(cause)
+        }
+      }
+      connection.evalsha(script.hash, names, args, sentAt).then(received, (error: unknown) => {
+        if (isNoScript(error))
+          connection.eval(script.text, names, args).then(received, failed).catch(failed)
+        else failed(error)
+      })
     } catch (cause) {
       failed(cause)
     }

@@ -2,10 +2,11 @@
 import type { Millis } from '../time/clock.ts'
 import type { ClientAdapter, ScriptRunner } from './client-adapter.ts'
 import { systemRedisEnvironment, type RedisEnvironment } from './environment.ts'
-import { SharedConnection } from './shared-connection.ts'
+import { SharedConnection, type RunHash } from './shared-connection.ts'
 
 /** Runs scripts for a store, and reports when there is a new connection. */
 export interface RedisConnection extends ScriptRunner {
+  readonly evalsha: RunHash
   /** Whether keys are spread over slots that one call may not mix. */
   readonly cluster: boolean
   /** Calls a function whenever there is a new connection. Returns what ends that. */

@@ -43,11 +43,23 @@ export function redisKeys(prefix: string): (space: string, key: string) => strin
 /** The key as it stands between the braces: without braces, not empty, not long, and the same in UTF-8. */
 function tagOf(key: string): string {
   const isFit = key.length * 3 <= LONGEST_TAG || isShort(key, LONGEST_TAG)
-  if (isFit && PLAIN.test(key) && !key.startsWith(HASHED)) return key
+  if (isFit && isPlainTag(key) && !key.startsWith(HASHED)) return key
   return HASHED + sha256(key)
 }
 
-/** One or more characters without braces and lone surrogates. */
+/** Whether a key is one or more characters without braces and lone surrogates. */
+function isPlainTag(key: string): boolean {
+  // Most keys are ASCII, and reading them here costs less than a regular expression.
+  for (let i = 0; i < key.length; i++) {
+    const code = key.charCodeAt(i)
+    if (code > 127) return PLAIN.test(key)
+    if (code === OPEN || code === CLOSE) return false
+  }
+  return key.length > 0
+}
+
+const OPEN = 0x7b
+const CLOSE = 0x7d
 const PLAIN = /^[^{}\ud800-\udfff]+$/u
 
 /** Whether every name may begin with this. */

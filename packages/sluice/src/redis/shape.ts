@@ -53,6 +53,8 @@ export interface Shape {
   readonly args: readonly string[]
   /** The same for the script of plain takes from buckets; undefined when this is none. */
   readonly plainArgs: readonly string[] | undefined
+  /** The same for the script of single plain takes, behind the deadline; undefined when this is none. */
+  readonly singleArgs: readonly string[] | undefined
   /** Whether the part of the script that decides most requests with holds can decide this one. */
   readonly isSimple: boolean
   /** Whether a count keeps holds, so that each request has arguments of its own. */
@@ -70,6 +72,7 @@ export function shapeOf(operation: Operation, checks: readonly Check[], now: Mil
     checks,
     args: [OPERATIONS[operation], length, ...checks.flatMap((check) => argsOf(check, now))],
     plainArgs: isPlain ? [length, ...checks.flatMap(plainArgsOf)] : undefined,
+    singleArgs: isPlain && checks.length === 1 ? singleArgsOf(checks[0]!) : undefined,
     isSimple: (operation === 'take' || operation === 'settle') && checks.every(isSimpleCheck),
     hasHolds: checks.some(({ holds }) => holds === true),
     isLasting: checks.every(({ limit }) => limit.calendar === undefined),
@@ -201,6 +204,20 @@ function isSimpleCheck(check: TracedCheck & Partial<SettleCheck>): boolean {
 function plainArgsOf(check: Check): string[] {
   const { quota, window, burst } = check.limit
   return [quota, window, burst * window, check.cost * window, slowestOf(check)].map(String)
+}
+
+/** Up to the last argument that the script would not assume by itself: a client encodes each one anew for every call. */
+function singleArgsOf(check: Check): string[] {
+  const { quota, window, burst } = check.limit
+  const args = [
+    String(quota),
+    String(window),
+    burst === quota ? '' : String(burst * window),
+    check.cost === 1 ? '' : String(check.cost * window),
+    slowestOf(check) === quota ? '' : String(slowestOf(check)),
+  ]
+  while (args.at(-1) === '') args.pop()
+  return args
 }
 
 /** The smallest quota of the limits that share the count: it decides how long the count is kept. */

@@ -22,6 +22,14 @@ const WARM_UP: Millis = 1000
 /** Milliseconds after the last call for which new connections are tried. */
 const WANTED: Millis = 10_000
 
+/** Runs a script by its hash; `now` is the present instant, for callers that know it. */
+export type RunHash = (
+  hash: string,
+  keys: readonly string[],
+  args: readonly string[],
+  now?: Millis,
+) => Promise<unknown>
+
 /** A client of which the calls are watched. */
 interface Link {
   readonly client: ClientAdapter
@@ -77,8 +85,8 @@ export class SharedConnection implements ScriptRunner {
     client.on(['end'], () => this.closeSpares())
   }
 
-  readonly evalsha: ScriptRunner['evalsha'] = (hash, keys, args) =>
-    this.send('evalsha', hash, keys, args)
+  readonly evalsha: RunHash = (hash, keys, args, now) =>
+    this.send('evalsha', hash, keys, args, now)
 
   readonly eval: ScriptRunner['eval'] = (script, keys, args) =>
     this.send('eval', script, keys, args)
@@ -109,8 +117,8 @@ export class SharedConnection implements ScriptRunner {
     script: string,
     keys: readonly string[],
     args: readonly string[],
+    now: Millis = this.environment.clock(),
   ): Promise<unknown> {
-    const now = this.environment.clock()
     this.sentAt = now
     if (!this.wasReady && this.mustHold()) {
       if (this.isLost()) this.spares.start()

@@ -27,8 +27,9 @@ describe.each(Object.entries(standalone))('through %s', (name, open) => {
   afterAll(() => connected.close())
   beforeEach(async () => {
     store = patientStore(connected.client, { prefix: `${name.replaceAll(' ', '')}${++number}:` })
-    // It learns the server's time and settings with its first calls, and the server both scripts.
+    // It learns the server's time and settings with its first calls, and the server all scripts.
     await store.take([on('first', '1/400d')])
+    await store.take([on('second', '1/400d'), on('third', '1/400d')])
     await store.peek([on('first', '1/400d')])
     await store.peek([on('first', '1/400d')])
     await resetCounts(server)

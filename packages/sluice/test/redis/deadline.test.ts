@@ -5,7 +5,7 @@ import { Batcher } from '../../src/redis/batcher.ts'
 import { adapterOf } from '../../src/redis/client.ts'
 import { connectionOf } from '../../src/redis/connection.ts'
 import { redisKeys } from '../../src/redis/redis-key.ts'
-import { TAKE_ALL, TAKE_BUCKETS } from '../../src/redis/script.generated.ts'
+import { TAKE_ALL, TAKE_BUCKETS, TAKE_EACH } from '../../src/redis/script.generated.ts'
 import { addHoldArgs, shapeOf, type TracedCheck } from '../../src/redis/shape.ts'
 import type { Check } from '../../src/stores/store.ts'
 import { systemClock } from '../../src/time/clock.ts'
@@ -20,11 +20,13 @@ const redis = oneServer()
 const used = async ({ space, key }: Check): Promise<boolean> =>
   (await redis.client.exists(nameOf(space, key))) === 1
 
-describe.each(['everything', 'plain takes'])('the script of %s', (what) => {
+describe.each(['everything', 'plain takes', 'single plain takes'])('the script of %s', (what) => {
   const check = on(`direct ${what}`, '10/400d')
   const call = (latest: number): Promise<unknown> => {
-    const { args, plainArgs } = shapeOf('take', [check], 0)
+    const { args, plainArgs, singleArgs } = shapeOf('take', [check], 0)
     const name = nameOf(check.space, check.key)
+    if (what === 'single plain takes')
+      return redis.client.eval(TAKE_EACH.text, 1, name, `${latest}`, ...singleArgs!)
     return what === 'everything'
       ? redis.client.eval(TAKE_ALL.text, 1, name, '', `${latest}`, '1', '', '1', ...args)
       : redis.client.eval(TAKE_BUCKETS.text, 1, name, '', `${latest}`, '', ...plainArgs!)

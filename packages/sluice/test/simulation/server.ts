@@ -1,5 +1,5 @@
 // A simulated server: counts behind a clock that can be set, writes that can be lost, hangs, and scripts to be loaded.
-import { TAKE_ALL, TAKE_BUCKETS } from '../../src/redis/script.generated.ts'
+import { TAKE_ALL, TAKE_BUCKETS, TAKE_EACH } from '../../src/redis/script.generated.ts'
 import type { Millis } from '../../src/time/clock.ts'
 import { Counts } from './counts.ts'
 import type { VirtualTime } from './virtual-time.ts'
@@ -156,5 +156,5 @@ export function keyOf(name: string): string {
 
 /** The hash of one of the store's scripts; undefined for other texts. */
 export function hashOf(text: string): string | undefined {
-  return [TAKE_ALL, TAKE_BUCKETS].find((script) => script.text === text)?.hash
+  return [TAKE_ALL, TAKE_BUCKETS, TAKE_EACH].find((script) => script.text === text)?.hash
 }

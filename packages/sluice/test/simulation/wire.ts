@@ -1,7 +1,7 @@
 // The scripts' arguments, read back: what a simulated server is asked to do.
 import type { AlgorithmRow, LimitNumbers, State } from '../../src/algorithms/algorithm.ts'
 import { ROWS } from '../../src/algorithms/table.ts'
-import { TAKE_BUCKETS } from '../../src/redis/script.generated.ts'
+import { TAKE_BUCKETS, TAKE_EACH } from '../../src/redis/script.generated.ts'
 import type { Millis } from '../../src/time/clock.ts'
 
 /** One check of a request, with the name of its count. */
@@ -46,6 +46,13 @@ export function readCall(
   names: readonly string[],
   args: readonly string[],
 ): WireCall {
+  if (hash === TAKE_EACH.hash) {
+    const checks = [singleCheck(args)]
+    const requests = names.map((name): WireRequest => {
+      return { operation: 'take', checks: checks.map((check) => ({ ...check, name })) }
+    })
+    return { latest: Number(args[0]), isPlain: true, requests }
+  }
   const isPlain = hash === TAKE_BUCKETS.hash
   const numbers: number[] = []
   const shapes = isPlain ? plainShapes(args) : allShapes(args)
@@ -62,6 +69,26 @@ export function readCall(
   return { latest: Number(args[1]), isPlain, requests }
 }
 
+/** The check of take-each.lua, which assumes what is not said. */
+function singleCheck(args: readonly string[]): Unnamed {
+  const [quota, window] = args.slice(1, 3).map(Number) as [number, number]
+  const full = Number(args[3] || quota * window)
+  const more = Number(args[4] || window)
+  return plainCheck(quota, window, full, more)
+}
+
+function plainCheck(quota: number, window: number, full: number, more: number): Unnamed {
+  return {
+    algorithm: ROWS[0]!,
+    limit: { quota, window, burst: full / window },
+    cost: more / window,
+    takenAt: undefined,
+    lastState: undefined,
+    leavesTrace: false,
+    once: undefined,
+  }
+}
+
 function plainShapes(args: readonly string[]): WireShape[] {
   const shapes: WireShape[] = []
   for (let at = 3; at < args.length;) {
@@ -74,15 +101,7 @@ function plainShapes(args: readonly string[]): WireShape[] {
         number,
       ]
       at += 5
-      return {
-        algorithm: ROWS[0]!,
-        limit: { quota, window, burst: full / window },
-        cost: more / window,
-        takenAt: undefined,
-        lastState: undefined,
-        leavesTrace: false,
-        once: undefined,
-      }
+      return plainCheck(quota, window, full, more)
     })
     shapes.push({ operation: 'take', checks })
   }

@@ -102,7 +102,7 @@ export class RefusalCache implements RemoteStore {
     const lowerings = this.lowerings.count
     return this.observed.takeObserved(sent, (verdicts) => {
       onAnswer()
-      if (counts.isEmpty && !verdicts.some(isRefusal)) return
+      if (counts.isEmpty && !hasRefusal(verdicts)) return
       this.learn(checks, verdicts, sentAt, lowerings)
     })
   }
@@ -252,6 +252,8 @@ function hasTwins(checks: readonly Check[]): boolean {
   return false
 }
 
-function isRefusal({ allowed }: Verdict): boolean {
-  return !allowed
+/** A loop, since this is read for every answer. */
+function hasRefusal(verdicts: readonly Verdict[]): boolean {
+  for (let i = 0; i < verdicts.length; i++) if (!verdicts[i]!.allowed) return true
+  return false
 }
