@@ -1,8 +1,8 @@
 import fc from 'fast-check'
-import { ALGORITHMS, createLimiter, limit, memoryStore, type Policy } from 'sluice'
+import { ALGORITHMS, createLimiter, limit, memoryStore, type Decision, type Policy } from 'sluice'
 import { fakeClock } from 'sluice/testing'
 import { expect, it } from 'vitest'
-import { decisionJson } from './decision-json.ts'
+import { briefDecisionJson, decisionJson } from './decision-json.ts'
 
 it.each(ALGORITHMS)('is the text that JSON.stringify gives: %s', (algorithm) => {
   const step = fc.record({
@@ -38,6 +38,7 @@ it.each(ALGORITHMS)('is the text that JSON.stringify gives: %s', (algorithm) => 
       clock.advance(wait)
       const decision = limiter[call](attributes, cost)
       expect(decisionJson(decision)).toBe(JSON.stringify(decision))
+      expect(briefDecisionJson(decision)).toBe(brief(decision))
     }
   })
   fc.assert(walk, { numRuns: 100 })
@@ -48,6 +49,7 @@ it('is the same for a limiter of one limit', () => {
   for (const cost of [1, 1, 1, 50]) {
     const decision = limiter.check('a', cost)
     expect(decisionJson(decision)).toBe(JSON.stringify(decision))
+    expect(briefDecisionJson(decision)).toBe(brief(decision))
   }
   limiter.close()
 })
@@ -68,6 +70,24 @@ it('is the same while the store cannot be reached', async () => {
     const decision = await limiter.check(attributes)
     expect(decision.degraded).toBe(true)
     expect(decisionJson(decision)).toBe(JSON.stringify(decision))
+    expect(briefDecisionJson(decision)).toBe(brief(decision))
   }
   await limiter.close()
 })
+
+it('has the id of a refusal', () => {
+  const limiter = createLimiter({ limit: '1/min', identify: () => 'id-7' })
+  for (const id of [undefined, 'id-7']) {
+    const decision = limiter.check('a')
+    expect(JSON.parse(briefDecisionJson(decision))).toMatchObject(id === undefined ? {} : { id })
+    expect(briefDecisionJson(decision)).toBe(brief(decision))
+  }
+  limiter.close()
+})
+
+/** The text that JSON.stringify gives of all but the outcomes and the rules that were skipped. */
+function brief(decision: Decision): string {
+  const { outcomes, skipped, ...rest } = JSON.parse(JSON.stringify(decision)) as Decision
+  expect([outcomes, skipped]).toEqual([expect.any(Array), expect.any(Array)])
+  return JSON.stringify(rest)
+}

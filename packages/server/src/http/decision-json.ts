@@ -35,21 +35,51 @@ function jsonWithoutId(decision: Decision): string {
 
 /** The JSON of a decision without the outcomes of its rules and the rules that were skipped. */
 export function briefDecisionJson(decision: Decision): string {
+  const { allowed, reason, rule, limit, marked, pools } = decision
+  const isPlain = reason === (allowed ? 'within-limit' : 'over-limit') && !decision.degraded
+  if (!isPlain || rule === null || limit === null || marked !== undefined || pools !== undefined)
+    return JSON.stringify(briefOf(decision))
+  const start = briefStart(rule, limit, allowed)
+  const numbers = `${decision.remaining},"retryAfter":${decision.retryAfter},"resetAfter":${decision.resetAfter}`
+  const json = start + numbers + briefEnd(decision.delay, decision.at)
+  // An id has no character that JSON escapes.
+  return decision.id === undefined ? json : `{"id":"${decision.id}",${json.slice(1)}`
+}
+
+function briefOf(decision: Decision): object {
   const { id, allowed, reason, rule, limit, remaining, retryAfter, resetAfter } = decision
   const { delay, at, degraded, cause, marked, pools } = decision
   const waits = { remaining, retryAfter, resetAfter, delay, at }
-  return JSON.stringify({
-    id,
-    allowed,
-    reason,
-    rule,
-    limit,
-    ...waits,
-    degraded,
-    cause,
-    marked,
-    pools,
-  })
+  return { id, allowed, reason, rule, limit, ...waits, degraded, cause, marked, pools }
+}
+
+/** What brief decisions begin with, by the limit; one that two rules share has the strings of the last. */
+const briefStarts = new WeakMap<Limit, { rule: string; allowed: string; refused: string }>()
+
+function briefStart(rule: string, limit: Limit, allowed: boolean): string {
+  let known = briefStarts.get(limit)
+  if (known?.rule !== rule) {
+    const head = `"rule":${JSON.stringify(rule)},"limit":${JSON.stringify(limit)},"remaining":`
+    known = {
+      rule,
+      allowed: whole(`{"allowed":true,"reason":"within-limit",${head}`),
+      refused: whole(`{"allowed":false,"reason":"over-limit",${head}`),
+    }
+    briefStarts.set(limit, known)
+  }
+  return allowed ? known.allowed : known.refused
+}
+
+/** What the last brief decision ended with: those of a batch are of one instant. */
+const lastEnd = { delay: 0, at: 0, text: '' }
+
+function briefEnd(delay: number, at: number): string {
+  if (lastEnd.at !== at || lastEnd.delay !== delay || lastEnd.text === '') {
+    lastEnd.at = at
+    lastEnd.delay = delay
+    lastEnd.text = whole(`,"delay":${delay},"at":${at},"degraded":false}`)
+  }
+  return lastEnd.text
 }
 
 /**

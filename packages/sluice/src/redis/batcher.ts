@@ -164,9 +164,12 @@ export class Batcher {
         }
       }
       connection.evalsha(script.hash, names, args, sentAt).then(received, (error: unknown) => {
-        if (isNoScript(error))
-          connection.eval(script.text, names, args).then(received, failed).catch(failed)
-        else failed(error)
+        try {
+          if (!isNoScript(error)) throw error
+          connection.eval(script.text, names, args).then(received, failed)
+        } catch (cause) {
+          failed(cause)
+        }
       })
     } catch (cause) {
       failed(cause)
