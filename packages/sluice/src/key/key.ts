@@ -17,13 +17,15 @@ const LIST = '~:'
 
 /** One key for a list of values: equal only for equal lists. A single short value is its own key. */
 export function keyOf(values: readonly string[], hash = false): string {
-  if (values.length === 1) {
-    const value = values[0] as string
-    return !hash && isPlain(value) ? value : part(value, hash)
-  }
+  if (values.length === 1) return keyOfOne(values[0] as string, hash)
   let key = LIST
   for (const value of values) key += prefixed(part(value, hash))
   return key
+}
+
+/** The key of a single value: {@link keyOf} without a list. */
+export function keyOfOne(value: string, hash: boolean): string {
+  return !hash && isPlain(value) ? value : part(value, hash)
 }
 
 /**

@@ -3,7 +3,7 @@ import type { DecisionRequest } from '../decision/decide.ts'
 import type { Skipped } from '../decision/decision.ts'
 import type { RuleCheck } from '../decision/lazy-decision.ts'
 import { show, SluiceError } from '../errors.ts'
-import { keyOf } from '../key/key.ts'
+import { keyOf, keyOfOne } from '../key/key.ts'
 import type { CompiledRule } from '../policy/compile.ts'
 import type { PlacedLimit } from '../policy/placed-limit.ts'
 import { attributeText } from '../policy/pattern.ts'
@@ -111,6 +111,11 @@ function keyFor(
   attributes: Attributes,
   hashKeys: boolean,
 ): string | undefined {
+  // Most rules count by one attribute, whose value mostly is the key: no list is made for it.
+  if (by.length === 1) {
+    const value = attributeText(attributes, by[0]!)
+    return value === undefined ? undefined : keyOfOne(value, hashKeys)
+  }
   const values = new Array<string>(by.length)
   for (let i = 0; i < by.length; i++) {
     const value = attributeText(attributes, by[i]!)

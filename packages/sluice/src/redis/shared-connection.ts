@@ -85,8 +85,7 @@ export class SharedConnection implements ScriptRunner {
     client.on(['end'], () => this.closeSpares())
   }
 
-  readonly evalsha: RunHash = (hash, keys, args, now) =>
-    this.send('evalsha', hash, keys, args, now)
+  readonly evalsha: RunHash = (hash, keys, args, now) => this.send('evalsha', hash, keys, args, now)
 
   readonly eval: ScriptRunner['eval'] = (script, keys, args) =>
     this.send('eval', script, keys, args)

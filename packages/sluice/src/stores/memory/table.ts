@@ -20,7 +20,9 @@ export class Table {
   readonly space: string
   readonly algorithm: AlgorithmRow
   /** What new keys share when there is no room for them. */
-  overflow: State | undefined
+  overflow: State | undefined = undefined
+  /** The table of the check behind the last one on this table. */
+  follower: Table | undefined = undefined
   /**
    * The smallest quota and burst of the limits that read these counts (tiers have different ones). Expiry and eviction
    * read every state by this limit, so that no count is forgotten while a slower limit would still refuse.

@@ -26,7 +26,6 @@ export class Tables {
   /** The same tables, for taking turns. */
   private turns: Table[] = []
   private turn = 0
-  private lastSpace: string | undefined
   private lastTable: Table | undefined
 
   constructor(room: Room) {
@@ -40,9 +39,14 @@ export class Tables {
 
   /** The table of a check, made if need be. */
   of(check: Check): Table {
-    if (check.space === this.lastSpace) return this.lastTable!
+    const last = this.lastTable
+    if (last === undefined) return (this.lastTable = this.make(check.space, check.limit))
+    if (check.space === last.space) return last
+    // Requests of several checks meet the same tables in the same order.
+    const next = last.follower
+    if (next !== undefined && check.space === next.space) return (this.lastTable = next)
     this.lastTable = this.make(check.space, check.limit)
-    this.lastSpace = check.space
+    last.follower = this.lastTable
     return this.lastTable
   }
 
@@ -146,8 +150,8 @@ export class Tables {
   }
 
   private forgetLast(): void {
-    this.lastSpace = undefined
     this.lastTable = undefined
+    for (const table of this.turns) table.follower = undefined
   }
 
   /** Forgets a key that is not over its limit, of this table if it has one. */
