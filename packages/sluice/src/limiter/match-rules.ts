@@ -107,7 +107,7 @@ export function isBareRule(rule: CompiledRule): boolean {
 
 /** The key of a request; undefined when one of its attributes is not known. */
 function keyFor(
-  { by }: CompiledRule,
+  { by, joinedKeys }: CompiledRule,
   attributes: Attributes,
   hashKeys: boolean,
 ): string | undefined {
@@ -122,7 +122,7 @@ function keyFor(
     if (value === undefined) return undefined
     values[i] = value
   }
-  return keyOf(values, hashKeys)
+  return hashKeys ? keyOf(values, true) : joinedKeys.keyOf(values)
 }
 
 function skippedOf({ rule, by }: CompiledRule, attributes: Attributes): Skipped {

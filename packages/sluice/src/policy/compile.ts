@@ -1,5 +1,6 @@
 // A policy made ready for the hot path: conditions as predicates, limits with the space of their counts.
 import { SluiceError } from '../errors.ts'
+import { JoinedKeys } from '../key/joined-keys.ts'
 import { joined } from '../key/key.ts'
 import { limit, type Limit, type LimitInput } from '../limit/limit.ts'
 import type { Coordination, OnStoreFailure } from '../limit/verdict.ts'
@@ -22,6 +23,8 @@ export interface CompiledRule {
   /** As it was parsed. */
   readonly rule: RuleInCode
   readonly by: readonly string[]
+  /** Makes the keys of its attributes. */
+  readonly joinedKeys: JoinedKeys
   /** Whether the rule applies; null: always. */
   readonly applies: Predicate | null
   /** The rule's own limit; null when a function chooses it. */
@@ -154,6 +157,7 @@ function compileRule(policyName: string, rule: RuleInCode): CompiledRule {
     rule,
     // A copy: V8 is slow at reading a frozen array.
     by: [...rule.by],
+    joinedKeys: new JoinedKeys(),
     applies: rule.when && Object.keys(rule.when).length > 0 ? compileCondition(rule.when) : null,
     base,
     candidate: rule.candidate === undefined ? null : placeCandidate(policyName, rule),
