@@ -92,8 +92,9 @@ export function testOtherTools(scratch: Scratch): void {
         'main.ts': `
           import { createLimiter } from 'sluice'
           ${publicEntries()
-            .map((entry) => `import '${entry}'`)
+            .map((entry, i) => `import * as entry${i} from '${entry}'`)
             .join('\n')}
+          export const all = [${publicEntries().map((_, i) => `entry${i}`)}]
           const limiter = createLimiter({ limit: '2/min' })
           export const allowed: boolean = limiter.check('a').allowed
           // @ts-expect-error the key is not optional

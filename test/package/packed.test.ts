@@ -2,7 +2,23 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { isLong } from '../length.ts'
 import { testOtherTools } from './other-tools.ts'
-import { publicEntries, run, Scratch, TSC } from './scratch.ts'
+import { jsonOf, publicEntries, run, Scratch, TSC } from './scratch.ts'
+
+interface Installed {
+  readonly dependencies?: Readonly<Record<string, string>>
+  readonly engines?: { readonly node?: string }
+}
+
+/** Whether a range such as `^18 || >=20.9` has room for Node 20.19. */
+function runsOnNode20(range: string | undefined): boolean {
+  if (range === undefined || range === '*') return true
+  return range.split('||').some((part) => {
+    const [, sign, major = '', minor = '0'] =
+      /^\s*(>=|>|\^|~)?\s*v?(\d+)(?:\.(\d+))?/.exec(part) ?? []
+    const isAtMost = Number(major) < 20 || (Number(major) === 20 && Number(minor) <= 19)
+    return sign === '>=' || sign === '>' ? isAtMost : major === '20' && isAtMost
+  })
+}
 
 const MINUTE = 60_000
 const scratch = new Scratch()
@@ -86,6 +102,17 @@ console.log(thrownBy({ createLimiter }) instanceof other.SluiceError, new TypeEr
     },
   )
 
+  test('has types for every entry where moduleResolution is node', () => {
+    const { exports, typesVersions } = jsonOf('packages/sluice/package.json') as {
+      exports: Record<string, { require?: { types: string } }>
+      typesVersions: { '*': Record<string, readonly string[]> }
+    }
+    const expected = Object.entries(exports).flatMap(([entry, { require }]) =>
+      require === undefined || entry === '.' ? [] : [[entry.slice(2), [require.types]]],
+    )
+    expect(typesVersions['*']).toEqual(Object.fromEntries(expected))
+  })
+
   test('carries both builds and its licence, and no sources or tests', () => {
     const { files } = scratch
     expect(files).toEqual(
@@ -121,8 +148,9 @@ console.log(thrownBy({ createLimiter }) instanceof other.SluiceError, new TypeEr
         'main.ts': `
         import { createLimiter } from 'sluice'
         ${publicEntries()
-          .map((entry) => `import '${entry}'`)
+          .map((entry, i) => `import * as entry${i} from '${entry}'`)
           .join('\n')}
+        export const all = [${publicEntries().map((_, i) => `entry${i}`)}]
 
         const limiter = createLimiter({ limit: '2/min' })
         export const allowed: boolean = limiter.check('a').allowed
@@ -136,6 +164,28 @@ console.log(thrownBy({ createLimiter }) instanceof other.SluiceError, new TypeEr
       expect(run(TSC, ['-p', '.'], folder)).toBe('')
     },
   )
+})
+
+describe('the packages', () => {
+  // What npm warns of at each installation, or refuses with engine-strict.
+  test('depend on nothing that needs a later Node than they do', () => {
+    const { packages } = jsonOf('package-lock.json') as { packages: Record<string, Installed> }
+    const found = new Set<string>()
+    const follow = (path: string): void => {
+      if (found.has(path)) return
+      found.add(path)
+      for (const name of Object.keys(packages[path]?.dependencies ?? {})) {
+        const nested = `${path}/node_modules/${name}`
+        follow(nested in packages ? nested : `node_modules/${name}`)
+      }
+    }
+    for (const folder of ['sluice', 'server', 'nest', 'cli']) follow(`packages/${folder}`)
+    expect(found).toContain('node_modules/ioredis')
+    const tooNew = [...found]
+      .map((path) => [path, packages[path]?.engines?.node] as const)
+      .filter(([, range]) => !runsOnNode20(range))
+    expect(tooNew).toEqual([])
+  })
 })
 
 describe('a mistake in the options of createLimiter', () => {

@@ -66,12 +66,17 @@ export class Scratch {
 
 /** The modules that the manifest exports; publint checks that the tarball contains them. */
 export function publicEntries(): string[] {
-  const manifest = JSON.parse(readFileSync(join(root, 'packages/sluice/package.json'), 'utf8')) as {
+  const manifest = jsonOf('packages/sluice/package.json') as {
     exports: Record<string, string | object>
   }
   return Object.entries(manifest.exports)
     .filter(([, target]) => typeof target !== 'string')
     .map(([entry]) => posix.join('sluice', entry))
+}
+
+/** A JSON file of the workspace. */
+export function jsonOf(path: string): unknown {
+  return JSON.parse(readFileSync(join(root, path), 'utf8'))
 }
 
 /** The standard output of a command; the error of a failed one contains all it printed. */
