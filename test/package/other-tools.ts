@@ -94,7 +94,9 @@ export function testOtherTools(scratch: Scratch): void {
           ${publicEntries()
             .map((entry, i) => `import * as entry${i} from '${entry}'`)
             .join('\n')}
-          export const all = [${publicEntries().map((_, i) => `entry${i}`)}]
+          export const all = [${publicEntries()
+            .map((_, i) => `entry${i}`)
+            .join()}]
           const limiter = createLimiter({ limit: '2/min' })
           export const allowed: boolean = limiter.check('a').allowed
           // @ts-expect-error the key is not optional

@@ -150,7 +150,9 @@ console.log(thrownBy({ createLimiter }) instanceof other.SluiceError, new TypeEr
         ${publicEntries()
           .map((entry, i) => `import * as entry${i} from '${entry}'`)
           .join('\n')}
-        export const all = [${publicEntries().map((_, i) => `entry${i}`)}]
+        export const all = [${publicEntries()
+          .map((_, i) => `entry${i}`)
+          .join()}]
 
         const limiter = createLimiter({ limit: '2/min' })
         export const allowed: boolean = limiter.check('a').allowed

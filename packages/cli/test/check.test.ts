@@ -45,6 +45,40 @@ test('shows every mistake where it was made', async () => {
   ])
 })
 
+const descriptors = `domain: shop
+descriptors:
+  - key: remote_address
+    rate_limit: { unit: minute, requests_per_unit: 5 }
+  - key: plan
+    value: gold
+    descriptors:
+      - key: path
+        value: /export/*
+        shadow_mode: true
+        rate_limit: { unit: hour, requests_per_unit: 9, name: exports }
+      - { key: user, rate_limit: { unlimited: true } }
+`
+
+test("checks a file of Envoy's rate limit service as such", async () => {
+  const file = fileWith(descriptors)
+  const { code, printed, errors } = await sluice(['check', file]).ended
+  expect([code, errors]).toEqual([0, ''])
+  expect(printed).toBe(`domain shop
+  remote_address             5/minute for each value
+  plan=gold > path=/export/*  9/hour for each value; named exports; shadow: counted, never enforced
+  plan=gold > user           unlimited
+
+It is a file of Envoy's rate limit service: serve it by envoy: { files: [...] } in a
+configuration, or by RUNTIME_ROOT, as the original does.
+
+${file} is valid, with no warnings.
+`)
+  const wrong = fileWith(descriptors.replace('unit: minute', 'unit: minutes'))
+  const found = await sluice(['check', wrong]).ended
+  expect([found.code, found.printed]).toEqual([1, ''])
+  expect(found.errors).toMatch(/^error: .*sluice\.yaml:4:\d+: .*unit is "minutes"; accepted: /)
+})
+
 test('exits with code 2 when the file cannot be read', async () => {
   const { code, errors } = await sluice(['check', '/no/such/file']).ended
   expect(code).toBe(2)

@@ -23,6 +23,7 @@ export type { Limiters, LimiterSource, ServiceLimiter } from './limiters/limiter
 export type { ReloadResult } from './reload/reloader.ts'
 export type { WatchOptions } from './reload/watch-file.ts'
 export { describePolicy } from './review/describe.ts'
+export { describeDomain } from './review/describe-domain.ts'
 export { reviewFile, reviewText, type ConfigWarning, type Review } from './review/review.ts'
 export type { WarningCode } from './review/warning.ts'
 export { bannerText } from './service/banner.ts'

@@ -72,6 +72,30 @@ test('counts the requests that a rule skipped for want of an attribute', async (
     )
 })
 
+test('a rule that is skipped in each of its first thousand requests is logged, once', async () => {
+  const rules = [
+    { name: 'per-user', by: ['usr'], limit: '2/h' },
+    { name: 'per-key', by: ['key'], limit: '9999/h' },
+    { name: 'again', by: ['usr', 'key'], limit: '2/h' },
+  ]
+  const { post, logged } = await running({ policies: [{ name: 'api', rules }] })
+  const checks = (count: number, attributes: object) =>
+    post('/v1/check', { checks: Array.from({ length: count }, () => ({ attributes })) })
+  await checks(1, { usr: 'ann', key: 'a' })
+  for (let i = 0; i < 12; i++) await checks(100, { user: 'ann', key: 'a' })
+  expect(logged().filter(({ missing }) => missing !== undefined)).toEqual([])
+  const other = await running({ policies: [{ name: 'api', rules }] })
+  for (let i = 0; i < 12; i++)
+    await other.post('/v1/check', {
+      checks: Array.from({ length: 100 }, () => ({ attributes: { user: 'ann', key: 'a' } })),
+    })
+  const lines = other.logged().filter(({ missing }) => missing !== undefined)
+  expect(lines).toMatchObject([
+    { policy: 'api', rule: 'per-user', missing: 'usr' },
+    { policy: 'api', rule: 'again', missing: 'usr' },
+  ])
+})
+
 test('is what Prometheus asks for', async () => {
   const { url } = await running({ policies })
   const response = await fetch(`${url}/metrics`)

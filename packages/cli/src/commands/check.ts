@@ -1,6 +1,7 @@
 // `sluice check`: reviews a file and prints what it means, for people or as JSON.
 import { styleText } from 'node:util'
 import {
+  describeDomain,
   describePolicy,
   problemText,
   reviewFile,
@@ -21,17 +22,23 @@ export async function check(
   { json = false, strict = false }: CheckOptions,
 ): Promise<number> {
   const review = await reviewFile(file, process.env)
-  const { config, problems, warnings } = review
+  const { config, domain, problems, warnings } = review
   const unreadable = problems.some(({ message }) => message.startsWith('cannot be read'))
   const code = unreadable ? 2 : problems.length > 0 || (strict && warnings.length > 0) ? 1 : 0
   if (json) {
     const { policies } = config ?? {}
-    print(JSON.stringify({ ok: code === 0, file, problems, warnings, policies }, undefined, 2))
-  } else if (config === undefined) {
+    const said = { ok: code === 0, file, problems, warnings, policies, domain }
+    print(JSON.stringify(said, undefined, 2))
+  } else if (problems.length > 0) {
     for (const problem of problems) complain('red', 'error', problemText(problem))
     complain('red', 'error', countOf(problems.length, 'mistake'))
   } else {
-    for (const line of meaningOf(config)) print(line)
+    if (config !== undefined) for (const line of meaningOf(config)) print(line)
+    if (domain !== undefined) {
+      for (const line of [...describeDomain(domain), '']) print(line)
+      print("It is a file of Envoy's rate limit service: serve it by envoy: { files: [...] } in a")
+      print('configuration, or by RUNTIME_ROOT, as the original does.\n')
+    }
     for (const warning of warnings)
       complain('yellow', 'warning', `${problemText(warning)} [${warning.code}]`)
     for (const help of new Set(warnings.map((warning) => warning.help))) print(`See ${help}`)

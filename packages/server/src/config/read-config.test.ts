@@ -83,7 +83,7 @@ describe('a mistake is shown where it was made', () => {
     ['policies: []\n', 'sluice.yaml:1:11: policies is []; accepted: a list of at least one policy'],
     [
       `${policy}port: 1\n`,
-      'sluice.yaml:5:1: port is not a known field; accepted: policies, store, listeners',
+      'sluice.yaml:5:1: port is not a known field; did you mean listeners.http.port?; accepted: policies, store, listeners',
     ],
     [
       `${policy}listeners:\n  http:\n    port: 70000\n`,
@@ -233,6 +233,19 @@ describe('a message says what was meant', () => {
   it.each([
     [`${policy}listener: {}\n`, 'listener is not a known field; did you mean listeners?;'],
     [`${policy}listeners: { http: { prt: 1 } }\n`, 'did you mean port?'],
+    [`${policy}port: 80\n`, 'port is not a known field; did you mean listeners.http.port?;'],
+    [`${policy}routes: []\n`, 'routes is not a known field; did you mean proxy.routes?;'],
+    [`${policy}rules: []\n`, 'rules is not a known field; did you mean policies[0].rules?;'],
+    [`${policy}redis: x\n`, 'redis is not a known field; did you mean store?;'],
+    [`${policy}constructor: x\n`, 'constructor is not a known field; accepted:'],
+    [
+      'policies: [{ name: a, headers: draft-8, rules: [] }]',
+      'policies[0].headers is not a known field; did you mean headers at the top of the file?; accepted: name, rules',
+    ],
+    [
+      'policies: [{ name: a, routes: [], rules: [] }]',
+      'policies[0].routes is not a known field; did you mean proxy.routes?',
+    ],
     ['', 'the file is empty; accepted: an object with policies'],
     [
       'domain: shop\ndescriptors: []\n',

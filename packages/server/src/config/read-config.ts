@@ -7,7 +7,7 @@ import { readPolicies } from './policies.ts'
 import { pathText, shown, type ConfigProblem, type Step } from './problem.ts'
 import { didYouMean } from './did-you-mean.ts'
 import { withOneRouteSpelling } from './route-spelling.ts'
-import { readOutline, type OutlineIssue } from './schema.ts'
+import { placeOfField, readOutline, type OutlineIssue } from './schema.ts'
 import { workerCount } from './shape/workers.ts'
 
 /** Fields whose values are not shown. */
@@ -21,6 +21,8 @@ export interface ConfigResult {
   /** Undefined when there are problems. */
   readonly config: Config | undefined
   readonly problems: readonly ConfigProblem[]
+  /** Whether the file is not a configuration but one of Envoy's own rate limit service. */
+  readonly hasDescriptors?: boolean
   /** Where a part of the configuration is written, for later checks that report a place. */
   readonly positionOf: SourceDocument['positionOf']
 }
@@ -34,9 +36,10 @@ export function readConfig(
   const read = readDocument(text, file, environment)
   if ('problems' in read) return failed(read.problems)
   const { document } = read
-  const envoyFile = problemOfEnvoyFile(document.value)
-  if (envoyFile !== undefined)
-    return failed([{ file, line: 1, column: 1, path: '', message: envoyFile }])
+  if (isDescriptorFile(document.value)) {
+    const message = DESCRIPTOR_FILE
+    return { ...failed([{ file, line: 1, column: 1, path: '', message }]), hasDescriptors: true }
+  }
   const value = withOneRouteSpelling(withLongStore(withoutSchemaAddress(document.value)))
   const place = (steps: readonly Step[], message: string, isKey: boolean): ConfigProblem => {
     const position = document.positionOf(steps, isKey ? 'key' : 'value')
@@ -55,7 +58,7 @@ export function readConfig(
   const policies = readPolicies(Array.isArray(written) ? (written as unknown[]) : [])
   if ('problems' in policies) {
     for (const { steps, message, unknownField } of policies.problems.slice(0, MAX_PROBLEMS))
-      problems.push(place(steps, message, unknownField))
+      problems.push(place(steps, unknownField ? withPlace(message, steps) : message, unknownField))
   }
   if ('issues' in shape || 'problems' in policies) return failed(problems)
   const applied = applyEnvironment({ ...shape.outline, policies: policies.policies }, environment)
@@ -144,7 +147,8 @@ function sentence(issue: OutlineIssue, steps: readonly Step[], value: unknown): 
   if (issue.unknownField) {
     const name = String(steps.at(-1))
     const accepted = issue.accepted.split(', ')
-    return `${path} is not a known field${didYouMean(name, accepted)}; accepted: ${issue.accepted}`
+    const meant = didYouMean(name, accepted) || misplaced(name)
+    return `${path} is not a known field${meant}; accepted: ${issue.accepted}`
   }
   if (steps.length === 0 && (value === null || value === undefined))
     return 'the file is empty; accepted: an object with policies'
@@ -155,12 +159,37 @@ function sentence(issue: OutlineIssue, steps: readonly Step[], value: unknown): 
   return `${path} is ${is}; accepted: ${issue.accepted}`
 }
 
-/** What to do with a file that is not ours: Envoy's own rate limit service has another format. */
-function problemOfEnvoyFile(value: unknown): string | undefined {
-  const isTheirs =
+/** Fields of policies, and a word of other servers, that people write at the top of a file. */
+const MISPLACED = new Map([
+  ['rules', 'policies[0].rules'],
+  ['limit', 'policies[0].rules[0].limit'],
+  ['by', 'policies[0].rules[0].by'],
+  ['when', 'policies[0].rules[0].when'],
+  ['redis', 'store'],
+])
+
+/** `; did you mean x.y?` for a field that has its place elsewhere in the file, or nothing. */
+function misplaced(name: string): string {
+  const place = MISPLACED.get(name) ?? placeOfField(name)
+  return place === undefined ? '' : `; did you mean ${place}?`
+}
+
+/** The message about an unknown field of a policy; one that stands elsewhere in the file is named with its place. */
+function withPlace(message: string, steps: readonly Step[]): string {
+  const place = placeOfField(String(steps.at(-1)))
+  if (place === undefined) return message
+  const meant = place.includes('.') ? place : `${place} at the top of the file`
+  return message.replace(/; did you mean [^;]*$|(?=; accepted: )/, `; did you mean ${meant}?`)
+}
+
+const DESCRIPTOR_FILE =
+  "this file has descriptors of Envoy's rate limit service; name it in a configuration: envoy: { files: [this file] }, or let RUNTIME_ROOT name its folder"
+
+/** Whether a file is one of Envoy's own rate limit service, which has another format. */
+function isDescriptorFile(value: unknown): boolean {
+  return (
     typeof memberOf(value, 'domain') === 'string' && Array.isArray(memberOf(value, 'descriptors'))
-  if (!isTheirs) return undefined
-  return "this file has descriptors of Envoy's rate limit service; name it in a configuration: envoy: { files: [this file] }"
+  )
 }
 
 /** `$schema` is for editors. */

@@ -1,5 +1,5 @@
 // Checks the shape of the file around the policies.
-import { fieldsAt } from './shape/fields.ts'
+import { fieldNamed, fieldsAt } from './shape/fields.ts'
 import type { Outline } from './config.ts'
 import { file, fileBesideOthers } from './shape/file.ts'
 
@@ -26,6 +26,11 @@ export function readOutline(
     return issue.keys.map((key) => ({ path: [...path, key], accepted, unknownField: true }))
   })
   return { issues }
+}
+
+/** Where a field stands that was written in the wrong place; undefined when there is none of that name. */
+export function placeOfField(name: string): string | undefined {
+  return fieldNamed(file, name)
 }
 
 function hasEnvoyFiles(value: unknown): boolean {

@@ -9,7 +9,13 @@ import {
 import type { Family } from './family.ts'
 import type { Histogram } from './histogram.ts'
 import type { Counter, MetricRegistry } from './registry.ts'
-import { RuleMetrics, type CountedRule, type CountKeys, type RuleNotes } from './rule-metrics.ts'
+import {
+  RuleMetrics,
+  type CountedRule,
+  type CountKeys,
+  type OnUnmet,
+  type RuleNotes,
+} from './rule-metrics.ts'
 
 /** A named set of rules whose decisions are counted: a policy, or a domain of descriptors. */
 export interface CountedRules {
@@ -35,8 +41,12 @@ export class DecisionMetrics {
   private readonly cached: Family<Counter>
   private readonly rules: RuleMetrics
 
-  constructor(metrics: MetricRegistry, countKeys: CountKeys = () => ({ distinct: 0, atZero: 0 })) {
-    this.rules = new RuleMetrics(metrics, countKeys)
+  constructor(
+    metrics: MetricRegistry,
+    countKeys: CountKeys = () => ({ distinct: 0, atZero: 0 }),
+    onUnmet: OnUnmet = () => undefined,
+  ) {
+    this.rules = new RuleMetrics(metrics, countKeys, onUnmet)
     this.cached = metrics.counter(
       'sluice_cached_refusals_total',
       'Refusals that were remembered from the store, without a call.',

@@ -35,11 +35,18 @@ export type CountKeys = (
   rule: string,
 ) => { readonly distinct: number; readonly atZero: number }
 
+/** Called once for a rule that was skipped in each of its first requests because one attribute was not known. */
+export type OnUnmet = (policy: string, rule: string, missing: string) => void
+
+/** After so many skipped requests, a rule that never applied is reported. */
+const UNMET = 1000
+
 interface RuleSeries {
   readonly room: Histogram
   readonly ages: Histogram
   readonly coldStarts: Counter
   readonly skipped: ReadonlyMap<string, Counter>
+  readonly onUnmet: (missing: string) => void
   readonly trial: Readonly<Record<(typeof WAYS)[number], Counter>> | undefined
 }
 
@@ -55,10 +62,12 @@ export class RuleMetrics {
   private readonly distinct: Family<Gauge>
   private readonly atZero: Family<Gauge>
   private readonly countKeys: CountKeys
+  private readonly onUnmet: OnUnmet
 
-  constructor(metrics: MetricRegistry, countKeys: CountKeys) {
+  constructor(metrics: MetricRegistry, countKeys: CountKeys, onUnmet: OnUnmet) {
     const rule = ['policy', 'rule']
     this.countKeys = countKeys
+    this.onUnmet = onUnmet
     this.room = metrics.histogram(
       'sluice_rule_remaining_ratio',
       'What was left after a decision, as a share of the most at once.',
@@ -138,6 +147,7 @@ export class RuleMetrics {
       ages: this.ages.with(policy, name),
       coldStarts: this.coldStarts.with(policy, name),
       skipped: new Map(by.map((missing) => [missing, this.skipped.with(policy, name, missing)])),
+      onUnmet: (missing) => this.onUnmet(policy, name, missing),
       trial: isOnTrial ? (Object.fromEntries(ways) as RuleSeries['trial']) : undefined,
     }
   }
@@ -171,7 +181,8 @@ export class RuleNotes {
       }
     for (let i = 0; i < skipped.length; i++) {
       const { rule, missing } = skipped[i]!
-      if (missing !== undefined) this.rules.get(rule)?.skipped.get(missing)?.add()
+      const series = missing === undefined ? undefined : this.rules.get(rule)
+      if (series !== undefined) noteSkipped(series, missing!)
     }
   }
 
@@ -205,6 +216,14 @@ export class RuleNotes {
       if (series !== undefined) noteTrial(series, decision.allowed, decision.allowed && allowed)
     }
   }
+}
+
+/** A count that a reload finds is beyond the number: a rule is reported once in the life of a process. */
+function noteSkipped({ skipped, room, onUnmet }: RuleSeries, missing: string): void {
+  const counter = skipped.get(missing)
+  if (counter === undefined) return
+  counter.add()
+  if (counter.value === UNMET && room.count === 0) onUnmet(missing)
 }
 
 function noteTrial({ trial }: RuleSeries, enforced: boolean, onTrial: boolean): void {

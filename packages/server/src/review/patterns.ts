@@ -15,6 +15,12 @@ export function requiresAbsence(condition: Condition, attribute: string): boolea
   return pattern !== undefined && alternatives(pattern).every(({ kind }) => kind === 'absent')
 }
 
+/** Whether a condition may hold for a request that does not have the attribute. */
+export function holdsWithout(condition: Condition, attribute: string): boolean {
+  const pattern = Object.hasOwn(condition, attribute) ? condition[attribute] : undefined
+  return pattern === undefined || alternatives(pattern).some(({ kind }) => kind === 'absent')
+}
+
 /** The texts that a condition names for an attribute; undefined when it does not limit them to a list. */
 export function textsFor(condition: Condition, attribute: string): readonly string[] | undefined {
   const pattern = Object.hasOwn(condition, attribute) ? condition[attribute] : undefined

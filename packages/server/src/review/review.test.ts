@@ -24,6 +24,21 @@ describe('a trap is found', () => {
   it.each<[string, object[], string]>([
     ['by a misspelled attribute', [rule({ by: ['usr'] })], `unset-attribute ${first}.by[0]`],
     [
+      'a condition on a misspelled attribute',
+      [rule({ when: { pln: 'pro' } })],
+      `unset-attribute ${first}.when.pln`,
+    ],
+    [
+      'an override for a misspelled attribute',
+      [rule({ overrides: [{ when: { plann: 'pro' }, limit: '1/s' }] })],
+      `unset-attribute ${first}.overrides[0].when.plann`,
+    ],
+    [
+      'tiers by a misspelled attribute',
+      [rule({ tiers: { attribute: 'plann', limits: { pro: '1/s' } } })],
+      `unset-attribute ${first}.tiers.attribute`,
+    ],
+    [
       'a method in lower case',
       [rule({ when: { method: ['GET', 'post'] } })],
       `method-case ${first}.when.method`,
@@ -255,5 +270,6 @@ describe('a rule that never applies', () => {
   it('is not one whose attribute other rules have too, or that is like no other', () => {
     expect(warnings([rule({ by: ['usr'] }), rule({ name: 'b', by: ['usr', 'key'] })])).toEqual([])
     expect(warnings([rule({ by: ['warehouse'] })])).toEqual([])
+    expect(warnings([rule({ when: { pln: ['pro', 'absent'] } })])).toEqual([])
   })
 })

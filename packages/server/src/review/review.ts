@@ -6,7 +6,9 @@ import { readText } from '../config/load-config.ts'
 import { pathText, type ConfigProblem, type Step } from '../config/problem.ts'
 import { readConfig, type ConfigResult } from '../config/read-config.ts'
 import { InvalidFiles, loadDomains } from '../envoy/files/load.ts'
-import type { FileTrap } from '../envoy/files/notes.ts'
+import type { DomainConfig } from '../envoy/descriptors/domain-config.ts'
+import type { FileTrap, FileWarning } from '../envoy/files/notes.ts'
+import { readDomain } from '../envoy/files/read-domain.ts'
 import { pathsOf } from '../envoy/start-envoy.ts'
 import { reviewNamedFiles } from './named-files.ts'
 import { reviewTls } from '../tls/tls-review.ts'
@@ -20,9 +22,11 @@ export interface ConfigWarning extends ConfigProblem {
   readonly help: string
 }
 
-/** The review of one file. Without a configuration there are problems, and no warnings are looked for. */
+/** The review of one file. Without a configuration and a domain there are problems, and no warnings are looked for. */
 export interface Review {
   readonly config: Config | undefined
+  /** What the file says if it is one of Envoy's own rate limit service. */
+  readonly domain?: DomainConfig | undefined
   readonly problems: readonly ConfigProblem[]
   readonly warnings: readonly ConfigWarning[]
 }
@@ -32,8 +36,19 @@ export async function reviewFile(file: string, environment: Environment = {}): P
   const read = await readText(file)
   if ('problem' in read) return { config: undefined, problems: [read.problem], warnings: [] }
   const result = readConfig(read.text, file, environment)
+  if (result.hasDescriptors === true) return reviewDescriptors(read.text, file)
   const review = await withFiles(reviewOf(result, file), result, file)
   return withDescriptorFiles(review, file)
+}
+
+/** Reviews a file of Envoy's own rate limit service. */
+function reviewDescriptors(text: string, file: string): Review {
+  const { domain, problems, warnings } = readDomain(text, file, 'fixed-window')
+  return { config: undefined, domain, problems, warnings: warnings.map(withHelp) }
+}
+
+function withHelp(warning: FileWarning): ConfigWarning {
+  return { ...warning, help: helpAt('reference/service/envoy', warning.code) }
 }
 
 /** The review with what the files that listeners name have to say. */
@@ -62,11 +77,7 @@ function withDescriptorFiles(review: Review, file: string): Review {
   if (envoy === undefined) return review
   try {
     const { warnings } = loadDomains(pathsOf(envoy.files, file), envoy)
-    const helped = warnings.map((warning) => ({
-      ...warning,
-      help: helpAt('reference/service/envoy', warning.code),
-    }))
-    return { ...review, warnings: [...review.warnings, ...helped] }
+    return { ...review, warnings: [...review.warnings, ...warnings.map(withHelp)] }
   } catch (error) {
     if (!(error instanceof InvalidFiles)) throw error
     return { config: undefined, problems: error.problems, warnings: [] }

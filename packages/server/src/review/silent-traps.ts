@@ -3,7 +3,7 @@ import type { Condition, Policy, Rule } from 'sluice'
 import type { Config } from '../config/config.ts'
 import { didYouMean, nearestName } from '../config/did-you-mean.ts'
 import type { Step } from '../config/problem.ts'
-import { textsFor } from './patterns.ts'
+import { holdsWithout, textsFor } from './patterns.ts'
 import type { Trap } from './warning.ts'
 
 /** What adapters, proxies and most callers set. */
@@ -37,7 +37,44 @@ function conditionsOf({ when = {}, overrides = [] }: Rule): [Condition, readonly
   ]
 }
 
-/** Attributes by which a rule counts and that nothing sets, or that look like a misspelling of another. */
+/** An attribute that a rule names: how, and where. */
+interface NamedAttribute {
+  readonly attribute: string
+  readonly use: string
+  readonly loss: string
+  readonly place: readonly Step[]
+}
+
+/** The attributes that must be set for a rule, its overrides and its tiers to apply. */
+function namedIn({ name, by, when = {}, overrides = [], tiers }: Rule): readonly NamedAttribute[] {
+  const loss = 'the rule never applies'
+  const asked = (condition: Condition) =>
+    Object.keys(condition).filter((attribute) => !holdsWithout(condition, attribute))
+  const named: NamedAttribute[] = by.map((attribute, i) => ({
+    attribute,
+    use: `rule ${name} counts by ${attribute}`,
+    loss,
+    place: ['by', i],
+  }))
+  for (const attribute of asked(when)) {
+    const use = `rule ${name} asks for ${attribute}`
+    named.push({ attribute, use, loss, place: ['when', attribute] })
+  }
+  for (const [i, override] of overrides.entries())
+    for (const attribute of asked(override.when)) {
+      const use = `an override of rule ${name} asks for ${attribute}`
+      const place = ['overrides', i, 'when', attribute]
+      named.push({ attribute, use, loss: 'the override never applies', place })
+    }
+  if (tiers !== undefined) {
+    const { attribute } = tiers
+    const use = `rule ${name} has tiers by ${attribute}`
+    named.push({ attribute, use, loss: 'no tier ever applies', place: ['tiers', 'attribute'] })
+  }
+  return named
+}
+
+/** Attributes that a rule needs and that nothing sets, or that look like a misspelling of another. */
 function unsetAttributes(
   rule: Rule,
   policy: Policy,
@@ -48,25 +85,29 @@ function unsetAttributes(
   const known = [...own, ...USUAL]
   const isBehindProxy =
     listeners.proxy !== undefined && (listeners.proxy.policy ?? policies[0]?.name) === policy.name
-  return rule.by.flatMap((attribute, i) => {
-    const place = [...steps, 'by', i]
+  return namedIn(rule).flatMap(({ attribute, use, loss, place }) => {
+    const trap = (message: string): Trap[] => [
+      { code: 'unset-attribute', steps: [...steps, ...place], message: `${use}, ${message}` },
+    ]
     if (isBehindProxy && ![...own, ...SET_BY_PROXIES].includes(attribute)) {
       const meant = didYouMean(attribute, [...own, ...SET_BY_PROXIES])
-      const message = `rule ${rule.name} counts by ${attribute}, which the reverse proxy never sets: the rule never applies${meant}; name the request field that holds it in proxy.attributes`
-      return [{ code: 'unset-attribute' as const, steps: place, message }]
+      return trap(
+        `which the reverse proxy never sets: ${loss}${meant}; name the request field that holds it in proxy.attributes`,
+      )
     }
     if (known.includes(attribute) || isUsedElsewhere(attribute, rule, policies)) return []
     const nearest = nearestName(attribute, known)
     if (nearest === undefined) return []
-    const message = `rule ${rule.name} counts by ${attribute}, which nothing in this file sets: without it the rule never applies; did you mean ${nearest}?`
-    return [{ code: 'unset-attribute' as const, steps: place, message }]
+    return trap(`which nothing in this file sets: without it ${loss}; did you mean ${nearest}?`)
   })
 }
 
 /** A name that other rules have too is a name of its own, not a slip. */
 function isUsedElsewhere(attribute: string, rule: Rule, policies: readonly Policy[]): boolean {
   return policies.some(({ rules }) =>
-    rules.some((other) => other !== rule && other.by.includes(attribute)),
+    rules.some(
+      (other) => other !== rule && namedIn(other).some((named) => named.attribute === attribute),
+    ),
   )
 }
 

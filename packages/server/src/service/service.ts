@@ -1,5 +1,5 @@
 // Starts and ends the service: store, limiters, listeners and reloads, in that order and back.
-import type { Millis } from 'sluice'
+import { helpAt, type Millis } from 'sluice'
 import { hasAdmin, startAdmin } from '../admin/start-admin.ts'
 import { authRoutes } from '../auth/auth-routes.ts'
 import type { Config } from '../config/config.ts'
@@ -99,7 +99,15 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const controls = openControls(opened, hasAdmin(config), metrics, log)
   const surroundings: DecisionSurroundings = {
     store,
-    decisions: new DecisionMetrics(metrics, (policy, rule) => observer.countsOf(policy, rule)),
+    decisions: new DecisionMetrics(
+      metrics,
+      (policy, rule) => observer.countsOf(policy, rule),
+      (policy, rule, missing) =>
+        log.warn(
+          { policy, rule, missing, help: helpAt('reference/service/config', 'unset-attribute') },
+          `rule ${rule} was skipped in each of its first requests: no request had the attribute ${missing}`,
+        ),
+    ),
     observer,
     held: new HeldUnits(metrics, undefined, leases),
     recent: hasAdmin(config) ? recent : undefined,

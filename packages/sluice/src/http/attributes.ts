@@ -19,7 +19,8 @@ import type { Warn } from './warnings.ts'
 export type CountedBy = Attributes | string | null | undefined
 
 const SHARED: Address = { ip: 'unknown', network: 'unknown' }
-const IDENTITIES = ['user', 'apiKey', 'tenant', 'plan'] as const
+/** Attributes with an option of their own. */
+export const IDENTITIES = ['user', 'apiKey', 'tenant', 'plan'] as const
 
 /** Attributes of the same request by other readings of its path. */
 const READINGS = new WeakMap<object, readonly string[]>()

@@ -24,6 +24,7 @@ import { checkCost, wrong, type AnyLimiter, type CustomReply, type HttpOptions }
 import type { RefusalKind } from './problem.ts'
 import { customized, replyMaker, type RefusalReply, type ReplyMaker } from './refusal-reply.ts'
 import { dialectsIn, fieldWriter, type FieldWriter } from './response-fields.ts'
+import { warnOfSilentRules } from './silent-rules.ts'
 import { warnOnce, type Warn } from './warnings.ts'
 
 /** What to do for a refused request: send a reply, send the application's Response, nothing more, or handle an error. */
@@ -79,6 +80,7 @@ export class RequestGuard<Q extends object, S> implements Settler {
     this.holds = this.holding !== undefined
     this.adapter = adapter
     this.options = options
+    if (policy !== undefined) warnOfSilentRules(policy, adapter, options, this.warn)
     this.attributesOf = attributesReader(adapter, options, policy, this.warn)
     const dialects = dialectsIn(options.headers)
     this.fieldNames = dialects.flatMap(({ fields }) => fields)

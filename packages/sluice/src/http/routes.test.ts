@@ -114,17 +114,31 @@ describe('declared routes', () => {
     expect(routeMatcher(['/a/{x}', '/A/{y}'])('/a/1')).toEqual(['/a/{x}'])
   })
 
-  it.each<unknown>(['', 'orders', '/orders/:id', '/a b', '/{path*}/x', '/a?b', '/{a-b}', 7, null])(
-    '%j is no pattern',
-    (pattern) => {
-      expect(() => routeMatcher([pattern as string])).toThrow(
-        expect.objectContaining({
-          code: 'invalid-option',
-          message: expect.stringContaining('/orders/{id}') as string,
-        }),
-      )
-    },
-  )
+  it('may write a segment as :id', () => {
+    const routes = routeMatcher(['/orders/:id/lines', '/orders/new/lines'])
+    expect(routes('/orders/7/lines')).toEqual(['/orders/:id/lines'])
+    expect(routes('/orders/new/lines')).toEqual(['/orders/new/lines'])
+  })
+
+  it.each<unknown>([
+    '',
+    'orders',
+    '/orders/:',
+    '/orders:id',
+    '/a b',
+    '/{path*}/x',
+    '/a?b',
+    '/{a-b}',
+    7,
+    null,
+  ])('%j is no pattern', (pattern) => {
+    expect(() => routeMatcher([pattern as string])).toThrow(
+      expect.objectContaining({
+        code: 'invalid-option',
+        message: expect.stringContaining('/orders/{id}') as string,
+      }),
+    )
+  })
 })
 
 describe('methods in keys', () => {

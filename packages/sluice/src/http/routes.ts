@@ -20,8 +20,8 @@ interface Branch {
 }
 
 /**
- * Creates the function that finds the templates of a path among declared patterns such as `/orders/{id}` and
- * `/files/{path*}`. Case, double and trailing slashes, dot segments, encodings and path parameters make no difference:
+ * Creates the function that finds the templates of a path among declared patterns such as `/orders/{id}`,
+ * `/orders/:id` and `/files/{path*}`. Case, double and trailing slashes, dot segments, encodings and path parameters make no difference:
  * a path that some server would take for a route counts as that route. Where servers would take it for different
  * routes, all of them are returned, the most specific first; with `asSent`, only the one of the path as it was sent,
  * if there is one.
@@ -52,10 +52,10 @@ function newBranch(): Branch {
 function declare(root: Branch, pattern: unknown): void {
   const isPattern =
     typeof pattern === 'string' &&
-    /^(?:\/(?:[^/{}*?#:\s]*|\{\w+\}))*(?:\/\{\w+\*\})?$/.test(pattern)
+    /^(?:\/(?:[^/{}*?#:\s]*|\{\w+\}|:\w+))*(?:\/\{\w+\*\})?$/.test(pattern)
   if (!isPattern || pattern === '') throw wrong(pattern)
   const segments = pattern.split('/').filter((part) => part !== '')
-  const others = segments.filter((segment) => segment.startsWith('{')).length
+  const others = segments.filter((segment) => /^[{:]/.test(segment)).length
   const declared: Declared = { pattern, rank: (segments.length - others) * MAX_SEGMENTS - others }
   let branch = root
   for (const segment of segments) {
@@ -63,7 +63,7 @@ function declare(root: Branch, pattern: unknown): void {
       branch.rest ??= declared
       return
     }
-    if (segment.startsWith('{')) branch = branch.any ??= newBranch()
+    if (/^[{:]/.test(segment)) branch = branch.any ??= newBranch()
     else {
       const name = plainSegment(segment)
       let next = branch.fixed.get(name)
@@ -80,7 +80,7 @@ const MAX_SEGMENTS = 1e6
 function wrong(pattern: unknown): SluiceError {
   return new SluiceError(
     'invalid-option',
-    `routes: ${show(pattern)} is no pattern; accepted: a list of strings such as /orders, /orders/{id} or /files/{path*}`,
+    `routes: ${show(pattern)} is no pattern; accepted: a list of strings such as /orders, /orders/{id}, /orders/:id or /files/{path*}`,
   )
 }
 

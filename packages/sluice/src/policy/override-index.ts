@@ -1,5 +1,11 @@
 // Finds the first override that matches a request: those for single values by a table, the others one after the other.
-import { attributeText, compileCondition, meaningOf, type Predicate } from './pattern.ts'
+import {
+  attributeText,
+  compileCondition,
+  meaningOf,
+  spellingsOf,
+  type Predicate,
+} from './pattern.ts'
 import type { Attributes, Condition, Override } from './policy.ts'
 
 /** The position of the first override that matches, or -1. */
@@ -48,7 +54,7 @@ function exactValues(condition: Condition): ExactValues | undefined {
   for (const one of Array.isArray(pattern) ? (pattern as readonly unknown[]) : [pattern]) {
     const meaning = meaningOf(name, one)
     if (typeof meaning === 'string' || meaning.kind !== 'equals') return undefined
-    values.push(meaning.text)
+    for (const text of spellingsOf(name, meaning)) values.push(text)
   }
   return { name, values }
 }

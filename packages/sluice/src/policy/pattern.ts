@@ -2,6 +2,7 @@
 import { show, SluiceError } from '../errors.ts'
 import { holds, parseAddress, parseNetwork, type Network } from './network.ts'
 import type { Attributes, Condition, Pattern, PatternObject } from './policy.ts'
+import { routeSpellings } from './route-spellings.ts'
 
 /** A condition, a rule's `when`, ready to be tested. */
 export type Predicate = (attributes: Attributes) => boolean
@@ -9,7 +10,8 @@ export type Predicate = (attributes: Attributes) => boolean
 /** What one pattern requires. */
 export type Meaning =
   | { readonly kind: 'absent' | 'present' }
-  | { readonly kind: 'equals' | 'prefix'; readonly text: string }
+  /** `exact` for `{ equals }`: no other spelling is accepted. */
+  | { readonly kind: 'equals' | 'prefix'; readonly text: string; readonly exact?: boolean }
   | { readonly kind: 'network'; readonly network: Network }
 
 /**
@@ -57,7 +59,7 @@ export function meaningOf(attribute: string, pattern: unknown): Meaning | string
   const entries = Object.entries(pattern as PatternObject)
   const [kind, value] = entries[0] ?? []
   if (entries.length !== 1) return PATTERN_FORMS
-  if (kind === 'equals') return literal(value)
+  if (kind === 'equals') return literal(value, true)
   if (kind === 'network') return typeof value === 'string' ? network(value) : NETWORK_FORMS
   return PATTERN_FORMS
 }
@@ -82,9 +84,9 @@ function textMeaning(attribute: string, text: string): Meaning | string {
     : meaning
 }
 
-function literal(value: unknown): Meaning | string {
+function literal(value: unknown, exact = false): Meaning | string {
   return isLiteral(value) && value !== ''
-    ? { kind: 'equals', text: String(value) }
+    ? { kind: 'equals', text: String(value), exact }
     : 'a string that is not empty, a finite number, or a boolean'
 }
 
@@ -97,6 +99,14 @@ function network(text: string): Meaning | string {
   return parsed === undefined ? NETWORK_FORMS : { kind: 'network', network: parsed }
 }
 
+/** The texts that a text of a condition stands for: a route has several spellings, anything else one. */
+export function spellingsOf(
+  attribute: string,
+  { text, exact = false }: { readonly text: string; readonly exact?: boolean },
+): readonly string[] {
+  return attribute === 'route' && !exact ? routeSpellings(text) : [text]
+}
+
 /** One test for a pattern or a list of them: the address is parsed once however many networks there are. */
 function testOf(attribute: string, pattern: Pattern): (text: string | undefined) => boolean {
   const meanings = (Array.isArray(pattern) ? pattern : [pattern]).map((single: unknown) => {
@@ -107,8 +117,10 @@ function testOf(attribute: string, pattern: Pattern): (text: string | undefined)
   })
   const absent = meanings.some(({ kind }) => kind === 'absent')
   const present = meanings.some(({ kind }) => kind === 'present')
-  const texts = new Set(meanings.flatMap((m) => (m.kind === 'equals' ? [m.text] : [])))
-  const prefixes = meanings.flatMap((m) => (m.kind === 'prefix' ? [m.text] : []))
+  const textsOf = (wanted: 'equals' | 'prefix'): string[] =>
+    meanings.flatMap((m) => (m.kind === wanted ? spellingsOf(attribute, m) : []))
+  const texts = new Set(textsOf('equals'))
+  const prefixes = textsOf('prefix')
   const networks = meanings.flatMap((m) => (m.kind === 'network' ? [m.network] : []))
 
   return (text) => {

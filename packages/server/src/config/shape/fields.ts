@@ -6,6 +6,20 @@ export function fieldsAt(shape: z.core.$ZodType, path: readonly PropertyKey[]): 
   return [...new Set(objectsAt(shape, path).flatMap((object) => Object.keys(object.shape)))]
 }
 
+/** The path of the first field of that name anywhere in a shape, such as `listeners.http.port` for `port`. */
+export function fieldNamed(shape: z.core.$ZodType, name: string): string | undefined {
+  const levels: { readonly path: string; readonly object: z.ZodObject }[] = objectsOf(shape).map(
+    (object) => ({ path: '', object }),
+  )
+  for (let i = 0; i < levels.length; i++) {
+    const { path, object } = levels[i]!
+    if (Object.hasOwn(object.shape, name)) return `${path}${name}`
+    for (const [member, inner] of Object.entries(object.shape))
+      for (const one of objectsOf(inner)) levels.push({ path: `${path}${member}.`, object: one })
+  }
+  return undefined
+}
+
 function objectsAt(shape: z.core.$ZodType, path: readonly PropertyKey[]): readonly z.ZodObject[] {
   const objects = objectsOf(shape)
   const [step, ...rest] = path
