@@ -38,10 +38,11 @@ describe.each(['server', 'nest'])('the README of packages/%s', (folder) => {
 
 describe('the README of packages/cli', () => {
   it('names every command', () => {
-    const commands = [...read('cli/src/main.ts').matchAll(/\.command\('([\w-]+)'/g)].map(
+    const sources = read('cli/src/main.ts') + read('cli/src/operate/add-verbs.ts')
+    const commands = [...sources.matchAll(/(?:\.command|\bverb|\bonSubject)\('([\w-]+)'/g)].map(
       ([, name]) => name!,
     )
-    expect(commands).toContain('serve')
+    expect(commands).toEqual(expect.arrayContaining(['serve', 'why', 'block', 'promote']))
     const readme = read('cli/README.md')
     expect(commands.filter((name) => !readme.includes(`npx sluice ${name}`))).toEqual([])
   })

@@ -64,9 +64,9 @@ test("checks a file of Envoy's rate limit service as such", async () => {
   const { code, printed, errors } = await sluice(['check', file]).ended
   expect([code, errors]).toEqual([0, ''])
   expect(printed).toBe(`domain shop
-  remote_address             5/minute for each value
+  remote_address              5/minute for each value
   plan=gold > path=/export/*  9/hour for each value; named exports; shadow: counted, never enforced
-  plan=gold > user           unlimited
+  plan=gold > user            unlimited
 
 It is a file of Envoy's rate limit service: serve it by envoy: { files: [...] } in a
 configuration, or by RUNTIME_ROOT, as the original does.

@@ -18,7 +18,7 @@ export { loadConfig, type LoadedConfig, type LocatedConfig } from './config/load
 export { loadForStart } from './review/load-for-start.ts'
 export { problemText, type ConfigProblem } from './config/problem.ts'
 export { readConfig, type ConfigResult } from './config/read-config.ts'
-export { ratelimitConfig } from './envoy/ratelimit-environment.ts'
+export { ignoredVariables, ratelimitConfig } from './envoy/ratelimit-environment.ts'
 export type { Limiters, LimiterSource, ServiceLimiter } from './limiters/limiters.ts'
 export type { ReloadResult } from './reload/reloader.ts'
 export type { WatchOptions } from './reload/watch-file.ts'

@@ -1,8 +1,9 @@
 // `sluice serve`: runs the service until a signal ends it.
 import { randomBytes } from 'node:crypto'
-import type { Millis } from 'sluice'
+import { helpAt, type Millis } from 'sluice'
 import {
   bannerText,
+  ignoredVariables,
   loadForStart,
   problemText,
   ratelimitConfig,
@@ -57,6 +58,11 @@ export async function serve(
       say(`error: ${inWordsOfFlags(problemText(problem), { workers, upstream })}`)
     return 1
   }
+  const ignored = read === undefined ? ignoredVariables(environment) : []
+  if (ignored.length > 0)
+    say(
+      `warning: ${ignored.join(', ')}: no effect here; see ${helpAt('guide/coming-from/envoy-ratelimit', 'every-setting')}`,
+    )
   let service: Service | WorkersService
   try {
     const source =

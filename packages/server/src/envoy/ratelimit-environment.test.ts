@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ratelimitConfig } from './ratelimit-environment.ts'
+import { ignoredVariables, ratelimitConfig } from './ratelimit-environment.ts'
 
 const RUNTIME = { RUNTIME_ROOT: '/data', RUNTIME_SUBDIRECTORY: 'ratelimit' }
 
@@ -81,6 +81,26 @@ describe('the environment of Envoy’s own service', () => {
     ['when hits are near a limit', { NEAR_LIMIT_RATIO: '0.5' }, { envoy: { nearLimitRatio: 0.5 } }],
     ['the usual ratio', {}, { envoy: { nearLimitRatio: 0.8 } }],
     ['how much is logged', { LOG_LEVEL: 'WARN' }, { log: 'warn' }],
+    [
+      'TLS on the gRPC port',
+      {
+        GRPC_SERVER_USE_TLS: 'true',
+        GRPC_SERVER_TLS_CERT: '/c.pem',
+        GRPC_SERVER_TLS_KEY: '/k.pem',
+      },
+      { listeners: { grpc: { port: 8081, tls: { cert: '/c.pem', key: '/k.pem' } } } },
+    ],
+    [
+      'certificates of clients',
+      {
+        GRPC_SERVER_USE_TLS: 'true',
+        GRPC_SERVER_TLS_CERT: '/c.pem',
+        GRPC_SERVER_TLS_KEY: '/k.pem',
+        GRPC_CLIENT_TLS_CACERT: '/ca.pem',
+        GRPC_CLIENT_TLS_SAN: 'envoy.internal',
+      },
+      { listeners: { grpc: { tls: { ca: '/ca.pem', clientNames: ['envoy.internal'] } } } },
+    ],
     ['our own variables on top', { SLUICE_GRPC_PORT: '9' }, { listeners: { grpc: { port: 9 } } }],
   ])('%s', (_, more, expected) => {
     const result = ratelimitConfig({ ...RUNTIME, ...more })
@@ -94,6 +114,8 @@ describe('the environment of Envoy’s own service', () => {
     [{ CONFIG_TYPE: 'GRPC_XDS_SOTW' }, 'CONFIG_TYPE is "GRPC_XDS_SOTW"; accepted: file'],
     [{ SHADOW_MODE: 'true' }, 'SHADOW_MODE is "true"; accepted: false'],
     [{ REDIS_SOCKET_TYPE: 'unix' }, 'REDIS_SOCKET_TYPE is "unix"; accepted: tcp, tls'],
+    [{ GRPC_UDS: '/tmp/a.sock' }, 'GRPC_UDS is "/tmp/a.sock"; accepted: nothing'],
+    [{ GRPC_SERVER_USE_TLS: 'true' }, 'listeners.grpc.tls.cert is missing'],
     [{ NEAR_LIMIT_RATIO: '80' }, 'envoy.nearLimitRatio is 80; accepted: a number from 0 to 1'],
     [{ GRPC_PORT: 'many' }, 'listeners.grpc.port'],
   ])('what is not supported is reported: %o', (more, expected) => {
@@ -101,4 +123,11 @@ describe('the environment of Envoy’s own service', () => {
     expect(config).toBeUndefined()
     expect(problems.map(({ message }) => message).join()).toContain(expected)
   })
+})
+
+test('variables without effect are named', () => {
+  const off = { USE_STATSD: 'false', USE_DOG_STATSD: '', TRACING_ENABLED: '0' }
+  expect(
+    ignoredVariables({ ...off, REDIS_PERSECOND: 'true', LIMIT_LIMIT_HEADER: 'X-Max' }),
+  ).toEqual(['LIMIT_LIMIT_HEADER', 'REDIS_PERSECOND'])
 })

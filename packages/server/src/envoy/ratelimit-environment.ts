@@ -13,20 +13,52 @@ const ONLY: Readonly<Record<string, readonly string[]>> = {
   REDIS_SOCKET_TYPE: ['tcp', 'tls'],
 }
 
+/** Variables that ask for something else than the service does, or that it does in its own way. */
+const WITHOUT_EFFECT = [
+  'GRPC_MAX_CONNECTION_AGE',
+  'GRPC_MAX_CONNECTION_AGE_GRACE',
+  'LIMIT_LIMIT_HEADER',
+  'LIMIT_REMAINING_HEADER',
+  'LIMIT_RESET_HEADER',
+  'LOG_FORMAT',
+  'REDIS_PERSECOND',
+  'REDIS_TLS_CLIENT_CERT',
+  'REDIS_TLS_CLIENT_KEY',
+  'REDIS_TLS_CACERT',
+  'REDIS_TLS_SKIP_HOSTNAME_VERIFICATION',
+  'USE_STATSD',
+  'USE_DOG_STATSD',
+  'PROMETHEUS_ADDR',
+  'PROMETHEUS_PATH',
+  'TRACING_ENABLED',
+]
+
+/** The variables of Envoy's own service that are set and have no effect here. */
+export function ignoredVariables(environment: Environment): readonly string[] {
+  return WITHOUT_EFFECT.filter((name) => !/^(?:false|0|f)?$/i.test(environment[name] ?? ''))
+}
+
 /** What the variables of Envoy's own service say, or undefined when `RUNTIME_ROOT` is not among them. */
 export function ratelimitConfig(environment: Environment): ConfigResult | undefined {
   const root = environment['RUNTIME_ROOT']
   if (root === undefined || root === '') return undefined
-  const problems = Object.entries(ONLY).flatMap(([name, accepted]) =>
-    problemOf(name, environment[name], accepted),
-  )
+  const problems = [
+    ...Object.entries(ONLY).flatMap(([name, accepted]) =>
+      problemOf(name, environment[name], accepted),
+    ),
+    // A socket that nothing listens on would let every request pass.
+    ...problemOf('GRPC_UDS', environment['GRPC_UDS'], ['nothing: use GRPC_HOST and GRPC_PORT']),
+  ]
   if (problems.length > 0)
     return { config: undefined, problems, positionOf: () => ({ line: 1, column: 1 }) }
   const { RUNTIME_SUBDIRECTORY: folder = '', RUNTIME_APPDIRECTORY: inner = 'config' } = environment
   const config = {
     listeners: {
       http: addressOf(environment['HOST'], environment['PORT'], 8080),
-      grpc: addressOf(environment['GRPC_HOST'], environment['GRPC_PORT'], 8081),
+      grpc: {
+        ...addressOf(environment['GRPC_HOST'], environment['GRPC_PORT'], 8081),
+        ...tlsOf(environment),
+      },
       debug: addressOf(environment['DEBUG_HOST'], environment['DEBUG_PORT'], 6070),
     },
     store: storeOf(environment),
@@ -57,6 +89,14 @@ function problemOf(
 
 function addressOf(host: string | undefined, port: string | undefined, usual: number): object {
   return { host: host || '0.0.0.0', port: port ? Number(port) : usual }
+}
+
+/** Keys and certificates of the gRPC port; a client needs a certificate when an authority is named. */
+function tlsOf(environment: Environment): object {
+  if (!isOn(environment['GRPC_SERVER_USE_TLS'])) return {}
+  const { GRPC_SERVER_TLS_CERT: cert, GRPC_SERVER_TLS_KEY: key } = environment
+  const { GRPC_CLIENT_TLS_CACERT: ca, GRPC_CLIENT_TLS_SAN: name } = environment
+  return { tls: { cert, key, ...(ca && { ca }), ...(name && { clientNames: [name] }) } }
 }
 
 function storeOf(environment: Environment): object {

@@ -12,7 +12,12 @@ describe('mistakes in options', () => {
       /the first argument is "100\/min"; accepted: a limiter, a budget, or options such as/,
     ],
     [undefined, undefined, /the first argument is undefined/],
-    [{}, undefined, /neither limit nor policy/],
+    [{}, undefined, /^rateLimit: neither limit nor policy is given; write rateLimit\(/],
+    [
+      { limit: '1/s', policy: { name: 'a', rules: [] } },
+      undefined,
+      /^rateLimit: both limit and policy are given/,
+    ],
     [{ limit: '1/s', stroe: 1 }, undefined, /unknown option "stroe"/],
     [
       limiter,

@@ -166,6 +166,15 @@ const LIMITER_OPTIONS: readonly string[] = [
 /** Splits the options of both kinds. Throws `invalid-option` for a name that is neither. */
 export function splitOptions(options: object): { http: object; limiter: object } {
   checkOptionNames('rateLimit', options, [...LIMITER_OPTIONS, ...HTTP_OPTIONS])
+  const { limit, policy } = options as { limit?: unknown; policy?: unknown }
+  if (limit === undefined && policy === undefined)
+    throw wrong(
+      "neither limit nor policy is given; write rateLimit({ limit: '100/min' }) or rateLimit({ policy: { name, rules } })",
+    )
+  if (limit !== undefined && policy !== undefined)
+    throw wrong(
+      'both limit and policy are given; accepted: one of them, as a policy has its own limits',
+    )
   const entries = Object.entries(options)
   const isOfLimiter = ([name]: [string, unknown]): boolean => LIMITER_OPTIONS.includes(name)
   return {
