@@ -20,6 +20,8 @@ writeFileSync(
   `${site}generated/configuration.md`,
   configurationPage(JSON.parse(read('spec/config.schema.json'))),
 )
+for (const name of ['config', 'policy'])
+  cpSync(`${root}spec/${name}.schema.json`, `${site}public/schema/${name}.schema.json`)
 writeFileSync(`${site}public/llms.txt`, pageList())
 cpSync(`${root}packages/console/public/favicon.svg`, `${site}public/favicon.svg`)
 const playground = `${root}packages/cli/playground`

@@ -6,11 +6,12 @@ import type { Socket } from 'node:net'
 
 /**
  * Reads the id of the process to end, an empty line once that process is gone, and acts when its input ends: by then the
- * owner has let go of it or is dead, even by SIGKILL, which an 'exit' listener would miss.
+ * owner has let go of it or is dead, even by SIGKILL, which an 'exit' listener would miss. A process that leads a group
+ * ends with its children, such as the workers of nginx, which outlive a master that was killed.
  */
 const guardScript = `
 while read -r line; do pid=$line; done
-[ -z "$pid" ] || kill -9 "$pid"
+[ -z "$pid" ] || kill -s KILL -- "-$pid" 2>/dev/null || kill -9 "$pid"
 [ -z "$1" ] || rm -rf "$1"`
 
 export interface Guard {
@@ -61,7 +62,8 @@ export async function spawnGuarded(
   { cwd, logFile }: { cwd: string; logFile: string },
 ): Promise<GuardedProcess> {
   const log = openSync(logFile, 'a')
-  const child = spawn(command, args, { cwd, stdio: ['ignore', log, log] })
+  // The leader of a group of its own, so that its children end with it.
+  const child = spawn(command, args, { cwd, detached: true, stdio: ['ignore', log, log] })
   closeSync(log)
   guard.watch(child.pid)
   let end: string | undefined

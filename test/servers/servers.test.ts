@@ -1,7 +1,10 @@
 // Proves the servers that other tests start: each really runs, fails the way it is told to, and leaves nothing behind.
-import { existsSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { findValkey } from './binaries.ts'
+import { createGuard, spawnGuarded } from './guarded-process.ts'
 import { orphanServer } from './orphan.ts'
 import { startSentinel } from './redis-sentinel.ts'
 import { type RedisOptions, startRedis } from './redis-server.ts'
@@ -22,6 +25,12 @@ function isRunning(pid: number) {
   } catch {
     return false
   }
+}
+
+/** Whether a process has ended that nothing has waited for yet, as orphans in a container. */
+function isDefunct(pid: number) {
+  const path = `/proc/${pid}/stat`
+  return existsSync(path) && /\) Z /.test(readFileSync(path, 'utf8'))
 }
 
 describe('one server', { timeout: minute }, () => {
@@ -96,6 +105,22 @@ describe('one server', { timeout: minute }, () => {
     await until('the server ends', 5000, async () => !isRunning(pid) && !existsSync(dir))
     expect(isRunning(pid)).toBe(false)
   })
+})
+
+test('the children of a guarded process end with it', { timeout: minute }, async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-guarded-'))
+  const guard = createGuard(folder)
+  const logFile = join(folder, 'output.log')
+  const script = 'sleep 600 & echo $! && wait'
+  const parent = await spawnGuarded(guard, 'sh', ['-c', script], { cwd: folder, logFile })
+  const childIn = () => Number(readFileSync(logFile, 'utf8'))
+  await until('the child has started', minute, async () => childIn() > 0)
+  const child = childIn()
+  expect([isRunning(parent.pid), isRunning(child)]).toEqual([true, true])
+  await guard.release()
+  const hasEnded = (pid: number) => !isRunning(pid) || isDefunct(pid)
+  await until('both have ended', minute, async () => hasEnded(parent.pid) && hasEnded(child))
+  expect(existsSync(folder)).toBe(false)
 })
 
 test('Valkey runs in the place of Redis', { timeout: 2 * minute }, async (context) => {

@@ -54,6 +54,14 @@ function fileAt(path: string): string | undefined {
     .find((file) => !file.includes('..') && existsSync(file) && statSync(file).isFile())
 }
 
+it('has the schemas at an address for editors', async () => {
+  for (const name of ['config', 'policy']) {
+    const response = await fetch(`${url}/schema/${name}.schema.json`)
+    expect(response.status).toBe(200)
+    expect(await response.json()).toHaveProperty('$schema')
+  }
+})
+
 async function open(path: string) {
   const watched = await openPage(browser, `${url}${path}`)
   onTestFinished(() => watched.close())

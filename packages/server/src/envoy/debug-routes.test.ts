@@ -1,5 +1,6 @@
 // The paths of Envoy's own service, over real sockets.
 import { fileURLToPath } from 'node:url'
+import { request } from 'undici'
 import { expect, test } from 'vitest'
 import { running } from '../../test/running.ts'
 
@@ -42,6 +43,27 @@ test('POST /json decides like the gRPC method: 200, then 429 with Retry-After', 
   expect(refused.status).toBe(429)
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
   expect(await refused.json()).toMatchObject({ overallCode: 'OVER_LIMIT' })
+})
+
+test.each<[string, Record<string, string>, number]>([
+  ['the type that curl sends', { 'content-type': 'application/x-www-form-urlencoded' }, 200],
+  ['text', { 'content-type': 'text/plain' }, 200],
+  ['JSON from a page', { 'content-type': 'application/json', origin: 'https://a.example' }, 200],
+  ['text from a page', { 'content-type': 'text/plain', origin: 'https://a.example' }, 415],
+  [
+    'text from a page without origin',
+    { 'content-type': 'text/plain', 'sec-fetch-site': 'none' },
+    415,
+  ],
+])('POST /json with %s is answered', async (_, headers, status) => {
+  const { url } = await running(file)
+  const response = await request(`${url}/json`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify(body),
+  })
+  await response.body.dump()
+  expect(response.statusCode).toBe(status)
 })
 
 test.each([

@@ -63,7 +63,7 @@ export function debugRoutes(
           failed(error)
         }
       }
-      readJson(request, MAX_BODY, done, failed)
+      readJson(request, MAX_BODY, done, failed, !isFromPage(request))
     }
   }
   return [
@@ -71,6 +71,11 @@ export function debugRoutes(
     { path: '/rlconfig', createHandler: rlconfig },
     { path: '/json', methods: ['POST'], createHandler: json },
   ]
+}
+
+/** Whether a browser sent the request: a foreign page may send other types without asking, so it must send JSON. */
+function isFromPage({ headers }: IncomingMessage): boolean {
+  return headers.origin !== undefined || headers['sec-fetch-site'] !== undefined
 }
 
 function asRequestError(error: unknown): unknown {

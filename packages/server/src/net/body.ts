@@ -5,15 +5,16 @@ import { RequestError } from './problem.ts'
 
 /**
  * Calls `done` with the parsed body, or `failed` with what is wrong with it; neither when the client disconnected.
- * Bodies beyond `maxBytes` are not read to their end.
+ * Bodies beyond `maxBytes` are not read to their end. With `anyType` the body may have any content type, or none.
  */
 export function readJson(
   request: IncomingMessage,
   maxBytes: number,
   done: (body: unknown) => void,
   failed: (error: RequestError) => void,
+  anyType = false,
 ): void {
-  const wrong = headerProblem(request.rawHeaders, maxBytes)
+  const wrong = headerProblem(request.rawHeaders, maxBytes, anyType)
   if (wrong !== undefined) {
     failed(wrong)
     return
@@ -43,13 +44,17 @@ export function readJson(
 }
 
 /** What is wrong with the headers of a body. Reads the raw list, since Node makes the parsed one only when it is read. */
-function headerProblem(raw: readonly string[], maxBytes: number): RequestError | undefined {
-  let hasType = false
+function headerProblem(
+  raw: readonly string[],
+  maxBytes: number,
+  anyType: boolean,
+): RequestError | undefined {
+  let hasType = anyType
   for (let i = 0; i < raw.length; i += 2) {
     const name = raw[i]!
     const value = raw[i + 1]!
     if (name.length === 12 && name.toLowerCase() === 'content-type') {
-      if (!isJson(value)) return unsupported()
+      if (!anyType && !isJson(value)) return unsupported()
       hasType = true
     } else if (name.length === 14 && name.toLowerCase() === 'content-length') {
       if (Number(value) > maxBytes) return tooLarge(maxBytes)
