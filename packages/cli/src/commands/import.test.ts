@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import { readConfig } from '@sluice/server'
+import { readConfig, reviewText } from '@sluice/server'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { parse } from 'yaml'
 import { importCommand, type ImportFlags } from './import.ts'
@@ -114,6 +114,30 @@ const three = rateLimit(options)
     ])
       expect(run.errors).toContain(note)
     expect(run.printed).toContain('# - line 4: store: write store: redisStore(client)')
+  })
+
+  it('says what only source code can carry over, unless it edits that', async () => {
+    const text = `import rateLimit from 'express-rate-limit'
+export const login = rateLimit({
+  limit: 5,
+  keyGenerator: (request) => request.body.email,
+  skipSuccessfulRequests: true,
+  skipFailedRequests: false,
+  message: 'Slow down.',
+})
+`
+    const run = await imported('express-rate-limit', 'login.js', text)
+    expect(rulesOf(run)).toMatchObject([{ by: ['key'], limit: { quota: 5 } }])
+    for (const note of [
+      'login.js:4: keyGenerator: the rule counts by the attribute key',
+      'login.js:5: skipSuccessfulRequests: the service charges before the answer is known',
+      'login.js:7: message: a policy says nothing of the reply',
+    ])
+      expect(run.errors).toContain(note)
+    expect(run.printed).toContain('# - line 5: skipSuccessfulRequests: the service charges')
+    expect(run.errors).not.toContain('skipFailedRequests')
+    const edited = await imported('express-rate-limit', 'login.js', text, { write: true })
+    expect(edited.errors).not.toContain('login.js:5')
   })
 
   it('rewrites source code that works as before', async () => {
@@ -238,7 +262,7 @@ describe('sluice import nginx', () => {
       { name: 'all', by: ['ip'], limit: { quota: 10, window: 's', algorithm: 'gcra', burst: 21 } },
       {
         name: 'all-2',
-        when: { path: '/login*' },
+        when: { route: ['/login', { equals: '/login/{rest*}' }] },
         by: ['ip'],
         limit: { quota: 10, window: 's', algorithm: 'gcra', burst: 1 },
       },
@@ -249,12 +273,37 @@ describe('sluice import nginx', () => {
       },
     ])
     for (const note of [
-      'nginx.conf:4: $http_x_tenant: name the request field',
+      'nginx.conf:8: limit_req in a location replaces those around it in nginx',
+      'nginx.conf:9: location ~ \\.php$: only paths are translated; the rule applies to every path',
       'nginx.conf:5: limit_req_status: the status is 429',
       'nginx.conf:10: limit_req: the zone missing is not in this file',
       'nginx.conf:10: limit_conn: limits of connections at once',
     ])
       expect(run.errors).toContain(note)
+    expect(parse(run.printed)).toMatchObject({
+      proxy: { routes: ['/login', '/login/{rest*}'], attributes: { x_tenant: 'x-tenant' } },
+    })
+  })
+
+  it('writes a file whose rules a proxy can meet', async () => {
+    const run = await imported(
+      'nginx',
+      'nginx.conf',
+      `limit_req_zone $host$uri zone=a:1m rate=1r/s;
+server {
+  location = / { limit_req zone=a; }
+  location ^~ /static/ { limit_req zone=a; }
+}
+`,
+    )
+    expect(rulesOf(run)).toMatchObject([
+      { by: ['host', 'route'], when: { route: ['/'] } },
+      { by: ['host', 'route'], when: { route: ['/static', { equals: '/static/{rest*}' }] } },
+    ])
+    expect(run.errors).toContain('nginx.conf:1: $uri: paths never count as they are')
+    const { warnings } = reviewText(run.printed, 'imported.yaml')
+    expect(warnings.filter(({ code }) => code !== 'untrusted-address')).toEqual([])
+    expect(parse(run.printed)).toMatchObject({ proxy: { attributes: { host: 'host' } } })
   })
 })
 

@@ -24,7 +24,9 @@ export async function importCommand(
     throw new Mistake(`${from} cannot be imported; accepted: ${SOURCES.join(', ')}`)
   const text = await readFile(file, 'utf8')
   const imported = importer(text, file)
-  for (const note of imported.notes) print(stderr, noteText(note, file))
+  const { notes, fileNotes = [] } = imported
+  for (const note of flags.write === true ? notes : [...notes, ...fileNotes])
+    print(stderr, noteText(note, file))
   if (flags.write === true) return writeBack(text, file, imported, stderr)
   const { policies } = imported
   if (policies.every(({ rules }) => rules.length === 0)) {

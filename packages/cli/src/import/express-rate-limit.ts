@@ -10,6 +10,7 @@ export function importExpressRateLimit(text: string, file: string): Imported {
   const source = new SourceFile(text, file)
   const names = source.namesFrom(PACKAGE)
   const notes: Note[] = []
+  const fileNotes: Note[] = []
   const edits: Edit[] = []
   const rules = []
   const kept = new Set<string>()
@@ -31,6 +32,7 @@ export function importExpressRateLimit(text: string, file: string): Imported {
     const name = `limit-${rules.length + 1}`
     const translated = translateCall(MIDDLEWARE[PACKAGE], options, name, line)
     for (const note of translated.notes) notes.push(note)
+    for (const note of translated.fileNotes) fileNotes.push(note)
     if (translated.rule !== undefined) rules.push(translated.rule)
     if (translated.code === undefined) kept.add(nameOf(callee))
     else
@@ -46,7 +48,7 @@ export function importExpressRateLimit(text: string, file: string): Imported {
       text: `the import of ${PACKAGE} stays, since some calls must be translated by hand`,
     })
   const policies = rules.length === 0 ? [] : [{ name: 'api', rules }]
-  return { policies, notes, edits: kept.size === 0 ? edits : [] }
+  return { policies, notes, fileNotes, edits: kept.size === 0 ? edits : [] }
 }
 
 /** Our import in place of theirs, under the same local name. */

@@ -10,6 +10,7 @@ export function importFastifyRateLimit(text: string, file: string): Imported {
   const source = new SourceFile(text, file)
   const names = source.namesFrom(PACKAGE)
   const notes: Note[] = []
+  const fileNotes: Note[] = []
   const edits: Edit[] = []
   const rules = []
   let byHand = 0
@@ -32,6 +33,7 @@ export function importFastifyRateLimit(text: string, file: string): Imported {
     const name = `limit-${rules.length + 1}`
     const translated = translateCall(MIDDLEWARE[PACKAGE], options, name, line)
     for (const note of translated.notes) notes.push(note)
+    for (const note of translated.fileNotes) fileNotes.push(note)
     if (translated.rule !== undefined) rules.push(translated.rule)
     if (translated.code === undefined) byHand += 1
     else {
@@ -63,7 +65,7 @@ export function importFastifyRateLimit(text: string, file: string): Imported {
     })
   }
   const policies = rules.length === 0 ? [] : [{ name: 'api', rules }]
-  return { policies, notes, edits: byHand === 0 ? edits : [] }
+  return { policies, notes, fileNotes, edits: byHand === 0 ? edits : [] }
 }
 
 /** `import('@fastify/rate-limit')` or `require('@fastify/rate-limit')` as an argument. */

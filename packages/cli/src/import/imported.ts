@@ -21,10 +21,19 @@ export interface Edit {
   readonly text: string
 }
 
+/** What the service needs to know of the requests that proxies ask about. */
+interface ImportedProxy {
+  readonly routes?: readonly string[]
+  readonly attributes?: Readonly<Record<string, string>>
+}
+
 /** The result of reading one file. */
 export interface Imported {
   readonly policies: readonly ImportedPolicy[]
+  readonly proxy?: ImportedProxy
   readonly notes: readonly Note[]
+  /** What a policy file cannot say, and edited source code can. */
+  readonly fileNotes?: readonly Note[]
   /** For source code: how the same file looks with our options. */
   readonly edits: readonly Edit[]
 }

@@ -20,13 +20,15 @@ export const IMPORTERS: Readonly<Record<string, Importer>> = {
 export const SOURCES: readonly string[] = Object.keys(IMPORTERS)
 
 /** The policy file. What was not translated stands in its comments. */
-export function policyFileOf({ policies, notes }: Imported, from: string, file: string): string {
+export function policyFileOf(imported: Imported, from: string, file: string): string {
+  const { policies, proxy, fileNotes = [] } = imported
+  const notes = [...imported.notes, ...fileNotes]
   const comments = [
     `Limits of ${from}, imported from ${file} by sluice import.`,
     ...(notes.length === 0 ? [] : ['Not translated, or different here:']),
     ...notes.map((note) => `- ${placeOf(note)}${note.text}`),
   ]
-  return `${comments.map((line) => `# ${line}`).join('\n')}\n${stringify({ policies: policies.map(withUniqueNames) }, { lineWidth: 0 })}`
+  return `${comments.map((line) => `# ${line}`).join('\n')}\n${stringify({ policies: policies.map(withUniqueNames), ...(proxy && { proxy }) }, { lineWidth: 0, aliasDuplicateObjects: false })}`
 }
 
 function placeOf({ line }: Note): string {

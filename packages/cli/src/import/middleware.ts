@@ -10,6 +10,8 @@ export interface TranslatedCall {
   /** The options of `rateLimit`, as source code; undefined if the call must be rewritten by hand. */
   readonly code: string | undefined
   readonly notes: readonly Note[]
+  /** What the code says and the rule cannot. */
+  readonly fileNotes: readonly Note[]
 }
 
 /** What one option of theirs becomes: lines of source code, and notes. */
@@ -120,6 +122,29 @@ const FASTIFY: Readonly<Record<string, Translate>> = {
   groupId: note('groupId: give the routes one guard'),
 }
 
+const REPLY = 'a policy says nothing of the reply; use onRefused in code'
+const OUTCOME =
+  'the service charges before the answer is known; refund those requests, or use after in code'
+const SKIPPED =
+  'a policy counts every request that its rules apply to; write when, or use skip in code'
+
+/** Options that only code can carry over, and what a policy file does instead. */
+const IN_CODE_ONLY: Readonly<Record<string, string>> = {
+  message: REPLY,
+  statusCode: REPLY,
+  handler: REPLY,
+  errorResponseBuilder: REPLY,
+  skip: SKIPPED,
+  allowList: SKIPPED,
+  skipSuccessfulRequests: OUTCOME,
+  skipFailedRequests: OUTCOME,
+  standardHeaders: 'write headers at the top of the file',
+  legacyHeaders: 'write headers at the top of the file',
+  enableDraftSpec: 'write headers at the top of the file',
+  passOnStoreError: 'write onStoreFailure in the rule',
+  skipOnError: 'write onStoreFailure in the rule',
+}
+
 /** The options of one package. */
 export interface MiddlewareDialect {
   readonly quota: readonly string[]
@@ -194,7 +219,8 @@ export function translateCall(
     for (const line of translated.code ?? []) code.push(line)
     if (translated.note !== undefined) notes.push({ line: option.line, text: translated.note })
   }
-  const rule = ruleOf(dialect, quota, window, ruleName)
+  const by = options.has('keyGenerator') ? 'key' : 'ip'
+  const rule = ruleOf(dialect, quota, window, ruleName, by)
   if (quota?.isFunction === true)
     notes.push({
       line: quota.line,
@@ -205,13 +231,17 @@ export function translateCall(
       line,
       text: 'only the running program knows the limit; no rule was written for it',
     })
-  if (options.has('keyGenerator'))
-    notes.push({
-      line,
-      text: 'keyGenerator: the rule counts by the attribute key; name the one you mean',
-    })
+  const fileNotes = [...options.values()].flatMap(({ name, line, value }): Note[] => {
+    if (name === 'keyGenerator')
+      return [
+        { line, text: 'keyGenerator: the rule counts by the attribute key; name the one you mean' },
+      ]
+    const text = Object.hasOwn(IN_CODE_ONLY, name) ? IN_CODE_ONLY[name] : undefined
+    return text === undefined || value === false ? [] : [{ line, text: `${name}: ${text}` }]
+  })
   return {
     rule,
+    fileNotes,
     code: quota?.isFunction === true ? undefined : `{\n  ${code.join(',\n  ')},\n}`,
     notes,
   }
@@ -247,13 +277,14 @@ function ruleOf(
   quota: CallOption | undefined,
   window: CallOption | undefined,
   name: string,
+  by: string,
 ): Rule | undefined {
   const units = quota === undefined ? defaults.quota : quota.value
   const millis = window === undefined ? defaults.window : millisOf(window.value)
   if (typeof units !== 'number' || !Number.isSafeInteger(units) || millis === undefined)
     return undefined
   const limit = { quota: units, window: windowText(millis) as '1min', ...COUNTING }
-  return { name, by: ['ip'], limit }
+  return { name, by: [by], limit }
 }
 
 /** Milliseconds: a number, or text such as `1 minute`. */

@@ -8,6 +8,9 @@ interface Directive {
   readonly block: readonly Directive[]
 }
 
+/** A block that a limit_req stands in: its words after `location`. */
+type Location = readonly string[]
+
 interface Zone {
   readonly name: string
   readonly by: readonly string[]
@@ -23,11 +26,22 @@ const VARIABLES: Readonly<Record<string, string>> = {
   $http_authorization: 'apiKey',
   $remote_user: 'user',
   $request_method: 'method',
-  $uri: 'path',
-  $request_uri: 'path',
+  $uri: 'route',
+  $request_uri: 'route',
   $server_name: 'host',
   $host: 'host',
 }
+
+/** The request field of an attribute that the service does not know by itself. */
+const FIELDS: Readonly<Record<string, string>> = {
+  $http_x_api_key: 'x-api-key',
+  $http_authorization: 'authorization',
+  $server_name: 'host',
+  $host: 'host',
+}
+
+/** Attributes that the service reads from every request that a proxy asks about. */
+const SET_BY_SERVICE = ['ip', 'method', 'route']
 
 const OTHERS: Readonly<Record<string, string>> = {
   limit_req_status: 'the status is 429; in code onRefused may change it',
@@ -45,22 +59,25 @@ const OTHERS: Readonly<Record<string, string>> = {
 export function importNginx(text: string): Imported {
   const notes: Note[] = []
   const zones = new Map<string, Zone>()
+  const fields = new Map<string, string>()
+  const routes = new Set<string>()
   const rules: Rule[] = []
   const directives = parseNginx(text)
   const visit = (
     list: readonly Directive[],
-    run: (one: Directive, path: string[]) => void,
+    run: (one: Directive, path: readonly Location[]) => void,
   ): void => {
-    const walk = (inner: readonly Directive[], path: string[]): void => {
+    const walk = (inner: readonly Directive[], path: readonly Location[]): void => {
       for (const one of inner) {
         run(one, path)
-        walk(one.block, one.words[0] === 'location' ? [...path, one.words.at(-1)!] : path)
+        walk(one.block, one.words[0] === 'location' ? [...path, one.words.slice(1)] : path)
       }
     }
     walk(list, [])
   }
+  let isOuter = false
   visit(directives, ({ words, line }) => {
-    if (words[0] === 'limit_req_zone') readZone(words, line, zones, notes)
+    if (words[0] === 'limit_req_zone') readZone(words, line, zones, fields, notes)
     const other = OTHERS[words[0] ?? '']
     if (other !== undefined) notes.push({ line, text: `${words[0]}: ${other}` })
   })
@@ -74,7 +91,21 @@ export function importNginx(text: string): Imported {
       })
       return
     }
-    const rule = ruleOf(zone, words, path, rules.length)
+    const location = path.at(-1)
+    const found = location === undefined ? [] : routesOf(location)
+    if (found === undefined)
+      notes.push({
+        line,
+        text: `location ${location!.join(' ')}: only paths are translated; the rule applies to every path`,
+      })
+    for (const route of found ?? []) routes.add(route)
+    if (location === undefined) isOuter = true
+    else if (isOuter)
+      notes.push({
+        line,
+        text: 'limit_req in a location replaces those around it in nginx; here all rules that apply are counted',
+      })
+    const rule = ruleOf(zone, words, found ?? [], rules.length)
     if (words.some((word) => word.startsWith('delay=')))
       notes.push({
         line,
@@ -86,13 +117,32 @@ export function importNginx(text: string): Imported {
     if (words[0] === 'limit_req_dry_run' && words[1] === 'on')
       notes.push({ line, text: 'limit_req_dry_run: write shadow: true in the rules' })
   })
-  return { policies: rules.length === 0 ? [] : [{ name: 'nginx', rules }], notes, edits: [] }
+  const proxy = {
+    ...(routes.size > 0 && { routes: [...routes] }),
+    ...(fields.size > 0 && { attributes: Object.fromEntries(fields) }),
+  }
+  return {
+    policies: rules.length === 0 ? [] : [{ name: 'nginx', rules }],
+    ...(Object.keys(proxy).length > 0 && { proxy }),
+    notes,
+    edits: [],
+  }
+}
+
+/** The routes of a location: all for `/`, those below a prefix, an exact one after `=`; undefined for an expression. */
+function routesOf(words: Location): readonly string[] | undefined {
+  const path = words.at(-1) ?? ''
+  if (!/^\/[\w./-]*$/.test(path) || words[0]!.startsWith('~')) return undefined
+  const plain = path.replace(/\/+$/, '')
+  if (words[0] === '=') return [plain === '' ? '/' : plain]
+  return plain === '' ? [] : [plain, `${plain}/{rest*}`]
 }
 
 function readZone(
   words: readonly string[],
   line: number,
   zones: Map<string, Zone>,
+  fields: Map<string, string>,
   notes: Note[],
 ): void {
   const name = valueOf(words, 'zone')?.split(':')[0]
@@ -102,13 +152,17 @@ function readZone(
     return
   }
   const by = (words[1] ?? '').match(/\$\w+/g)?.map((variable) => {
-    const known = VARIABLES[variable]
-    if (known !== undefined) return known
-    const attribute = variable.slice(1).replace(/^http_/, '')
-    notes.push({
-      line,
-      text: `${variable}: name the request field of the attribute ${attribute} under proxy.attributes`,
-    })
+    const attribute = VARIABLES[variable] ?? variable.slice(1).replace(/^http_/, '')
+    const isField = variable.startsWith('$http_')
+    const field = FIELDS[variable] ?? (isField ? attribute.replaceAll('_', '-') : undefined)
+    if (field !== undefined) fields.set(attribute, field)
+    else if (attribute === 'route')
+      notes.push({ line, text: `${variable}: paths never count as they are; declare proxy.routes` })
+    else if (!SET_BY_SERVICE.includes(attribute))
+      notes.push({
+        line,
+        text: `${variable}: name the request field of the attribute ${attribute} under proxy.attributes`,
+      })
     return attribute
   })
   zones.set(name, {
@@ -126,19 +180,22 @@ function readZone(
 function ruleOf(
   zone: Zone,
   words: readonly string[],
-  path: readonly string[],
+  routes: readonly string[],
   index: number,
 ): Rule {
   const burst = Number(valueOf(words, 'burst') ?? 0)
   const algorithm = words.includes('nodelay') || burst === 0 ? 'gcra' : 'leaky-bucket'
-  const location = path.at(-1)
-  const isPlain = location !== undefined && location !== '/' && /^\/[\w./-]*$/.test(location)
   return {
     name: `${zone.name}${index === 0 ? '' : `-${index + 1}`}`,
-    ...(isPlain ? { when: { path: `${location}*` } } : {}),
+    ...(routes.length > 0 && { when: { route: routes.map(patternOf) } }),
     by: zone.by,
     limit: { quota: zone.quota, window: zone.window, algorithm, burst: burst + 1 },
   }
+}
+
+/** A `*` within a pattern is literal only in the long form. */
+function patternOf(route: string): string | { readonly equals: string } {
+  return route.includes('*') ? { equals: route } : route
 }
 
 function valueOf(words: readonly string[], name: string): string | undefined {
