@@ -1,5 +1,11 @@
-// Makes the server of an HTTP/1.1 listener, with or without TLS.
+// Makes the server of a listener, of HTTP/1.1 or HTTP/2, with or without TLS.
 import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http'
+import {
+  createSecureServer as createSecureHttp2,
+  createServer as createHttp2,
+  type Http2Server,
+  type ServerOptions as Http2Options,
+} from 'node:http2'
 import { createServer as createSecureServer } from 'node:https'
 import type { ListenerTls } from '../tls/listener-tls.ts'
 
@@ -16,6 +22,14 @@ export function httpServer(
   const { headersTimeout: handshakeTimeout } = options
   const timing = handshakeTimeout === undefined ? {} : { handshakeTimeout }
   const server = createSecureServer({ ...options, ...tls.options, ...timing }, handler)
+  tls.attach(server)
+  return server
+}
+
+/** The same of HTTP/2. */
+export function http2Server(options: Http2Options, tls?: ListenerTls): Http2Server {
+  if (tls === undefined) return createHttp2(options)
+  const server = createSecureHttp2({ ...options, ...tls.options })
   tls.attach(server)
   return server
 }

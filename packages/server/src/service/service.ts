@@ -14,7 +14,6 @@ import { createHandler } from '../http/routes.ts'
 import type { DecisionSurroundings } from '../limiters/decide-options.ts'
 import { limiterMaker } from '../limiters/make-limiter.ts'
 import { DecisionMetrics } from '../metrics/decision-metrics.ts'
-import { guardedStore } from '../store/guarded-store.ts'
 import { LimiterRegistry } from '../limiters/registry.ts'
 import { Fleet } from '../observe/fleet.ts'
 import { Observer } from '../observe/observer.ts'
@@ -37,7 +36,7 @@ import type { Listener } from '../net/listener.ts'
 import { describePolicy } from '../review/describe.ts'
 import type { ServiceContext } from '../limiters/service-context.ts'
 import { createLog, flushLogs, type Log } from '../log/log.ts'
-import { openStore } from '../store/open-store.ts'
+import { guardedStore, openStore } from '../store/open-store.ts'
 
 /** What the service is started with. */
 export interface ServiceOptions {

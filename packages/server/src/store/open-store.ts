@@ -1,8 +1,9 @@
 // Opens the store that the configuration names. It outlives every reload, and with it the counts.
 import { Cluster, Redis } from 'ioredis'
-import { memoryStore, type MemoryStore, type Millis, type Store } from 'sluice'
+import { memoryStore, type MemoryStore, type Millis, type RemoteStore, type Store } from 'sluice'
 import { LeaseStats, withCoordination } from 'sluice/coordination'
 import { ioredisClusterOptions, ioredisOptions, redisStore } from 'sluice/redis'
+import { withResilience, type OnEvent } from 'sluice/resilience'
 import type { FailureConfig, RedisStoreConfig, StoreConfig } from '../config/config.ts'
 import type { Log } from '../log/log.ts'
 import { RepeatedLog } from '../log/repeated-log.ts'
@@ -116,4 +117,13 @@ function readyWithin(client: Redis | Cluster, within: Millis): Promise<boolean> 
     const timer = setTimeout(() => end(false), within)
     client.on('ready', onReady)
   })
+}
+
+/**
+ * A store that always answers: guarded once, so that one breaker and one fallback serve all decisions. A store in this
+ * process needs no guard and is returned as it is.
+ */
+export function guardedStore(store: Store, failure: FailureConfig, onEvent: OnEvent): Store {
+  if (store.sync === true) return store
+  return withResilience(store as RemoteStore, { ...failure, onEvent })
 }

@@ -2,12 +2,14 @@
 import { createLog } from '../log/log.ts'
 import { startService, type Service } from '../service/service.ts'
 import type { WorkerParts } from '../service/worker-context.ts'
-import { followPrimary } from './follow-primary.ts'
-import type { FromWorker, StartError, StartWorker } from './messages.ts'
+import type { FromWorker, StartError, StartWorker, ToWorker } from './messages.ts'
 import { MetricsRequests } from './metrics-requests.ts'
 
 /** How often metrics are sent: when this process is killed, no more than that is lost of what it counted. */
 const SNAPSHOT_EVERY = 1000
+
+/** Signals that a terminal or a supervisor sends to the whole process group. */
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 let service: Service | undefined
 let parts: WorkerParts | undefined
@@ -87,4 +89,18 @@ function sendSnapshot(round: number): void {
 async function stop(delay: number): Promise<void> {
   await service?.stop(delay)
   process.exit(0)
+}
+
+/** Receives the primary's messages, and returns the function that sends messages to it. */
+export function followPrimary(receive: (message: ToWorker) => void): (message: FromWorker) => void {
+  // The primary has received the signal too, and decides when its workers end.
+  for (const signal of SIGNALS) process.on(signal, () => {})
+  process.on('disconnect', () => process.exit(0))
+  process.on('message', (message) => receive(message as ToWorker))
+  const send = (message: FromWorker): void => {
+    if (process.connected) process.send?.(message, undefined, {}, () => {})
+  }
+  // Node's cluster loses messages that arrive before the listener is there: the primary waits for this one.
+  send({ type: 'hello' })
+  return send
 }

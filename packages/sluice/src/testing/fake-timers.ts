@@ -1,7 +1,7 @@
 // Timers that fire only when the test moves their clock.
 import type { ClientTimers } from '../client/timers.ts'
 import type { Millis } from '../time/clock.ts'
-import { afterTurn } from '../time/turn.ts'
+import { afterTurn } from '../time/timers.ts'
 import { fakeClock, type FakeClock } from './fake-clock.ts'
 
 /** {@link ClientTimers} under a test's control. */

@@ -1,5 +1,4 @@
 // Waiting, as a seam: tests and simulations use timers of their own.
-import { afterTurn } from './turn.ts'
 import type { Millis } from './clock.ts'
 
 /** What can wait. */
@@ -32,6 +31,13 @@ const outsideRequests =
   (globalThis as NodeRuntime).process
     ?.getBuiltinModule?.('node:async_hooks')
     ?.AsyncLocalStorage?.snapshot?.() ?? (<T>(run: () => T): T => run())
+
+/** Runs a function after the input of this turn has been handled, where the runtime has a name for that. */
+export function afterTurn(run: () => void): void {
+  const { setImmediate } = globalThis as { setImmediate?: (run: () => void) => unknown }
+  if (setImmediate === undefined) setTimeout(run, 0)
+  else setImmediate(run)
+}
 
 /** The runtime's own, started in the context of no request. */
 export const systemTimers: Timers = {

@@ -1,19 +1,25 @@
 // The shape of the whole file, with `store` in its long form and policies still as they were written.
 import { z } from 'zod'
 import { LOG_LEVELS } from '../../log/log.ts'
-import { dialects } from './dialects.ts'
 import { envoy } from './envoy.ts'
 import { failure } from './failure.ts'
 import { listeners } from './listeners.ts'
-import { proxy } from './proxy.ts'
-import { shutdown } from './shutdown.ts'
+import { dialects, proxy } from './proxy.ts'
 import { store } from './store.ts'
-import { listOf, oneOf, text } from './values.ts'
+import { listOf, millis, oneOf, text } from './values.ts'
 import { webhooks } from './webhooks.ts'
 import { workers } from './workers.ts'
 
 const FIELD_NAME = "the name of a header field, such as 'Decision-Id'"
 const POLICIES = 'a list of at least one policy'
+
+export const shutdown = z.strictObject(
+  {
+    delay: millis.describe('How long to say "not ready" before the ports close.').default(1000),
+    patience: millis.describe('How long work that has begun may take.').default(10_000),
+  },
+  { error: 'an object with delay and patience' },
+)
 
 export const file = z.strictObject(
   {

@@ -1,7 +1,13 @@
 // The shape of `proxy`.
+import { DIALECT_NAMES, type DialectName } from 'sluice/http'
 import { z } from 'zod'
-import { dialects } from './dialects.ts'
-import { listOf, matching, millis, text } from './values.ts'
+import { listOf, matching, millis, oneOf, text } from './values.ts'
+
+/** The header dialects of answers over HTTP: the names of the library's table. */
+export const dialects: z.ZodType<readonly DialectName[]> = listOf(
+  oneOf(DIALECT_NAMES),
+  `a list of header dialects such as [draft-8]; known: ${DIALECT_NAMES.join(', ')}`,
+)
 
 const attributes: z.ZodType<Readonly<Record<string, string>>> = z
   .record(z.string(), matching(/^[a-z0-9-]+$/i, 'the name of a request field, such as x-api-key'), {

@@ -8,7 +8,7 @@ import type {
 import type { AddressInfo, Socket } from 'node:net'
 import { isPromise, type MaybePromise, type Millis } from 'sluice'
 import { MAX_TIMER_MS } from 'sluice/http'
-import { http2Server } from '../../net/http2-server.ts'
+import { http2Server } from '../../net/http-server.ts'
 import type { ListenerTls } from '../../tls/listener-tls.ts'
 import { FRAME_HEADER, onlyMessage } from './frames.ts'
 import { replyHttp, replyMessage, replyStatus } from './reply.ts'
