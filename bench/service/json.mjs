@@ -42,7 +42,7 @@ const outcome = {
     hidden: flag,
   },
 }
-const compiled = fastJson({
+const schema = {
   type: 'object',
   properties: {
     allowed: flag,
@@ -55,7 +55,8 @@ const compiled = fastJson({
     outcomes: { type: 'array', items: outcome },
     skipped: { type: 'array', items: { type: 'object', properties: { rule: text } } },
   },
-})
+}
+const compiled = fastJson(/** @type {any} */ (schema))
 
 /** Every decision is a new one: the numbers of a decision are computed when they are written. */
 const writers = {
