@@ -235,6 +235,7 @@ describe('the table', () => {
     [['draft-6', 'ratelimit-triple'], 'headers: draft-6 and ratelimit-triple both write'],
     [['x-ratelimit-epoch', 'x-ratelimit-delta'], 'both write X-RateLimit-Limit'],
     [['x-ratelimit'], 'accepted: x-ratelimit-epoch (reset in seconds since the epoch) or'],
+    [['structurd'], 'did you mean structured? accepted: structured'],
     [['draft-5'], '"draft-5" is no header dialect; accepted: structured, draft-11'],
   ])('refuses %j', (names, message) => {
     expect(() => dialectsOf(names as DialectName[])).toThrow(message)

@@ -1,49 +1,58 @@
 // The one table of header dialects, for adapters, proxies and Envoy: each name has one meaning everywhere.
 import { show, SluiceError } from '../../errors.ts'
+import { closestName } from '../../options/suggest.ts'
 import type { Dialect, FieldAccess, ReportedLimit } from './dialect.ts'
 import { draft7, triple } from './older-dialects.ts'
 import { structured } from './structured.ts'
 
-/** The name of a header dialect. `structured` is the newest draft; `draft-8` to `draft-11` are the same on the wire. */
-export type DialectName =
-  | 'structured'
-  | 'draft-11'
-  | 'draft-10'
-  | 'draft-9'
-  | 'draft-8'
-  | 'draft-7'
-  | 'draft-6'
-  | 'draft-3'
-  | 'ratelimit-triple'
-  | 'x-ratelimit-epoch'
-  | 'x-ratelimit-delta'
+/** Creates a dialect. Dialects remember strings that they wrote, so every user of one creates its own. */
+type CreateDialect = () => Dialect
 
-/** Creates each dialect; dialects remember strings that they wrote, so every user of one creates its own. */
-const TABLE: Readonly<Record<DialectName, () => Dialect>> = {
+/** The rows: a name, and what creates its dialect. (`as` states the type, since declarations are made file by file.) */
+const TABLE = {
   /** RateLimit-Policy and RateLimit as lists that name every limit: drafts 8 to 11. */
-  structured,
-  'draft-11': structured,
-  'draft-10': structured,
-  'draft-9': structured,
-  'draft-8': structured,
+  structured: structured as CreateDialect,
+  'draft-11': structured as CreateDialect,
+  'draft-10': structured as CreateDialect,
+  'draft-9': structured as CreateDialect,
+  'draft-8': structured as CreateDialect,
   /** The same field names: a list of policies, and a dictionary of the tightest limit. */
-  'draft-7': draft7,
+  'draft-7': draft7 as CreateDialect,
   /** RateLimit-Limit, -Remaining, -Reset in seconds from now, and RateLimit-Policy. */
-  'draft-6': () =>
-    triple({ prefix: 'RateLimit', reset: 'seconds from now', policies: 'own field' }),
+  'draft-6': (() =>
+    triple({
+      prefix: 'RateLimit',
+      reset: 'seconds from now',
+      policies: 'own field',
+    })) as CreateDialect,
   /** RateLimit-Limit with the policies behind it, -Remaining, -Reset in seconds from now. */
-  'draft-3': () =>
-    triple({ prefix: 'RateLimit', reset: 'seconds from now', policies: 'behind the limit' }),
+  'draft-3': (() =>
+    triple({
+      prefix: 'RateLimit',
+      reset: 'seconds from now',
+      policies: 'behind the limit',
+    })) as CreateDialect,
   /** RateLimit-Limit, -Remaining, -Reset in seconds from now, without policies: what envoyproxy/ratelimit writes. */
-  'ratelimit-triple': () =>
-    triple({ prefix: 'RateLimit', reset: 'seconds from now', policies: 'none' }),
+  'ratelimit-triple': (() =>
+    triple({ prefix: 'RateLimit', reset: 'seconds from now', policies: 'none' })) as CreateDialect,
   /** X-RateLimit-*, the reset in seconds since the epoch: what GitHub's clients read. */
-  'x-ratelimit-epoch': () =>
-    triple({ prefix: 'X-RateLimit', reset: 'seconds since the epoch', policies: 'none' }),
+  'x-ratelimit-epoch': (() =>
+    triple({
+      prefix: 'X-RateLimit',
+      reset: 'seconds since the epoch',
+      policies: 'none',
+    })) as CreateDialect,
   /** X-RateLimit-*, the reset in seconds from now: what Envoy writes. */
-  'x-ratelimit-delta': () =>
-    triple({ prefix: 'X-RateLimit', reset: 'seconds from now', policies: 'none' }),
+  'x-ratelimit-delta': (() =>
+    triple({
+      prefix: 'X-RateLimit',
+      reset: 'seconds from now',
+      policies: 'none',
+    })) as CreateDialect,
 }
+
+/** The name of a header dialect. `structured` is the newest draft; `draft-8` to `draft-11` are the same on the wire. */
+export type DialectName = keyof typeof TABLE
 
 /** The names of all header dialects, newest first. */
 export const DIALECT_NAMES = Object.keys(TABLE) as readonly DialectName[]
@@ -81,10 +90,14 @@ export function dialectsOf(names: readonly DialectName[]): readonly Dialect[] {
 
 /** The error for a value that names no dialect. */
 export function unknownDialect(value: unknown): SluiceError {
-  const meant = typeof value === 'string' ? AMBIGUOUS[value] : undefined
+  const name = typeof value === 'string' ? value : ''
+  // Of an unknown draft, no other draft is meant.
+  const near = /^draft-\d+$/.test(name) ? undefined : closestName(name, DIALECT_NAMES)
+  const hint = near === undefined ? '' : `did you mean ${near}? `
+  const accepted = AMBIGUOUS[name] ?? `${DIALECT_NAMES.join(', ')}, a list of these, or false`
   return new SluiceError(
     'invalid-option',
-    `headers: ${show(value)} is no header dialect; accepted: ${meant ?? `${DIALECT_NAMES.join(', ')}, a list of these, or false`}`,
+    `headers: ${show(value)} is no header dialect; ${hint}accepted: ${accepted}`,
   )
 }
 
