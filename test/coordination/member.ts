@@ -12,13 +12,17 @@ const MAX_UNDER_WAY = 64
 /** Milliseconds of demand that are made up for after the process was stopped. */
 const MAX_BACKLOG = 200
 const FACTORS = [0.1, 0.1, 0.5, 1, 4]
+/** Demand that is off and on: milliseconds from one burst to the next, and of a burst. */
+const PERIOD = 2000
+const ON = 500
 const MEAN_FACTOR = FACTORS.reduce((a, b) => a + b) / FACTORS.length
 
 async function main(orders: Orders): Promise<void> {
   // A member ends with its fleet.
   process.on('disconnect', () => process.exit())
   const say = (message: Answer): void => void process.send!(message)
-  const { mode, bucket, life, interval, demand, isBursty, keys, port, seed, file } = orders
+  const { mode, bucket, life, interval, demand, isBursty, isOffAndOn } = orders
+  const { keys, port, seed, file } = orders
   const { sentinels, name } = orders
   const where =
     sentinels === undefined
@@ -97,6 +101,7 @@ async function main(orders: Orders): Promise<void> {
         factor = FACTORS[Math.floor(random() * FACTORS.length)]! / MEAN_FACTOR
         phaseEnd = now + 250
       }
+      if (isOffAndOn === true) factor = now % PERIOD < ON ? PERIOD / ON : 0
       due += Math.min(now - last, MAX_BACKLOG) * demand * multiple * factor
       last = now
       for (; due >= 1; due--) request()

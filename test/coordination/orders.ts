@@ -15,6 +15,8 @@ export interface Plan {
   readonly demand: number
   /** Whether demand changes four times a second, from a tenth of the average to four times as much. */
   readonly isBursty: boolean
+  /** Whether demand comes in bursts of half a second, four times the average, every two seconds, and not between. */
+  readonly isOffAndOn?: boolean
   /** Keys, of which the first is the most frequent (Zipf, exponent 1.1). */
   readonly keys: number
 }

@@ -9,6 +9,9 @@ export interface Scenario {
   readonly name: string
   readonly isBursty: boolean
   readonly keys: number
+  readonly isOffAndOn?: boolean
+  /** The least that leased must admit of what strict admits. */
+  readonly share?: number
   /** Whether sentinels guard the server. */
   readonly isGuarded?: boolean
   /** Lets it happen while the load is on. Gives the instant from which on the counts are those of an empty server. */
@@ -19,7 +22,16 @@ const HOT = { isBursty: true, keys: 1 } as const
 
 /** The scenarios, in the order of the table. */
 export const scenarios: readonly Scenario[] = [
-  { ...HOT, name: 'steady demand', isBursty: false, happen: pass },
+  { ...HOT, name: 'steady demand', isBursty: false, share: 0.98, happen: pass },
+  { ...HOT, name: '80 % to one process', isBursty: false, share: 0.95, happen: skew },
+  {
+    ...HOT,
+    name: 'bursts off and on',
+    isBursty: false,
+    isOffAndOn: true,
+    share: 0.95,
+    happen: pass,
+  },
   { ...HOT, name: 'bursts', happen: pass },
   { ...HOT, name: 'Zipf, 100 keys', keys: 100, happen: pass },
   { ...HOT, name: 'SIGKILL of one', isBursty: false, happen: crash },
@@ -32,6 +44,15 @@ export const scenarios: readonly Scenario[] = [
 
 async function pass({ members }: Fleet, length: number): Promise<void> {
   await members[0]!.until(after(length))
+}
+
+/** One process gets 80 % of all requests, and the others the rest. */
+async function skew(fleet: Fleet, length: number): Promise<void> {
+  const [first, ...others] = fleet.members
+  const all = fleet.members.length
+  first!.load(0.8 * all)
+  for (const member of others) member.load((0.2 * all) / others.length)
+  await first!.until(after(length))
 }
 
 /** Kills one that has just spent from a lease, so that it leaves units behind, while the others use up the count. */

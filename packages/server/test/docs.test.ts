@@ -91,7 +91,7 @@ describe('metrics', () => {
     const listed = [...rows].map((match) => match[1]!)
     // These need a file that is watched, a store that can fail, or another listener.
     const others =
-      /^sluice_(redis|lease|tls|config|envoy|grpc|breaker|store_errors|store_late|blocks|live_overrides|admin|debug|proxy|workers?)/
+      /^sluice_(redis|lease|synced|coordination|tls|config|envoy|grpc|breaker|store_errors|store_late|blocks|live_overrides|admin|debug|proxy|workers?)/
     expect(listed.filter((name) => !others.test(name)).toSorted()).toEqual(served.toSorted())
   })
 

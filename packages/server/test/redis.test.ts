@@ -68,6 +68,29 @@ describe('on Redis', () => {
     for (const [, name] of text.matchAll(/^# TYPE (\S+)/gm)) expect(page).toContain(name)
   })
 
+  test('a service that ends gives back what it has leased, to the unit', async () => {
+    const { url } = await redis()
+    const limit = { quota: 100_000, window: '30d', algorithm: 'fixed-window' }
+    const rule = { name: 'r', by: ['key'], limit, coordination: 'leased' }
+    const file = { policies: [{ name: 'leased', rules: [rule] }], store: patient(url) }
+    const first = await running(file)
+    let spent = 0
+    await until('units are leased', 20_000, async () => {
+      const checks = Array.from({ length: 50 }, () => ({ policy: 'leased', key: 'hot' }))
+      const { body } = await first.post('/v1/check', { checks })
+      spent += (body.decisions as { degraded: boolean }[]).filter((one) => !one.degraded).length
+      return Number(/^sluice_units_out\{kind="lease"\} (\d+)/m.exec(await first.metrics())?.[1]) > 0
+    })
+    await first.stop()
+    const second = await running(file)
+    await until('the store answers', 10_000, async () => {
+      const { body } = await second.post('/v1/check', { policy: 'leased', key: 'hot' })
+      if (body.degraded) return false
+      expect(body.remaining).toBe(100_000 - spent - 1)
+      return true
+    })
+  })
+
   test('a batch is one question to the server for each turn', async () => {
     const server = await redis()
     const service = await running({ policies, store: patient(server.url) })

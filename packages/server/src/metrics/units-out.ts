@@ -81,4 +81,45 @@ export function addLeaseMetrics(metrics: MetricRegistry, leases: LeaseStats): vo
     () => leases.expired,
   )
   counter('sluice_leases_lost_total', 'Leases that the store had forgotten.', () => leases.lost)
+  const switches = metrics.counter(
+    'sluice_coordination_switches_total',
+    'Times that a count changed to leases, to counting in this process, or to a round trip per request.',
+    ['to'],
+  )
+  for (const to of ['leasing', 'synced', 'strict'] as const)
+    switches.with(to).readFrom(() => leases.switches[to])
+  addSyncMetrics(metrics, leases)
+}
+
+/** What this process counts of synced rules, and by how much the fleet may exceed their limits. */
+function addSyncMetrics(metrics: MetricRegistry, leases: LeaseStats): void {
+  const counter = (name: string, help: string, value: () => number): void =>
+    metrics.counter(name, help).with().readFrom(value)
+  const gauge = (name: string, help: string, value: () => number): void =>
+    metrics.gauge(name, help, [], 'max').with().readFrom(value)
+  counter(
+    'sluice_synced_flushes_total',
+    'Times that synced counts were sent to the store.',
+    () => leases.flushes,
+  )
+  counter(
+    'sluice_synced_flushes_failed_total',
+    'Times that synced counts could not be sent, and were kept.',
+    () => leases.failedFlushes,
+  )
+  counter(
+    'sluice_synced_overshoot_units_total',
+    'Units of synced rules that the store found to be beyond a limit.',
+    () => leases.overshoot,
+  )
+  gauge(
+    'sluice_synced_overshoot_units_max',
+    'The most such units of one count in one flush.',
+    () => leases.maxOvershoot,
+  )
+  gauge(
+    'sluice_synced_interval_units_max',
+    'The most units that this process took of one synced count in one interval. The fleet exceeds a limit by at most N - 1 times as many.',
+    () => leases.maxPerInterval,
+  )
 }

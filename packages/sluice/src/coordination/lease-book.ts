@@ -220,6 +220,7 @@ export class LeaseBook {
     const isLeasing = type === 'leasing'
     if (count.isLeasing === isLeasing) return
     count.isLeasing = isLeasing
+    this.stats.switches[isLeasing ? 'leasing' : 'strict'] += 1
     const { space, key } = count
     this.onEvent({ type, space, key, reason })
   }

@@ -29,6 +29,13 @@ export class LeaseStats {
   /** Units of `synced` rules that were taken here beyond a limit, as the store found; and the most of one flush. */
   overshoot = 0
   maxOvershoot = 0
+  /**
+   * The most that this process took of one count of a `synced` rule in any interval, or a little more. A fleet of N exceeds
+   * a limit by at most N − 1 times the largest of all processes.
+   */
+  maxPerInterval = 0
+  /** Times that a count changed to leases, to counting in this process, and to a round trip per request. */
+  readonly switches = { leasing: 0, synced: 0, strict: 0 }
   private look: () => { readonly out: number; readonly counts: number } = () => NOTHING
 
   /** Units leased now that are not spent yet. */

@@ -41,6 +41,10 @@ export class SyncedCount {
   private underWay = 0
   /** Units that the store is asked for at this moment: it may grant them before its answer is seen here. */
   private asked = 0
+  /** Units that were admitted here in the current period, in the one before, and its number. */
+  private current = 0
+  private before = 0
+  private period = 0
   /** The number of the call whose answer was last taken over. */
   private learned = 0
   /** Units that others took between the last two answers. */
@@ -130,6 +134,18 @@ export class SyncedCount {
     if (unseen > 0) algorithmOf(this.limit).spend(this.raised, numbers.state, unseen, verdict.at)
     const room = this.roomAt(numbers, verdict.at)
     this.others = expected === undefined ? 0 : Math.max(0, expected - room)
+  }
+
+  /** Adds units that were admitted here. Returns those of this period and of the one before. */
+  countRecent(units: number, now: number, period: Millis): number {
+    const number = Math.floor(now / period)
+    if (number !== this.period) {
+      this.before = number === this.period + 1 ? this.current : 0
+      this.current = 0
+      this.period = number
+    }
+    this.current += units
+    return this.before + this.current
   }
 
   /** The call failed: what was sent is kept, and sent again. */

@@ -25,6 +25,8 @@ import { SyncedCount, type Sent } from './synced-count.ts'
 /** Part of the interval after which totals are too old, and after which they are asked for. */
 const VALID = 0.5
 const SYNC = 0.35
+/** Units of one interval are sent within so many intervals. */
+const COUNTED = 1 + VALID
 /** Syncs without demand after which a count is forgotten. */
 const FORGOTTEN = 8
 /** Counts in one exchange at most: the server answers no other client meanwhile. */
@@ -219,6 +221,8 @@ export class SyncedStore implements AsyncStore {
         0,
       )
       count.learn(sent[i]!, answers[last] ?? booked, granted, sentAt, now, validUntil)
+      const recent = count.countRecent(sent[i]!.sent + granted, sentAt, this.interval * COUNTED)
+      stats.maxPerInterval = Math.max(stats.maxPerInterval, recent)
       this.noteSwitch(count, now)
     }
     return answers
@@ -228,6 +232,7 @@ export class SyncedStore implements AsyncStore {
     const isLocal = count.isLocalAt(now)
     if (count.isLocal === isLocal) return
     count.isLocal = isLocal
+    this.stats.switches[isLocal ? 'synced' : 'strict'] += 1
     const { space, key } = count
     if (isLocal) this.onEvent({ type: 'synced', space, key, reason: 'demand' })
     else this.onEvent({ type: 'strict', space, key, reason: 'near-limit' })

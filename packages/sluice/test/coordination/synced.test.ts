@@ -165,6 +165,10 @@ describe('a store with synced counts', () => {
     expect(over).toBeGreaterThan(0)
     expect(stats.maxOvershoot).toBeGreaterThan(0)
     expect(stats.overshoot).toBe(over)
+    expect(stats.maxPerInterval).toBe(61)
+    expect(over).toBeLessThanOrEqual(3 * stats.maxPerInterval)
+    expect(stats.switches).toMatchObject({ leasing: 0 })
+    expect(stats.switches.synced).toBeGreaterThan(0)
   })
 
   it('takes all or none beside a strict rule, and puts back what it took', async () => {
