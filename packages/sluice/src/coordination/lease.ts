@@ -8,6 +8,8 @@ export interface Lease {
   left: number
   /** Units spent and not yet reported to the store. */
   spent: number
+  /** When units were last spent. */
+  spentAt: number
   /** From here on nothing may be spent. */
   end: number
   /** The store's time of the last grant, and the latest instant here that it may correspond to. */
@@ -20,6 +22,7 @@ export const NO_LEASE: Lease = {
   id: '',
   left: 0,
   spent: 0,
+  spentAt: 0,
   end: -Infinity,
   grantedAt: 0,
   answeredAt: 0,

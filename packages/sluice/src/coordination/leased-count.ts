@@ -61,6 +61,7 @@ export class LeasedCount {
     if (cost > lease.left || now >= lease.end) return undefined
     lease.left -= cost
     lease.spent += cost
+    lease.spentAt = now
     this.wanted += cost
     return lease
   }
@@ -72,6 +73,16 @@ export class LeasedCount {
     lease.left += cost
     lease.spent -= cost
     return true
+  }
+
+  /**
+   * Puts units back that were taken at an instant of the store's time. False if the lease has ended, or if it has spent
+   * units later: units of the store would then stand for units that were spent after them.
+   */
+  refund(cost: number, takenAt: Millis | undefined, now: number): boolean {
+    const { lease } = this
+    if (takenAt === undefined || takenAt < LeasedCount.storeTime(lease, lease.spentAt)) return false
+    return this.unspend(lease, cost, now)
   }
 
   /** Notes units that no lease covered. */
@@ -143,7 +154,8 @@ export class LeasedCount {
       lease.end = Math.max(lease.end, end)
       lease.grantedAt = grantedAt
       lease.answeredAt = now
-    } else this.lease = { id, left: units, spent: 0, end, grantedAt, answeredAt: now }
+    } else
+      this.lease = { id, left: units, spent: 0, spentAt: sentAt, end, grantedAt, answeredAt: now }
   }
 
   /** The store does not know the lease: nothing more is spent from it. */

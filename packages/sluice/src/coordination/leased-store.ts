@@ -86,16 +86,12 @@ export class LeasedStore implements AsyncStore {
     })
   }
 
-  /** Units go back into the lease that they came from, if it still lasts; else to the store. */
+  /** Units that were taken last go back into the lease, if it still lasts; others to the store. */
   async refund(checks: readonly Check[]): Promise<void> {
     const now = this.clock.now()
-    const others = checks.filter((check) => {
-      const count = this.counts.find(check)
-      if (count === undefined) return true
-      const { lease } = count
-      const isOurs = check.takenAt === undefined || check.takenAt >= lease.grantedAt
-      return !isOurs || !count.unspend(lease, check.cost, now)
-    })
+    const others = checks.filter(
+      (check) => this.counts.find(check)?.refund(check.cost, check.takenAt, now) !== true,
+    )
     if (others.length > 0) await this.store.refund(others.map((check) => held(check)))
   }
 

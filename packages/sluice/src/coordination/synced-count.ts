@@ -37,6 +37,8 @@ export class SyncedCount {
   private validUntil = -Infinity
   /** Units taken here that are not on their way to the store. */
   unsent = 0
+  /** When units were last taken here, by the store's time. */
+  private takenAt: Millis = 0
   /** Units taken here that are on their way to the store. */
   private underWay = 0
   /** Units that the store is asked for at this moment: it may grant them before its answer is seen here. */
@@ -69,6 +71,7 @@ export class SyncedCount {
     if (this.mayBeNextWindow(numbers, now)) return undefined
     algorithmOf(limit).spend(this.raised, numbers.state, cost, at)
     this.unsent += cost
+    this.takenAt = at
     return new HeldVerdict(limit, numbersOf(numbers), cost, at, true, 'memory')
   }
 
@@ -80,6 +83,11 @@ export class SyncedCount {
     const at = this.storeTime(now)
     algorithmOf(limit).refund(this.raised, numbers.state, cost, at, at)
     return true
+  }
+
+  /** Puts units back that were taken at an instant of the store's time, unless others were taken here later. */
+  refund(cost: number, takenAt: Millis | undefined, now: number): boolean {
+    return takenAt !== undefined && takenAt >= this.takenAt && this.putBack(cost, now)
   }
 
   /** Whether one unit could be taken here. */

@@ -104,12 +104,13 @@ export class SyncedStore implements AsyncStore {
     return this.store.peek(checks.map(heldIfSynced))
   }
 
-  /** Units that the store does not know of yet are put back here. */
+  /** Units that were taken last, and that the store does not know of yet, are put back here. */
   async refund(checks: readonly Check[]): Promise<void> {
     const now = this.environment.clock.now()
-    const rest = checks.filter(
-      (check) => !isSynced(check) || this.counts.find(check)?.putBack(check.cost, now) !== true,
-    )
+    const rest = checks.filter((check) => {
+      const count = isSynced(check) ? this.counts.find(check) : undefined
+      return count?.refund(check.cost, check.takenAt, now) !== true
+    })
     if (rest.length > 0) await this.store.refund(rest.map(heldIfSynced))
   }
 
@@ -155,8 +156,11 @@ export class SyncedStore implements AsyncStore {
   ): Promise<readonly Verdict[]> {
     const rest = checks.filter((check) => !isSynced(check))
     const undo = (): void => {
-      const refunds = own.map((check, i) => ({ ...check, takenAt: mine[i]!.at }))
-      void this.refund(refunds).catch(() => {})
+      const now = this.environment.clock.now()
+      const sent = own
+        .map((check, i) => ({ ...held(check), takenAt: mine[i]!.at }))
+        .filter((check) => this.counts.find(check)?.putBack(check.cost, now) !== true)
+      if (sent.length > 0) Promise.resolve(this.store.refund(sent)).catch(() => {})
     }
     let theirs: readonly Verdict[]
     try {
