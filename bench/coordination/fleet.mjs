@@ -5,7 +5,7 @@
 import { measureInChild } from '../lib/child.mjs'
 import { startRedisServer } from '../lib/redis-server.mjs'
 import { figure, markdownTable } from '../lib/table.mjs'
-import { callsOf } from './server-calls.mjs'
+import { callsOf, serverCpuOf } from './server-calls.mjs'
 
 const PROCESSES = 8
 const LENGTH = 1000 * Number(process.argv[2] ?? 4)
@@ -51,6 +51,7 @@ for (const load of LOADS) {
   const server = await startRedisServer()
   try {
     const before = await callsOf(server.port)
+    const cpuBefore = await serverCpuOf(server.port)
     /** @type {Share[]} */
     const shares = await Promise.all(
       Array.from({ length: load.processes }, (_, seed) =>
@@ -63,6 +64,7 @@ for (const load of LOADS) {
       ),
     )
     const calls = (await callsOf(server.port)) - before
+    const serverCpu = (await serverCpuOf(server.port)) - cpuBefore
     const [began, ended] = [
       Math.min(...shares.map((one) => one.began)),
       Math.max(...shares.map((one) => one.ended)),
@@ -82,6 +84,7 @@ for (const load of LOADS) {
       load.name,
       figure(decisions / (LENGTH / 1000)),
       figure(decisions / sum((one) => one.cpu)),
+      `${figure((serverCpu / decisions) * 1e6)} µs`,
       load.goal,
       `${((100 * sum((one) => one.refused)) / decisions).toFixed(1)} %`,
       figure(sum((one) => one.undecided)),
@@ -94,7 +97,7 @@ for (const load of LOADS) {
   }
 }
 const head =
-  'load,decisions/s in all,per CPU second,goal,refused,undecided,calls per decision,p99 of the slowest process,most of one key'
+  'load,decisions/s in all,per CPU second,server CPU each,goal,refused,undecided,calls per decision,p99 of the slowest process,most of one key'
 console.log(markdownTable(head.split(','), rows))
 if (broken > 0) console.error(`${broken} loads exceed the limit`)
 process.exitCode = broken > 0 ? 1 : 0

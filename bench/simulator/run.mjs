@@ -24,7 +24,7 @@ for (const { name, perPod, keys, share } of LOADS) {
       const result = await simulate({
         mode,
         pods,
-        lasts: Math.max(500, Math.min(5000, 30_000_000 / rate)),
+        lasts: Math.max(2000, Math.min(5000, 30_000_000 / rate)),
         limit: { quota: Math.ceil(rate * share), window: '1s' },
         store: { latency: [0.5, 2] },
         traffic: [{ shape: 'poisson', rate: `${rate}/s`, keys, zipf: 1 }],
