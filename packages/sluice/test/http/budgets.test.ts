@@ -1,8 +1,11 @@
 // Budgets in every adapter: a request holds its slot and its tokens until its response is over, however it ends.
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { connect } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
+import { lengthOf } from '../../../../test/length.ts'
 import { createBudget, type BudgetRule } from '../../src/budgets/create-budget.ts'
+import { rateLimit } from '../../src/http/node.ts'
+import type { NodeResponse } from '../../src/http/node-adapter.ts'
 import { createLimiter } from '../../src/limiter/create-limiter.ts'
 import { parsePolicy } from '../../src/policy/parse.ts'
 import { withHolds } from '../../src/stores/holds/with-holds.ts'
@@ -136,6 +139,44 @@ describe.each(ADAPTERS)('$name', (adapter) => {
     expect(held).toBe(986)
   })
 })
+
+it('leaks no slot, whenever the clients of very many requests leave', async () => {
+  const { budget, left } = budgetOf([slots])
+  const limit = rateLimit(budget, { key: () => 'all', headers: false })
+  const open: FakeResponse[] = []
+  let passed = 0
+  for (let i = 0; i < lengthOf(10_000, 1_000_000); i++) {
+    const response = new FakeResponse()
+    // Some clients leave before they are let in, some at once, some later; some have an answer by then.
+    if (i % 5 === 0) response.close()
+    const request = { method: 'GET', url: '/', headers: {}, rawHeaders: [], socket: {} }
+    limit(request, response as unknown as NodeResponse, () => passed++)
+    response.headersSent = i % 3 === 0
+    if (i % 7 === 0) response.close()
+    open.push(response)
+    while (open.length > i % (2 * SLOTS)) open.shift()!.close()
+  }
+  for (const response of open) response.close()
+  expect(passed).toBeGreaterThan(0)
+  expect(left()).toEqual({ 'at-once': SLOTS })
+}, 600_000)
+
+class FakeResponse extends EventEmitter {
+  statusCode = 200
+  headersSent = false
+  closed = false
+  setHeader(): void {}
+  getHeader(): undefined {}
+  end(): void {
+    this.headersSent = true
+    this.close()
+  }
+  close(): void {
+    if (this.closed) return
+    this.closed = true
+    this.emit('close')
+  }
+}
 
 it('is a mistake to charge slots by the response', async () => {
   const { budget } = budgetOf([slots])

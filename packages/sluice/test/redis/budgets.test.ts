@@ -1,8 +1,10 @@
 // Budgets over Redis: wrong estimates, crashes and a restart of the server charge no more than the limit and its debt.
 import { createBudget } from '../../src/budgets/create-budget.ts'
+import { once } from 'node:events'
 import { Redis } from 'ioredis'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { startRedis, type RedisServer } from '../../../../test/servers/redis-server.ts'
+import { until } from '../../../../test/servers/until.ts'
 import type { SyncBudget } from '../../src/budgets/budget.ts'
 import { redisStore } from '../../src/redis/redis-store.ts'
 import { memoryStore } from '../../src/stores/memory/memory-store.ts'
@@ -90,6 +92,70 @@ describe('two hundred callers with wrong estimates and crashes', () => {
     },
     60_000,
   )
+})
+
+describe('two hundred callers while the server is killed', () => {
+  it('charge no more than the limit and its debt, each settlement once, and lose nothing', async () => {
+    const own = await startRedis({ args: ['--appendonly', 'yes', '--appendfsync', 'always'] })
+    onTestFinished(own.stop)
+    const lost = new Redis(own.url, { retryStrategy: () => 20, enableOfflineQueue: false })
+    onTestFinished(() => lost.disconnect())
+    lost.on('error', () => {})
+    await once(lost, 'ready')
+    const rule = {
+      ...policy.rules[0]!,
+      limit: { quota: QUOTA, window: '365days' as const, algorithm: 'fixed-window' as const },
+      hold: '3s' as const,
+      // While the server is unreachable, nothing is reserved that it would not know of.
+      onStoreFailure: 'closed' as const,
+    }
+    const store = redisStore(lost, { onWarning: () => {}, timeout: 2000 })
+    const resilience = { onEvent: () => {} }
+    const budget = createBudget({ policy: { name: 'llm', rules: [rule] }, store, resilience })
+    onTestFinished(() => budget.close())
+    const random = new Random(SEED)
+    const charged = new Map<string, number>()
+    const again = new Set<string>()
+    const open: [string, number][] = []
+    let reserved = 0
+    let restarted: Promise<void> | undefined
+    const settle = async (id: string, actual: number): Promise<string> => {
+      const { status, charged: units } = await budget.settle(id, actual)
+      if (status === 'pending') open.push([id, actual])
+      else charged.set(id, Math.max(units, charged.get(id) ?? 0))
+      return status
+    }
+    const caller = async (): Promise<void> => {
+      for (let round = 0; round < 3; round++) {
+        const actual = random.whole(1, 500)
+        const estimate = Math.max(1, Math.round(actual * 10 ** (random.next() * 2 - 1)))
+        const { allowed, id } = await budget.reserve({ team: 'a' }, estimate)
+        if (++reserved === CALLERS) {
+          own.kill('SIGKILL')
+          restarted = own.restart()
+        }
+        if (!allowed || random.chance(0.05)) continue
+        const status = await settle(id, actual)
+        if (status === 'settled' && random.chance(0.3)) again.add(await settle(id, actual))
+      }
+    }
+    await Promise.all(Array.from({ length: CALLERS }, caller))
+    await restarted
+    again.delete('pending')
+    expect([...again]).toEqual(['repeated'])
+    for (const [id, actual] of open)
+      await until('the settlement', 20_000, async () => (await settle(id, actual)) !== 'pending')
+    const sum = [...charged.values()].reduce((all, units) => all + units, 0)
+    expect(sum).toBeGreaterThan(QUOTA / 10)
+    expect(sum).toBeLessThanOrEqual(QUOTA + DEBT)
+    // After the last end, everything that was not charged is there again.
+    await until('the holds have ended', 20_000, async () => {
+      const { id, decision } = await budget.reserve({ team: 'a' }, 1)
+      if (id === '' || decision.degraded) return false
+      const { rules } = await budget.cancel(id)
+      return rules[0]!.remaining === Math.max(0, QUOTA - sum)
+    })
+  }, 120_000)
 })
 
 describe('a server that is lost between reserve and settle', () => {
