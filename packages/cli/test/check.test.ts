@@ -79,6 +79,46 @@ ${file} is valid, with no warnings.
   expect(found.errors).toMatch(/^error: .*sluice\.yaml:4:\d+: .*unit is "minutes"; accepted: /)
 })
 
+test('names the place of every mistake in budgets, calendars, lockouts, pools and thresholds', async () => {
+  const file = fileWith(`policies:
+  - name: api
+    rules:
+      - { name: a, by: [team], limit: 9/min, hold: never, debt: -1, holdShare: 2, weights: { input: -1 } }
+      - { name: b, by: [team], concurrency: 1.5, hold: 30s }
+      - { name: c, by: [team], limit: { quota: 9, window: month, timeZone: Mars/Base, startsOn: 32 } }
+      - { name: d, by: [team], limit: { quota: 9, window: week, timeZone: UTC, startsOn: someday } }
+      - { name: e, by: [team], limit: 9/min, onExceed: warn, thresholds: [80, 120] }
+      - { name: f, by: [team], limit: 9/min, pools: [{ name: credits, limit: many }] }
+      - { name: g, by: [team], limit: { quota: 9, window: 1min, algorithm: sliding-log, stamps: 0 } }
+      - { name: h, by: [team], limit: 9/min, lockout: { after: 0, for: soon, grow: 0.5, upTo: -1, within: x } }
+      - { name: i, by: [team], limit: { quota: 20000, window: 1min, algorithm: sliding-log } }
+      - { name: j, by: [team], limit: { quota: 9, window: 1min, anchor: last } }
+webhooks: [{ url: nowhere, secret: '' }]
+listeners: { proxy: { upstream: 'http://127.0.0.1:1', llm: 5 } }
+`)
+  const { code, errors } = await sluice(['check', file]).ended
+  const places = errors.split('\n').map((line) => /: (\S+) is /.exec(line)?.[1])
+  expect(code).toBe(1)
+  const rules = [
+    ['hold', 'debt', 'holdShare', 'weights.input'],
+    ['concurrency'],
+    ['limit.timeZone', 'limit.startsOn'],
+    ['limit.startsOn'],
+    ['onExceed', 'thresholds'],
+    ['pools[0].limit'],
+    ['limit.stamps'],
+    ['lockout.after', 'lockout.for', 'lockout.grow', 'lockout.upTo', 'lockout.within'],
+    ['limit.quota'],
+    ['limit.anchor'],
+  ]
+  expect(places.filter((place) => place !== undefined)).toEqual([
+    ...rules.flatMap((fields, i) => fields.map((field) => `policies[0].rules[${i}].${field}`)),
+    'webhooks[0].url',
+    'webhooks[0].secret',
+    'listeners.proxy.llm',
+  ])
+})
+
 test('exits with code 2 when the file cannot be read', async () => {
   const { code, errors } = await sluice(['check', '/no/such/file']).ended
   expect(code).toBe(2)
