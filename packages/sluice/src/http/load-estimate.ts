@@ -9,6 +9,12 @@ const SPAN: Millis = 100
 const MEMORY = 300
 /** Latency at which a server still works well, as a multiple of its best. */
 const STRETCH = 2
+/** A wait that is never too long. */
+const LEAST_WAIT: Millis = 1
+/** Between two turns of the event loop: after more than this it was idle, and requests of the next turn have not waited. */
+const IDLE: Millis = 0.5
+/** The part of the time that the turns of requests take when the server has no time to spare. */
+const SATURATED = 0.9
 
 /**
  * By Little's law, a server that answers `throughput` requests per millisecond, each within `latency`, has throughput ×
@@ -25,10 +31,40 @@ export class LoadEstimate {
   private time = 0
   private throughput = 0
   private latency = Infinity
+  /** When this turn of the event loop began, at its first request; NaN between turns. */
+  private turnStart: Millis = NaN
+  private turnEnd: Millis = -Infinity
+  private lastTurn: Millis = 0
+  /** How much of the present span, and of the last one, turns took. */
+  private busy: Millis = 0
+  private busyStart: Millis
+  private busyShare = 0
 
   constructor(now: Millis, loopTarget: Millis) {
     this.spanStart = now
+    this.busyStart = now
     this.loopTarget = loopTarget
+  }
+
+  /** Notes a request. True if it is the first of its turn: then {@link endTurn} is due after the turn. */
+  noteArrival(now: Millis): boolean {
+    if (this.turnStart === this.turnStart) return false
+    if (now - this.turnEnd > IDLE) this.lastTurn = 0
+    this.turnStart = now
+    return true
+  }
+
+  /** Notes that the input of a turn has been handled. */
+  endTurn(now: Millis): void {
+    this.lastTurn = now - this.turnStart
+    this.turnStart = NaN
+    this.turnEnd = now
+    this.busy += this.lastTurn
+    const span = now - this.busyStart
+    if (span < SPAN) return
+    this.busyShare = this.busy / span
+    this.busy = 0
+    this.busyStart = now
   }
 
   /** Notes an answer that took so long. */
@@ -54,6 +90,14 @@ export class LoadEstimate {
   /** How full the server is: 1 is full. */
   get pressure(): number {
     return Math.max(this.inFlight / this.room, this.loopDelay / this.loopTarget)
+  }
+
+  /** How full the server is for a request of this turn, which may have waited for it. */
+  pressureAt(now: Millis): number {
+    const { pressure } = this
+    if (this.busyShare < SATURATED || this.latency === Infinity) return pressure
+    const waited = this.lastTurn + now - this.turnStart
+    return Math.max(pressure, waited / Math.max(LEAST_WAIT, STRETCH * this.latency))
   }
 
   private endSpan(now: Millis): void {

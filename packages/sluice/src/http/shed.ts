@@ -70,18 +70,21 @@ export function shed<Q extends NodeRequest, S extends NodeResponse>(
     const { inFlight, room, pressure } = estimate
     return { inFlight, room, pressure, shed: { ...counts } }
   }
-  const close = watchLoop(estimate, clock, options.timers ?? backgroundTimers)
+  const { timers = backgroundTimers } = options
+  const close = watchLoop(estimate, clock, timers)
+  const endTurn = (): void => estimate.endTurn(clock())
 
   const middleware = (request: Q, response: S, next: () => void): void => {
     if (always(request)) return next()
     const priority = priorityOf(request)
-    if (estimate.pressure >= CUT_OFF[priority]) {
+    const start = clock()
+    if (estimate.noteArrival(start)) timers.afterTurn(endTurn)
+    if (estimate.pressureAt(start) >= CUT_OFF[priority]) {
       counts[priority] += 1
       refuse(response)
       onShed?.(request, priority, load())
       return
     }
-    const start = clock()
     estimate.inFlight += 1
     let isOpen = true
     // `close` comes after every response, also one whose client left.

@@ -1,0 +1,105 @@
+import { EventEmitter } from 'node:events'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { fakeClock } from '../testing/fake-clock.ts'
+import type { NodeRequest, NodeResponse } from './node-adapter.ts'
+import { shed } from './node.ts'
+
+/** Milliseconds that the handler, and a refusal, keep the only thread busy. */
+const WORK = 4
+const REFUSAL = 0.1
+const SHARES = ['critical', ...Array.from({ length: 6 }, () => 'normal')]
+const CLASSES = [...SHARES, 'background', 'background', 'background']
+
+interface Answer {
+  readonly priority: string
+  readonly at: number
+  readonly took: number
+  readonly served: boolean
+}
+
+/** A server of one thread under a load of so many times its capacity, turn by turn of its event loop. */
+function overloaded(factor: number, seconds: number, isShedding = true): readonly Answer[] {
+  const clock = fakeClock()
+  let look = (): void => {}
+  let endTurn = (): void => {}
+  const timers = {
+    start: (run: () => void) => (look = run),
+    stop: () => (look = () => {}),
+    afterTurn: (run: () => void) => void (endTurn = run),
+  }
+  const shedder = shed({ clock, timers })
+  onTestFinished(() => shedder.close())
+  const answers: Answer[] = []
+  const waiting: { priority: string; sent: number }[] = []
+  let sent = 0
+  let next = 0
+  let lookAt = 20
+  const handle = ({ priority, sent }: (typeof waiting)[number]): void => {
+    const response = Object.assign(new EventEmitter(), { setHeader: () => {}, end: () => {} })
+    const headers = { 'x-priority': priority }
+    const request: NodeRequest = { url: '/', headers, rawHeaders: [], socket: {} }
+    let served = false
+    const serve = (): void => void (served = true)
+    if (isShedding) shedder(request, response as unknown as NodeResponse, serve)
+    else serve()
+    clock.advance(served ? WORK : REFUSAL)
+    response.emit('close')
+    answers.push({ priority, at: clock(), took: clock() - sent, served })
+  }
+  while (clock() < seconds * 1000) {
+    // The first three seconds the server has half of what it can do, and comes to know itself.
+    for (; next <= clock(); sent++) {
+      waiting.push({ priority: CLASSES[(sent * 7) % 10]!, sent: next })
+      next += WORK / (next < 3000 ? 0.5 : factor)
+    }
+    for (const one of waiting.splice(0)) handle(one)
+    endTurn()
+    endTurn = () => {}
+    if (clock() >= lookAt) {
+      look()
+      lookAt = clock() + 20
+    }
+    if (next > clock()) clock.set(next)
+  }
+  // Two seconds after the step it must be stable.
+  return answers.filter(({ at }) => at >= 5000)
+}
+
+function figuresOf(answers: readonly Answer[], seconds: number) {
+  const served = answers.filter((one) => one.served)
+  const waits = served.map(({ took }) => took).toSorted((a, b) => a - b)
+  const critical = answers.filter(({ priority }) => priority === 'critical')
+  const bySecond = Array.from(
+    { length: seconds - 5 },
+    (_, i) => served.filter(({ at }) => Math.floor(at / 1000) === i + 5).length,
+  )
+  return {
+    goodput: Math.min(...bySecond) / (1000 / WORK),
+    p99: waits[Math.floor(waits.length * 0.99)]! / WORK,
+    critical: critical.filter((one) => one.served).length / critical.length,
+  }
+}
+
+describe('a server of one thread', () => {
+  // Under eight times its load, refusals and critical requests alone are nearly all that it can do.
+  it.each([
+    [1.5, 0.9, 3],
+    [2, 0.9, 3],
+    [4, 0.9, 3],
+    [8, 0.8, 4],
+  ])('under %d times its load serves %d of what it can, within %d times', (factor, least, most) => {
+    const { goodput, p99, critical } = figuresOf(overloaded(factor, 12), 12)
+    expect(goodput).toBeGreaterThanOrEqual(least)
+    expect(p99).toBeLessThanOrEqual(most)
+    expect(critical).toBeGreaterThanOrEqual(0.999)
+  })
+
+  it('sheds nothing below its capacity', () => {
+    const answers = overloaded(0.85, 12)
+    expect(answers.filter(({ served }) => !served)).toEqual([])
+  })
+
+  it('would let everybody wait without it', () => {
+    expect(figuresOf(overloaded(4, 12, false), 12).p99).toBeGreaterThan(100)
+  })
+})
