@@ -13,8 +13,10 @@ const STRETCH = 2
 const LEAST_WAIT: Millis = 1
 /** Between two turns of the event loop: after more than this it was idle, and requests of the next turn have not waited. */
 const IDLE: Millis = 0.5
-/** The part of the time that the turns of requests take when the server has no time to spare. */
-const SATURATED = 0.9
+/** How long requests are counted to know how much is asked of the server. */
+const DEMAND_SPAN: Millis = 500
+/** The work that is asked of one thread, as a part of its time, from which on requests wait for ever longer. Chance adds 15 %. */
+const OVERLOAD = 1.15
 
 /**
  * By Little's law, a server that answers `throughput` requests per millisecond, each within `latency`, has throughput ×
@@ -35,19 +37,22 @@ export class LoadEstimate {
   private turnStart: Millis = NaN
   private turnEnd: Millis = -Infinity
   private lastTurn: Millis = 0
-  /** How much of the present span, and of the last one, turns took. */
-  private busy: Millis = 0
-  private busyStart: Millis
-  private busyShare = 0
+  /** Requests of the present span, also those that were shed. */
+  private arrived = 0
+  private demandStart: Millis
+  /** The requests of the last span, times the best latency, as a part of its time. */
+  private demand = 0
 
   constructor(now: Millis, loopTarget: Millis) {
     this.spanStart = now
-    this.busyStart = now
+    this.demandStart = now
     this.loopTarget = loopTarget
   }
 
   /** Notes a request. True if it is the first of its turn: then {@link endTurn} is due after the turn. */
   noteArrival(now: Millis): boolean {
+    this.arrived += 1
+    if (now - this.demandStart >= DEMAND_SPAN) this.endDemandSpan(now)
     if (this.turnStart === this.turnStart) return false
     if (now - this.turnEnd > IDLE) this.lastTurn = 0
     this.turnStart = now
@@ -59,12 +64,6 @@ export class LoadEstimate {
     this.lastTurn = now - this.turnStart
     this.turnStart = NaN
     this.turnEnd = now
-    this.busy += this.lastTurn
-    const span = now - this.busyStart
-    if (span < SPAN) return
-    this.busyShare = this.busy / span
-    this.busy = 0
-    this.busyStart = now
   }
 
   /** Notes an answer that took so long. */
@@ -95,9 +94,16 @@ export class LoadEstimate {
   /** How full the server is for a request of this turn, which may have waited for it. */
   pressureAt(now: Millis): number {
     const { pressure } = this
-    if (this.busyShare < SATURATED || this.latency === Infinity) return pressure
+    if (this.demand < OVERLOAD) return pressure
     const waited = this.lastTurn + now - this.turnStart
     return Math.max(pressure, waited / Math.max(LEAST_WAIT, STRETCH * this.latency))
+  }
+
+  private endDemandSpan(now: Millis): void {
+    const work = this.latency === Infinity ? 0 : this.arrived * this.latency
+    this.demand = work / (now - this.demandStart)
+    this.arrived = 0
+    this.demandStart = now
   }
 
   private endSpan(now: Millis): void {
