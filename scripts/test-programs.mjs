@@ -23,6 +23,12 @@ const PROGRAMS = [
   { name: 'systemd-analyze', packages: ['systemd'] },
   { name: 'cc', packages: ['gcc', 'libc6-dev'] },
   {
+    // Networks of their own, in which packets get lost: only root may make one.
+    name: 'tc',
+    packages: ['iproute2'],
+    isInstalled: () => process.getuid?.() !== 0 || isOnPath('tc'),
+  },
+  {
     name: 'Python with grpcio',
     packages: ['python3-grpcio'],
     isInstalled: () => findPythonGrpc() !== undefined,

@@ -69,11 +69,11 @@ async function runOnce(
 }
 
 /** Starts the pods at once, or one after the other if their load begins with them. */
-async function startAll(orders: readonly Orders[], pods: Pods, { env }: Place): Promise<Pod[]> {
+async function startAll(orders: readonly Orders[], pods: Pods, place: Place): Promise<Pod[]> {
   const inTurn = orders.filter(({ isImmediate }) => isImmediate === true)
-  if (inTurn.length === 0) return Promise.all(orders.map((order) => pods.start(order, env)))
+  if (inTurn.length === 0) return Promise.all(orders.map((order) => pods.start(order, place)))
   const started: Pod[] = []
-  for (const order of inTurn) started.push(await pods.start(order, env))
+  for (const order of inTurn) started.push(await pods.start(order, place))
   return started
 }
 

@@ -1,8 +1,12 @@
-// The servers of scenarios: one, one behind the fault proxy, a cluster, a primary with sentinels.
+// The servers of scenarios: one, one behind the fault proxy or in a network of its own, a cluster, a primary with sentinels.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { type RedisCluster, startCluster, type ClusterOptions } from '../servers/redis-cluster.ts'
 import { type RedisSentinel, startSentinel } from '../servers/redis-sentinel.ts'
 import { type RedisOptions, type RedisServer, startRedis } from '../servers/redis-server.ts'
 import { type FaultProxy, startProxy } from './fault-proxy.ts'
+import { type Network, startNetwork } from './network.ts'
 import type { Target } from './orders.ts'
 import { randomFrom } from './random.ts'
 import type { Occasion, Scenario } from './scenario.ts'
@@ -41,6 +45,27 @@ export function throughProxy(
       async stop() {
         await proxy.stop()
         await server.stop()
+      },
+    }
+  }
+}
+
+/** One server on another host of a network. */
+export function onNetwork(fault: FaultOn<Network>): Open {
+  return async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-network-'))
+    const socket = join(folder, 'redis.sock')
+    const server = await startRedis({ args: ['--unixsocket', socket] })
+    const network = await startNetwork(socket)
+    return {
+      target: { kind: 'one', address: network.address },
+      truth: async () => ({ kind: 'one', address: { host: server.host, port: server.port } }),
+      fault: (occasion) => fault(network, occasion),
+      execPath: network.execPath,
+      async stop() {
+        network.stop()
+        await server.stop()
+        rmSync(folder, { recursive: true, force: true })
       },
     }
   }

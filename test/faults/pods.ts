@@ -2,6 +2,7 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { compileProgram } from '../compile.ts'
 import type { Message, Orders, PodRecord, Request } from './orders.ts'
+import type { Place } from './scenario.ts'
 
 /** A running pod. */
 export interface Pod {
@@ -29,7 +30,7 @@ export interface Pod {
 
 /** The compiled pod. */
 export interface Pods {
-  start(orders: Orders, env?: Record<string, string>): Promise<Pod>
+  start(orders: Orders, place?: Pick<Place, 'env' | 'execPath'>): Promise<Pod>
   /** Ends what still runs, and removes what was compiled. */
   remove(): void
 }
@@ -39,9 +40,10 @@ export async function compilePods(): Promise<Pods> {
   const program = await compileProgram('test/faults/pod.ts')
   const running = new Set<ChildProcess>()
   return {
-    async start(orders, env = {}) {
+    async start(orders, { env = {}, execPath = process.execPath } = {}) {
       const child = fork(program.script, [JSON.stringify(orders)], {
         serialization: 'advanced',
+        execPath,
         execArgv: ['--expose-gc'],
         env: { ...process.env, ...env },
         stdio: ['ignore', 'ignore', 'inherit', 'ipc'],

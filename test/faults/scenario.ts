@@ -37,6 +37,8 @@ export interface Place {
   readonly fault: (occasion: Occasion) => Promise<void>
   /** Further environment of the pods. */
   readonly env?: Record<string, string>
+  /** The program that runs a pod, in place of Node. */
+  readonly execPath?: string
   /** Figures of this scenario alone, from what a pod has recorded. */
   readonly measure?: (record: PodRecord, times: Times, orders: Orders) => readonly Held[]
   readonly stop: () => Promise<void>

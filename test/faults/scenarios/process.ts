@@ -43,10 +43,10 @@ export const processes: readonly Scenario[] = [
     bounds: { fallback: 0, median: TIMEOUT },
   },
   {
-    name: 'four pods start in turn on a healthy server',
+    name: 'eight pods start in turn on a healthy server',
     length: { test: 1000, full: 2000 },
     load: { isImmediate: true, hotPerSecond: 200, oncePerSecond: 50 },
-    pods: 4,
+    pods: 8,
     isCold: true,
     open: onServer(async (_, { begin, back, last }) => {
       begin()

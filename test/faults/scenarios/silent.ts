@@ -1,11 +1,39 @@
 // Connections that die without a reset, and packets that stay on their way.
-import { throughProxy } from '../places.ts'
+import { hasNetwork } from '../network.ts'
+import { onNetwork, throughProxy } from '../places.ts'
 import type { Scenario } from '../scenario.ts'
 
 /** Milliseconds, each way: what was sent before the end of the fault arrives that much later. */
 const LATENCY = 8000
 
+/** In real packets, where this process may make a network. The proxy shows the same to everyone else. */
+const inNetwork: readonly Scenario[] = [
+  {
+    name: 'network: packets lost 30 s',
+    length: { test: 3000, full: 30_000 },
+    open: onNetwork(async (network, { begin, back, last }) => {
+      begin()
+      network.losePackets(true)
+      await last()
+      network.losePackets(false)
+      back()
+    }),
+    bounds: {},
+  },
+  {
+    name: 'network: the address of the host moved',
+    length: { test: 0, full: 0 },
+    open: onNetwork(async (network, { begin, back }) => {
+      begin()
+      network.moveClient()
+      back()
+    }),
+    bounds: {},
+  },
+]
+
 export const silent: readonly Scenario[] = [
+  ...(hasNetwork() ? inNetwork : []),
   {
     name: 'packets lost 30 s',
     length: { test: 3000, full: 30_000 },
