@@ -1,5 +1,6 @@
 // Where log lines go: written asynchronously and bounded, so that a reader who stops reading never holds up the service.
-import { fstatSync, mkdirSync, openSync, write } from 'node:fs'
+import { constants, fstatSync, mkdirSync, openSync, statSync, write } from 'node:fs'
+import { Socket } from 'node:net'
 import { dirname } from 'node:path'
 import type { Writable } from 'node:stream'
 import type { Millis } from 'sluice'
@@ -18,10 +19,19 @@ export interface LineSink {
   flush(patience: Millis): Promise<void>
 }
 
-/** Appends to a file, which only this user may read. Throws when it cannot be opened. */
+/**
+ * Appends to a file, which only this user may read, or writes to a pipe. Throws when it cannot be opened, as a pipe
+ * without a reader.
+ */
 export function fileSink(path: string, onError?: (error: Error) => void): LineSink {
   mkdirSync(dirname(path), { recursive: true })
-  return descriptorSink(openSync(path, 'a', 0o600), onError)
+  if (statSync(path, { throwIfNoEntry: false })?.isFIFO() !== true)
+    return descriptorSink(openSync(path, 'a', 0o600), onError)
+  // A thread that writes to a pipe waits for its reader, and the end of the process waits for the thread.
+  const fd = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK)
+  const pipe = new Socket({ fd, readable: false, writable: true })
+  pipe.unref()
+  return streamSink(pipe)
 }
 
 let standardError: LineSink | undefined
