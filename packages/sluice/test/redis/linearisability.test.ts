@@ -1,25 +1,24 @@
-// Many clients on the same counts of real servers, replies lost on the way: every history has an order that explains it.
-import { Cluster, Redis } from 'ioredis'
+// Many clients on the same counts of real servers, replies lost on the way, primaries that change: every history has an
+// order that explains it.
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { startProxy } from '../../../../test/faults/fault-proxy.ts'
 import { randomFrom } from '../../../../test/faults/random.ts'
 import { lengthOf } from '../../../../test/length.ts'
-import { startCluster } from '../../../../test/servers/redis-cluster.ts'
-import { startSentinel } from '../../../../test/servers/redis-sentinel.ts'
-import { startRedis } from '../../../../test/servers/redis-server.ts'
 import { until } from '../../../../test/servers/until.ts'
 import { limit, type AlgorithmName } from '../../src/limit/limit.ts'
-import { ioredisClusterOptions, ioredisOptions } from '../../src/redis/index.ts'
 import { redisStore } from '../../src/redis/redis-store.ts'
+import { slotOf } from '../../src/redis/slot.ts'
 import type { Check, Store } from '../../src/stores/store.ts'
 import { isLinearisable, type Operation } from '../linearisability.ts'
+import { type HistoryPlace, historyPlaces } from './history-places.ts'
 
-vi.setConfig({ testTimeout: 170_000 })
+vi.setConfig({ testTimeout: 900_000 })
 
 const NOW = 1_800_000_000_000
 const CLIENTS = 4
 const PER_CLIENT = 6
 const HISTORIES = lengthOf(60, 2000)
+/** Of so many histories, one sees another primary. */
+const PER_CHANGE = lengthOf(30, 100)
 const ALGORITHMS: readonly AlgorithmName[] = [
   'token-bucket',
   'gcra',
@@ -27,13 +26,7 @@ const ALGORITHMS: readonly AlgorithmName[] = [
   'sliding-window',
 ]
 
-/** Clients that stay with a server, and what goes wrong on the way to it. */
-interface Place {
-  readonly stores: readonly Store[]
-  readonly fault: () => void
-}
-
-function storesOf(connect: () => Redis | Cluster): readonly Store[] {
+function storesOf({ connect }: HistoryPlace): readonly Store[] {
   return Array.from({ length: CLIENTS }, () => {
     const client = connect()
     client.on('error', () => {})
@@ -48,34 +41,6 @@ function storesOf(connect: () => Redis | Cluster): readonly Store[] {
   })
 }
 
-const place = ({ host, port }: { host: string; port: number }) => ({ host, port })
-
-const places: Record<string, () => Promise<Place>> = {
-  'one server whose replies are lost': async () => {
-    const server = await startRedis()
-    const proxy = await startProxy(server, randomFrom(1))
-    onTestFinished(async () => {
-      await proxy.stop()
-      await server.stop()
-    })
-    const stores = storesOf(() => new Redis(ioredisOptions(place(proxy))))
-    return { stores, fault: () => void proxy.breakReplies('lose') }
-  },
-  'a primary behind sentinels': async () => {
-    const group = await startSentinel()
-    onTestFinished(() => group.stop())
-    const sentinels = group.sentinels.map(place)
-    const stores = storesOf(() => new Redis(ioredisOptions({ name: group.name, sentinels })))
-    return { stores, fault: () => {} }
-  },
-  'a cluster': async () => {
-    const cluster = await startCluster()
-    onTestFinished(() => cluster.stop())
-    const stores = storesOf(() => new Cluster(cluster.nodes.map(place), ioredisClusterOptions()))
-    return { stores, fault: () => {} }
-  },
-}
-
 /** Waits until a client has a connection again; the count it looks at is another one. */
 async function answers(store: Store, check: Check): Promise<void> {
   await until('the store answers', 20_000, async () => store.peek([{ ...check, key: 'other' }]))
@@ -83,9 +48,10 @@ async function answers(store: Store, check: Check): Promise<void> {
 
 /** What every client asks of one count, all at once, and what came of it. */
 async function historyOf(
-  { stores, fault }: Place,
+  stores: readonly Store[],
   check: Check,
   random: () => number,
+  fault: () => void,
 ): Promise<Operation[]> {
   const history: Operation[] = []
   const run = async (store: Store): Promise<void> => {
@@ -109,21 +75,39 @@ async function historyOf(
   return history
 }
 
+/** The history as lines, in the order in which the calls began. */
+function storyOf(algorithm: string, history: readonly Operation[]): readonly string[] {
+  const start = Math.min(...history.map(({ began }) => began))
+  const lines = history
+    .toSorted((a, b) => a.began - b.began)
+    .map(({ kind, cost, began, ended, allowed, remaining }) => {
+      const times = [began, ended].map((at) => (at - start).toFixed(2)).join(' to ')
+      return `${times}: ${kind} ${cost}, allowed ${allowed}, remaining ${remaining}`
+    })
+  return [algorithm, ...lines]
+}
+
 const KINDS = ['take', 'take', 'take', 'take', 'peek', 'peek', 'refund', 'reset'] as const
 
-describe.each(Object.entries(places))('%s', (_, open) => {
+describe.each(Object.entries(historyPlaces))('%s', (_, open) => {
   it('answers as if one operation came after the other', async () => {
     const place = await open()
+    const stores = storesOf(place)
     const random = randomFrom(7)
     const wrong: unknown[] = []
     let unanswered = 0
     for (let i = 0; i < HISTORIES; i++) {
       const made = limit({ quota: 5, window: '1d', algorithm: ALGORITHMS[i % ALGORITHMS.length]! })
       const check = { space: `linear ${made.algorithm}`, key: `key ${i}`, limit: made, cost: 1 }
-      await Promise.all(place.stores.map((store) => answers(store, check)))
-      const history = await historyOf(place, check, random)
+      await Promise.all(stores.map((store) => answers(store, check)))
+      const change =
+        i % PER_CHANGE === PER_CHANGE - 1
+          ? place.changePrimary?.(slotOf(`{${check.key}}`))
+          : undefined
+      const history = await historyOf(stores, check, random, place.loseReplies)
+      await change
       unanswered += history.filter(({ ended }) => ended === Infinity).length
-      if (!isLinearisable(history, made, NOW)) wrong.push({ algorithm: made.algorithm, history })
+      if (!isLinearisable(history, made, NOW)) wrong.push(storyOf(made.algorithm, history))
     }
     expect(wrong.slice(0, 1)).toEqual([])
     // A history of lost answers would prove nothing.
