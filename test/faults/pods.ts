@@ -2,7 +2,6 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { compileProgram } from '../compile.ts'
 import type { Message, Orders, PodRecord, Request } from './orders.ts'
-import type { Place } from './scenario.ts'
 
 /** A running pod. */
 export interface Pod {
@@ -28,9 +27,17 @@ export interface Pod {
   end(): Promise<PodRecord>
 }
 
+/** Where a pod runs. */
+export interface PodHost {
+  /** Further environment of the pods. */
+  readonly env?: Record<string, string>
+  /** The program that runs a pod, in place of Node. */
+  readonly execPath?: string
+}
+
 /** The compiled pod. */
 export interface Pods {
-  start(orders: Orders, place?: Pick<Place, 'env' | 'execPath'>): Promise<Pod>
+  start(orders: Orders, host?: PodHost): Promise<Pod>
   /** Ends what still runs, and removes what was compiled. */
   remove(): void
 }

@@ -1,7 +1,7 @@
 // What a fault scenario is: servers, a fault, a load, and the figures that must come of it.
 import type { Held, Times } from './figures.ts'
 import type { Orders, PodRecord, Target } from './orders.ts'
-import type { Pod } from './pods.ts'
+import type { Pod, PodHost } from './pods.ts'
 
 /** The limit of the hot key and of every one-shot key: nothing of it comes back while a scenario runs. */
 export const QUOTA = 200
@@ -29,16 +29,12 @@ export interface Occasion {
 }
 
 /** Servers that are up, and what goes wrong with them. */
-export interface Place {
+export interface Place extends PodHost {
   /** What pods connect to. */
   readonly target: Target
   /** Where the counts are read when all is over. */
   readonly truth: () => Promise<Target>
   readonly fault: (occasion: Occasion) => Promise<void>
-  /** Further environment of the pods. */
-  readonly env?: Record<string, string>
-  /** The program that runs a pod, in place of Node. */
-  readonly execPath?: string
   /** Figures of this scenario alone, from what a pod has recorded. */
   readonly measure?: (record: PodRecord, times: Times, orders: Orders) => readonly Held[]
   readonly stop: () => Promise<void>
