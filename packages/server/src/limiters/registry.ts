@@ -71,14 +71,42 @@ export class LimiterRegistry implements LimiterSource {
 }
 
 function limitersOf(policies: readonly Policy[], make: MakeLimiter, generation: number): Limiters {
-  // A map, since the names that are looked up come from requests.
-  const byName = new Map(policies.map((policy) => [policy.name, make(policy)]))
-  const names = Object.freeze([...byName.keys()])
-  return {
+  return new FixedLimiters(
     generation,
     policies,
-    get: byName.get.bind(byName),
-    only: names.length === 1 ? names[0] : undefined,
-    names: () => names,
+    new Map(policies.map((one) => [one.name, make(one)])),
+  )
+}
+
+/**
+ * One state. A class, since functions made beside `make` would keep what it refers to: the state before, and with it
+ * every one that there ever was.
+ */
+class FixedLimiters implements Limiters {
+  readonly generation: number
+  readonly policies: readonly Policy[]
+  readonly only: string | undefined
+  /** A map, since the names that are looked up come from requests. */
+  private readonly byName: ReadonlyMap<string, ServiceLimiter>
+  private readonly allNames: readonly string[]
+
+  constructor(
+    generation: number,
+    policies: readonly Policy[],
+    byName: ReadonlyMap<string, ServiceLimiter>,
+  ) {
+    this.generation = generation
+    this.policies = policies
+    this.byName = byName
+    this.allNames = Object.freeze([...byName.keys()])
+    this.only = this.allNames.length === 1 ? this.allNames[0] : undefined
+  }
+
+  get(policy: string): ServiceLimiter | undefined {
+    return this.byName.get(policy)
+  }
+
+  names(): readonly string[] {
+    return this.allNames
   }
 }
