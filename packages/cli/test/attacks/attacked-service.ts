@@ -37,11 +37,11 @@ export interface AttackedService {
   readonly memory: () => number
 }
 
-/** Starts the service; `more` is added to its file. */
-export async function attackedService(upstream: string, more = ''): Promise<AttackedService> {
-  const file = fileWith(fileText(upstream, more))
+/** Starts the service, with the heap of the manifest or another one. */
+export async function attackedService(upstream: string, heap = HEAP): Promise<AttackedService> {
+  const file = fileWith(fileText(upstream))
   const command = sluice(['serve', file], {
-    NODE_OPTIONS: HEAP,
+    NODE_OPTIONS: heap,
     SLUICE_ADMIN_TOKEN: TOKEN,
     SLUICE_SHUTDOWN_DELAY: '1ms',
   })
@@ -80,7 +80,7 @@ async function probed(url: string, pid: number, attack: () => Promise<unknown>):
 }
 
 /** Fifty rules, every listener, counts in memory. */
-function fileText(upstream: string, more: string): string {
+function fileText(upstream: string): string {
   const rules = Array.from(
     { length: 49 },
     (_, i) => `      - { name: rule-${i}, by: [user], limit: ${1000 + i}/min }`,
@@ -100,5 +100,5 @@ listeners:
   proxy: { port: 0, upstream: '${upstream}', policy: api }
   admin: { port: 0 }
 log: info
-${more}`
+`
 }

@@ -163,6 +163,16 @@ const attacks: Record<string, (service: AttackedService) => Promise<unknown>> = 
     for (let i = 0; i < count; i += 8)
       await Promise.all(Array.from({ length: Math.min(8, count - i) }, (_, n) => set(i + n)))
   },
+  'unique keys in headers of 8 kB': async ({ port }) => {
+    for (let i = 0; i < lengthOf(1000, 20_000); i += 8) {
+      const ask = (n: number) =>
+        statusOf(`http://127.0.0.1:${port('http')}/v1/auth/nginx?policy=api`, undefined, {
+          'x-original-uri': '/',
+          'x-key': `${n}-${'k'.repeat(8000)}`,
+        })
+      await Promise.all([0, 1, 2, 3, 4, 5, 6, 7].map((n) => ask(i + n)))
+    }
+  },
   'keys that are slices of large headers': async ({ port }) => {
     for (let i = 0; i < lengthOf(1000, 20_000); i += 8) {
       const ask = (n: number) =>
@@ -203,21 +213,41 @@ const attacks: Record<string, (service: AttackedService) => Promise<unknown>> = 
   },
 }
 
-describe('a service with the heap of the manifest lives through', () => {
-  test.each(Object.entries(attacks))('%s', async (name, attack) => {
-    const service = await attackedService(await brokenUpstream())
-    const waits = await service.during(() => attack(service))
-    const ms = (value: number) => Math.round(value)
-    rows.push({
-      attack: name,
-      'longest wait for health, ms': ms(waits.service.longest),
-      'of it at most busy, ms': ms(waits.service.busy),
-      'machine stood still, ms': ms(waits.machine.longest),
-      MB: ms(service.memory()),
-    })
-    expect([service.command.child.exitCode, waits.service.failed]).toEqual([null, 0])
-    expect(waits.service.count).toBeGreaterThan(0)
-    expect(waits.service.busy).toBeLessThan(isLong ? 250 : Infinity)
-    expect(await statusOf(http(service, '/healthz'))).toBe(200)
+/** Attacks that fill the memory; they must not end a service with a smaller heap either. */
+const filling = [
+  'unique keys in headers of 8 kB',
+  'unique keys of 128 characters beyond Latin-1',
+  'keys that are slices of large headers',
+]
+
+async function livesThrough(name: string, heap?: string): Promise<void> {
+  const attack = attacks[name]!
+  const service = await attackedService(await brokenUpstream(), heap)
+  const waits = await service.during(() => attack(service))
+  const ms = (value: number) => Math.round(value)
+  rows.push({
+    attack: name,
+    'longest wait for health, ms': ms(waits.service.longest),
+    'of it at most busy, ms': ms(waits.service.busy),
+    'machine stood still, ms': ms(waits.machine.longest),
+    MB: ms(service.memory()),
+    heap: heap ?? 'of the manifest',
   })
+  expect([service.command.child.exitCode, waits.service.failed]).toEqual([null, 0])
+  expect(waits.service.count).toBeGreaterThan(0)
+  expect(waits.service.busy).toBeLessThan(isLong ? 250 : Infinity)
+  expect(await statusOf(http(service, '/healthz'))).toBe(200)
+}
+
+describe('a service with the heap of the manifest lives through', () => {
+  test.each(Object.keys(attacks))('%s', (name) => livesThrough(name))
 })
+
+describe.each(isLong ? [96, 128, 192] : [96])(
+  'a service with a heap of %i MB lives through',
+  (size) => {
+    test.each(isLong ? filling : filling.slice(0, 1))('%s', (name) =>
+      livesThrough(name, `--max-old-space-size=${size}`),
+    )
+  },
+)

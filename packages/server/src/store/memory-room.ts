@@ -1,8 +1,8 @@
 // How much memory the counts of the service may take: a share of the heap that Node was given.
 import { getHeapStatistics } from 'node:v8'
 
-const MOST = 64 * 1024 * 1024
-const BYTES_PER_KEY = 64
+const MOST = 56 * 1024 * 1024
+const BYTES_PER_KEY = 56
 const SHARE = 1 / 4
 
 /**

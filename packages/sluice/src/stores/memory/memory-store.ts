@@ -8,8 +8,9 @@ import { Room } from './room.ts'
 
 export type { MemoryStore, MemoryStoreKeys, MemoryStoreStats } from './memory.ts'
 
-const MAX_BYTES = 64 * 1024 * 1024
-const BYTES_PER_KEY = 64
+/** With what the tables have in reserve, less than 64 MB of the process. */
+const MAX_BYTES = 56 * 1024 * 1024
+const BYTES_PER_KEY = 56
 /** Room for one key of any length. */
 const LEAST_BYTES = 1024
 
@@ -19,7 +20,7 @@ export interface MemoryStoreOptions {
   readonly maxKeys?: number
   /**
    * Most bytes of keys and states at once, beyond which keys make room in the same way. A key of up to 20 characters
-   * takes about 48. Default 64 MiB, or 64 for each of `maxKeys` if that is more.
+   * takes about 48. Default 56 MiB, or 56 for each of `maxKeys` if that is more.
    */
   readonly maxBytes?: number
   /** Default: the system's monotonic clock, read once for many decisions while the event loop is busy. */
