@@ -220,34 +220,42 @@ const filling = [
   'keys that are slices of large headers',
 ]
 
-async function livesThrough(name: string, heap?: string): Promise<void> {
-  const attack = attacks[name]!
+/** Runs an attack; gives what there is to say against the service afterwards. */
+async function harmOf(name: string, heap?: string): Promise<readonly string[]> {
   const service = await attackedService(await brokenUpstream(), heap)
-  const waits = await service.during(() => attack(service))
+  const waits = await service.during(() => attacks[name]!(service))
+  const { longest, busy, failed, count } = waits.service
   const ms = (value: number) => Math.round(value)
   rows.push({
     attack: name,
-    'longest wait for health, ms': ms(waits.service.longest),
-    'of it at most busy, ms': ms(waits.service.busy),
+    'longest wait for health, ms': ms(longest),
+    'of it at most busy, ms': ms(busy),
     'machine stood still, ms': ms(waits.machine.longest),
     MB: ms(service.memory()),
     heap: heap ?? 'of the manifest',
   })
-  expect([service.command.child.exitCode, waits.service.failed]).toEqual([null, 0])
-  expect(waits.service.count).toBeGreaterThan(0)
-  expect(waits.service.busy).toBeLessThan(isLong ? 250 : Infinity)
-  expect(await statusOf(http(service, '/healthz'))).toBe(200)
+  const { exitCode } = service.command.child
+  const status = await statusOf(http(service, '/healthz'))
+  return [
+    ...(exitCode === null ? [] : [`it ended with exit code ${exitCode}`]),
+    ...(failed === 0 ? [] : [`${failed} looks at its health failed`]),
+    ...(count > 0 ? [] : ['its health was not looked at']),
+    ...(isLong && busy >= 250 ? [`it was busy for ${busy} ms`] : []),
+    ...(status === 200 ? [] : [`its health is ${status}`]),
+  ]
 }
 
 describe('a service with the heap of the manifest lives through', () => {
-  test.each(Object.keys(attacks))('%s', (name) => livesThrough(name))
+  test.each(Object.keys(attacks))('%s', async (name) => {
+    expect(await harmOf(name)).toEqual([])
+  })
 })
 
 describe.each(isLong ? [96, 128, 192] : [96])(
   'a service with a heap of %i MB lives through',
   (size) => {
-    test.each(isLong ? filling : filling.slice(0, 1))('%s', (name) =>
-      livesThrough(name, `--max-old-space-size=${size}`),
-    )
+    test.each(isLong ? filling : filling.slice(0, 1))('%s', async (name) => {
+      expect(await harmOf(name, `--max-old-space-size=${size}`)).toEqual([])
+    })
   },
 )
