@@ -16,6 +16,7 @@ export type {
 export { VARIABLES, type Environment, type Variable } from './config/environment.ts'
 export { loadConfig, type LoadedConfig, type LocatedConfig } from './config/load-config.ts'
 export { loadForStart } from './review/load-for-start.ts'
+export { promoteRule, PromotionError } from './config/promote-rule.ts'
 export { problemText, type ConfigProblem } from './config/problem.ts'
 export { readConfig, type ConfigResult } from './config/read-config.ts'
 export { ignoredVariables, ratelimitConfig } from './envoy/ratelimit-environment.ts'

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { promote, promoted } from './promote.ts'
+import { promote } from './promote.ts'
 
 const FILE = `# Limits of the shop.
 policies:
@@ -21,45 +21,6 @@ policies:
 `
 
 describe('promoting', () => {
-  it('puts the candidate in the place of the limit, and keeps comments and order', () => {
-    const { text, change } = promoted(FILE, 'per-user', undefined)
-    expect(text).toBe(
-      FILE.replace(
-        'limit: 100/min # agreed in May\n',
-        'limit: { quota: 100, window: 1min, algorithm: sliding-window } # safer\n',
-      ).replace(/\n +candidate: .*/, ''),
-    )
-    expect(change).toBe(
-      'per-user: "100/min" → {"quota":100,"window":"1min","algorithm":"sliding-window"}',
-    )
-  })
-
-  it('writes a document anew where a rule is on one line', () => {
-    const line =
-      'policies: [{ name: api, rules: [{ name: r, by: [ip], limit: 1/s, candidate: 2/s }] }] # x\n'
-    expect(promoted(line, 'r', undefined).text).toBe(
-      'policies: [ { name: api, rules: [ { name: r, by: [ ip ], limit: 2/s } ] } ] # x\n',
-    )
-  })
-
-  it('enforces a shadow rule', () => {
-    const { text, change } = promoted(FILE, 'trial', 'api')
-    expect(text).toBe(FILE.replace('        shadow: true\n', ''))
-    expect(change).toBe('trial: counted only → enforced')
-  })
-
-  it.each([
-    ['other', undefined, 'there is no rule "other" in the file'],
-    ['per-user', 'web', 'there is no rule "per-user" in the file'],
-  ])('of %s in %s is a mistake', (rule, policy, message) => {
-    expect(() => promoted(FILE, rule, policy)).toThrow(message)
-  })
-
-  it('of a rule without anything on trial is a mistake', () => {
-    const { text } = promoted(FILE, 'trial', undefined)
-    expect(() => promoted(text, 'trial', undefined)).toThrow('has no candidate, and is no shadow')
-  })
-
   it('writes the file, or prints it', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'sluice-promote-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
@@ -79,5 +40,22 @@ describe('promoting', () => {
     expect(await promote(file, 'trial', {}, streams)).toBe(0)
     expect(readFileSync(file, 'utf8')).not.toContain('shadow')
     expect(printed).toContain('trial: counted only → enforced\n')
+  })
+
+  it('names what is wrong', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-promote-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const file = join(folder, 'sluice.yaml')
+    writeFileSync(file, FILE)
+    const stdout = { write: () => true }
+    const streams = {
+      stdin: new PassThrough(),
+      stdout,
+      stderr: stdout,
+      signal: new AbortController().signal,
+    }
+    await expect(promote(file, 'other', {}, streams)).rejects.toThrow(
+      'there is no rule "other" in the file',
+    )
   })
 })
