@@ -2,6 +2,7 @@
 import {
   limit,
   type Condition,
+  type Duration,
   type Limit,
   type LimitOrNone,
   type Pattern,
@@ -35,12 +36,21 @@ function describeRule(rule: Rule): readonly string[] {
   return notes.length === 0 ? lines : [...lines, notes.join('; ')]
 }
 
-function notesOf({ cost, shadow, countRefused, hidden, onStoreFailure }: Rule): readonly string[] {
+function notesOf(rule: Rule): readonly string[] {
+  const { cost, shadow, countRefused, hidden, onStoreFailure, candidate, lockout } = rule
   const notes: string[] = []
   if (typeof cost === 'number') notes.push(`each request costs ${cost}`)
   if (typeof cost === 'string') notes.push(`a request costs what ${cost} says`)
   if (shadow === true) notes.push('shadow: counted, never enforced')
   if (countRefused === true) notes.push('refused requests count too')
+  if (rule.onExceed === 'mark') notes.push('requests over it pass, marked')
+  if (lockout !== undefined)
+    notes.push(`after ${lockout.after} refusals the key is shut for ${spanText(lockout.for)}`)
+  for (const pool of rule.pools ?? [])
+    notes.push(`then ${limitText(pool.limit)} of the pool ${pool.name}`)
+  if (rule.coordination !== undefined && rule.coordination !== 'strict')
+    notes.push(`coordination: ${rule.coordination}`)
+  if (candidate !== undefined) notes.push(`on trial: ${limitText(candidate)}`)
   if (hidden === true) notes.push('not shown in headers')
   if (onStoreFailure === 'open') notes.push('without the store: lets through')
   if (onStoreFailure === 'closed') notes.push('without the store: refuses')
@@ -50,9 +60,16 @@ function notesOf({ cost, shadow, countRefused, hidden, onStoreFailure }: Rule): 
 /** A limit as people say it: `100/min, at most 20 at once (token bucket)`. */
 function limitText(input: LimitOrNone): string {
   if (input === 'unlimited') return 'unlimited'
-  const { algorithm, quota, window, burst }: Limit = limit(input)
+  const { algorithm, quota, window, burst, calendar, timeZone, anchor }: Limit = limit(input)
   const most = burst === quota ? '' : `, at most ${burst} at once`
-  return `${quota}/${windowText(window)}${most} (${algorithm.replace('-', ' ')})`
+  const from =
+    calendar !== undefined
+      ? ` of the calendar in ${timeZone ?? 'UTC'}`
+      : anchor !== undefined
+        ? ' from the first request'
+        : ''
+  const period = calendar ?? windowText(window)
+  return `${quota}/${period}${from}${most} (${algorithm.replaceAll('-', ' ')})`
 }
 
 const UNITS = [
@@ -67,6 +84,10 @@ const UNITS = [
 function windowText(window: number): string {
   const [size, unit] = UNITS.find(([size]) => window % size === 0) ?? [1, 'ms']
   return window === size ? unit : `${window / size}${unit}`
+}
+
+function spanText(duration: Duration): string {
+  return typeof duration === 'string' ? duration : windowText(duration).replace(/^\D/, '1$&')
 }
 
 function conditionText(condition: Condition): string {

@@ -241,6 +241,33 @@ it('policies are described in words', () => {
   ])
 })
 
+it.each<[string, object, readonly string[]]>([
+  ['a limit on trial', { candidate: '5/min' }, ['10/min', 'on trial: 5/min (token bucket)']],
+  [
+    'a lockout',
+    { lockout: { after: 3, for: '10min' } },
+    ['10/min', 'after 3 refusals the key is shut for 10min'],
+  ],
+  ['a mark', { onExceed: 'mark' }, ['10/min', 'requests over it pass, marked']],
+  ['coordination', { coordination: 'leased' }, ['10/min', 'coordination: leased']],
+  [
+    'a month of the calendar',
+    {
+      limit: {
+        quota: 9,
+        window: 'month',
+        timeZone: 'Europe/Berlin',
+        algorithm: 'fixed-window',
+      },
+    },
+    ['9/month of the calendar in Europe/Berlin (fixed window)'],
+  ],
+])('says %s in words', (_, fields, expected) => {
+  const policy = parsePolicy({ name: 'api', rules: [rule(fields)] as unknown as Rule[] })
+  const [, first, ...more] = describePolicy(policy)
+  for (const [i, text] of expected.entries()) expect([first, ...more][i]).toContain(text)
+})
+
 describe('a rule that never applies', () => {
   const routes = { proxy: { routes: ['/exports/{id}', '/login'] } }
   const first = 'policies[0].rules[0]'
