@@ -1,18 +1,19 @@
 // The frame around every page: who has signed in, how the connection is, and the way to the other pages.
 import { ask } from './api.ts'
-import { checkSession, link, session } from './live.ts'
+import { checkSession, link, session, ticks } from './live.ts'
 import { Audit } from './pages/audit.tsx'
 import { Controls } from './pages/controls.tsx'
 import { Health } from './pages/health.tsx'
-import { KeyPage } from './pages/key.tsx'
+import { KeyPage } from './pages/key/key.tsx'
 import { Keys } from './pages/keys.tsx'
 import { Overview } from './pages/overview/overview.tsx'
-import { PolicyPage } from './pages/policy.tsx'
+import { PolicyPage } from './pages/policy/policy.tsx'
 import { RulePage } from './pages/rule.tsx'
 import { SignIn } from './pages/sign-in.tsx'
 import { Dialog } from './parts/dialog.tsx'
 import { Toasts } from './parts/toast.tsx'
 import { hrefOf, route } from './router.ts'
+import { clock } from './words.ts'
 
 const PAGES = [
   ['overview', 'Overview'],
@@ -30,9 +31,14 @@ export function App() {
   if (who === undefined)
     return (
       <main class="narrow">
-        <p class="empty" role="status">
-          {link.value === 'lost' ? 'The service cannot be reached. Trying again…' : 'Loading…'}
-        </p>
+        <div class="sign-in panel">
+          <p class="brand">
+            <img src="/favicon.svg" alt="" width="40" height="40" />
+            <span role="status">
+              {link.value === 'lost' ? 'The service cannot be reached. Trying again…' : 'Loading…'}
+            </span>
+          </p>
+        </div>
       </main>
     )
   if (who.name === null) return <SignIn />
@@ -64,12 +70,26 @@ export function App() {
           </button>
         </p>
       </header>
+      <Lost />
       <main id="content" tabIndex={-1} class={link.value === 'lost' ? 'stale' : ''}>
         <Page name={page} />
       </main>
       <Dialog />
       <Toasts />
     </>
+  )
+}
+
+/** Says that what is shown is old, and since when. */
+function Lost() {
+  if (link.value !== 'lost') return null
+  const newest = ticks.value.at(-1)
+  return (
+    <p class="banner" role="alert">
+      <b>The service cannot be reached.</b>{' '}
+      {newest === undefined ? 'Nothing was read yet.' : `What you see is from ${clock(newest.t)}.`}{' '}
+      The page connects again by itself.
+    </p>
   )
 }
 

@@ -1,8 +1,8 @@
 // The changes that operators make, each as a question that says what it will do.
 import { admin } from './api.ts'
 import { askFirst } from './parts/dialog.tsx'
-import type { Attributes } from './types.ts'
-import { keyWords } from './words.ts'
+import type { Attributes, Block, Override } from './types.ts'
+import { keyWords, shown } from './words.ts'
 
 /** A key of a policy. */
 export interface Subject {
@@ -16,7 +16,7 @@ type After = () => void
 export function askBlock({ policy, attributes }: Subject, after: After = () => {}): void {
   askFirst({
     title: 'Block',
-    effect: `Every request of ${keyWords(attributes)} under ${policy} is refused until the block ends, whatever its counts say.`,
+    effect: `Every request of ${keyWords(attributes)} under ${shown(policy)} is refused until the block ends, whatever its counts say.`,
     button: 'Block',
     isDangerous: true,
     fields: [
@@ -41,7 +41,7 @@ export function askBlock({ policy, attributes }: Subject, after: After = () => {
 
 /** Asks before a block ends. */
 export function askUnblock(
-  { policy, attributes }: { readonly policy: string | null; readonly attributes: Attributes },
+  { policy, attributes, until, note }: Block,
   after: After = () => {},
 ): void {
   const named = policy === null ? {} : { policy }
@@ -52,7 +52,11 @@ export function askUnblock(
     act: async () => {
       await admin('unblock', { ...named, attributes })
       after()
-      return { said: 'Unblocked.' }
+      return {
+        said: 'Unblocked.',
+        undo: () =>
+          admin('block', { ...named, attributes, for: timeLeft(until), note }).then(after),
+      }
     },
   })
 }
@@ -66,7 +70,7 @@ export function askGrant(
 ): void {
   askFirst({
     title: 'Grant units',
-    effect: `Hands units back to ${keyWords(attributes)}${rule === undefined ? '' : ` under ${rule}`}, never above its limit. It may go on at once.`,
+    effect: `Hands units back to ${keyWords(attributes)}${rule === undefined ? '' : ` under ${shown(rule)}`}, never above its limit. It may go on at once. This cannot be undone.`,
     button: 'Grant',
     fields: [{ name: 'units', label: 'Units', value: String(units) }],
     act: async (values) => {
@@ -82,7 +86,7 @@ export function askGrant(
 export function askReset({ policy, attributes }: Subject, after: After = () => {}): void {
   askFirst({
     title: 'Reset',
-    effect: `Forgets the counts of ${keyWords(attributes)} under every rule of ${policy}. It has its full quota again. This cannot be undone.`,
+    effect: `Forgets the counts of ${keyWords(attributes)} under every rule of ${shown(policy)}. It has its full quota again. This cannot be undone.`,
     button: 'Reset',
     isDangerous: true,
     act: async () => {
@@ -101,7 +105,7 @@ export function askOverride(
 ): void {
   askFirst({
     title: 'Override the limit',
-    effect: `${keyWords(attributes)} gets a limit of its own under ${rule}, beside the file, until it ends.`,
+    effect: `${keyWords(attributes)} gets a limit of its own under ${shown(rule)}, beside the file, until it ends.`,
     button: 'Override',
     fields: [
       { name: 'limit', label: 'Limit', value: '', hint: 'such as 100/min, or unlimited' },
@@ -122,23 +126,26 @@ export function askOverride(
 }
 
 /** Asks before an override ends. */
-export function askRemoveOverride(
-  override: {
-    readonly policy: string
-    readonly rule: string
-    readonly when: Readonly<Record<string, unknown>>
-  },
-  after: After = () => {},
-): void {
-  const { policy, rule, when } = override
+export function askRemoveOverride(override: Override, after: After = () => {}): void {
+  const { policy, rule, when, limit, until, note } = override
+  const named = { policy, rule, when }
   askFirst({
     title: 'Remove the override',
-    effect: `The limit of the file applies again under ${rule}.`,
+    effect: `The limit of the file applies again under ${shown(rule)}.`,
     button: 'Remove',
     act: async () => {
-      await admin('remove-override', { policy, rule, when })
+      await admin('remove-override', named)
       after()
-      return { said: 'The override is removed.' }
+      const length = until === null ? {} : { for: timeLeft(until) }
+      return {
+        said: 'The override is removed.',
+        undo: () => admin('set-override', { ...named, limit, ...length, note }).then(after),
+      }
     },
   })
+}
+
+/** What is left of a block or an override, as a duration of the API. */
+function timeLeft(until: string): string {
+  return `${Math.max(1, Math.ceil((Date.parse(until) - Date.now()) / 1000))}s`
 }

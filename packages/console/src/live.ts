@@ -19,9 +19,6 @@ export const session = signal<Session | undefined>(undefined)
 /** Whether the holder of the session may change things. */
 export const mayChange = computed(() => session.value?.role === 'operate')
 
-/** Refusals of each key over the last minutes, one number for each second at which it was among the first. */
-export const keySeries = new Map<string, number[]>()
-
 interface Event {
   readonly names?: readonly RuleName[]
   readonly ticks?: readonly Tick[]
@@ -48,7 +45,10 @@ function follow(): void {
     receive(news)
     if (news.tick !== undefined) ticks.value = [...ticks.value.slice(1 - MAX_TICKS), news.tick]
   })
-  source.addEventListener('ended', () => void checkSession())
+  source.addEventListener('ended', () => {
+    leave()
+    session.value = { name: null, hasEnded: true }
+  })
   source.addEventListener('error', () => {
     link.value = 'lost'
     // A refused stream is not tried again by the browser.
@@ -79,16 +79,6 @@ function receive(event: Event): void {
   top.value = event.top
   processes.value = event.processes
   detail.value = event.detail
-  const present = new Set<string>()
-  for (const offender of event.top) {
-    const id = idOf(offender)
-    present.add(id)
-    const series = keySeries.get(id) ?? []
-    series.push(offender.refused)
-    if (series.length > 120) series.shift()
-    keySeries.set(id, series)
-  }
-  for (const id of keySeries.keys()) if (!present.has(id)) keySeries.delete(id)
 }
 
 /** What tells one refused key from another. */

@@ -3,11 +3,14 @@ import { render } from 'preact'
 import { whenSignedOut } from './api.ts'
 import { App } from './app.tsx'
 import { checkSession, leave, session } from './live.ts'
-import './style.css'
+import './style/base.css'
+import './style/frame.css'
+import './style/parts.css'
+import './style/pages.css'
 
 whenSignedOut(() => {
   leave()
-  session.value = { name: null }
+  session.value = { name: null, hasEnded: true }
 })
 render(<App />, document.querySelector('#app')!)
 void checkSession()

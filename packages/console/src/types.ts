@@ -8,6 +8,8 @@ export interface Session {
   readonly name: string | null
   readonly role?: 'read' | 'operate'
   readonly end?: number
+  /** Whether there was a session before that has ended. */
+  readonly hasEnded?: boolean
 }
 
 export interface RuleName {
@@ -45,6 +47,8 @@ export interface Offender extends RuleName {
   readonly attributes: Attributes
   readonly refused: number
   readonly error: number
+  /** Refusals in steps of ten seconds, the newest last. */
+  readonly lately: readonly number[]
 }
 
 /** What `/readyz` shows of the service. */
@@ -73,7 +77,7 @@ export interface Outcome {
   readonly source?: string
 }
 
-interface Decision {
+export interface Decision {
   readonly allowed: boolean
   readonly rule: string | null
   readonly remaining: number
@@ -170,6 +174,8 @@ export interface Trial {
     readonly column: number | null
     readonly message: string
   }[]
+  /** What differs from the policies in force. */
+  readonly changes: readonly string[]
   readonly result: {
     readonly requests: number
     readonly span: number
@@ -192,4 +198,46 @@ export interface AuditEntry {
   readonly target: unknown
   readonly result: 'done' | 'refused' | 'failed'
   readonly why: string | null
+}
+
+/** Limits on trial and shadow rules. */
+export interface Candidates {
+  readonly candidates: readonly {
+    readonly policy: string
+    readonly rule: string
+    readonly kind: 'candidate' | 'shadow'
+    readonly sentence: string
+    readonly bothAllow: number
+    readonly bothRefuse: number
+    readonly newlyRefused: number
+    readonly newlyAllowed: number
+    readonly aboveLine: boolean
+    readonly top: readonly { readonly attributes: Attributes; readonly count: number }[]
+  }[]
+}
+
+/** What `sluice promote` would change in the file. */
+export interface Promotion {
+  readonly diff: string | null
+  readonly why?: string
+  readonly change?: string
+}
+
+/** Why a key was refused. */
+export interface WhyAnswer {
+  readonly sentences: readonly string[]
+  readonly complete: boolean
+  readonly refusals: readonly {
+    readonly id: string
+    readonly rule: string
+    readonly count: number
+    readonly first: string
+    readonly last: string
+    readonly mode: string
+    readonly filledBy: readonly {
+      readonly attributes: Attributes
+      readonly units: number
+      readonly error: number
+    }[]
+  }[]
 }

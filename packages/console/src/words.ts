@@ -44,6 +44,33 @@ export function clock(millis: number): string {
   return new Date(millis).toLocaleTimeString('en-GB')
 }
 
+/** A day and a time, such as `17 Nov, 23:40:12`. */
+export function dateTime(at: string | number): string {
+  const date = new Date(at)
+  const day = date.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' })
+  return `${day}, ${date.toLocaleTimeString('en-GB')}`
+}
+
+/** The text with every instant as the reader's clock shows it. */
+export function localTimes(text: string): string {
+  const today = new Date().toDateString()
+  return text.replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, (instant) =>
+    new Date(instant).toDateString() === today ? clock(Date.parse(instant)) : dateTime(instant),
+  )
+}
+
+/** The lines that describe one rule, of the text that describes its policy. */
+export function ruleWords(text: string, rule: string): readonly string[] {
+  const lines = text.split('\n')
+  const start = lines.findIndex((line) => line.startsWith(`  ${rule} `))
+  if (start < 0) return []
+  const end = lines.findIndex((line, i) => i > start && !line.startsWith('    '))
+  return lines
+    .slice(start, end < 0 ? undefined : end)
+    .map((line) => line.trim())
+    .map((line, i) => (i === 0 ? line.slice(rule.length).trim() : line))
+}
+
 /** A limit in words: `100 per 1 min, at most 20 at once`. */
 export function limitWords({ quota, window, burst, algorithm }: Limit): string {
   const most = burst === quota ? '' : `, at most ${count(burst)} at once`

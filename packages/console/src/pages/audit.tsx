@@ -3,7 +3,7 @@ import { ask } from '../api.ts'
 import { Loading, useLoad } from '../parts/load.tsx'
 import { Table } from '../parts/table.tsx'
 import type { AuditEntry } from '../types.ts'
-import { shown } from '../words.ts'
+import { dateTime, shown } from '../words.ts'
 
 export function Audit() {
   const loaded = useLoad(
@@ -14,26 +14,31 @@ export function Audit() {
   return (
     <>
       <h1 tabIndex={-1}>Audit</h1>
+      <p class="hint">
+        Who changed what, and who was refused, as far as this process remembers. The whole is in the
+        log and the audit file.
+      </p>
       <Loading of={loaded}>
         {({ entries }) => (
           <Table
             name="Audit log"
             isPanel
             empty="Nothing was changed since this process began."
-            columns={['When', 'Who', 'From', 'What', 'Result']}
+            columns={['When', 'Who', { optional: 'From' }, 'What', 'Result']}
           >
             {entries.map((entry, i) => (
               <tr key={`${entry.at} ${i}`}>
-                <td>{new Date(entry.at).toLocaleString('en-GB')}</td>
+                <td class="when">{dateTime(entry.at)}</td>
                 <td>{entry.who === '' ? 'unknown' : shown(entry.who)}</td>
-                <td>{shown(entry.address)}</td>
+                <td class="wide-only">{shown(entry.address)}</td>
                 <td>
-                  {shown(entry.operation)}{' '}
-                  <code>{shown(JSON.stringify(entry.target ?? {}), 160)}</code>
+                  <b>{shown(entry.operation)}</b> {targetOf(entry.target)}
                 </td>
-                <td class={entry.result === 'done' ? '' : 'refused'}>
-                  {entry.result}
-                  {entry.why !== null && `: ${shown(entry.why, 120)}`}
+                <td>
+                  <span class={`tag ${entry.result === 'done' ? 'good' : 'bad'}`}>
+                    {entry.result}
+                  </span>
+                  {entry.why !== null && ` ${shown(entry.why, 120)}`}
                 </td>
               </tr>
             ))}
@@ -42,4 +47,16 @@ export function Audit() {
       </Loading>
     </>
   )
+}
+
+/** What was changed, field by field; nothing where there is no target. */
+function targetOf(target: unknown) {
+  const fields = Object.entries((target ?? {}) as Readonly<Record<string, unknown>>)
+  if (fields.length === 0) return null
+  return fields.map(([name, value]) => (
+    <span key={name}>
+      <small>{shown(name, 30)}</small>{' '}
+      {shown(typeof value === 'string' ? value : JSON.stringify(value), 120)}{' '}
+    </span>
+  ))
 }

@@ -2,11 +2,12 @@
 import { admin } from '../api.ts'
 import { askRemoveOverride, askUnblock } from '../changes.ts'
 import { mayChange } from '../live.ts'
+import { KeyName } from '../parts/key-name.tsx'
 import { Loading, useLoad } from '../parts/load.tsx'
 import { Table } from '../parts/table.tsx'
 import { hrefOf } from '../router.ts'
-import type { Block, Override } from '../types.ts'
-import { keyWords, shown, span } from '../words.ts'
+import type { Attributes, Block, Override } from '../types.ts'
+import { shown, span } from '../words.ts'
 
 export function Controls() {
   const blocks = useLoad(
@@ -34,7 +35,7 @@ export function Controls() {
                 'Policy',
                 'By',
                 'Ends in',
-                'Note',
+                { optional: 'Note' },
                 ...(mayChange.value ? ['Actions'] : []),
               ]}
             >
@@ -47,13 +48,13 @@ export function Controls() {
                         ...block.attributes,
                       })}
                     >
-                      {keyWords(block.attributes)}
+                      <KeyName attributes={block.attributes} />
                     </a>
                   </th>
                   <td>{block.policy === null ? 'all' : shown(block.policy)}</td>
                   <td>{shown(block.by)}</td>
                   <td>{left(block.until)}</td>
-                  <td>{shown(block.note, 200)}</td>
+                  <td class="wide-only">{shown(block.note, 200)}</td>
                   {mayChange.value && (
                     <td class="actions">
                       <button type="button" onClick={() => askUnblock(block, blocks.again)}>
@@ -80,14 +81,18 @@ export function Controls() {
                 'Limit',
                 'By',
                 'Ends in',
-                'Note',
+                { optional: 'Note' },
                 ...(mayChange.value ? ['Actions'] : []),
               ]}
             >
               {list.map((override) => (
                 <tr key={JSON.stringify([override.policy, override.rule, override.when])}>
                   <th scope="row" class="key">
-                    {shown(JSON.stringify(override.when), 120)}
+                    {isPlain(override.when) ? (
+                      <KeyName attributes={override.when} />
+                    ) : (
+                      shown(JSON.stringify(override.when), 120)
+                    )}
                   </th>
                   <td>{shown(`${override.policy} / ${override.rule}`)}</td>
                   <td>
@@ -104,7 +109,7 @@ export function Controls() {
                   </td>
                   <td>{shown(override.by)}</td>
                   <td>{override.until === null ? 'never' : left(override.until)}</td>
-                  <td>{shown(override.note, 200)}</td>
+                  <td class="wide-only">{shown(override.note, 200)}</td>
                   {mayChange.value && (
                     <td class="actions">
                       <button
@@ -123,6 +128,11 @@ export function Controls() {
       </section>
     </>
   )
+}
+
+/** Whether a condition is as simple as a key: a value for each attribute. */
+function isPlain(when: Readonly<Record<string, unknown>>): when is Attributes {
+  return Object.values(when).every((value) => typeof value === 'string')
 }
 
 function left(until: string): string {

@@ -3,6 +3,7 @@ import { admin } from '../api.ts'
 import { detail } from '../live.ts'
 import { Loading, useLoad } from '../parts/load.tsx'
 import { Table } from '../parts/table.tsx'
+import { VerdictBox } from '../parts/verdict-box.tsx'
 import type { ServiceState } from '../types.ts'
 import { count, shown, span } from '../words.ts'
 
@@ -22,22 +23,43 @@ interface StoreView {
   } | null
 }
 
+function bytesOf(value: number): string {
+  return value < 1e6
+    ? `${count(Math.ceil(value / 1e3))} kB`
+    : `${count(Math.round(value / 1e6))} MB`
+}
+
+/** Names of the service, as people say them. */
+const FACTS: Readonly<Record<string, string>> = {
+  kind: 'kept in',
+  bytes: 'size of the counts',
+  evicted: 'evicted keys',
+  overflowed: 'keys that share one count',
+}
+
+function factText(name: string, value: unknown): string {
+  if (typeof value !== 'number') return shown(String(value))
+  return name === 'bytes' ? bytesOf(value) : count(value)
+}
+
 /** What the store tells of itself, in words. */
 function factsOf(view: StoreView | undefined): Readonly<Record<string, unknown>> {
   const { latency, server } = view ?? {}
   const took = (value: number | null | undefined) =>
     typeof value !== 'number' ? undefined : span(value)
+  const calls = latency === null || latency?.count === 0 ? undefined : latency
   const bytes = (value: number | null | undefined) =>
-    typeof value !== 'number' ? undefined : `${count(Math.round(value / 1e6))} MB`
+    typeof value !== 'number' ? undefined : bytesOf(value)
   const facts = {
-    'half of the calls within': took(latency?.p50),
-    '99 % of the calls within': took(latency?.p99),
+    'half of the calls within': took(calls?.p50),
+    '99 % of the calls within': took(calls?.p99),
     version: server?.version,
     memory: bytes(server?.usedMemory),
     'memory, at most': server?.maxMemory === 0 ? 'no limit' : bytes(server?.maxMemory),
     'evicted keys': server?.evictedKeys,
     'eviction policy': server?.evictionPolicy,
-    'clock offset': took(server?.clockOffset === null ? null : Math.abs(server?.clockOffset ?? 0)),
+    'clock offset':
+      typeof server?.clockOffset === 'number' ? took(Math.abs(server.clockOffset)) : undefined,
   }
   return Object.fromEntries(
     Object.entries(facts).filter(([, value]) => value !== undefined && value !== null),
@@ -59,14 +81,14 @@ function Findings() {
   const loaded = useLoad(() => admin<Found>('doctor'), [], 10_000)
   return (
     <section class="panel" aria-labelledby="findings">
-      <h2 id="findings">Findings</h2>
+      <h2 id="findings">What sluice doctor finds</h2>
       <Loading of={loaded}>
         {({ findings }) => (
           <ul class="findings">
             {findings.map(({ name, level, message }) => (
               <li key={name}>
-                <span class={`tag ${LEVELS[level]}`}>{level}</span> <b>{name}</b>:{' '}
-                {shown(message, 300)}
+                <span class={`tag ${LEVELS[level]}`}>{level}</span> <b>{name}</b>{' '}
+                <span>{shown(message, 300)}</span>
               </li>
             ))}
           </ul>
@@ -85,7 +107,7 @@ export function Health() {
       <Loading of={loaded}>
         {(state) => (
           <>
-            <section class={`verdict ${state.degraded ? 'bad' : 'good'}`} aria-label="Verdict">
+            <VerdictBox state={state.degraded ? 'bad' : 'good'} name="Verdict">
               <p class="headline">
                 {state.degraded ? 'The store does not answer.' : 'The service is well.'}
               </p>
@@ -93,7 +115,7 @@ export function Health() {
                 Sluice {state.version}, {state.status}, generation {state.generation} of the
                 policies.
               </p>
-            </section>
+            </VerdictBox>
             <Findings />
             <section class="panel" aria-labelledby="store-state">
               <h2 id="store-state">Store</h2>
@@ -101,8 +123,8 @@ export function Health() {
                 {Object.entries({ ...state.store, ...factsOf(store.value) }).map(
                   ([name, value]) => (
                     <div key={name}>
-                      <dt>{name}</dt>
-                      <dd>{typeof value === 'number' ? count(value) : shown(String(value))}</dd>
+                      <dt>{FACTS[name] ?? name}</dt>
+                      <dd>{factText(name, value)}</dd>
                     </div>
                   ),
                 )}

@@ -2,11 +2,13 @@
 import { useState } from 'preact/hooks'
 import { admin } from '../api.ts'
 import { fieldOf } from '../form.ts'
+import { KeyName } from '../parts/key-name.tsx'
+import { Level } from '../parts/level.tsx'
 import { Loading, useLoad } from '../parts/load.tsx'
 import { Table } from '../parts/table.tsx'
 import { hrefOf, route } from '../router.ts'
 import type { FoundKey } from '../types.ts'
-import { count, keyWords, limitWords, shown, span } from '../words.ts'
+import { count, limitWords, shown, span } from '../words.ts'
 
 interface Page {
   readonly keys: readonly FoundKey[]
@@ -64,7 +66,14 @@ export function Keys() {
                   ? 'No key was found.'
                   : 'No key was found yet; there are more to look at.'
               }
-              columns={['Key', 'Rule', 'Limit', { number: 'Left' }, 'Free in']}
+              columns={[
+                'Key',
+                'Rule',
+                { optional: 'Limit' },
+                { optional: 'What is left' },
+                { number: 'Left' },
+                { number: 'Free in' },
+              ]}
             >
               {keys.map((found) => (
                 <Row key={`${found.policy} ${found.rule} ${found.key}`} found={found} />
@@ -111,17 +120,29 @@ function Row({ found }: { readonly found: FoundKey }) {
         {attributes === null ? (
           shown(key)
         ) : (
-          <a href={hrefOf('key', { policy, ...attributes })}>{keyWords(attributes)}</a>
+          <a href={hrefOf('key', { policy, ...attributes })}>
+            <KeyName attributes={attributes} />
+          </a>
         )}
       </th>
       <td>
         <a href={hrefOf('rule', { policy, rule })}>{shown(rule)}</a>
       </td>
-      <td>{limitWords(limit)}</td>
+      <td class="wide-only">{limitWords(limit)}</td>
+      <td class="wide-only">
+        {remaining !== undefined && (
+          <Level
+            share={limit.burst === 0 ? 0 : remaining / limit.burst}
+            name={`What is left under ${rule}`}
+          />
+        )}
+      </td>
       <td class={`number ${allowed === false ? 'refused' : ''}`}>
         {remaining === undefined ? '–' : count(remaining)}
       </td>
-      <td>{typeof retryAfter === 'number' && retryAfter > 0 ? span(retryAfter) : 'now'}</td>
+      <td class="number">
+        {typeof retryAfter === 'number' && retryAfter > 0 ? span(retryAfter) : 'now'}
+      </td>
     </tr>
   )
 }

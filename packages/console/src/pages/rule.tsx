@@ -2,10 +2,13 @@
 import { admin, ask } from '../api.ts'
 import { names, sumsOf, ticks } from '../live.ts'
 import { Chart } from '../parts/chart.tsx'
+import { Diff } from '../parts/diff.tsx'
+import { KeyName } from '../parts/key-name.tsx'
 import { Loading, useLoad } from '../parts/load.tsx'
+import { Table } from '../parts/table.tsx'
 import { hrefOf, route } from '../router.ts'
-import type { Attributes, PolicyView, RuleData } from '../types.ts'
-import { count, keyWords, percent, shown } from '../words.ts'
+import type { Candidates, PolicyView, Promotion, RuleData } from '../types.ts'
+import { count, percent, ruleWords, shown } from '../words.ts'
 import { marksOf } from '../marks.ts'
 
 export function RulePage() {
@@ -25,58 +28,31 @@ export function RulePage() {
           return data === undefined ? (
             <p class="empty">There is no rule of that name any more.</p>
           ) : (
-            <Meaning data={data} words={wordsOf(view.words[place] ?? '', rule)} />
+            <Meaning data={data} words={ruleWords(view.words[place] ?? '', rule)} />
           )
         }}
       </Loading>
-      <Candidate policy={policy} rule={rule} />
       <Traffic policy={policy} rule={rule} />
+      <Candidate policy={policy} rule={rule} />
     </>
   )
-}
-
-/** The lines that describe one rule. */
-function wordsOf(text: string, rule: string): readonly string[] {
-  const lines = text.split('\n')
-  const start = lines.findIndex((line) => line.startsWith(`  ${rule} `))
-  if (start < 0) return []
-  const end = lines.findIndex((line, i) => i > start && !line.startsWith('    '))
-  return lines
-    .slice(start, end < 0 ? undefined : end)
-    .map((line) => line.trim())
-    .map((line, i) => (i === 0 ? line.slice(rule.length).trim() : line))
 }
 
 function Meaning({ data, words }: { readonly data: RuleData; readonly words: readonly string[] }) {
   return (
     <section class="panel" aria-labelledby="meaning">
       <h2 id="meaning">What it means</h2>
-      {words.map((line) => (
-        <p key={line}>{line}</p>
-      ))}
-      {data.shadow === true && <p>It is a shadow rule: it counts, and refuses no request.</p>}
-      <details>
+      <div class="meaning">
+        {words.map((line) => (
+          <p key={line}>{shown(line, 300)}</p>
+        ))}
+      </div>
+      <details class="as-table">
         <summary>As data</summary>
         <pre tabIndex={0}>{JSON.stringify(data, null, 2)}</pre>
       </details>
     </section>
   )
-}
-
-interface Candidates {
-  readonly candidates: readonly {
-    readonly policy: string
-    readonly rule: string
-    readonly kind: 'candidate' | 'shadow'
-    readonly candidate: unknown
-    readonly sentence: string
-    readonly bothAllow: number
-    readonly bothRefuse: number
-    readonly newlyRefused: number
-    readonly newlyAllowed: number
-    readonly aboveLine: boolean
-    readonly top: readonly { readonly attributes: Attributes; readonly count: number }[]
-  }[]
 }
 
 /** What the limit on trial would change, and how to put it in force. */
@@ -103,33 +79,52 @@ function Candidate({ policy, rule }: { readonly policy: string; readonly rule: s
         ))}
       </dl>
       {found.top.length > 0 && (
-        <table>
-          <caption>Newly refused most</caption>
-          <tbody>
-            {found.top.map(({ attributes, count: refused }) => (
-              <tr key={JSON.stringify(attributes)}>
-                <th scope="row" class="key">
-                  <a href={hrefOf('key', { policy, ...attributes })}>{keyWords(attributes)}</a>
-                </th>
-                <td class="number">{count(refused)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <Table
+          name="Newly refused most"
+          empty=""
+          columns={['Newly refused most', { number: 'Requests' }]}
+        >
+          {found.top.map(({ attributes, count: refused }) => (
+            <tr key={JSON.stringify(attributes)}>
+              <th scope="row" class="key">
+                <a href={hrefOf('key', { policy, ...attributes })}>
+                  <KeyName attributes={attributes} />
+                </a>
+              </th>
+              <td class="number">{count(refused)}</td>
+            </tr>
+          ))}
+        </Table>
       )}
-      {found.kind === 'candidate' && (
-        <>
-          <h3>Promote it</h3>
-          <p class="hint">
-            Run <code>sluice promote {shown(rule)}</code>, or change the rule in the file:
-          </p>
-          <pre
-            tabIndex={0}
-            aria-label="The change"
-          >{`  - name: ${shown(rule)}\n-   limit: (as it is)\n-   candidate: ${JSON.stringify(found.candidate)}\n+   limit: ${JSON.stringify(found.candidate)}`}</pre>
-        </>
-      )}
+      <Promote policy={policy} rule={rule} kind={found.kind} />
     </section>
+  )
+}
+
+/** The change that puts the limit in force, as a diff of the file. */
+function Promote({
+  policy,
+  rule,
+  kind,
+}: {
+  readonly policy: string
+  readonly rule: string
+  readonly kind: 'candidate' | 'shadow'
+}) {
+  const { value } = useLoad(
+    () => ask<Promotion>('/console/promotion', { policy, rule }),
+    [policy, rule],
+    10_000,
+  )
+  return (
+    <>
+      <h3>{kind === 'candidate' ? 'Promote it' : 'Enforce it'}</h3>
+      <p class="hint">
+        Run <code>sluice promote {shown(rule)}</code>
+        {value?.diff === null ? `. ${value.why ?? ''}` : ', or apply this change to the file:'}
+      </p>
+      {typeof value?.diff === 'string' && <Diff text={value.diff} name="The change" />}
+    </>
   )
 }
 

@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { ask } from '../api.ts'
 import { fieldOf } from '../form.ts'
-import { checkSession } from '../live.ts'
+import { checkSession, session } from '../live.ts'
 
 export function SignIn() {
   const [problem, setProblem] = useState('')
@@ -33,8 +33,16 @@ export function SignIn() {
   return (
     <main class="narrow">
       <form class="sign-in panel" onSubmit={submit}>
-        <img src="/favicon.svg" alt="" width="44" height="44" />
-        <h1>Sluice</h1>
+        <div class="brand">
+          <img src="/favicon.svg" alt="" width="40" height="40" />
+          <div>
+            <h1>Sluice</h1>
+            <p class="hint">Who is refused, by which rule, and why</p>
+          </div>
+        </div>
+        {session.value?.hasEnded === true && (
+          <p role="status">Your session has ended. Sign in again.</p>
+        )}
         {/* Managers of passwords file a token under this name. */}
         <input
           type="text"
@@ -64,8 +72,9 @@ export function SignIn() {
           Sign in
         </button>
         <p id="token-help" class="hint">
-          A token stands in the file <code>listeners.admin.tokenFile</code>, or in{' '}
-          <code>SLUICE_ADMIN_TOKEN</code>.
+          The tokens are in the file that <code>listeners.admin.tokenFile</code> names, or in{' '}
+          <code>SLUICE_ADMIN_TOKEN</code>. <code>sluice serve --console</code> prints a link that
+          signs in once.
         </p>
       </form>
     </main>

@@ -1,5 +1,5 @@
 // A chart over time, drawn by uPlot; the same numbers stand in a table for those who do not see it.
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
 import { clock, count, span } from '../words.ts'
@@ -39,13 +39,15 @@ export function Chart(props: ChartProps) {
   const plot = useRef<uPlot | undefined>(undefined)
   const current = useRef(marks)
   current.current = marks
+  /** The place under the pointer; the newest without one. */
+  const [pointed, setPointed] = useState<number>()
   const labels = lines.map(({ label }) => label).join('|')
 
   useEffect(() => {
     const make = (): void => {
       plot.current?.destroy()
       plot.current = new uPlot(
-        optionsOf(props, place.current!.clientWidth, () => current.current),
+        optionsOf(props, place.current!.clientWidth, () => current.current, setPointed),
         dataOf(times, lines, log),
         place.current!,
       )
@@ -70,6 +72,7 @@ export function Chart(props: ChartProps) {
     plot.current?.setData(dataOf(times, lines, log))
   }, [times, lines])
 
+  const at = pointed !== undefined && pointed < times.length ? pointed : times.length - 1
   const say = (value: number | null): string =>
     value === null ? '–' : unit === 'ms' ? span(value) : count(value)
   return (
@@ -78,11 +81,16 @@ export function Chart(props: ChartProps) {
         {lines.map(({ label, colour, values }) => (
           <li key={label}>
             <i style={{ background: `var(${colour})` }} />
-            {label} <b>{say(values.at(-1) ?? null)}</b>
+            {label} <b>{say(values[at] ?? null)}</b>
           </li>
         ))}
+        {pointed !== undefined && times[at] !== undefined && (
+          <li class="at">{clock(times[at] * 1000)}</li>
+        )}
       </ul>
-      <div ref={place} class="plot" style={{ height: `${height}px` }} aria-hidden="true" />
+      <div ref={place} class="plot" style={{ height: `${height}px` }} aria-hidden="true">
+        {times.length < 2 && <p class="waiting">Waiting for the first seconds…</p>}
+      </div>
       <TableOf title={title} times={times} lines={lines} say={say} />
     </figure>
   )
@@ -142,6 +150,7 @@ function optionsOf(
   { lines, unit = 'count', log = false, height = 200 }: ChartProps,
   width: number,
   marks: () => readonly Mark[],
+  onPoint: (place: number | undefined) => void,
 ): uPlot.Options {
   const text = colourOf('--muted')
   const grid = { stroke: colourOf('--line'), width: 1 }
@@ -150,7 +159,12 @@ function optionsOf(
     width: Math.max(width, 100),
     height,
     legend: { show: false },
-    cursor: { points: { size: 6 }, drag: { x: false, y: false } },
+    // One pointer on all charts of a page.
+    cursor: {
+      points: { size: 7 },
+      drag: { x: false, y: false },
+      sync: { key: 'console', setSeries: false },
+    },
     scales: {
       x: { time: true },
       y: log
@@ -163,7 +177,8 @@ function optionsOf(
         font,
         grid: { show: false },
         ticks: { show: false },
-        size: 28,
+        size: 30,
+        gap: 6,
         values: (_, values) => values.map((value) => clock(value * 1000).slice(0, 8)),
         space: 90,
       },
@@ -172,7 +187,8 @@ function optionsOf(
         font,
         grid,
         ticks: { show: false },
-        size: 56,
+        size: 52,
+        gap: 8,
         values: (_, values) =>
           values.map((value) => (value === null ? '' : unit === 'ms' ? span(value) : count(value))),
       },
@@ -185,11 +201,23 @@ function optionsOf(
         width: 1.75,
         points: { show: false },
         spanGaps: true,
-        ...(filled && { fill: `color-mix(in srgb, ${colourOf(colour)} 18%, transparent)` }),
+        ...(filled && { fill: (plot: uPlot) => fadeOf(plot, colourOf(colour)) }),
       })),
     ],
-    hooks: { draw: [(plot) => drawMarks(plot, marks())] },
+    hooks: {
+      draw: [(plot) => drawMarks(plot, marks())],
+      setCursor: [({ cursor }) => onPoint(cursor.idx ?? undefined)],
+    },
   }
+}
+
+/** The area below a line: its colour, fading towards the axis. */
+function fadeOf({ ctx, bbox }: uPlot, colour: string): CanvasGradient | string {
+  if (!Number.isFinite(bbox.top + bbox.height)) return 'transparent'
+  const fade = ctx.createLinearGradient(0, bbox.top, 0, bbox.top + bbox.height)
+  fade.addColorStop(0, `${colour}47`)
+  fade.addColorStop(1, `${colour}0d`)
+  return fade
 }
 
 function drawMarks(plot: uPlot, marks: readonly Mark[]): void {

@@ -1,6 +1,7 @@
 // Loads what a page needs, and shows that it is loading, or why it could not.
 import { useEffect, useState } from 'preact/hooks'
 import type { ComponentChildren } from 'preact'
+import { VerdictBox } from './verdict-box.tsx'
 
 /** The state of something that is being loaded. */
 export interface Loaded<T> {
@@ -52,14 +53,21 @@ export function Loading<T>({
   return (
     <>
       {error !== undefined && (
-        <p class="problem" role="alert">
-          {error}{' '}
-          <button type="button" onClick={again}>
-            Try again
-          </button>
-        </p>
+        <VerdictBox state="bad" name="Problem">
+          <p class="headline" role="alert">
+            {error}
+          </p>
+          <p>
+            <button type="button" onClick={again}>
+              Try again
+            </button>
+          </p>
+        </VerdictBox>
       )}
-      {value === undefined ? error === undefined && <p class="empty">Loading…</p> : children(value)}
+      {value !== undefined && children(value)}
+      {value === undefined && error === undefined && (
+        <div class="skeleton" role="status" aria-label="Loading…" />
+      )}
     </>
   )
 }

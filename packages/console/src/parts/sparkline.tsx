@@ -1,6 +1,9 @@
 // A line without axes, for a row of a table.
 
-/** Draws the values from left to right; the name tells what they are. */
+const WIDTH = 96
+const HEIGHT = 24
+
+/** Draws the values from left to right; the name says what they are. */
 export function Sparkline({
   values,
   name,
@@ -10,20 +13,28 @@ export function Sparkline({
   readonly name: string
   readonly colour: string
 }) {
-  const [width, height] = [96, 22]
   const most = Math.max(1, ...values)
-  const step = width / Math.max(1, values.length - 1)
-  const points = values.map(
-    (value, i) =>
-      `${(i * step).toFixed(1)},${(height - 2 - (value / most) * (height - 4)).toFixed(1)}`,
-  )
+  const isFlat = !values.some((value) => value > 0)
+  const step = WIDTH / Math.max(1, values.length - 1)
+  const points = values
+    .map((value, i) => [i * step, HEIGHT - 3 - (value / most) * (HEIGHT - 6)] as const)
+    .map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`)
+  const stroke = `var(${isFlat ? '--line' : colour})`
   return (
-    <svg class="spark" viewBox={`0 0 ${width} ${height}`} role="img" aria-label={name}>
+    <svg class="spark" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={name}>
+      {!isFlat && (
+        <polygon
+          points={[`0,${HEIGHT}`, ...points, `${WIDTH},${HEIGHT}`].join(' ')}
+          fill={stroke}
+          opacity="0.14"
+        />
+      )}
       <polyline
         points={points.join(' ')}
         fill="none"
-        stroke={`var(${colour})`}
-        stroke-width="1.5"
+        stroke={stroke}
+        stroke-width="1.6"
+        stroke-linejoin="round"
       />
     </svg>
   )

@@ -4,6 +4,13 @@ import { join } from 'node:path'
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { accessibilityProblems, openBrowser, openPage } from '../../../../test/browser/browser.ts'
+import {
+  Sessions,
+  SESSION_COOKIE,
+  SESSION_LIFE,
+  signInCode,
+} from '../../src/admin/console/session.ts'
+import { digestOf } from '../../src/config/tokens.ts'
 import { administered, folder, policies, TOKEN, type Admin } from './admin.ts'
 
 const READER = 'reader-token-for-tests-0123456789-x'
@@ -80,6 +87,38 @@ describe('signing in', () => {
     await page.getByLabel('Admin token').waitFor()
   })
 
+  it('is asked for when the time of the session is over', async () => {
+    const admin = await administered()
+    const { page } = await signedIn(admin)
+    const token = { name: 'ops', role: 'operate' as const, digest: digestOf(TOKEN) }
+    const eightHoursAgo = new Sessions(
+      () => [token],
+      () => Date.now() - SESSION_LIFE - 1000,
+    )
+    const { hostname: domain } = new URL(admin.adminUrl)
+    const value = eightHoursAgo.open(token)
+    await page.context().addCookies([{ name: SESSION_COOKIE, value, domain, path: '/' }])
+    await go(page, '#/health')
+    await page.getByText('Your session has ended. Sign in again.').waitFor()
+    await signIn(page)
+    expect(await isShown(page.getByRole('heading', { name: 'Health' }))).toBe(true)
+  })
+
+  it('by the link of the banner works once, and leaves no trace in the address', async () => {
+    const admin = await administered()
+    const token = { name: 'ops', role: 'operate' as const, digest: digestOf(TOKEN) }
+    const url = `${admin.adminUrl}/#sign-in=${signInCode(token, Date.now())}`
+    const first = await openPage(browser, url)
+    onTestFinished(() => first.close())
+    await first.page.getByText('live', { exact: true }).waitFor()
+    expect(first.page.url()).not.toContain('sign-in')
+    expect(first.problems).toEqual([])
+    const second = await openPage(browser, url)
+    onTestFinished(() => second.close())
+    await second.page.getByRole('alert').getByText('This link was used or has ended.').waitFor()
+    expect(await second.page.getByRole('navigation').count()).toBe(0)
+  })
+
   it('ends by signing out', async () => {
     const { page } = await signedIn(await administered())
     await page.getByRole('button', { name: 'Sign out' }).click()
@@ -110,8 +149,11 @@ describe('the overview', () => {
     await refuse(admin, 'ann')
     await page.getByRole('rowheader', { name: 'per-user' }).waitFor()
     await page.getByRole('rowheader', { name: 'user ann' }).waitFor()
-    await page.getByText(/were refused in the last minute, most by per-user/).waitFor()
-    await page.getByLabel('refused by rule').check()
+    await page
+      .getByRole('heading', { name: /were refused in the last minute, most by per-user/ })
+      .waitFor()
+    for (const view of ['refused by rule', 'allowed by rule', 'all requests'])
+      await page.getByLabel(view).check()
     await page.getByLabel('logarithmic').check()
     expect(await page.locator('canvas').count()).toBeGreaterThanOrEqual(3)
     expect(problems).toEqual([])
@@ -207,6 +249,81 @@ describe('an action', () => {
     expect((await admin.ask('read', subject)).body.decision.limit.quota).toBe(5)
   })
 
+  it('is made in place on the overview: why, grant, override, block', async () => {
+    const admin = await administered()
+    await refuse(admin, 'ann')
+    const { page, problems } = await signedIn(admin)
+    const list = page.getByRole('region', { name: 'Keys refused most' })
+    await list.getByRole('button', { name: 'Why user ann is refused' }).click()
+    await list.getByText(/^0 of 5 left; free in /).waitFor()
+    await list.getByText(/Rule per-user .* refused user=ann 3 times/).waitFor()
+    await list.getByRole('button', { name: 'Grant', exact: true }).first().click()
+    await page.getByRole('dialog').getByLabel('Units').fill('2')
+    await confirm(page, 'Grant')
+    await page.getByText('Granted 2 units.').waitFor()
+    expect((await admin.ask('read', subject)).body.decision.remaining).toBe(2)
+    await list.getByRole('button', { name: 'Override' }).first().click()
+    await page.getByRole('dialog').getByLabel('Limit').fill('50/h')
+    await confirm(page, 'Override')
+    await page.getByText('The limit is 50/h for 1d.').waitFor()
+    expect((await admin.ask('read', subject)).body.decision.limit.quota).toBe(50)
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.getByText('Undone.').waitFor()
+    expect((await admin.ask('overrides')).body.overrides).toEqual([])
+    await list.getByRole('button', { name: 'Block', exact: true }).first().click()
+    await confirm(page, 'Block')
+    await page.getByText('Blocked for 1h.').waitFor()
+    expect((await admin.ask('blocks')).body.blocks).toMatchObject([{ by: 'ops' }])
+    expect(problems).toEqual([])
+  })
+
+  it('that ended a block or an override is undone, with its note and its end', async () => {
+    const admin = await administered()
+    await admin.ask('block', { ...subject, for: '1h', note: 'too many' })
+    const { attributes: when } = subject
+    const override = {
+      policy: 'api',
+      rule: 'per-user',
+      when,
+      limit: '50/h',
+      for: '2h',
+      note: 'vip',
+    }
+    await admin.ask('set-override', override)
+    const { page } = await signedIn(admin)
+    await go(page, '#/controls')
+    for (const [button, kind] of [
+      ['Unblock', 'blocks'],
+      ['Remove', 'overrides'],
+    ] as const) {
+      const [before] = (await admin.ask(kind)).body[kind] as [{ until: string }]
+      await page.getByRole('button', { name: button, exact: true }).click()
+      await confirm(page, button)
+      await vi.waitFor(async () => expect((await admin.ask(kind)).body[kind]).toEqual([]))
+      await page.getByRole('button', { name: 'Undo' }).click()
+      await page.getByText('Undone.').waitFor()
+      const [after] = (await admin.ask(kind)).body[kind] as [{ until: string; note: string }]
+      expect(after.note).toBe(kind === 'blocks' ? 'too many' : 'vip')
+      expect(Math.abs(Date.parse(after.until) - Date.parse(before.until))).toBeLessThan(60_000)
+    }
+    expect((await admin.ask('read', subject)).body.decision).toMatchObject({ allowed: false })
+  })
+
+  it('stands on the page of its key, with who made it', async () => {
+    const admin = await administered()
+    const { attributes: when } = subject
+    const override = { policy: 'api', rule: 'per-user', when, limit: '50/h', note: 'vip' }
+    await admin.ask('set-override', override)
+    const { page } = await signedIn(admin)
+    await go(page, '#/key?policy=api&user=ann')
+    const set = page.getByRole('region', { name: 'Set by operators' })
+    await set.getByText('50/h, by ops').waitFor()
+    await set.getByRole('button', { name: 'Remove' }).click()
+    await confirm(page, 'Remove')
+    await set.getByText('No block and no override concerns this key.').waitFor()
+    expect((await admin.ask('overrides')).body.overrides).toEqual([])
+  })
+
   it('unblocks from the list', async () => {
     const admin = await administered()
     await admin.ask('block', { ...subject, for: '1h' })
@@ -248,6 +365,34 @@ describe('a changed policy', () => {
     )
     await page.getByRole('button', { name: 'Try it' }).click()
     expect(await isShown(page.getByText(/line 3, column \d+:/))).toBe(true)
+  })
+})
+
+describe('a limit on trial', () => {
+  it('is promoted by a diff of the file', async () => {
+    const file = join(folder(), 'sluice.yaml')
+    const text =
+      'policies:\n  - name: api\n    rules:\n      - name: per-user\n        by: [user]\n        limit: 5/h # agreed\n        candidate: 2/h\n'
+    writeFileSync(file, text)
+    const rules = [{ name: 'per-user', by: ['user'], limit: '5/h', candidate: '2/h' }]
+    const admin = await administered(
+      { policies: [{ name: 'api', rules }] },
+      {},
+      { source: { file, digest: 'first', watch: false } },
+    )
+    await refuse(admin, 'ann', 4)
+    const { page, problems } = await signedIn(admin)
+    const trials = page.getByRole('region', { name: 'On trial' })
+    await trials.getByRole('row').filter({ hasText: 'candidate' }).getByText('50 %').waitFor()
+    await trials.getByRole('link', { name: 'per-user' }).click()
+    const diff = page.getByLabel('The change')
+    await diff.waitFor()
+    expect(await diff.locator('.removed').allTextContents()).toEqual([
+      '-        limit: 5/h # agreed',
+      '-        candidate: 2/h',
+    ])
+    expect(await diff.locator('.added').allTextContents()).toEqual(['+        limit: 2/h'])
+    expect(problems).toEqual([])
   })
 })
 
@@ -338,7 +483,7 @@ describe('every page', () => {
     ]) {
       await go(page, `#/${name}`)
       await page.getByRole('heading', { level: 1 }).waitFor()
-      await page.getByText('Loading…').first().waitFor({ state: 'detached' })
+      await page.getByLabel('Loading…').first().waitFor({ state: 'detached' })
       found[name] = await accessibilityProblems(page)
       const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
       expect([name, overflow]).toEqual([name, 0])

@@ -1,6 +1,7 @@
 // The console's part of the admin listener: who may come in, and what a signed-in page may do.
 import { writeFileSync } from 'node:fs'
 import { request } from 'node:http'
+import { gzipSync } from 'node:zlib'
 import { describe, expect, it, vi } from 'vitest'
 import { signInCode } from '../../src/admin/console/session.ts'
 import { digestOf } from '../../src/config/tokens.ts'
@@ -38,6 +39,7 @@ interface Body {
   readonly detail: string
   readonly block: { readonly by: string }
   readonly problems: readonly { readonly message: string }[]
+  readonly changes: readonly string[]
   readonly result: { readonly keys: readonly object[] } | null
 }
 
@@ -52,6 +54,21 @@ describe('the pages', () => {
     expect(response.headers.get('content-security-policy')).toContain("default-src 'none'")
     expect(response.headers.get('content-security-policy')).toContain("frame-ancestors 'none'")
     expect(await response.text()).not.toContain('per-user')
+  })
+
+  it('are small: at most 150 kB compressed in all, and name no other host', async () => {
+    const { adminUrl } = await administered()
+    const page = await (await fetch(`${adminUrl}/`)).text()
+    const paths = [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => path!)
+    expect(paths.length).toBeGreaterThanOrEqual(3)
+    let size = gzipSync(page).length
+    for (const path of paths) {
+      expect(path).toMatch(/^\//)
+      const response = await fetch(`${adminUrl}${path}`)
+      expect(response.status).toBe(200)
+      size += gzipSync(Buffer.from(await response.arrayBuffer())).length
+    }
+    expect(size).toBeLessThanOrEqual(150_000)
   })
 
   it('are answered by 304 when the browser has them', async () => {
@@ -112,6 +129,20 @@ describe('signing in', () => {
     expect((await send({})).status).toBe(403)
     expect((await send({ ...OWN, origin: 'http://evil.example' })).status).toBe(403)
     expect((await send({ ...OWN, 'sec-fetch-site': 'cross-site' })).status).toBe(403)
+  })
+})
+
+describe('a promotion', () => {
+  it('needs a session, the names of a rule, and a file', async () => {
+    const admin = await administered()
+    expect((await post(admin, '/console/promotion', {})).status).toBe(401)
+    const cookie = await signedIn(admin)
+    const bad = await post(admin, '/console/promotion', { rule: 5 }, { cookie })
+    expect([bad.status, bad.body.code]).toEqual([400, 'invalid-body'])
+    const asked = { policy: 'api', rule: 'per-user' }
+    const { status, body } = await post(admin, '/console/promotion', asked, { cookie })
+    expect(status).toBe(200)
+    expect(body).toMatchObject({ diff: null, why: expect.stringContaining('file') as string })
   })
 })
 
@@ -212,6 +243,7 @@ describe('trying a change', () => {
     )
     expect(status).toBe(200)
     expect(body.problems).toEqual([])
+    expect(body.changes).toContain('api/per-user: token bucket 5/h → token bucket 2/h')
     expect(body.result).toMatchObject({
       requests: 6,
       refusedBefore: 0,

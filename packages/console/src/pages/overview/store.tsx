@@ -1,7 +1,8 @@
-// How the store answered over time.
+// How the store answered over time: its breaker and fallback as a band, its latency as lines.
 import { ticks } from '../../live.ts'
 import { marksOf } from '../../marks.ts'
 import { Chart, type Line } from '../../parts/chart.tsx'
+import { Times } from '../../parts/times.tsx'
 import type { Tick } from '../../types.ts'
 
 export function Store() {
@@ -16,17 +17,35 @@ export function Store() {
         { label: 'decision, p50', colour: '--c1', values: list.map(({ p50 }) => p50) },
         { label: 'decision, p99', colour: '--c2', values: list.map(({ p99 }) => p99) },
       ]
+  const title = hasStore ? 'How long the store took' : 'How long decisions took'
   return (
     <section class="panel" aria-labelledby="store">
-      <h2 id="store">Store</h2>
+      <div class="bar">
+        <h2 id="store">Store</h2>
+        <ul class="legend" aria-hidden="true">
+          <li>
+            <i style={{ background: 'var(--good)' }} />
+            answers
+          </li>
+          <li>
+            <i style={{ background: 'var(--warn)' }} />
+            some without it
+          </li>
+          <li>
+            <i style={{ background: 'var(--bad)' }} />
+            breaker open
+          </li>
+        </ul>
+      </div>
       <Timeline list={list} />
+      <Times ticks={list} />
       <Chart
-        title="How long the store took"
+        title={title}
         times={list.map(({ t }) => t / 1000)}
         lines={lines}
         marks={marksOf(list)}
         unit="ms"
-        height={160}
+        height={140}
       />
     </section>
   )
@@ -45,12 +64,13 @@ function Timeline({ list }: { readonly list: readonly Tick[] }) {
           : `Decisions were made without the store in ${lost} of ${list.length} seconds.`
       }
     >
-      {list.map(({ t, breaker, degraded }) => (
+      {list.map(({ t, generation, breaker, degraded }, i) => (
         <i
           key={t}
-          class={
-            breaker === 'open' ? 'bad' : degraded > 0 || breaker === 'half-open' ? 'warn' : 'good'
-          }
+          class={[
+            breaker === 'open' ? 'bad' : degraded > 0 || breaker === 'half-open' ? 'warn' : 'good',
+            i > 0 && generation > list[i - 1]!.generation ? 'reload' : '',
+          ].join(' ')}
         />
       ))}
     </div>

@@ -1,57 +1,94 @@
-// The keys that are refused most, with what an operator may do about each.
+// The keys that are refused most: what is left, why, and what an operator may do about each, in place.
+import { Fragment } from 'preact'
+import { useState } from 'preact/hooks'
 import { askBlock, askGrant, askOverride } from '../../changes.ts'
-import { idOf, keySeries, mayChange, top } from '../../live.ts'
+import { idOf, mayChange, top } from '../../live.ts'
+import { KeyName } from '../../parts/key-name.tsx'
 import { Sparkline } from '../../parts/sparkline.tsx'
 import { Table } from '../../parts/table.tsx'
 import { hrefOf } from '../../router.ts'
 import type { Offender } from '../../types.ts'
 import { count, keyWords, shown } from '../../words.ts'
+import { KeyInPlace } from './key-in-place.tsx'
 
 export function TopKeys() {
+  const [opened, setOpened] = useState('')
   return (
     <section class="panel" aria-labelledby="top-keys">
       <h2 id="top-keys">Refused most</h2>
       <Table
         name="Keys refused most"
-        empty="No key was refused in the last minutes."
+        empty="No key was refused since the service began."
         columns={[
           'Key',
-          'Rule',
-          'Lately',
+          { optional: 'Rule' },
+          { optional: 'Last 5 min' },
           { number: 'Refused' },
-          ...(mayChange.value ? ['Actions'] : []),
+          ...(mayChange.value ? [{ optional: 'Actions' }] : []),
         ]}
       >
-        {top.value.map((offender) => (
-          <TopKey key={idOf(offender)} offender={offender} />
-        ))}
+        {top.value.map((offender) => {
+          const id = idOf(offender)
+          const isOpen = id === opened
+          return (
+            <Fragment key={id}>
+              <TopKey
+                offender={offender}
+                isOpen={isOpen}
+                onToggle={() => setOpened(isOpen ? '' : id)}
+              />
+              {isOpen && (
+                <tr class="more">
+                  <td colSpan={5}>
+                    <KeyInPlace offender={offender} />
+                  </td>
+                </tr>
+              )}
+            </Fragment>
+          )
+        })}
       </Table>
     </section>
   )
 }
 
-function TopKey({ offender }: { readonly offender: Offender }) {
-  const { policy, rule, attributes, refused, error } = offender
-  const about = { policy, ...attributes }
+function TopKey({
+  offender,
+  isOpen,
+  onToggle,
+}: {
+  readonly offender: Offender
+  readonly isOpen: boolean
+  readonly onToggle: () => void
+}) {
+  const { policy, rule, attributes, refused, error, lately } = offender
+  const words = keyWords(attributes)
   return (
-    <tr>
+    <tr class={isOpen ? 'open' : ''}>
       <th scope="row" class="key">
-        <a href={hrefOf('key', about)}>{keyWords(attributes)}</a>
+        <button
+          type="button"
+          class="opener"
+          aria-expanded={isOpen}
+          aria-label={`Why ${words} is refused`}
+          onClick={onToggle}
+        >
+          ▸
+        </button>
+        <a href={hrefOf('key', { policy, ...attributes })}>
+          <KeyName attributes={attributes} />
+        </a>
       </th>
-      <td>{shown(rule)}</td>
-      <td>
-        <Sparkline
-          name={`Refusals of ${keyWords(attributes)}`}
-          colour="--refused"
-          values={steps(keySeries.get(idOf(offender)) ?? [])}
-        />
+      <td class="wide-only">{shown(rule)}</td>
+      <td class="wide-only">
+        <Sparkline name={`Refusals of ${words}`} colour="--refused" values={lately} />
       </td>
       <td class="number">
         {count(refused)}
         {error > 0 && <small> ± {count(error)}</small>}
       </td>
       {mayChange.value && (
-        <td class="actions">
+        <td class="actions wide-only">
           <button type="button" onClick={() => askGrant({ policy, attributes }, rule, 10)}>
             Grant
           </button>
@@ -65,9 +102,4 @@ function TopKey({ offender }: { readonly offender: Offender }) {
       )}
     </tr>
   )
-}
-
-/** How much each number has grown since the one before it. */
-function steps(totals: readonly number[]): readonly number[] {
-  return totals.slice(1).map((value, i) => Math.max(0, value - totals[i]!))
 }

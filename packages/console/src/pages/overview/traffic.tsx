@@ -4,33 +4,54 @@ import { names, sumsOf, ticks } from '../../live.ts'
 import { marksOf } from '../../marks.ts'
 import { Chart, type Line } from '../../parts/chart.tsx'
 import type { Tick } from '../../types.ts'
+import { shown } from '../../words.ts'
 
 const RULE_COLOURS = ['--c1', '--c2', '--c3', '--c4', '--c5', '--c6']
 
+const VIEWS = [
+  ['all', 'all requests'],
+  ['refused', 'refused by rule'],
+  ['allowed', 'allowed by rule'],
+] as const
+type View = (typeof VIEWS)[number][0]
+const TITLES: Readonly<Record<View, string>> = {
+  all: 'Requests a second',
+  refused: 'Refused requests a second by rule',
+  allowed: 'Allowed requests a second by rule',
+}
+
 export function Traffic() {
   const [isLog, setLog] = useState(false)
-  const [isByRule, setByRule] = useState(false)
+  const [view, setView] = useState<View>('all')
   const list = ticks.value
-  const times = list.map(({ t }) => t / 1000)
   return (
     <section class="panel" aria-labelledby="traffic">
       <div class="bar">
         <h2 id="traffic">Requests a second</h2>
-        <label class="toggle">
-          <input type="checkbox" checked={isByRule} onChange={() => setByRule(!isByRule)} /> refused
-          by rule
-        </label>
+        <fieldset class="segments" aria-label="What is drawn">
+          {VIEWS.map(([name, label]) => (
+            <label key={name}>
+              <input
+                type="radio"
+                name="traffic"
+                checked={view === name}
+                onChange={() => setView(name)}
+              />
+              {label}
+            </label>
+          ))}
+        </fieldset>
         <label class="toggle">
           <input type="checkbox" checked={isLog} onChange={() => setLog(!isLog)} /> logarithmic
         </label>
       </div>
       <Chart
-        title={isByRule ? 'Refused requests a second by rule' : 'Requests a second'}
-        times={times}
-        lines={isByRule ? refusedByRule(list) : totals(list)}
+        title={TITLES[view]}
+        times={list.map(({ t }) => t / 1000)}
+        lines={view === 'all' ? totals(list) : byRule(list, view)}
         marks={marksOf(list)}
         log={isLog}
-        height={220}
+        height={240}
       />
     </section>
   )
@@ -49,20 +70,23 @@ function totals(list: readonly Tick[]): readonly Line[] {
       filled: true,
     },
     ...(shadow.some((value) => value > 0)
-      ? [{ label: 'would be refused (shadow, candidate)', colour: '--shadow', values: shadow }]
+      ? [{ label: 'would be refused (on trial)', colour: '--shadow', values: shadow }]
       : []),
   ]
 }
 
-function refusedByRule(list: readonly Tick[]): readonly Line[] {
+/** The rules that allowed or refused most, each as a line. */
+function byRule(list: readonly Tick[], which: 'allowed' | 'refused'): readonly Line[] {
   return names.value
-    .map(({ rule }, place) => ({ rule, place, refused: sumsOf(list, place).refused }))
-    .filter(({ refused }) => refused > 0)
-    .toSorted((a, b) => b.refused - a.refused)
+    .map(({ rule }, place) => ({ rule, place, sum: sumsOf(list, place)[which] }))
+    .filter(({ sum }) => sum > 0)
+    .toSorted((a, b) => b.sum - a.sum)
     .slice(0, RULE_COLOURS.length)
     .map(({ rule, place }, i) => ({
-      label: rule === '' ? 'no rule' : rule,
+      label: rule === '' ? 'no rule' : shown(rule),
       colour: RULE_COLOURS[i]!,
-      values: list.map(({ rules }) => rules.find(([index]) => index === place)?.[2] ?? 0),
+      values: list.map(
+        ({ rules }) => rules.find(([index]) => index === place)?.[which === 'allowed' ? 1 : 2] ?? 0,
+      ),
     }))
 }

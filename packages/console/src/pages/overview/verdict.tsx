@@ -1,57 +1,71 @@
-// The first sentence of the console.
+// The first sentence of the console: how many are refused, whether the store answers, and which rule refuses most.
 import { detail, lastMinute, link, names, sumsOf, ticks } from '../../live.ts'
-import { clock, count, percent } from '../../words.ts'
+import { VerdictBox, type State } from '../../parts/verdict-box.tsx'
+import { hrefOf } from '../../router.ts'
+import type { RuleName } from '../../types.ts'
+import { clock, count, percent, shown } from '../../words.ts'
 
-/** One sentence: is anything wrong, and what? */
+/** The share of refused requests above which the page asks for a look. */
+const MANY = 0.05
+
 export function Verdict() {
   const sums = sumsOf(lastMinute.value)
   const all = sums.allowed + sums.refused + sums.unavailable + sums.blocked
   const refused = sums.refused + sums.blocked + sums.unavailable
   const newest = ticks.value.at(-1)
   const problems = detail.value.reloadProblems ?? []
+  const isLost = newest !== undefined && newest.breaker !== 'closed'
+  const isDegraded = isLost || detail.value.degraded === true
+  const state: State = isDegraded
+    ? 'bad'
+    : problems.length > 0 || refused > MANY * all
+      ? 'warn'
+      : 'good'
   const worst = worstRule()
-  let level: 'good' | 'warn' | 'bad' = 'good'
-  const sentences: string[] = []
-  if (newest !== undefined && newest.breaker !== 'closed') {
-    level = 'bad'
-    sentences.push(`The store does not answer. Since ${sinceLost()} decisions are made without it.`)
-  } else if (detail.value.degraded === true) {
-    level = 'bad'
-    sentences.push('There is no connection to the store. Decisions are made without it.')
-  }
-  if (problems.length > 0) {
-    level = level === 'bad' ? 'bad' : 'warn'
-    sentences.push('The file has mistakes; the policies before it stay in force.')
-  }
-  if (all === 0) sentences.push('No request in the last minute.')
-  else {
-    const share = refused / all
-    if (share > 0.01 && level === 'good') level = 'warn'
-    const rate = count(Math.round(all / Math.max(1, sums.seconds)))
-    sentences.push(
-      `${percent(refused, all)} of ${rate} requests a second were refused in the last minute${worst === undefined ? '' : `, most by ${worst}`}.`,
-    )
-  }
-  const headline = { good: 'All is well.', warn: 'Look at this.', bad: 'Something is wrong.' }[
-    level
-  ]
+  const rate = count(Math.round(all / Math.max(1, sums.seconds)))
   return (
-    <section class={`verdict ${level}`} aria-labelledby="verdict">
+    <VerdictBox state={state} name="Verdict">
       <h1 id="verdict" tabIndex={-1}>
-        {headline}
+        {isLost && `The store does not answer since ${sinceLost()}. `}
+        {!isLost && isDegraded && 'There is no connection to the store. '}
+        {link.value === 'connecting' ? (
+          'Connecting…'
+        ) : all === 0 ? (
+          'No request in the last minute.'
+        ) : refused === 0 ? (
+          'No request was refused in the last minute.'
+        ) : (
+          <>
+            {percent(refused, all)} of requests were refused in the last minute
+            {worst !== undefined && (
+              <>
+                , most by <a href={hrefOf('rule', { ...worst })}>{shown(worst.rule)}</a>
+              </>
+            )}
+            .
+          </>
+        )}
       </h1>
-      <p>{link.value === 'connecting' ? 'Connecting…' : sentences.join(' ')}</p>
-    </section>
+      <p>
+        {all > 0 && `${rate} requests a second. `}
+        {isDegraded
+          ? 'Decisions are made without the store, as each rule says. '
+          : 'The store answers. '}
+        {problems.length > 0
+          ? 'The file has mistakes: the policies before it stay in force.'
+          : 'The policies are valid.'}
+      </p>
+    </VerdictBox>
   )
 }
 
-function worstRule(): string | undefined {
-  let worst: { readonly rule: string; readonly refused: number } | undefined
-  for (const [place, { rule }] of names.value.entries()) {
+function worstRule(): RuleName | undefined {
+  let worst: { readonly name: RuleName; readonly refused: number } | undefined
+  for (const [place, name] of names.value.entries()) {
     const { refused } = sumsOf(lastMinute.value, place)
-    if (refused > (worst?.refused ?? 0)) worst = { rule, refused }
+    if (refused > (worst?.refused ?? 0)) worst = { name, refused }
   }
-  return worst?.rule
+  return worst?.name
 }
 
 function sinceLost(): string {

@@ -4,6 +4,8 @@ import type { Millis } from 'sluice'
 import type { Sampler } from './history.ts'
 
 const EVERY: Millis = 1000
+/** Seconds between two looks at the keys while nobody views them: the next viewer sees how they came here. */
+const UNSEEN_EVERY = 10
 /** Viewers at once. */
 const MAX_VIEWERS = 200
 /** Bytes that may wait for a viewer that does not read; beyond them its stream ends, and the page connects again. */
@@ -14,7 +16,7 @@ export interface EverySecond {
   /** Whether anybody looks or not. */
   look(now: Millis): void
   /** What goes to the viewers beside the numbers. It may take longer than a second. */
-  readMore(): Promise<object>
+  readMore(now: Millis): Promise<object>
 }
 
 /** The streams of all viewers. */
@@ -25,6 +27,7 @@ export class LiveFeed {
   private readonly viewers = new Map<ServerResponse, Millis>()
   private readonly timer: NodeJS.Timeout
   private isSampling = false
+  private unseen = 0
   /** The first event of a new viewer, until the next second. All viewers share its bytes, read or not. */
   private beginning: Buffer | undefined
 
@@ -60,8 +63,9 @@ export class LiveFeed {
       const names = this.sampler.history.names.length
       const tick = await this.sampler.sample(now)
       this.beginning = undefined
-      if (tick === undefined || this.viewers.size === 0) return
-      this.more = await this.every.readMore()
+      if (tick === undefined) return
+      if (this.viewers.size === 0 && this.unseen++ % UNSEEN_EVERY > 0) return
+      this.more = await this.every.readMore(now)
       this.beginning = undefined
       const { history } = this.sampler
       const bytes = eventBytes('tick', {

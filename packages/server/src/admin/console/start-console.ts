@@ -1,6 +1,8 @@
 // Puts the console together: sessions, pages, the live feed, and what its pages read beside the admin API.
 import { readFile } from 'node:fs/promises'
+import { basename } from 'node:path'
 import type { Policy } from 'sluice'
+import { promoteRule, PromotionError } from '../../config/promote-rule.ts'
 import type { LimiterSource } from '../../limiters/limiters.ts'
 import type { RecentTraffic } from '../../metrics/recent-traffic.ts'
 import { RequestError } from '../../net/problem.ts'
@@ -8,12 +10,15 @@ import type { Attempts } from '../attempts.ts'
 import type { Audit } from '../audit.ts'
 import type { TokenRing } from '../token-ring.ts'
 import { createConsole, type Console } from './console-routes.ts'
+import type { Offender } from '../seen/top-keys.ts'
 import { Sampler } from './history.ts'
 import { ReloadHistory } from './reload-history.ts'
 import { LiveFeed } from './live-feed.ts'
+import { RecentRefusals } from './recent-refusals.ts'
 import { Sessions } from './session.ts'
 import { StaticFiles } from './static-files.ts'
 import { tryPolicy } from './try-policy.ts'
+import { unifiedDiff } from './unified-diff.ts'
 import { version } from '../../version.ts'
 
 /** Bytes of a file that the console shows and tries. */
@@ -26,7 +31,10 @@ export interface StartConsoleOptions {
   readonly audit: Audit
   readonly limiters: LimiterSource
   /** The keys that were refused most. */
-  readonly top: () => Promise<{ readonly top: readonly object[]; readonly processes: number }>
+  readonly top: () => Promise<{
+    readonly top: readonly Offender[]
+    readonly processes: number
+  }>
   readonly recent: RecentTraffic
   readonly metricsText: () => string | Promise<string>
   readonly detail: () => object
@@ -48,9 +56,13 @@ export function startConsole(options: StartConsoleOptions): StartedConsole {
   const { tokens, attempts, audit, limiters, top, recent, file } = options
   const sampler = new Sampler(options.metricsText)
   const reloads = new ReloadHistory(() => limiters.current)
+  const recentRefusals = new RecentRefusals()
   const feed = new LiveFeed(sampler, {
     look: (now) => reloads.look(now),
-    readMore: async () => ({ ...(await top()), detail: options.detail() }),
+    readMore: async (now) => {
+      const seen = await top()
+      return { ...seen, top: recentRefusals.add(now, seen.top), detail: options.detail() }
+    },
   })
   const shared = {
     tokens,
@@ -76,6 +88,7 @@ export function startConsole(options: StartConsoleOptions): StartedConsole {
     },
     questions: {
       try: oneAtATime((body) => tryPolicy(textIn(body), limiters.current.policies, recent.list())),
+      promotion: (body: unknown) => promotionOf(body, file),
     },
   }
   return {
@@ -105,6 +118,23 @@ async function textOf(file: string): Promise<string | null> {
     return text.length > MAX_FILE ? null : text
   } catch {
     return null
+  }
+}
+
+/** What `sluice promote` would change in the file, as a diff; null and the reason where it cannot. */
+async function promotionOf(body: unknown, file: string | undefined): Promise<object> {
+  const { policy, rule } = (body ?? {}) as Readonly<Record<string, unknown>>
+  if (typeof policy !== 'string' || typeof rule !== 'string')
+    throw new RequestError(400, 'invalid-body', 'accepted: the names of a policy and of its rule')
+  const text = file === undefined ? null : await textOf(file)
+  if (file === undefined || text === null)
+    return { diff: null, why: 'The service was not started with a file that it can read.' }
+  try {
+    const promoted = promoteRule(text, rule, policy)
+    return { diff: unifiedDiff(text, promoted.text, basename(file)), change: promoted.change }
+  } catch (error) {
+    if (error instanceof PromotionError) return { diff: null, why: error.message }
+    throw error
   }
 }
 

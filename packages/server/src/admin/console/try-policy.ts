@@ -4,6 +4,7 @@ import { createLimiter, memoryStore, type Decision, type Millis, type Policy } f
 import { problemsApart } from '../../config/read-apart.ts'
 import { readConfig } from '../../config/read-config.ts'
 import type { RecentRequest } from '../../metrics/recent-traffic.ts'
+import { policyChanges } from '../../reload/policy-changes.ts'
 
 /** Rules that are checked before others get their turn. */
 const SLICE_RULE_CHECKS = 2000
@@ -20,6 +21,8 @@ export interface Trial {
     readonly column: number | null
     readonly message: string
   }[]
+  /** What differs from the policies in force, each as a short line. */
+  readonly changes: readonly string[]
   /** Null when there are problems. */
   readonly result: TrialResult | null
 }
@@ -58,13 +61,18 @@ export async function tryPolicy(
         column: column ?? null,
         message,
       })),
+      changes: [],
       result: null,
     }
   }
   const rules = [...current, ...config.policies].reduce((sum, one) => sum + one.rules.length, 0)
   const tried = requests.slice(-Math.ceil(MAX_RULE_CHECKS / Math.max(1, rules)))
   const slice = Math.ceil(SLICE_RULE_CHECKS / Math.max(1, rules))
-  return { problems: [], result: await compare(current, config.policies, tried, slice) }
+  return {
+    problems: [],
+    changes: policyChanges(current, config.policies),
+    result: await compare(current, config.policies, tried, slice),
+  }
 }
 
 async function compare(

@@ -12,6 +12,15 @@ interface ShownKey {
   readonly error: number
 }
 
+/** A key that was refused, and how often since the service began. */
+export interface Offender {
+  readonly policy: string
+  readonly rule: string
+  readonly attributes: NamedKey
+  readonly refused: number
+  readonly error: number
+}
+
 /** The keys refused most over all rules. */
 export async function offenders(
   fleet: Fleet,
@@ -20,7 +29,7 @@ export async function offenders(
 ): Promise<{
   readonly since: string
   readonly processes: number
-  readonly offenders: readonly object[]
+  readonly offenders: readonly Offender[]
 }> {
   const { parts, processes } = await fleet.rules()
   const all = seenKeys(parts, most).flatMap(({ policy, rule, refused }) =>

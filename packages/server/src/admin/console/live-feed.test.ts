@@ -1,0 +1,50 @@
+import type { ServerResponse } from 'node:http'
+import { expect, it, onTestFinished } from 'vitest'
+import { Sampler } from './history.ts'
+import { LiveFeed } from './live-feed.ts'
+
+/** A viewer that keeps what it is sent. */
+function viewer() {
+  const sent: string[] = []
+  const keep = (bytes?: Buffer): boolean => sent.push(String(bytes ?? '')) > 0
+  const response = {
+    writeHead: () => {},
+    write: keep,
+    end: keep,
+    once: () => {},
+    writableLength: 0,
+  }
+  return { sent, response: response as unknown as ServerResponse }
+}
+
+function feed(readMore: (now: number) => Promise<object> = () => Promise.resolve({})) {
+  const made = new LiveFeed(new Sampler(() => ''), { look: () => {}, readMore })
+  onTestFinished(() => made.close())
+  return made
+}
+
+/** Ticks once the one that the feed began with is over. */
+async function ticked(live: LiveFeed, now: number): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve))
+  await live.tick(now)
+}
+
+it('ends the stream of a session whose time is over, and says so', async () => {
+  const live = feed()
+  const [over, other] = [viewer(), viewer()]
+  expect(live.add(over.response, 5000)).toBe(true)
+  expect(live.add(other.response, 6000)).toBe(true)
+  await ticked(live, 5000)
+  expect(over.sent.at(-1)).toMatch(/^event: ended\n/)
+  expect(other.sent.at(-1)).toMatch(/^event: tick\n/)
+})
+
+it('looks at the keys now and then while nobody views them', async () => {
+  let looks = 0
+  const live = feed(() => {
+    looks++
+    return Promise.resolve({})
+  })
+  for (let second = 1; second <= 20; second++) await ticked(live, second * 1000)
+  expect(looks).toBe(2)
+})

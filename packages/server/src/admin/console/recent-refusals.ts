@@ -1,0 +1,50 @@
+// How often the keys that are refused most were refused lately, in steps, for the small lines beside them.
+import type { Millis } from 'sluice'
+
+const STEP: Millis = 10_000
+/** Steps that are kept: five minutes. */
+const STEPS = 30
+
+/** A key and its refusals since the service began. */
+interface RefusedKey {
+  readonly policy: string
+  readonly rule: string
+  readonly attributes: object
+  readonly refused: number
+}
+
+interface Kept {
+  readonly total: number
+  readonly step: number
+  readonly counts: readonly number[]
+}
+
+/** Remembers the totals of the keys it was shown last; those that leave the list are forgotten. */
+export class RecentRefusals {
+  private kept = new Map<string, Kept>()
+
+  /** The same keys, each with its refusals in steps of ten seconds, the newest last. */
+  add<T extends RefusedKey>(
+    now: Millis,
+    keys: readonly T[],
+  ): readonly (T & { readonly lately: readonly number[] })[] {
+    const step = Math.floor(now / STEP)
+    const kept = new Map<string, Kept>()
+    const shown = keys.map((key) => {
+      const id = JSON.stringify([key.policy, key.rule, key.attributes])
+      const known = this.kept.get(id)
+      const passed = known === undefined ? STEPS : Math.max(0, step - known.step)
+      const counts = [...(known?.counts ?? []), ...zeros(Math.min(STEPS, passed))].slice(-STEPS)
+      // How a key that is new to the list has grown is not known.
+      counts[STEPS - 1]! += Math.max(0, key.refused - (known?.total ?? key.refused))
+      kept.set(id, { total: key.refused, step: Math.max(step, known?.step ?? 0), counts })
+      return { ...key, lately: counts }
+    })
+    this.kept = kept
+    return shown
+  }
+}
+
+function zeros(length: number): readonly number[] {
+  return Array.from({ length }, () => 0)
+}
