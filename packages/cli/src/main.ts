@@ -168,6 +168,7 @@ program
   .option('--store <url>', 'a Redis to measure too, such as redis://127.0.0.1:6379')
   .option('--service <url>', 'a running service to measure instead of this process')
   .option('--use <name>', 'the policy to use, when the file has several')
+  .option('--modes <names>', 'on a Redis: strict, leased, synced, local, auto (default: all)')
   .option('--seconds <number>', 'how long each target is measured, at most 60', '3')
   .option('--keys <number>', 'how many keys the requests have', '1000')
   .option('--zipf <number>', 'how unequal the keys are; 0 makes them equal', '1')

@@ -57,7 +57,8 @@ describe('sluice bench', () => {
   })
 
   it('measures a Redis with the policy of a file, and leaves nothing behind', async () => {
-    const { report } = await bench(file, { store: redis.url, json: true, keys: '20' })
+    const flags = { store: redis.url, json: true, keys: '20', modes: 'strict' }
+    const { report } = await bench(file, flags)
     const [memory, strict] = report().results
     expect(memory!.name).toBe('memory')
     expect(strict).toMatchObject({ name: 'redis, strict', failed: 0, degraded: 0 })
@@ -67,6 +68,27 @@ describe('sluice bench', () => {
     expect(strict!.storeCallsPerDecision).toBeGreaterThan(0)
     expect(strict!.storeCallsPerDecision).toBeLessThanOrEqual(1)
     expect(strict!.p99).toBeGreaterThanOrEqual(strict!.p50)
+    expect(await redis.cli<number>('DBSIZE')).toBe(0)
+  })
+
+  it('measures a Redis in each coordination mode', async () => {
+    const { report } = await bench(file, { store: redis.url, json: true, keys: '20' })
+    expect(report().results.map(({ name }) => name)).toEqual([
+      'memory',
+      'redis, strict',
+      'redis, leased',
+      'redis, synced',
+      'redis, local',
+      'redis, auto',
+    ])
+    for (const { decisions, failed, rules } of report().results) {
+      expect(decisions).toBeGreaterThan(0)
+      expect(failed).toBe(0)
+      expect(rules).toContain('per-ip')
+    }
+    expect(report().results.find(({ name }) => name === 'redis, local')).toMatchObject({
+      storeCallsPerDecision: 0,
+    })
     expect(await redis.cli<number>('DBSIZE')).toBe(0)
   })
 
@@ -82,7 +104,7 @@ describe('sluice bench', () => {
     await expect(bench(file, { store: redis.url })).rejects.toThrow(
       'holds 1 key of others. The load may slow down its other users',
     )
-    const { code } = await bench(file, { store: redis.url, yes: true })
+    const { code } = await bench(file, { store: redis.url, yes: true, modes: 'strict' })
     expect(code).toBe(0)
     expect(await redis.cli<number>('DBSIZE')).toBe(1)
     await redis.cli('DEL', 'mine')
@@ -96,6 +118,7 @@ describe('sluice bench', () => {
 
   it.each([
     [{ seconds: '3600' }, '--seconds is 3600; accepted: a number from 0.1 to 60'],
+    [{ modes: 'strict,loose' }, '--modes has "loose"; accepted: strict, leased'],
     [{ keys: '0' }, '--keys is 0; accepted: a whole number from 1 to 1000000'],
     [{ concurrency: '1.5' }, '--concurrency is 1.5; accepted: a whole number'],
     [{ use: 'web' }, 'has the policies api; accepted: --use one of them'],

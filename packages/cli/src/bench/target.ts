@@ -10,8 +10,10 @@ import {
   type Policy,
 } from 'sluice'
 import { remoteLimiter } from 'sluice/client'
+import { withCoordination } from 'sluice/coordination'
 import { ioredisOptions, redisStore } from 'sluice/redis'
 import { Mistake } from '../terminal/mistake.ts'
+import type { Mode } from './modes.ts'
 
 /** Something that decides, and what is known of the calls that it makes. */
 export interface Target {
@@ -62,8 +64,11 @@ export interface RedisTarget extends Target {
   readonly otherKeys: number
 }
 
-/** Connects to a Redis; all keys of the measurement have a prefix of their own. Rejects with {@link Mistake}. */
-export async function redisTarget(url: string, policy: Policy): Promise<RedisTarget> {
+/**
+ * Connects to a Redis; all keys of the measurement have a prefix of their own. The policy says how each rule is
+ * coordinated, `mode` what the report calls it. Rejects with {@link Mistake}.
+ */
+export async function redisTarget(url: string, policy: Policy, mode: Mode): Promise<RedisTarget> {
   const client = new Redis(url, { ...ioredisOptions(), lazyConnect: true, retryStrategy: null })
   client.on('error', () => {})
   try {
@@ -74,15 +79,19 @@ export async function redisTarget(url: string, policy: Policy): Promise<RedisTar
   }
   const prefix = `sluice-bench-${randomBytes(4).toString('hex')}`
   const otherKeys = await client.dbsize()
-  const store = redisStore(client, { prefix, timeout: TIMEOUT })
+  const counts = redisStore(client, { prefix, timeout: TIMEOUT })
+  // One process measures: its share of a local limit is all of it.
+  const store = mode === 'strict' ? counts : withCoordination(counts, { replicas: 1 })
   const limiter = createLimiter({ policy, store, resilience: { onEvent: () => {} } })
   return {
-    name: 'redis, strict',
+    name: `redis, ${mode}`,
     otherKeys,
     check: (attributes) => limiter.check(attributes),
     storeCalls: async () => scriptCalls(await client.info('commandstats')),
     close: async () => {
       await limiter.close()
+      // Gives leased units back before their keys are removed.
+      await store.close()
       await removeKeys(client, prefix)
       client.disconnect()
     },

@@ -4,6 +4,7 @@ import { loadConfig, problemText } from '@sluice/server'
 import { limit as limitOf, type LimitInput, type Policy } from 'sluice'
 import { attributesFor } from '../bench/attributes.ts'
 import { measure, type Measured } from '../bench/load.ts'
+import { modesOf, policyIn } from '../bench/modes.ts'
 import { printedBench, type BenchReport } from '../bench/print.ts'
 import {
   memoryTarget,
@@ -22,6 +23,8 @@ export interface BenchFlags {
   readonly store?: string
   readonly service?: string
   readonly use?: string
+  /** The coordination modes to measure on a Redis, with commas. */
+  readonly modes?: string
   readonly seconds?: string
   readonly keys?: string
   readonly zipf?: string
@@ -43,6 +46,7 @@ export async function benchCommand(
   const keys = numberOf('--keys', flags.keys ?? '1000', 1, 1_000_000, true)
   const zipf = numberOf('--zipf', flags.zipf ?? '1', 0, 10)
   const concurrency = numberOf('--concurrency', flags.concurrency ?? '64', 1, 10_000, true)
+  const modes = modesOf(flags.modes)
   const policy = file === undefined ? defaultPolicy() : await policyOf(file, flags.use)
   const { signal } = streams
   const load = { seconds, next: attributesFor(policy, keys, zipf), signal }
@@ -61,11 +65,17 @@ export async function benchCommand(
       concurrency,
     )
   if (flags.store !== undefined && !signal.aborted) {
-    const target = await redisTarget(flags.store, policy)
-    if (await mayTouch(target, flags, streams)) await run(target, concurrency)
-    else {
-      await target.close()
-      throw new Mistake('nothing was sent to the store')
+    let isAllowed = false
+    for (const mode of modes) {
+      const inMode = policyIn(policy, mode)
+      if (inMode === undefined || signal.aborted) continue
+      const target = await redisTarget(flags.store, inMode, mode)
+      isAllowed ||= await mayTouch(target, flags, streams)
+      if (!isAllowed) {
+        await target.close()
+        throw new Mistake('nothing was sent to the store')
+      }
+      await run(target, concurrency)
     }
   }
   const report: BenchReport = { policy: policy.name, keys, zipf, concurrency, results }
