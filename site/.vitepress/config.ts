@@ -58,7 +58,8 @@ export default defineConfig({
     'CHANGELOG.md',
   ],
   rewrites: {
-    'README.md': 'index.md',
+    'site/home.md': 'index.md',
+    'README.md': 'readme.md',
     'docs/README.md': 'docs/index.md',
     'site/generated/:path*': 'docs/reference/:path*',
   },

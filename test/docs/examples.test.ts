@@ -15,6 +15,7 @@ const IN_WORDS = [
   'envoy-ratelimit.md',
   'nginx.md',
   'runbook.md',
+  'choosing-an-algorithm.md',
   'scaling.md',
   'troubleshooting.md',
   'warnings.md',

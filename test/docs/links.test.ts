@@ -1,4 +1,4 @@
-// Every link from one page of the repository to another leads to a file and a heading that exist.
+// Every link from one page of the repository to another leads to a file and a heading that exist; every picture has a description.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -12,6 +12,7 @@ const pages = [
   ...pagesIn('packages/sluice', false),
   ...pagesIn('packages/server', false),
   ...pagesIn('packages/cli', false),
+  ...pagesIn('packages/nest', false),
 ]
 
 describe('links', () => {
@@ -30,6 +31,18 @@ describe('links', () => {
     const index = linksOf('docs/README.md').map((link) => join('docs', link))
     const missing = pages.filter((page) => page.startsWith('docs/') && !index.includes(page))
     expect(missing).toEqual(['docs/README.md'])
+  })
+})
+
+describe('pictures', () => {
+  it.each(pages)('of %s are described in words', (page) => {
+    const text = readFileSync(join(root, page), 'utf8').replaceAll(/^```[\s\S]*?^```$/gm, '')
+    const images = [...text.matchAll(/!\[([^\]]*)\]\(|<img\b([^>]*)>/g)]
+    const bare = images.filter(([, words, attributes]) => {
+      const description = words ?? /\balt="([^"]*)"/.exec(attributes ?? '')?.[1] ?? ''
+      return description.trim().split(/\s+/).length < 3
+    })
+    expect(bare.map(([image]) => image)).toEqual([])
   })
 })
 

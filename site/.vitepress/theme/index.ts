@@ -3,6 +3,7 @@ import type { Theme } from 'vitepress'
 import DefaultTheme from 'vitepress/theme'
 import AlgorithmPicture from './AlgorithmPicture.vue'
 import ImportHere from './ImportHere.vue'
+import './style.css'
 
 const theme: Theme = {
   extends: DefaultTheme,
