@@ -159,6 +159,8 @@ function optionsOf(
     width: Math.max(width, 100),
     height,
     legend: { show: false },
+    // Room for the last time below the axis.
+    padding: [10, 30, 0, 0],
     // One pointer on all charts of a page.
     cursor: {
       points: { size: 7 },

@@ -1,6 +1,6 @@
 // The keys that are refused most: what is left, why, and what an operator may do about each, in place.
 import { Fragment } from 'preact'
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { askBlock, askGrant, askOverride } from '../../changes.ts'
 import { idOf, mayChange, top } from '../../live.ts'
 import { KeyName } from '../../parts/key-name.tsx'
@@ -13,6 +13,9 @@ import { KeyInPlace } from './key-in-place.tsx'
 
 export function TopKeys() {
   const [opened, setOpened] = useState('')
+  const order = useRef<readonly string[]>([])
+  const keys = opened === '' ? top.value : inOrder(top.value, order.current)
+  order.current = keys.map(idOf)
   return (
     <section class="panel" aria-labelledby="top-keys">
       <h2 id="top-keys">Refused most</h2>
@@ -27,7 +30,7 @@ export function TopKeys() {
           ...(mayChange.value ? [{ optional: 'Actions' }] : []),
         ]}
       >
-        {top.value.map((offender) => {
+        {keys.map((offender) => {
           const id = idOf(offender)
           const isOpen = id === opened
           return (
@@ -102,4 +105,13 @@ function TopKey({
       )}
     </tr>
   )
+}
+
+/** The keys in the order that they had: no row moves away from the pointer while one is open. New ones come last. */
+function inOrder(keys: readonly Offender[], order: readonly string[]): readonly Offender[] {
+  const placeOf = (key: Offender): number => {
+    const place = order.indexOf(idOf(key))
+    return place < 0 ? order.length : place
+  }
+  return keys.toSorted((a, b) => placeOf(a) - placeOf(b))
 }

@@ -85,7 +85,6 @@ function TrialView({
     )
   return (
     <div class="trial">
-      <Effect result={result} />
       {changes.length === 0 ? (
         <p class="hint">It changes no limit.</p>
       ) : (
@@ -95,6 +94,7 @@ function TrialView({
           ))}
         </ul>
       )}
+      <Effect result={result} />
     </div>
   )
 }
