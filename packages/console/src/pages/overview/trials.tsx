@@ -20,7 +20,7 @@ export function Trials() {
       {value?.candidates.length === 0 ? (
         <p class="empty">
           No limit is on trial. Write <code>candidate: 80/min</code> beside the limit of a rule to
-          see whom it would refuse before it refuses anybody.
+          see whom it would refuse.
         </p>
       ) : (
         <Table
