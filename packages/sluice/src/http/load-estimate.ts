@@ -1,8 +1,9 @@
 // How loaded a server is: requests under way against what it can hold, and the delay of its event loop.
 import type { Millis } from '../time/clock.ts'
 
-/** Requests under way that are never too many. */
+/** Requests under way that are never too many: of a server that was seen to be full, and of one that was not. */
 const LEAST_ROOM = 4
+const LEAST_ROOM_UNPROVEN = 64
 /** How long one measurement of throughput and latency lasts. */
 const SPAN: Millis = 100
 /** Spans after which the best latency and the highest throughput are half forgotten. */
@@ -33,6 +34,8 @@ export class LoadEstimate {
   private time = 0
   private throughput = 0
   private latency = Infinity
+  /** Whether answers have come slower than they could: until then the highest throughput is only what was asked. */
+  private isProven = false
   /** When this turn of the event loop began, at its first request; NaN between turns. */
   private turnStart: Millis = NaN
   private turnEnd: Millis = -Infinity
@@ -83,7 +86,8 @@ export class LoadEstimate {
   /** Requests that the server can have under way; Infinity until it was measured. */
   get room(): number {
     if (this.throughput === 0 || this.latency === Infinity) return Infinity
-    return Math.max(LEAST_ROOM, Math.ceil(this.throughput * this.latency * STRETCH))
+    const least = this.isProven ? LEAST_ROOM : LEAST_ROOM_UNPROVEN
+    return Math.max(least, Math.ceil(this.throughput * this.latency * STRETCH))
   }
 
   /** How full the server is: 1 is full. */
@@ -111,6 +115,7 @@ export class LoadEstimate {
     const rate = this.answered / span
     const mean = this.time / this.answered
     const forget = 0.5 ** (span / SPAN / MEMORY)
+    if (mean >= STRETCH * this.latency && this.answered >= LEAST_ROOM) this.isProven = true
     this.throughput = Math.max(rate, this.throughput * forget)
     this.latency = Math.min(mean, this.latency / forget)
     this.spanStart = now

@@ -44,19 +44,27 @@ function server(options: ShedOptions = {}) {
     return passed ? response : undefined
   }
   /** Answers `count` requests, each alone, within 10 ms. */
-  const work = (count: number): void => {
+  const workAlone = (count: number): void => {
     for (let i = 0; i < count; i++) {
       const response = send()
       clock.advance(10)
       response?.end()
     }
   }
+  /** The same, and then so many at once that the server is seen to be full. */
+  const work = (count: number): void => {
+    workAlone(count)
+    const crowd = Array.from({ length: 8 }, () => send())
+    clock.advance(120)
+    for (const response of crowd) response?.end()
+    workAlone(12)
+  }
   /** Looks at an event loop that is late by so much. */
   const loop = (late: number): void => {
     clock.advance(20 + late)
     look()
   }
-  return { clock, shedder, send, work, loop }
+  return { clock, shedder, send, work, workAlone, loop }
 }
 
 describe('shed', () => {
@@ -64,6 +72,13 @@ describe('shed', () => {
     const { send, shedder } = server()
     for (let i = 0; i < 1000; i++) expect(send()).toBeDefined()
     expect(shedder.load()).toMatchObject({ inFlight: 1000, room: Infinity, pressure: 0 })
+  })
+
+  it('lets a burst pass on a server that was never seen to be full', () => {
+    const { send, workAlone } = server()
+    workAlone(50)
+    const passed = Array.from({ length: 60 }, () => send()).filter((response) => response)
+    expect(passed).toHaveLength(60)
   })
 
   it('sheds what a server of the measured throughput and latency cannot hold', () => {
