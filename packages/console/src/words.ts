@@ -81,7 +81,7 @@ export function limitWords({ quota, window, burst, algorithm }: Limit): string {
 // oxlint-disable-next-line no-control-regex -- these are what must be shown
 const INVISIBLE = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g
 
-/** A string that strangers chose, cut and made harmless. */
+/** A string that clients chose, cut and made harmless. */
 export function shown(text: string, longest = 80): string {
   const cut = text.length > longest ? `${text.slice(0, longest)}…` : text
   return cut.replaceAll(INVISIBLE, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)

@@ -22,7 +22,7 @@ export function addOperatorVerbs(program: Command): void {
       .addHelpText('after', EXIT)
   const onSubject = (name: string, about: string): Command =>
     verb(name, about)
-      .argument('<attribute...>', 'whom it is about, such as user=42')
+      .argument('<attribute...>', 'the attributes of the key, such as user=42')
       .option('--policy <name>', 'the policy, when there are several')
 
   verb('why', 'explain why a key, or one refused request, was refused')
@@ -56,7 +56,7 @@ export function addOperatorVerbs(program: Command): void {
     )
   verb('grant', 'hand units back to a key, up to full')
     .argument('<units>', 'how many')
-    .argument('<attribute...>', 'whom it is about, such as user=42')
+    .argument('<attribute...>', 'the attributes of the key, such as user=42')
     .option('--policy <name>', 'the policy, when there are several')
     .option('--rule <name>', 'only this rule')
     .action((units: string, pairs: string[], flags: VerbFlags) =>

@@ -33,7 +33,7 @@ const MAX_RECENT = 500
 /** How long the end of the service waits for the file. */
 const FLUSH_TIMEOUT = 1000
 
-/** Writes lines. Text that strangers chose is escaped and cut. */
+/** Writes lines. Text that clients chose is escaped and cut. */
 export class Audit {
   private readonly log: Log
   private readonly sink: LineSink | undefined

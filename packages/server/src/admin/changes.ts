@@ -18,7 +18,7 @@ import { blockShown, blockText, overrideShown } from './shown.ts'
 import { readRequest, subjectOf, wrong, type ChangeName } from './requests.ts'
 
 /** What the operations work on. */
-export interface ChangeParts {
+export interface ChangeOptions {
   readonly limiters: LimiterSource
   readonly controls: LiveControls
   readonly inspectors: Inspectors
@@ -36,8 +36,8 @@ export interface ChangeParts {
 export type Change = (body: unknown, by: string) => Promise<unknown>
 
 /** Every operation by POST. Each throws a {@link RequestError} for a request that is wrong. */
-export function changes(parts: ChangeParts): Readonly<Record<ChangeName, Change>> {
-  const { limiters, controls, inspectors } = parts
+export function changes(options: ChangeOptions): Readonly<Record<ChangeName, Change>> {
+  const { limiters, controls, inspectors } = options
 
   const read = async (body: unknown) => {
     const request = readRequest('read', body)
@@ -59,7 +59,7 @@ export function changes(parts: ChangeParts): Readonly<Record<ChangeName, Change>
   /** The counts of a policy, or of a domain of descriptors if no policy has the name. */
   const countsOf = (name: string | undefined): OperatedCounts => {
     const { current } = limiters
-    const domains = parts.domains()
+    const domains = options.domains()
     const only = current.policies.length === 0 && domains.length === 1 ? domains[0] : undefined
     const domain =
       name === undefined
@@ -69,7 +69,7 @@ export function changes(parts: ChangeParts): Readonly<Record<ChangeName, Change>
           : undefined
     return domain === undefined
       ? countsOfPolicy(policyFor(current, name), current, inspectors)
-      : countsOfDomain(domain, parts)
+      : countsOfDomain(domain, options)
   }
 
   return {
@@ -92,7 +92,7 @@ export function changes(parts: ChangeParts): Readonly<Record<ChangeName, Change>
       const request = readRequest('block', body)
       const attributes = subjectOf(request)
       const policy = request.policy ?? null
-      if (policy !== null && !parts.mayBeDomain) policyFor(limiters.current, policy)
+      if (policy !== null && !options.mayBeDomain) policyFor(limiters.current, policy)
       const id = controlId('block', [policy, attributes])
       const { note } = request
       await set({ kind: 'block', id, policy, attributes, note, by }, request.for)
@@ -117,7 +117,7 @@ export function changes(parts: ChangeParts): Readonly<Record<ChangeName, Change>
       const said = { policy: policy.name, note: request.note, by }
       await set({ kind: 'override', id, ...override, ...said }, request.for ?? null)
       const made = controls.find(id)
-      return { override: made?.kind === 'override' ? overrideShown(made, parts.idle()) : null }
+      return { override: made?.kind === 'override' ? overrideShown(made, options.idle()) : null }
     },
     'remove-override': async (body) => {
       const request = readRequest('remove-override', body)

@@ -18,7 +18,7 @@ const PREFIX = '/v1/admin/'
 const READS: readonly string[] = ['read']
 
 /** What the routes are made of. */
-export interface AdminParts {
+export interface AdminRoutesOptions {
   readonly tokens: TokenRing
   readonly attempts: Attempts
   readonly audit: Audit
@@ -33,15 +33,15 @@ export interface AdminParts {
 }
 
 /** Makes the function that answers every request of the admin listener. */
-export function adminHandler(parts: AdminParts): Handler {
-  const { tokens, attempts, audit, isClosing } = parts
-  const requests = parts.metrics.counter(
+export function adminHandler(options: AdminRoutesOptions): Handler {
+  const { tokens, attempts, audit, isClosing } = options
+  const requests = options.metrics.counter(
     'sluice_admin_requests_total',
     'Answered requests of the admin API; those without a right token have no operation.',
     ['operation', 'status'],
   )
-  const changes = new Map<string, Change>(Object.entries(parts.changes))
-  const views = new Map<string, View>(Object.entries(parts.views))
+  const changes = new Map<string, Change>(Object.entries(options.changes))
+  const views = new Map<string, View>(Object.entries(options.views))
 
   const fail = (response: ServerResponse, operation: string, problem: Problem): void => {
     requests.with(operation, String(problem.status)).add()
@@ -53,7 +53,7 @@ export function adminHandler(parts: AdminParts): Handler {
   }
   const problemFor = (error: unknown): Problem => {
     const problem = problemOfError(error)
-    if (problem.status === 500) parts.onError(error)
+    if (problem.status === 500) options.onError(error)
     return problem
   }
 
@@ -65,7 +65,7 @@ export function adminHandler(parts: AdminParts): Handler {
     const token = tokens.holderOf(request.headers.authorization)
     if (token !== undefined) return { ...who, token: token.name, role: token.role }
     const session =
-      request.headers.authorization === undefined ? parts.console.sessionOf(request) : undefined
+      request.headers.authorization === undefined ? options.console.sessionOf(request) : undefined
     if (session !== undefined) return { ...who, token: session.name, role: session.role }
     const wait = attempts.waitOf(remoteAddress)
     if (wait > 0) {
@@ -103,7 +103,7 @@ export function adminHandler(parts: AdminParts): Handler {
           (error: unknown) => failed(error, body),
         )
       }
-      readJson(request, parts.maxBody, done, (error) => failed(error))
+      readJson(request, options.maxBody, done, (error) => failed(error))
     }
   }
   const view = async (
@@ -121,7 +121,7 @@ export function adminHandler(parts: AdminParts): Handler {
 
   return (request, response) => {
     const path = pathOf(request)
-    if (parts.console.handle(path, request, response)) return
+    if (options.console.handle(path, request, response)) return
     const who = admit(request, response)
     if (who === undefined) return
     const name = path.startsWith(PREFIX) ? path.slice(PREFIX.length) : ''

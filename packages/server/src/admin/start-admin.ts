@@ -21,13 +21,13 @@ import { Inspectors } from './keys/inspectors.ts'
 import { offenders } from './seen/top-keys.ts'
 import { adminHandler } from './routes.ts'
 import { TokenRing } from './token-ring.ts'
-import { views, type ViewParts } from './views.ts'
+import { views, type ViewOptions } from './views.ts'
 
 /** Keys that every viewer of the console is sent. */
 const TOP = 12
 
 /** What the service brings along. */
-export interface StartAdminParts {
+export interface StartAdminOptions {
   readonly context: ServiceContext
   readonly controls: ServiceControls | undefined
   readonly opened: OpenStore
@@ -57,9 +57,9 @@ export function hasAdmin({ listeners: { admin } }: Config): boolean {
 /** Opens the port; nothing without a token. Rejects when the port cannot be had or the tokens cannot be read. */
 export async function startAdmin(
   config: Config,
-  parts: StartAdminParts,
+  options: StartAdminOptions,
 ): Promise<Listener | undefined> {
-  const { context, controls, opened, fleet, storeMetrics } = parts
+  const { context, controls, opened, fleet, storeMetrics } = options
   const { log, metrics } = context
   const { admin } = config.listeners
   if (admin === undefined) return undefined
@@ -69,7 +69,7 @@ export async function startAdmin(
     return undefined
   }
   const beside = (path: string | undefined): string | undefined =>
-    path === undefined || parts.file === undefined ? path : resolve(dirname(parts.file), path)
+    path === undefined || options.file === undefined ? path : resolve(dirname(options.file), path)
   const tokens = new TokenRing(admin, beside(admin.tokenFile), log)
   const attempts = new Attempts()
   let audit: Audit | undefined
@@ -83,7 +83,7 @@ export async function startAdmin(
   const inspectors = new Inspectors(opened.store)
   const warnings = new RepeatedLog(log)
   try {
-    await tokens.open(parts.watch)
+    await tokens.open(options.watch)
     audit = new Audit(log, beside(admin.auditFile))
     const written = audit
     metrics
@@ -97,9 +97,9 @@ export async function startAdmin(
       limiters: context.limiters,
       controls: controls.live,
       inspectors,
-      domains: parts.domains,
+      domains: options.domains,
       store: opened.store,
-      guarded: parts.guarded,
+      guarded: options.guarded,
       mayBeDomain: config.envoy !== undefined,
       idle: () => controls.idle,
     })
@@ -114,11 +114,11 @@ export async function startAdmin(
         const { offenders: top, processes } = await offenders(fleet, fleet.since, TOP)
         return { top, processes }
       },
-      recent: parts.recent,
-      metricsText: parts.metricsText,
-      detail: parts.detail,
-      describe: parts.describe,
-      file: parts.file,
+      recent: options.recent,
+      metricsText: options.metricsText,
+      detail: options.detail,
+      describe: options.describe,
+      file: options.file,
       onError,
     }))
     const shared = {
@@ -129,10 +129,10 @@ export async function startAdmin(
         context,
         controls,
         inspectors,
-        domains: parts.domains,
+        domains: options.domains,
         source: opened.keys,
         fleet,
-        read: operations.read as ViewParts['read'],
+        read: operations.read as ViewOptions['read'],
         storeMetrics,
         opened,
         trustedProxies: config.trustedProxies,

@@ -21,7 +21,7 @@ import { why } from './seen/why.ts'
 import { blockShown, overrideShown } from './shown.ts'
 
 /** What the views read. */
-export interface ViewParts {
+export interface ViewOptions {
   readonly context: ServiceContext
   readonly controls: ServiceControls
   readonly inspectors: Inspectors
@@ -60,8 +60,8 @@ export type ViewName =
   | 'state'
 
 /** Every view. */
-export function views(parts: ViewParts): Readonly<Record<ViewName, View>> {
-  const { context, controls, inspectors, domains, source, fleet, read } = parts
+export function views(options: ViewOptions): Readonly<Record<ViewName, View>> {
+  const { context, controls, inspectors, domains, source, fleet, read } = options
   return {
     keys: (query) => {
       known(query, ['policy', 'rule', 'text', 'over', 'limit', 'cursor'])
@@ -120,7 +120,7 @@ export function views(parts: ViewParts): Readonly<Record<ViewName, View>> {
     },
     store: (query) => {
       known(query, [])
-      return storeHealth(parts)
+      return storeHealth(options)
     },
     doctor: async (query) => {
       known(query, [])
@@ -128,8 +128,8 @@ export function views(parts: ViewParts): Readonly<Record<ViewName, View>> {
       const { policies } = context.limiters.current
       return {
         findings: [
-          ...storeFindings(storeHealth(parts)),
-          ...proxyFindings(parts.trustedProxies, seen),
+          ...storeFindings(storeHealth(options)),
+          ...proxyFindings(options.trustedProxies, seen),
           ...ruleFindings(policies, seen, complete, systemClock()),
         ],
       }
@@ -148,14 +148,14 @@ export function views(parts: ViewParts): Readonly<Record<ViewName, View>> {
     },
     state: (query) => {
       known(query, [])
-      return stateOf(context.limiters.current, parts)
+      return stateOf(context.limiters.current, options)
     },
   }
 }
 
 function stateOf(
   { generation, policies }: Limiters,
-  { context, controls, storeMetrics, opened }: ViewParts,
+  { context, controls, storeMetrics, opened }: ViewOptions,
 ): object {
   const { memory, redis } = opened
   const overrides = controls.live.listOverrides()

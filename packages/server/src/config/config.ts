@@ -29,7 +29,7 @@ export type MemoryStoreConfig = Extract<StoreConfig, { readonly kind: 'memory' }
 /** Keys and certificates of a listener; relative paths are beside the configuration. */
 export type TlsConfig = Read<typeof tls>
 
-/** The HTTP listener and its limits for strangers. */
+/** The HTTP listener and its limits for clients. */
 export type HttpListenerConfig = Read<typeof http>
 
 /** Where a protocol listens; a port of 0 lets the system choose. */
@@ -44,7 +44,7 @@ export type AdminListenerConfig = Read<typeof adminListener> & {
   readonly tokenDigest?: string
 }
 
-/** The gRPC listener and its limits for strangers. */
+/** The gRPC listener and its limits for clients. */
 export type GrpcListenerConfig = Read<typeof grpc>
 
 /** The listeners and their addresses; a protocol without one is off. */

@@ -1,4 +1,4 @@
-// Makes text that strangers have chosen safe to show in a log or a terminal.
+// Makes text that clients have chosen safe to show in a log or a terminal.
 
 /** Control characters, line and paragraph separators, and what turns the direction of text around. */
 const HIDDEN = /[\p{Cc}\p{Cf}\u2028\u2029\ud800-\udfff]/gu

@@ -134,7 +134,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const listeners: Listener[] = []
   let envoy: StartedEnvoy | undefined
   let domains = worker?.domains
-  worker?.onParts({
+  worker?.onStarted({
     metrics,
     swapPolicies: (policies) => void limiters.swap(policies),
     swapDomains: (others) => {

@@ -14,11 +14,11 @@ export interface WorkerContext {
   /** The metrics of all processes together. */
   readonly metricsText: () => Promise<string>
   /** Receives what the primary may change, once, before any port opens. */
-  readonly onParts: (parts: WorkerParts) => void
+  readonly onStarted: (controls: WorkerControls) => void
 }
 
 /** What the primary changes in a running worker, and what it reads from it. */
-export interface WorkerParts {
+export interface WorkerControls {
   readonly metrics: MetricRegistry
   readonly swapPolicies: (policies: readonly Policy[]) => void
   readonly swapDomains: (domains: readonly DomainConfig[]) => void

@@ -1,7 +1,7 @@
 // How much memory the counts of the service may take: a share of the heap that Node was given.
 import { getHeapStatistics } from 'node:v8'
 
-const MOST = 56 * 1024 * 1024
+const DEFAULT_MAX_BYTES = 56 * 1024 * 1024
 const BYTES_PER_KEY = 56
 const SHARE = 1 / 4
 
@@ -13,5 +13,7 @@ export function maxBytesFor(
   maxKeys: number,
   heapLimit: number = getHeapStatistics().heap_size_limit,
 ): number {
-  return Math.floor(Math.min(Math.max(MOST, BYTES_PER_KEY * maxKeys), heapLimit * SHARE))
+  return Math.floor(
+    Math.min(Math.max(DEFAULT_MAX_BYTES, BYTES_PER_KEY * maxKeys), heapLimit * SHARE),
+  )
 }

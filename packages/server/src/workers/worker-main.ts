@@ -1,7 +1,7 @@
 // One worker: a service like any other, except that the primary process reads the file and adds up the metrics.
 import { createLog } from '../log/log.ts'
 import { startService, type Service } from '../service/service.ts'
-import type { WorkerParts } from '../service/worker-context.ts'
+import type { WorkerControls } from '../service/worker-context.ts'
 import type { FromWorker, StartError, StartWorker, ToWorker } from './messages.ts'
 import { MetricsRequests } from './metrics-requests.ts'
 
@@ -12,7 +12,7 @@ const SNAPSHOT_EVERY = 1000
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 let service: Service | undefined
-let parts: WorkerParts | undefined
+let controls: WorkerControls | undefined
 /** The newest state that the primary has sent, also while this worker is starting. */
 let state: StartWorker
 
@@ -27,11 +27,11 @@ const send = followPrimary((message) => {
       break
     case 'policies':
       state = { ...state, ...message, type: 'start' }
-      parts?.swapPolicies(message.policies)
+      controls?.swapPolicies(message.policies)
       break
     case 'domains':
       state = { ...state, domains: message.domains }
-      parts?.swapDomains(message.domains)
+      controls?.swapDomains(message.domains)
       break
     case 'reload':
       void service?.reload()
@@ -63,7 +63,7 @@ async function start({ number, config, file, watch }: StartWorker): Promise<void
         detail: () => ({ ...state.status.reload, workers: state.status.workers }),
         // The metrics of this worker alone would look like counters that went back.
         metricsText: () => requests.text(),
-        onParts: (given) => (parts = given),
+        onStarted: (given) => (controls = given),
       },
     })
   } catch (error) {
@@ -83,7 +83,8 @@ function definedOf<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K]
 }
 
 function sendSnapshot(round: number): void {
-  if (parts !== undefined) send({ type: 'snapshot', round, snapshot: parts.metrics.snapshot() })
+  if (controls !== undefined)
+    send({ type: 'snapshot', round, snapshot: controls.metrics.snapshot() })
 }
 
 async function stop(delay: number): Promise<void> {

@@ -64,7 +64,7 @@ export class CheckBatcher {
       hasRoom: ({ checks, characters }, size) =>
         checks.length < MAX_CHECKS && characters + size <= MAX_CHARACTERS,
       send: (batch) => void this.sendBatch(batch),
-      // A request over HTTP is dear: every one waits for the others of its turn.
+      // A request over HTTP is expensive: each waits for the others of its turn.
       isBusy: () => true,
     })
   }

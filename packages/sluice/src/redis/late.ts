@@ -31,14 +31,14 @@ export function chargedOf(
     const { at, resetAfter } = verdicts[index]!
     // A lease ends by itself, and its holder may have spent from it.
     if (check.hold?.onEnd === 'spent') return []
-    if (check.partial === true) return partOf(check, verdicts[index]!, index)
+    if (check.partial === true) return partialCharge(check, verdicts[index]!, index)
     return charged[index] === true && check.cost > 0
       ? [{ check: { ...check, takenAt: at }, index, resetAfter }]
       : []
   })
 }
 
-function partOf(
+function partialCharge(
   check: Check,
   { held = 0, at, resetAfter }: Verdict,
   index: number,

@@ -17,7 +17,7 @@ export interface Expiring<T> {
  * the rest of a call that is alone. It may then fire early, and is started again for what is left.
  *
  * The line is made of the items themselves. A Set leaves tables behind that keep calls long answered from
- * being collected: measured, it made a check several times as dear.
+ * being collected: measured, it made a check several times as expensive.
  */
 export class Timeouts<T extends Expiring<T>> {
   private readonly clock: Clock

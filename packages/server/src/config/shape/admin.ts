@@ -1,6 +1,6 @@
 // The shape of `listeners.admin`, the admin API.
 import { z } from 'zod'
-import { strangers } from './strangers.ts'
+import { connectionLimits } from './connection-limits.ts'
 import { tls } from './tls.ts'
 import { host, millis, port, text, whole } from './values.ts'
 
@@ -23,7 +23,7 @@ export const adminListener = z.strictObject(
     requestTimeout: millis
       .describe('How long a client may take to send a whole request.')
       .default(10_000),
-    ...strangers,
+    ...connectionLimits,
     maxConnections: whole(1, 2 ** 20)
       .describe('Most connections at once.')
       .default(400),

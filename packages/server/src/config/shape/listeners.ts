@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { adminListener } from './admin.ts'
 import { grpc } from './grpc.ts'
 import { proxyListener } from './proxy-listener.ts'
-import { strangers } from './strangers.ts'
+import { connectionLimits } from './connection-limits.ts'
 import { tls } from './tls.ts'
 import { host, millis, port, whole } from './values.ts'
 
@@ -17,7 +17,7 @@ export const http = z.strictObject({
   requestTimeout: millis
     .describe('How long a client may take to send a whole request.')
     .default(10_000),
-  ...strangers,
+  ...connectionLimits,
 })
 
 export const listeners = z.strictObject(

@@ -1,6 +1,6 @@
 // The shape of `listeners.proxy`, the reverse proxy.
 import { z } from 'zod'
-import { strangers } from './strangers.ts'
+import { connectionLimits } from './connection-limits.ts'
 import { tls } from './tls.ts'
 import { flag, host, listOf, matching, millis, port, text, whole } from './values.ts'
 
@@ -42,7 +42,7 @@ export const proxyListener = z.strictObject(
     requestTimeout: millis
       .describe('How long a client may take to send a whole request.')
       .default(300_000),
-    ...strangers,
+    ...connectionLimits,
   },
   { error: 'an object with upstream' },
 )

@@ -1,9 +1,9 @@
-// A file of descriptors as a tree of texts that know their place: numbers and booleans stay as they were written.
+// A file of descriptors as a tree of strings with their places: numbers and booleans stay as they were written.
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, type Document } from 'yaml'
 import type { ConfigProblem } from '../../config/problem.ts'
 
 /** The largest file that is read, in characters. */
-const LONGEST = 16_777_216
+const MAX_CHARACTERS = 16_777_216
 /** Deeper than any descriptor; aliases that hold themselves end here. */
 const DEEPEST = 64
 
@@ -32,8 +32,11 @@ export function readNode(
   text: string,
   file: string,
 ): { node: SourceNode } | { problems: readonly ConfigProblem[] } {
-  if (text.length > LONGEST)
-    return wrong(file, `the file has ${text.length} characters; accepted: at most ${LONGEST}`)
+  if (text.length > MAX_CHARACTERS)
+    return wrong(
+      file,
+      `the file has ${text.length} characters; accepted: at most ${MAX_CHARACTERS}`,
+    )
   const lines = new LineCounter()
   // The failsafe schema takes every scalar as text: `value: 007` is not 7.
   const document = parseDocument(text, {

@@ -180,7 +180,7 @@ export function spendHeld(limit: Limit, { state }: HeldNumbers, units: number, n
  * A part of the room, of the cost at most. For a fair hold: the room divided by twice the holders, with this one among
  * them. Without a hold: all of it.
  */
-export function partOf({ limit, cost, hold }: Check, count: HeldCount, now: Millis): number {
+export function grantablePart({ limit, cost, hold }: Check, count: HeldCount, now: Millis): number {
   if (hold === undefined) return Math.max(0, Math.min(cost, roomOf(limit, count, now)))
   let holders = 1
   for (const [id, other] of count.holds) if (id !== hold.id && isOut(other)) holders += 1

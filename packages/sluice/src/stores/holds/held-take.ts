@@ -7,7 +7,7 @@ import {
   cloneOf,
   fitsHeld,
   holdUnits,
-  partOf,
+  grantablePart,
   roomOf,
   spendHeld,
   type HeldCount,
@@ -89,7 +89,7 @@ export class HeldTake {
   }
 
   private takePart(check: Check, count: HeldCount, own: Millis): Verdict {
-    const units = partOf(check, count, own)
+    const units = grantablePart(check, count, own)
     const charged = check.booked === true ? check.cost : units
     if (charged > 0) charge({ ...check, cost: charged }, count, own)
     this.counts.save(check, count, this.now)

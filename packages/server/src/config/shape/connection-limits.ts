@@ -1,9 +1,9 @@
-// What every listener of HTTP/1.1 takes from strangers, and how long they may take.
+// What every listener of HTTP/1.1 accepts from its clients, and how long they may take.
 import type { z } from 'zod'
 import { millis, whole } from './values.ts'
 
 /** The members that listeners of HTTP/1.1 have in common. */
-export const strangers: {
+export const connectionLimits: {
   readonly maxHeaders: z.ZodDefault<z.ZodType<number>>
   readonly headersTimeout: z.ZodDefault<z.ZodType<number>>
   readonly idleTimeout: z.ZodDefault<z.ZodType<number>>
