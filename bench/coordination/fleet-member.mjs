@@ -10,6 +10,8 @@ import { sampler, seededRandom, zipfShares } from '../lib/random.mjs'
 const TOGETHER = 256
 const IN_FLIGHT = 512
 const SAMPLE = 61
+/** Milliseconds before the figures count; what is admitted in them counts for the limit. */
+const WARM_UP = 1500
 
 /** @type {{ load: import('./fleet.mjs').Load, seed: number, port: number, length: number }} */
 const { load, seed, port, length } = inputFromParent()
@@ -87,13 +89,22 @@ function decide() {
 while ((await limiter.check({ user: 'warm' })).degraded) await turn()
 // All of them begin at the same time.
 while (Date.now() % 4000 > 50) await turn()
-const [began, cpu] = [performance.timeOrigin + performance.now(), cpuSeconds()]
-const end = performance.now() + length
-while (performance.now() < end) {
-  for (let i = 0; i < TOGETHER && underWay < IN_FLIGHT; i++) decide()
-  await turn()
+const began = performance.timeOrigin + performance.now()
+
+/** Decides for so many milliseconds. @param {number} millis */
+async function decideFor(millis) {
+  const end = performance.now() + millis
+  while (performance.now() < end) {
+    for (let i = 0; i < TOGETHER && underWay < IN_FLIGHT; i++) decide()
+    await turn()
+  }
 }
-const spent = cpuSeconds() - cpu
+
+await decideFor(WARM_UP)
+times.length = 0
+const [before, refusedBefore, undecidedBefore, cpu] = [decisions, refused, undecided, cpuSeconds()]
+await decideFor(length)
+const [after, spent] = [decisions, cpuSeconds() - cpu]
 while (underWay > 0) await turn()
 const ended = performance.timeOrigin + performance.now()
 await limiter.close()
@@ -101,9 +112,10 @@ await store.close()
 client.disconnect()
 times.sort((a, b) => a - b)
 reportToParent({
-  decisions,
-  refused,
-  undecided,
+  all: decisions,
+  decisions: after - before,
+  refused: refused - refusedBefore,
+  undecided: undecided - undecidedBefore,
   admitted: [...admitted.entries()]
     .filter(([, units]) => units > 0)
     .sort(([, a], [, b]) => b - a)

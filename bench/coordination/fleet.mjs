@@ -43,7 +43,7 @@ const LOADS = [
   },
 ]
 
-/** @typedef {{ decisions: number, admitted: [key: number, units: number][], refused: number, undecided: number, began: number, ended: number, cpu: number, p99: number }} Share */
+/** @typedef {{ all: number, decisions: number, admitted: [key: number, units: number][], refused: number, undecided: number, began: number, ended: number, cpu: number, p99: number }} Share */
 
 const rows = []
 let broken = 0
@@ -80,15 +80,16 @@ for (const load of LOADS) {
     const most = Math.max(0, ...admitted.values())
     if (most > bound) broken += 1
     const decisions = sum((one) => one.decisions)
+    const all = sum((one) => one.all)
     rows.push([
       load.name,
       figure(decisions / (LENGTH / 1000)),
       figure(decisions / sum((one) => one.cpu)),
-      `${figure((serverCpu / decisions) * 1e6)} µs`,
+      `${figure((serverCpu / all) * 1e6)} µs`,
       load.goal,
       `${((100 * sum((one) => one.refused)) / decisions).toFixed(1)} %`,
       figure(sum((one) => one.undecided)),
-      `${((100 * calls) / decisions).toFixed(3)} %`,
+      `${((100 * calls) / all).toFixed(3)} %`,
       `${figure(Math.max(...shares.map((one) => one.p99)) * 1000)} µs`,
       `${figure(most)} of ${figure(bound)}`,
     ])

@@ -8,7 +8,7 @@ import type { Program } from '../compile.ts'
 import { startRedis, type RedisServer } from '../servers/redis-server.ts'
 import { startSentinel, type RedisSentinel } from '../servers/redis-sentinel.ts'
 import type { Answer, Missed, Plan, Request } from './orders.ts'
-import { readRecord, sharedTime, type Admitted } from './record.ts'
+import { readRecord, sharedTime, type Recorded } from './record.ts'
 
 /** One process of a fleet. */
 export interface Member {
@@ -92,8 +92,8 @@ export class Fleet {
     return this.sentinel?.primary() ?? this.server
   }
 
-  /** Every admitted request of each process, also of those that have ended. */
-  records(): Admitted[][] {
+  /** Every decided request of each process, also of those that have ended. */
+  records(): Recorded[][] {
     return this.files.map(readRecord)
   }
 

@@ -2,9 +2,9 @@
 import type { Program } from '../compile.ts'
 import { Fleet } from './fleet.ts'
 import type { Missed, Plan } from './orders.ts'
-import { sharedTime, type Admitted } from './record.ts'
+import { sharedTime, type Recorded } from './record.ts'
 import type { Scenario } from './scenarios.ts'
-import { worstSpan } from './spans.ts'
+import { admittedByOne, worstSpan } from './spans.ts'
 
 /**
  * The store's clock shows whole milliseconds, so a span of real time may be up to 1 ms longer by that clock, in every
@@ -15,6 +15,8 @@ const RESOLUTION = 1
 /** What one run of a scenario admitted, and the most that any span used of the bucket. */
 export interface Measured {
   readonly admitted: number
+  /** What one bucket without any latency admits of the same requests. */
+  readonly ideal: number
   readonly leased: number
   /** For how long the load was on. */
   readonly milliseconds: number
@@ -47,11 +49,13 @@ export async function measure(
     const forgotten = await happen(fleet, length)
     const milliseconds = sharedTime() - began
     const missed = await Promise.all(fleet.members.map((member) => member.end()))
-    const records = fleet.records()
+    const all = fleet.records()
+    const records = all.map((one) => one.filter(({ isRefused }) => !isRefused))
     const record = records.flat()
     const { burst, rate } = plan.bucket
     return {
       admitted: record.length,
+      ideal: admittedByOne(plan.bucket, all.flat()),
       leased: record.filter(({ isLeased }) => isLeased).length,
       milliseconds,
       missed,
@@ -65,7 +69,7 @@ export async function measure(
 }
 
 /** What synced members may admit beyond the limit: of all but one, the most that any admitted of one key in one interval. */
-function overOf({ mode, interval }: Plan, records: readonly (readonly Admitted[])[]): number {
+function overOf({ mode, interval }: Plan, records: readonly (readonly Recorded[])[]): number {
   if (mode !== 'synced') return 0
   let most = 0
   for (const record of records) {
@@ -81,7 +85,7 @@ function overOf({ mode, interval }: Plan, records: readonly (readonly Admitted[]
 }
 
 /** A server that is empty has a full bucket, in every mode: the spans before and after it are read apart. */
-function usedOf({ bucket }: Plan, record: readonly Admitted[], forgotten: number): number {
+function usedOf({ bucket }: Plan, record: readonly Recorded[], forgotten: number): number {
   const before = record.filter(({ latest }) => latest < forgotten)
   const since = record.filter(({ earliest }) => earliest >= forgotten)
   return Math.max(...[before, since].map((part) => worstSpan(bucket.rate, part).units))

@@ -53,6 +53,9 @@ async function main(orders: Orders): Promise<void> {
   const note = (key: number, decision: Decision, sent: number, sentWall: number): void => {
     if (!decision.allowed) {
       missed[decision.degraded ? 'undecided' : 'refused'] += 1
+      if (decision.degraded) return
+      const refused = { key, earliest: sent, latest: sharedTime() }
+      record.write({ ...refused, isLeased: false, isRefused: true })
       return
     }
     const wall = Date.now()
@@ -64,7 +67,7 @@ async function main(orders: Orders): Promise<void> {
       earliest = Math.max(earliest, sent + decision.at - sentWall - 1)
       latest = Math.max(earliest, Math.min(latest, latest - (wall - decision.at - 1)))
     }
-    record.write({ key, earliest, latest, isLeased })
+    record.write({ key, earliest, latest, isLeased, isRefused: false })
     if (isWatched && (isLeased || mode === 'strict')) {
       isWatched = false
       say({ is: 'spend' })

@@ -1,16 +1,20 @@
-// The record of one process: each admitted request, in a file of its own, written before the next request is decided.
+// The record of one process: each decided request, in a file of its own, written before the next request is decided.
 import { openSync, readFileSync, writeSync } from 'node:fs'
 
-/** One admitted request. It was decided between two instants of the clock that all processes share, in milliseconds. */
-export interface Admitted {
+/** One request that was admitted, or refused. It was decided between two instants of the clock that all processes share, in milliseconds. */
+export interface Recorded {
   readonly key: number
   readonly earliest: number
   readonly latest: number
   /** Whether the process decided it without the store. */
   readonly isLeased: boolean
+  readonly isRefused: boolean
 }
 
 const SIZE = 24
+/** The bits of an entry. */
+const LEASED = 1
+const REFUSED = 2
 
 /** Milliseconds of the monotonic clock of this machine: the same for every process. */
 export function sharedTime(): number {
@@ -26,10 +30,10 @@ export class RecordWriter {
     this.file = openSync(path, 'a')
   }
 
-  write({ key, earliest, latest, isLeased }: Admitted): void {
+  write({ key, earliest, latest, isLeased, isRefused }: Recorded): void {
     const { entry } = this
     entry.writeUInt32LE(key, 0)
-    entry.writeUInt32LE(isLeased ? 1 : 0, 4)
+    entry.writeUInt32LE((isLeased ? LEASED : 0) + (isRefused ? REFUSED : 0), 4)
     entry.writeDoubleLE(earliest, 8)
     entry.writeDoubleLE(latest, 16)
     writeSync(this.file, entry)
@@ -37,13 +41,15 @@ export class RecordWriter {
 }
 
 /** Reads a record. The last entry of a process that was killed may be cut short; it is left out. */
-export function readRecord(path: string): Admitted[] {
+export function readRecord(path: string): Recorded[] {
   const bytes = readFileSync(path)
   return Array.from({ length: Math.floor(bytes.length / SIZE) }, (_, i) => {
     const at = i * SIZE
+    const bits = bytes.readUInt32LE(at + 4)
     return {
       key: bytes.readUInt32LE(at),
-      isLeased: bytes.readUInt32LE(at + 4) === 1,
+      isLeased: (bits & LEASED) !== 0,
+      isRefused: (bits & REFUSED) !== 0,
       earliest: bytes.readDoubleLE(at + 8),
       latest: bytes.readDoubleLE(at + 16),
     }

@@ -44,8 +44,9 @@ function rowOf(
   ]
 }
 
-function rateOf({ admitted, milliseconds }: Measured): number {
-  return admitted / milliseconds
+/** What was admitted of the requests that were sent: a busy machine sends fewer. */
+function rateOf({ admitted, ideal }: Measured): number {
+  return admitted / ideal
 }
 
 function percent(part: number, whole: number): string {
@@ -79,7 +80,9 @@ console.log('Used: the most that any span of length T admitted above rate * T.')
 console.log(
   'Bound: the burst, and 1 ms of the rate, since the clock of the store shows milliseconds.',
 )
-console.log('Share: admitted per second. Missed: refused / not decided by the store / not sent.\n')
+console.log(
+  'Share: admitted of what one bucket admits of the same requests. Missed: refused / not decided by the store / not sent.\n',
+)
 console.log(markdownTable(HEAD.split(','), rows))
 if (broken > 0) console.error(`\n${broken} figures are not kept.`)
 process.exitCode = broken > 0 ? 1 : 0

@@ -1,17 +1,18 @@
 import { describe, expect, it } from 'vitest'
 import { seededRandom } from '../../bench/lib/random.mjs'
-import type { Admitted } from './record.ts'
-import { worstSpan } from './spans.ts'
+import type { Recorded } from './record.ts'
+import { admittedByOne, worstSpan } from './spans.ts'
 
-const at = (earliest: number, latest = earliest, key = 0): Admitted => ({
+const at = (earliest: number, latest = earliest, key = 0): Recorded => ({
   key,
   earliest,
   latest,
   isLeased: false,
+  isRefused: false,
 })
 
 /** By definition: every pair of a beginning and an end. */
-function byDefinition(rate: number, record: readonly Admitted[]): number {
+function byDefinition(rate: number, record: readonly Recorded[]): number {
   let worst = 0
   for (const { earliest: from } of record) {
     for (const { latest: to } of record) {
@@ -24,6 +25,11 @@ function byDefinition(rate: number, record: readonly Admitted[]): number {
 }
 
 describe('the reader of a merged record', () => {
+  it('says what one bucket admits of the same requests', () => {
+    const sent = [at(0), at(0), at(0), at(9), at(10), at(10, 10, 1)]
+    expect(admittedByOne({ burst: 2, rate: 0.1 }, sent)).toBe(4)
+  })
+
   it('finds a burst, and what came too soon after it', () => {
     expect(worstSpan(0.1, [at(0), at(0), at(0), at(10), at(10)])).toEqual({
       units: 4,

@@ -1,5 +1,5 @@
 // The reader of the merged record: how much of a bucket any span of time has used. Shares no code with the library.
-import type { Admitted } from './record.ts'
+import type { Recorded } from './record.ts'
 
 /** The numbers of a bucket. Any span of length T may admit `burst + rate * T`. */
 export interface Bucket {
@@ -16,8 +16,8 @@ export interface WorstSpan {
 }
 
 /** The worst span of a record, each key by itself. */
-export function worstSpan(rate: number, record: readonly Admitted[]): WorstSpan {
-  const byKey = new Map<number, Admitted[]>()
+export function worstSpan(rate: number, record: readonly Recorded[]): WorstSpan {
+  const byKey = new Map<number, Recorded[]>()
   for (const one of record) {
     const same = byKey.get(one.key)
     if (same === undefined) byKey.set(one.key, [one])
@@ -37,7 +37,7 @@ export function worstSpan(rate: number, record: readonly Admitted[]): WorstSpan 
  * tree keeps, for every beginning at once, how many of the requests seen so far lie after it. For requests whose
  * instants are exact this is the level of a leaking bucket.
  */
-function worstOfKey(rate: number, record: readonly Admitted[]): WorstSpan {
+function worstOfKey(rate: number, record: readonly Recorded[]): WorstSpan {
   const begins = record.map(({ earliest }) => earliest).toSorted((a, b) => a - b)
   const origin = begins[0] ?? 0
   const tree = new MaxTree(begins.map((begin) => rate * (begin - origin)))
@@ -112,4 +112,20 @@ class MaxTree {
     const below = Math.max(this.highest[2 * node]!, this.highest[2 * node + 1]!)
     this.highest[node] = below + this.added[node]!
   }
+}
+
+/** How many of the requests one bucket admits that decides each of them when it is sent. */
+export function admittedByOne({ burst, rate }: Bucket, sent: readonly Recorded[]): number {
+  const levels = new Map<number, { level: number; at: number }>()
+  let admitted = 0
+  for (const { key, earliest } of sent.toSorted((a, b) => a.earliest - b.earliest)) {
+    const bucket = levels.get(key) ?? { level: 0, at: earliest }
+    bucket.level = Math.max(0, bucket.level - rate * (earliest - bucket.at))
+    bucket.at = earliest
+    levels.set(key, bucket)
+    if (bucket.level + 1 > burst) continue
+    bucket.level += 1
+    admitted += 1
+  }
+  return admitted
 }
