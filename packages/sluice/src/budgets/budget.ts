@@ -164,7 +164,8 @@ export class PolicyBudget {
       const made = holding(check, cost, { id: hold, life, onEnd: 'free', late: LATE })
       const place = placeOfShare(check, rule, attributes, hashKeys)
       if (place === undefined) return made
-      const share = holding({ ...made, ...place }, cost, { id: hold, life, onEnd: 'free' })
+      const ofCaller = { ...made, ...place, countRefused: false }
+      const share = holding(ofCaller, cost, { id: hold, life, onEnd: 'free' })
       return { ...made, share }
     })
     return after(decide(request, this.deciding), (decision) => {

@@ -50,6 +50,17 @@ describe('a caller of a shared count', () => {
     expect(budget.reserve({ ...attributes }, 1).allowed).toBe(false)
   })
 
+  it('loses none of its share by refusals, which the rule alone counts', () => {
+    const { budget, clock } = world({ ...tokens, limit: '100/min', countRefused: true })
+    const ann = { team: 'a', user: 'ann' }
+    const held = [budget.reserve({ team: 'a', user: 'bob' }, 50), budget.reserve(ann, 30)]
+    // The rule has room for 20, and the share too.
+    expect(budget.reserve(ann, 30).allowed).toBe(false)
+    for (const { id } of held) budget.cancel(id)
+    clock.advance(15_000)
+    expect(budget.reserve(ann, 50).allowed).toBe(true)
+  })
+
   it('keeps its share while a reservation is extended, and has it back when it is cancelled', () => {
     const { budget, clock } = world(tokens)
     const ann = { team: 'a', user: 'ann' }
