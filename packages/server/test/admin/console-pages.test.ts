@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { startRedis } from '../../../../test/servers/redis-server.ts'
 import { accessibilityProblems, openBrowser, openPage } from '../../../../test/browser/browser.ts'
 import {
   Sessions,
@@ -461,6 +462,28 @@ describe('a lost service', () => {
     await page.getByText('live', { exact: true }).waitFor()
     await refuse(second, 'ann')
     expect(await isShown(page.getByRole('rowheader', { name: 'user ann' }))).toBe(true)
+  })
+})
+
+describe('a lost store', () => {
+  it('is the first thing that the overview says, and its return too', async () => {
+    const redis = await startRedis()
+    onTestFinished(() => redis.stop())
+    const admin = await administered({ store: { kind: 'redis', url: redis.url } })
+    const { page, problems } = await signedIn(admin)
+    const box = page.getByRole('region', { name: 'Verdict' })
+    await box.getByText('The store answers.').waitFor()
+    redis.kill('SIGKILL')
+    // Decisions open the breaker; the page is told of it within a second.
+    const sent = (async () => {
+      while (await box.getByText('The store answers.').isVisible()) await refuse(admin, 'ann', 2)
+    })()
+    await box.getByRole('heading', { name: /The store does not answer|no connection/ }).waitFor()
+    await box.getByText('Decisions are made without the store').waitFor()
+    await sent
+    await redis.restart()
+    expect(await isShown(box.getByText('The store answers.'))).toBe(true)
+    expect(problems).toEqual([])
   })
 })
 
