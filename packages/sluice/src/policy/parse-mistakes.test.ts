@@ -71,6 +71,10 @@ describe('a rule', () => {
       { coordination: 'leased', countRefused: true },
       'coordination is "leased", but a refusal that is charged needs a round trip; accepted: strict, or no countRefused',
     ],
+    ...['leased', 'auto', 'synced', 'local'].map((coordination): [object, string] => [
+      { coordination, candidate: '2/s' },
+      `coordination is "${coordination}", but a candidate is decided by the store with every request; accepted: strict`,
+    ]),
     [{ by: undefined }, 'by is missing; accepted: a list of attribute names; [] is one count for'],
     [{ by: 'user' }, 'by is "user"; accepted: a list of attribute names'],
     [{ by: [''] }, 'by[0] is ""; accepted: the name of an attribute, 1 to 128 characters'],

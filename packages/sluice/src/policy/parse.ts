@@ -281,13 +281,20 @@ function readCoordination(
 
 /** A rule that is to be leased or synced and cannot be would cost a round trip per request, unnoticed. */
 function checkLeases(problems: Problems, path: string, rule: RuleInCode): void {
-  const { limit, tiers, overrides = [], countRefused, coordination, hold } = rule
+  const { limit, tiers, overrides = [], countRefused, coordination, hold, candidate } = rule
   if (hold !== undefined && coordination !== undefined && coordination !== 'strict')
     note(
       problems,
       path,
       coordination,
       `is ${show(coordination)}, but a budget or slots need a round trip; accepted: strict`,
+    )
+  if (candidate !== undefined && coordination !== undefined && coordination !== 'strict')
+    note(
+      problems,
+      path,
+      coordination,
+      `is ${show(coordination)}, but a candidate is decided by the store with every request; accepted: strict, or a shadow rule of its own in place of the candidate`,
     )
   if (coordination !== 'leased' && coordination !== 'synced') return
   const others = [...Object.values(tiers?.limits ?? {}), ...overrides.map((one) => one.limit)]
