@@ -40,10 +40,12 @@ describe('the alerts', () => {
     }
     const cases = tests.flatMap((test) => test.alert_rule_test)
     const names = groups.flatMap(({ rules }) => rules.map(({ alert }) => alert))
-    const fired = new Set(
-      cases.filter((one) => one.exp_alerts.length > 0).map((one) => one.alertname),
-    )
-    expect(names.toSorted()).toEqual([...fired].toSorted())
+    const inCases = (isFiring: boolean): readonly string[] => {
+      const chosen = cases.filter((one) => one.exp_alerts.length > 0 === isFiring)
+      return [...new Set(chosen.map((one) => one.alertname))].toSorted()
+    }
+    expect(inCases(true)).toEqual(names.toSorted())
+    expect(inCases(false)).toEqual(names.toSorted())
   })
 })
 
@@ -75,7 +77,7 @@ describe('the dashboard', () => {
     const policies = [
       { name: 'api', rules: [rule, { name: 'per-address', by: ['ip'], limit: '9/s' }] },
     ]
-    const store = { kind: 'redis', url: redis.url }
+    const store = { kind: 'redis', url: redis.url, timeout: '5s' }
     const { url, post } = await running({ policies, store })
     const prometheus = await startPrometheus(new URL(url).host)
     let requests = 0
@@ -87,7 +89,7 @@ describe('the dashboard', () => {
       targets.map(({ expr }) => ({ title, expr })),
     )
     expect(queries.length).toBeGreaterThan(20)
-    await until('every query has a value', 10_000, async () => {
+    await until('every query has a value', 40_000, async () => {
       await load()
       const empty: string[] = []
       for (const { title, expr } of queries)
@@ -127,6 +129,6 @@ async function startPrometheus(target: string) {
     if (status !== 'success') throw new Error(`${query}: ${error}`)
     return data!.result.some(({ value }) => value[1] !== 'NaN')
   }
-  await until('Prometheus answers', 5000, () => hasValue('vector(1)'))
+  await until('Prometheus answers', 30_000, () => hasValue('vector(1)'))
   return { hasValue }
 }
