@@ -22,6 +22,8 @@ interface Listed {
   readonly attributes: Attributes
   readonly count: number
   readonly error: number
+  /** How far a sampled count may be off. */
+  readonly spread: number
 }
 
 /** Prints the answer as JSON, or as the lines that are made of it. */
@@ -104,9 +106,17 @@ function topKeyLines({ rules, processes, complete }: TopKeys): readonly string[]
 }
 
 function listed(kind: string, entries: readonly Listed[]): readonly string[] {
-  return entries.slice(0, 5).map(({ attributes, count: times, error }) => {
-    const bound = error === 0 ? '' : ` (at least ${count(times - error)})`
-    return `  ${kind.padEnd(8)} ${fitted(nameOf(attributes), 40)} ${count(times)}${bound}`
+  return entries.slice(0, 5).map(({ attributes, count: times, error, spread }) => {
+    const least = Math.max(1, times - error - spread)
+    const most = times + spread
+    const bound =
+      spread > 0
+        ? ` (estimated; ${count(least)} to ${count(most)})`
+        : error > 0
+          ? ` (at least ${count(least)})`
+          : ''
+    const about = spread > 0 ? 'about ' : ''
+    return `  ${kind.padEnd(8)} ${fitted(nameOf(attributes), 40)} ${about}${count(times)}${bound}`
   })
 }
 

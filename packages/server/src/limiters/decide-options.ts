@@ -64,13 +64,13 @@ export function decideOptions(
   /** How many decisions the one stands for that is made now; only a timed one is chosen before. */
   let weight: number | undefined
   const isSampled = (): boolean => {
-    weight = sampler.weight(observer.now)
+    weight = sampler.weight(observer.ticks)
     return weight > 0
   }
   const note = (queued: QueuedDecision): void => {
     const { decision, request, elapsed, block } = queued
-    const weight = queued.weight ?? sampler.weight(observer.now)
-    metrics.count(decision)
+    const weight = queued.weight ?? sampler.weight(observer.ticks)
+    metrics.count(decision, request)
     if (isRemote) {
       metrics.countRemote(decision)
       metrics.time(elapsed, 1)
@@ -96,10 +96,11 @@ export function decideOptions(
     // A call over the network costs far more than two readings of the clock.
     isTimed: isRemote ? undefined : isSampled,
     onDecision: (decision, request, elapsed) => {
-      recent?.note(counted.name, decision, request, observer.now)
+      recent?.note(counted.name, decision, request, observer.ticks)
       noteThresholds?.(decision, request, elapsed)
+      // Refused without a rule: an operator has blocked it.
       const block =
-        !decision.allowed && decision.reason === 'blocked'
+        !decision.allowed && decision.rule === null
           ? request.attributes.map(blockOf).find((one) => one !== undefined)
           : undefined
       observer.queue.add({ decision, request, elapsed, weight, block, note })

@@ -141,8 +141,10 @@ export class PolicyMetrics {
   }
 
   /** Counts a decision; called for every one of them. */
-  count(decision: Decision): void {
-    const { rule } = decision
+  count(decision: Decision, { checks }: DecisionRequest): void {
+    // The only rule is the binding one, which need not be computed.
+    const isOnly = decision.allowed && checks.length === 1 && checks[0]!.shadow !== true
+    const rule = isOnly ? checks[0]!.rule.name : decision.rule
     if (rule !== this.lastRule) {
       this.lastRule = rule
       this.lastCounters = rule === null ? this.none : (this.rules.get(rule) ?? this.none)

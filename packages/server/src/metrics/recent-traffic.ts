@@ -4,7 +4,7 @@ import type { Attributes, Decision, DecisionRequest, Millis } from 'sluice'
 /** Requests that are kept. */
 const MAX_REQUESTS = 10_000
 /** Requests of one tick that are kept. A busier service shows the beginning of each tick, without gaps in it. */
-const MAX_PER_TICK = 1000
+const MAX_PER_TICK = 250
 /** Longer values are kept as their beginning: they make keys of their own either way. */
 const MAX_VALUE = 128
 /** Characters of one request, names and values together: a caller may send thousands of attributes. */
@@ -32,12 +32,15 @@ export class RecentTraffic {
   }
 
   /** Notes a decision of a policy; `tick` changes four times a second. */
-  note(policy: string, decision: Decision, request: DecisionRequest, tick: Millis): void {
+  note(policy: string, decision: Decision, request: DecisionRequest, tick: number): void {
     if (tick !== this.tick) {
       this.tick = tick
       this.inTick = 0
     }
-    if (this.inTick >= MAX_PER_TICK) return
+    if (this.inTick < MAX_PER_TICK) this.keep(policy, decision, request)
+  }
+
+  private keep(policy: string, decision: Decision, request: DecisionRequest): void {
     const [first] = request.attributes
     const { checks } = request
     if (first === undefined || decision.reason === 'blocked') return

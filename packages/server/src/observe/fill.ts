@@ -1,5 +1,6 @@
 // What filled a count: which routes, sub-keys and costs took its units, in this window and the one before.
 import type { Attributes, Millis } from 'sluice'
+import { ownText } from './hash.ts'
 import { SpaceSaving, mergeTops } from './space-saving.ts'
 
 /** Kinds of requests that are kept apart for one key. */
@@ -46,10 +47,8 @@ export class Fill {
       this.start = now
     }
     const kind = kindOf(attributes, by)
-    this.now.add(`${cost} ${JSON.stringify(kind)}`, cost * weight, () => ({
-      attributes: kind,
-      cost,
-    }))
+    const describe = (): Kind => ({ attributes: kind, cost })
+    this.now.add(`${cost} ${JSON.stringify(kind)}`, cost, describe, weight)
   }
 
   list(): readonly FilledBy[] {
@@ -71,9 +70,7 @@ function kindOf(attributes: Attributes, by: readonly string[]): Readonly<Record<
     if (value === undefined || by.includes(name) || name in kind || count >= MAX_ATTRIBUTES) return
     if (name.length > MAX_CHARACTERS) return
     const text = String(value)
-    // A slice would keep the whole value alive.
-    kind[name] =
-      text.length <= MAX_CHARACTERS ? text : Buffer.from(text.slice(0, MAX_CHARACTERS)).toString()
+    kind[name] = ownText(text.slice(0, MAX_CHARACTERS))
     count += 1
   }
   add('route')

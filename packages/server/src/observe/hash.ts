@@ -13,12 +13,28 @@ export function hash32(text: string, seed = 0): number {
   return (hash ^ (hash >>> 16)) >>> 0
 }
 
-/** How many characters {@link shortId} has. */
+/** How many characters an id of {@link shortIds} has. */
 export const SHORT_ID_LENGTH = 10
 
-/** 60 bits of a string as ten characters that are safe in URLs and headers. */
-export function shortId(text: string): string {
-  return letters(hash32(text), 5) + letters(hash32(text, 0x9e3779b9), 5)
+/** Two characters for every number of twelve bits. */
+const PAIRS: readonly string[] = Array.from(
+  { length: 4096 },
+  (_, value) => ALPHABET[value % 64]! + ALPHABET[value >> 6]!,
+)
+
+/** Makes ids of keys: 60 bits of the scope and the key as ten characters that are safe in URLs and headers. */
+export function shortIds(scope: string): (key: string) => string {
+  const seeds = [hash32(scope), hash32(scope, 0x9e3779b9)] as const
+  return (key) => fiveLetters(hash32(key, seeds[0])) + fiveLetters(hash32(key, seeds[1]))
+}
+
+function fiveLetters(value: number): string {
+  return PAIRS[value & 4095]! + PAIRS[(value >>> 12) & 4095]! + ALPHABET[(value >>> 24) & 63]!
+}
+
+/** Two characters that differ for 4,096 numbers in a row. */
+export function twoLetters(value: number): string {
+  return PAIRS[value & 4095]!
 }
 
 /** The low bits of a whole number, six for each character. */
@@ -30,4 +46,9 @@ export function letters(value: number, count: number): string {
     rest = Math.floor(rest / 64)
   }
   return text
+}
+
+/** The same text, which keeps nothing else alive: a part of a header would keep the whole header. */
+export function ownText(text: string): string {
+  return Buffer.from(text).toString()
 }

@@ -30,6 +30,8 @@ export interface JournalEntry {
   readonly first: Millis
   readonly last: Millis
   readonly count: number
+  /** Whether the count is an estimate: of very many refusals a sample is looked at. */
+  readonly estimated: boolean
   /** Refusals by what decided. */
   readonly sources: Readonly<Partial<Record<Source, number>>>
   readonly filledBy: readonly FilledBy[]
@@ -58,6 +60,8 @@ export interface Refusal {
   /** Where the rule finds the entry, by this key; undefined without a rule. */
   readonly index: Map<string, KeptEntry> | undefined
   readonly key: string
+  /** How many refusals this one stands for. */
+  readonly weight: number
 }
 
 /** Whether a refusal now belongs to the entry, and changes nothing of it but its count. */
@@ -65,10 +69,11 @@ export function isSameMoment({ last }: KeptEntry, now: Millis): boolean {
   return now - last < 1000
 }
 
-/** Counts one more refusal of the same moment. */
-export function countRefusal(entry: KeptEntry): void {
-  entry.count += 1
-  entry.pending += 1
+/** Counts a refusal of the same moment that stands for `weight` of them. */
+export function countRefusal(entry: KeptEntry, weight: number): void {
+  entry.count += weight
+  entry.pending += weight
+  if (weight > 1) entry.estimated = true
   entry.isChanged = true
 }
 
@@ -84,14 +89,14 @@ export class Journal {
     if (known !== undefined && now - known.last < EPISODE_GAP) {
       // The rest is of interest once a second, and costs as much as the decision.
       if (!isSameMoment(known, now)) this.update(known, decision, refusal, now)
-      countRefusal(known)
+      countRefusal(known, refusal.weight)
       return undefined
     }
     if (known === undefined && this.entries.size >= MAX_ENTRIES)
       this.forget(this.entries.values().next().value!)
     const entry = newEntry(refusal, now)
     this.update(entry, decision, refusal, now)
-    entry.pending = 1
+    entry.pending = refusal.weight
     entry.index?.set(entry.key, entry)
     return entry
   }
@@ -141,7 +146,7 @@ export class Journal {
 }
 
 function newEntry(refusal: Refusal, now: Millis): KeptEntry {
-  const { id, policy, rule, describe, index, key } = refusal
+  const { id, policy, rule, describe, index, key, weight } = refusal
   return {
     index,
     key,
@@ -158,7 +163,8 @@ function newEntry(refusal: Refusal, now: Millis): KeptEntry {
     source: null,
     first: now,
     last: now,
-    count: 1,
+    count: weight,
+    estimated: weight > 1,
     sources: {},
     filledBy: [],
     isChanged: true,
@@ -197,6 +203,7 @@ function together(a: JournalEntry, b: JournalEntry): JournalEntry {
     ...newer,
     first: Math.min(a.first, b.first),
     count: a.count + b.count,
+    estimated: a.estimated || b.estimated,
     sources,
     filledBy: mergeFills([...newer.filledBy, ...older.filledBy]),
   }

@@ -14,9 +14,13 @@ export class KeyAges {
   private mask = 0
   private lost = 0
 
-  /** Milliseconds since the key was last asked for; -1 when it is not known. */
+  /** Whether a key is followed: then each of its requests has to be noted. */
+  follows(hash: number): boolean {
+    return (hash & this.mask) === 0
+  }
+
+  /** Milliseconds since a followed key was last asked for; -1 when it is not known. */
   note(hash: number, at: Millis): Millis {
-    if ((hash & this.mask) !== 0) return -1
     // The bits of the mask are the lowest, those of the slot the highest.
     const slot = hash >>> (32 - BITS)
     const last = this.instants[slot]!

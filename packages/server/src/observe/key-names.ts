@@ -1,6 +1,7 @@
 // The attributes that make a key, as operators read them.
 import { createHash } from 'node:crypto'
 import type { Attributes } from 'sluice'
+import { ownText } from './hash.ts'
 
 /** Attributes with their values as text; a long value is its hash. */
 export type NamedKey = Readonly<Record<string, string>>
@@ -10,7 +11,7 @@ const LONGEST_PLAIN = 128
 
 /** The attributes of a request that a rule counts by. */
 export function namedKey(by: readonly string[], attributes: Attributes): NamedKey {
-  return Object.fromEntries(by.map((name) => [name, plainOrHash(attributes[name])]))
+  return Object.fromEntries(by.map((name) => [name, ownText(plainOrHash(attributes[name]))]))
 }
 
 function plainOrHash(value: unknown): string {

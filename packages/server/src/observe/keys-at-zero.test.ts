@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { hash32 } from './hash.ts'
 import { KeysAtZero } from './keys-at-zero.ts'
 
 const MINUTE = 60_000
@@ -17,7 +18,9 @@ describe('a key at zero', () => {
   it('begins anew when it had units in between', () => {
     const zero = new KeysAtZero()
     zero.note('ann', 0, MINUTE, about('ann'))
+    expect(zero.has('ann', hash32('ann'))).toBe(true)
     zero.clear('ann')
+    expect(zero.has('ann', hash32('ann'))).toBe(false)
     zero.note('ann', MINUTE, MINUTE, about('ann'))
     expect(zero.list(MINUTE, 0)).toMatchObject([{ since: MINUTE }])
   })
@@ -38,5 +41,7 @@ describe('many keys at zero', () => {
     expect(zero.list(0, 0)).toHaveLength(128)
     zero.note('later', 10_000, 1000, about('later'))
     expect(zero.list(10_000, 0)).toMatchObject([{ key: 'later' }])
+    const followed = ['k0', 'k127', 'later'].map((key) => zero.has(key, hash32(key)))
+    expect(followed).toEqual([false, false, true])
   })
 })

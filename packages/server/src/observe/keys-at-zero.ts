@@ -1,9 +1,12 @@
 // Keys that have had nothing left for a while: customers that a limit shuts out, or clients in a retry loop.
 import type { Millis } from 'sluice'
+import { hash32 } from './hash.ts'
 import type { NamedKey } from './key-names.ts'
 
 /** Keys that are followed at once. */
 const MAX_KEYS = 128
+/** Slots that tell of most keys at once that they are not followed. */
+const SLOTS = 2048
 /** A key that was free for no longer than this between two requests counts as never free: waits are rounded up to seconds. */
 const SLACK: Millis = 5000
 
@@ -24,12 +27,10 @@ interface Followed {
 /** Follows the keys of one rule. */
 export class KeysAtZero {
   private readonly keys = new Map<string, Followed>()
+  /** How many followed keys have a hash that ends so. */
+  private readonly slots = new Uint8Array(SLOTS)
   /** When a full list was last searched for keys that have come free. */
   private lookedAt: Millis = -1
-
-  get isEmpty(): boolean {
-    return this.keys.size === 0
-  }
 
   /** The key had nothing left at `now`, and gets its next unit after `availableAfter`. */
   note(key: string, now: Millis, availableAfter: Millis, describe: () => NamedKey): void {
@@ -39,16 +40,18 @@ export class KeysAtZero {
       return
     }
     if (known === undefined && this.keys.size >= MAX_KEYS && !this.forgetFree(now)) return
+    if (known === undefined) this.slots[slotOf(hash32(key))]! += 1
     this.keys.set(key, { about: describe(), since: now, freeAt: now + availableAfter })
   }
 
-  has(key: string): boolean {
-    return this.keys.has(key)
+  /** Whether a key is followed. Asked of every decision: the hash alone answers for most keys. */
+  has(key: string, hash: number): boolean {
+    return this.slots[slotOf(hash)] !== 0 && this.keys.has(key)
   }
 
   /** The key had units. */
   clear(key: string): void {
-    this.keys.delete(key)
+    if (this.keys.delete(key)) this.slots[slotOf(hash32(key))]! -= 1
   }
 
   /** Keys at zero for longer than a time, longest first. */
@@ -63,7 +66,11 @@ export class KeysAtZero {
   private forgetFree(now: Millis): boolean {
     if (now === this.lookedAt) return false
     this.lookedAt = now
-    for (const [key, { freeAt }] of this.keys) if (now > freeAt + SLACK) this.keys.delete(key)
+    for (const [key, { freeAt }] of this.keys) if (now > freeAt + SLACK) this.clear(key)
     return this.keys.size < MAX_KEYS
   }
+}
+
+function slotOf(hash: number): number {
+  return hash & (SLOTS - 1)
 }

@@ -2,7 +2,8 @@ import { createLimiter, memoryStore, parsePolicy, type Attributes } from 'sluice
 import { fakeClock } from 'sluice/testing'
 import { describe, expect, it } from 'vitest'
 import { Observer, readDecisionId } from './observer.ts'
-import { SAMPLE, DecisionSampler } from './sampler.ts'
+import { DecisionSampler } from './sampler.ts'
+import { spreadOf } from './space-saving.ts'
 
 const START = 1_800_000_000_000
 const policy = parsePolicy({
@@ -23,7 +24,7 @@ function observing(rules = policy, weight: (tick: number) => number = () => 1) {
     policy: rules,
     store: memoryStore({ clock }),
     identify,
-    onDecision: (decision, request) => note(decision, request, undefined, weight(observer.now)),
+    onDecision: (decision, request) => note(decision, request, undefined, weight(observer.ticks)),
   })
   const ask = (attributes: Attributes | string, times = 1) => {
     let last = limiter.check(attributes)
@@ -46,8 +47,8 @@ describe('keys refused most', () => {
     ask({ ip: '192.0.2.1', route: '/a', plan: 'free' }, 6)
     ask('k', 3)
     expect(rule('per-user')!.refused.entries).toEqual([
-      { key: 'bob', about: { user: 'bob' }, count: 8, error: 0 },
-      { key: 'ann', about: { user: 'ann' }, count: 3, error: 0 },
+      { key: 'bob', about: { user: 'bob' }, count: 8, error: 0, variance: 0 },
+      { key: 'ann', about: { user: 'ann' }, count: 3, error: 0, variance: 0 },
     ])
     expect(rule('per-route')!.refused.entries).toMatchObject([
       { about: { ip: '192.0.2.1', route: '/a' }, count: 5 },
@@ -77,9 +78,8 @@ describe('keys refused most', () => {
     ask({ user: 'bob' }, 10_001)
     const [first, second] = rule('per-user')!.refused.entries
     expect([first!.key, second!.key]).toEqual(['ann', 'bob'])
-    // Six standard deviations of the estimate.
-    expect(Math.abs(first!.count - 30_000)).toBeLessThan(6 * Math.sqrt(30_000 * SAMPLE))
-    expect(Math.abs(second!.count - 10_000)).toBeLessThan(6 * Math.sqrt(10_000 * SAMPLE))
+    expect(Math.abs(first!.count - 30_000)).toBeLessThanOrEqual(spreadOf(first!))
+    expect(Math.abs(second!.count - 10_000)).toBeLessThanOrEqual(spreadOf(second!))
   })
 
   it('have long values as their hash', () => {
@@ -178,6 +178,17 @@ describe('the journal', () => {
     const countOf = (user: string) => entries.find(({ attributes }) => attributes['user'] === user)
     expect(countOf('user 7')).toMatchObject({ count: 6, sources: { memory: 6 } })
     expect(countOf('user 900')).toMatchObject({ count: 1 })
+  })
+
+  it('estimates the count of a key that is refused very often', () => {
+    const sampler = new DecisionSampler()
+    const { ask, observer } = observing(policy, (tick) => sampler.weight(tick))
+    ask({ user: 'ann' }, 300)
+    expect(observer.journal.list(START)).toMatchObject([{ count: 299, estimated: false }])
+    ask({ user: 'ann' }, 50_000)
+    const [entry] = observer.journal.list(START)
+    expect(entry).toMatchObject({ estimated: true, sources: { memory: entry!.count } })
+    expect(Math.abs(entry!.count / 50_299 - 1)).toBeLessThan(0.2)
   })
 
   it('hands out each change once', () => {

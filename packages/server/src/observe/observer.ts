@@ -12,7 +12,7 @@ import {
   type VisibleOutcome,
 } from 'sluice'
 import { DecisionQueue, type RefusingBlock } from './decision-queue.ts'
-import { letters, SHORT_ID_LENGTH, shortId } from './hash.ts'
+import { letters, SHORT_ID_LENGTH, shortIds, twoLetters } from './hash.ts'
 import { countRefusal, isSameMoment, Journal, type JournalEntry } from './journal.ts'
 import { RuleWatch, SPAN, type RuleEvent, type RulePart } from './rule-watch.ts'
 
@@ -22,6 +22,8 @@ const TICK: Millis = 250
 const MAX_RULES = 500
 /** Keys that come into the journal in one tick. Of an attack by more keys a part is seen, and the cost has a bound. */
 const MAX_NEW_REFUSALS = 200
+/** Refusals of one tick that are all in the journal's counts; of more, those of the sample stand for the others. */
+const MAX_EXACT_REFUSALS = 500
 /** Keys at zero for this long are worth an alert. */
 const ZERO_FOR: Millis = 300_000
 
@@ -73,8 +75,15 @@ export class Observer {
   private timer: NodeJS.Timeout | undefined
   /** The instant of the last tick. */
   now: Millis
+  /** How many ticks there were: other than an instant, such a number is no object of its own. */
+  ticks = 0
   private refusals = 0
+  /** What ids of this tick have in common, and the tick. */
+  private stamp = ''
+  private stampedAt = -1
   private newRefusals = 0
+  /** Refusals of this tick. */
+  private refusedInTick = 0
 
   constructor(clock: Clock = systemClock) {
     this.clock = clock
@@ -102,7 +111,9 @@ export class Observer {
   tick(): void {
     this.queue.drain()
     this.now = this.clock()
+    this.ticks = (this.ticks + 1) % 0x40_00_00_00
     this.newRefusals = 0
+    this.refusedInTick = 0
     for (const [id, watch] of this.watches) {
       if (watch.turn(this.now)) continue
       watch.isGone = true
@@ -112,6 +123,7 @@ export class Observer {
 
   /** The observer of some rules. */
   of({ name: policy, rules }: ObservedRules, agesOf: AgesOf = () => undefined): RulesObserver {
+    const idOfKey = keyIds(policy)
     const byRule = new Map(rules.map(({ name, by }) => [name, by]))
     const held = new Map<string, RuleWatch>()
     const watchOf = (rule: string): RuleWatch | undefined => {
@@ -134,15 +146,32 @@ export class Observer {
       if (watch !== undefined && place < MAX_RULES) places[place] = watch
       return watch
     }
+    const note: RulesObserver['note'] = (decision, request, block, weight = 1) => {
+      if (!decision.allowed) {
+        const stands = this.refusedInTick <= MAX_EXACT_REFUSALS ? 1 : weight
+        if (stands > 0) this.noteRefusal(policy, watchOf, idOfKey, decision, request, block, stands)
+        // Refused without a rule: an operator has blocked it.
+        if (decision.rule === null) return
+      }
+      this.noteChecks(watchAt, decision, request, weight)
+      if (decision.candidates !== undefined) this.noteCandidates(watchOf, decision, request)
+    }
     return {
-      identify: (decision, request) => this.identify(policy, decision, request),
-      note: (decision, request, block, weight = 1) => {
-        if (!decision.allowed) {
-          this.noteRefusal(policy, watchOf, decision, request, block)
-          if (decision.reason === 'blocked') return
+      identify: (decision, request) => this.identify(idOfKey, decision, request),
+      note: (decision, request, block, weight) => {
+        const { checks } = request
+        const { allowed } = decision
+        if (!allowed) this.refusedInTick += 1
+        // Most decisions of a busy service end here: of one rule, not in the sample, and not of interest otherwise.
+        if (weight === 0 && checks.length === 1 && block === undefined) {
+          const { key, rule, shadow, onTrial } = checks[0]!
+          const watch = places[0]
+          const isKnown = watch !== undefined && watch.rule === rule.name && !watch.isGone
+          const isPlain = shadow !== true && onTrial === undefined
+          const isRoutine = allowed || this.refusedInTick > MAX_EXACT_REFUSALS
+          if (isKnown && isPlain && isRoutine && !(watch.see(key, decision) && allowed)) return
         }
-        this.noteChecks(watchAt, decision, request, weight)
-        if (decision.candidates !== undefined) this.noteCandidates(watchOf, decision, request)
+        note(decision, request, block, weight)
       },
     }
   }
@@ -172,14 +201,12 @@ export class Observer {
     { checks, attributes }: DecisionRequest,
     weight: number,
   ): void {
-    const { at } = decision
     let outcomes: readonly VisibleOutcome[] | undefined
     for (let i = 0; i < checks.length; i++) {
       const check = checks[i]! as DescribedCheck
       const watch = watchAt(i, check.rule.name)
       if (watch === undefined) continue
-      watch.see(check.key, at)
-      const isFollowed = decision.allowed && watch.isAtZero(check.key)
+      const isFollowed = watch.see(check.key, decision) && decision.allowed
       if (weight === 0 && check.shadow !== true && !isFollowed) continue
       outcomes ??= visibleOutcomes(decision)
       const outcome = outcomes[i]
@@ -212,9 +239,11 @@ export class Observer {
   private noteRefusal(
     policy: string,
     watchOf: (rule: string) => RuleWatch | undefined,
+    idOfKey: KeyIds,
     decision: Decision,
     request: DecisionRequest,
     block: RefusingBlock | undefined,
+    weight: number,
   ): void {
     const { now } = this
     const rule = decision.rule ?? ''
@@ -223,13 +252,13 @@ export class Observer {
     const watch = watchOf(rule)
     const key = check?.key ?? ''
     const known = watch?.refusals.get(key)
-    if (known !== undefined && isSameMoment(known, now)) return countRefusal(known)
+    if (known !== undefined && isSameMoment(known, now)) return countRefusal(known, weight)
     if (known === undefined && this.newRefusals >= MAX_NEW_REFUSALS) return
     this.newRefusals += 1
     const attributes = check?.attributes ?? request.attributes[0] ?? {}
     const first = this.entries.note(
       {
-        id: known?.id ?? keyId(policy, rule, key),
+        id: known?.id ?? idOfKey(rule, key),
         policy,
         rule,
         decision,
@@ -237,6 +266,7 @@ export class Observer {
         filledBy: () => watch?.fillOf(key) ?? [],
         index: watch?.refusals,
         key,
+        weight,
       },
       now,
     )
@@ -246,11 +276,14 @@ export class Observer {
     if (first !== undefined) this.onFirstRefusal(first)
   }
 
-  private identify(policy: string, decision: Decision, request: DecisionRequest): string {
+  private identify(idOfKey: KeyIds, decision: Decision, request: DecisionRequest): string {
     const check = request.checks[refusedPlace(decision, request)]
-    const key = keyId(policy, decision.rule ?? '', check?.key ?? '')
-    this.refusals += 1
-    return key + this.process.slice(0, 4) + letters(this.now, 7) + letters(this.refusals, 2)
+    if (this.stampedAt !== this.ticks) {
+      this.stampedAt = this.ticks
+      this.stamp = this.process.slice(0, 4) + letters(this.now, 7)
+    }
+    this.refusals = (this.refusals + 1) % 4096
+    return idOfKey(decision.rule ?? '', check?.key ?? '') + this.stamp + twoLetters(this.refusals)
   }
 
   private watchOf(policy: string, rule: string, by: readonly string[]): RuleWatch | undefined {
@@ -287,9 +320,16 @@ function idOf(policy: string, rule: string): string {
   return `${policy.length}:${policy}${rule}`
 }
 
-/** What the ids of the refusals of one key begin with. */
-function keyId(policy: string, rule: string, key: string): string {
-  return shortId(`${policy.length}:${policy}${rule}\n${key}`)
+/** What the ids of the refusals of one key of a rule begin with. */
+type KeyIds = (rule: string, key: string) => string
+
+function keyIds(policy: string): KeyIds {
+  const byRule = new Map<string, (key: string) => string>()
+  return (rule, key) => {
+    let ids = byRule.get(rule)
+    if (ids === undefined) byRule.set(rule, (ids = shortIds(idOf(policy, rule))))
+    return ids(key)
+  }
 }
 
 /** The place of the check that refused, with the longest wait; 0 when an operator did. */

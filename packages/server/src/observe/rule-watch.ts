@@ -1,5 +1,5 @@
 // What is known of the keys of one rule, in at most 256 kB however many they are.
-import type { Attributes, Millis } from 'sluice'
+import type { Attributes, Decision, Millis } from 'sluice'
 import { Fill, type FilledBy } from './fill.ts'
 import { Generations } from './generations.ts'
 import { hash32 } from './hash.ts'
@@ -109,13 +109,16 @@ export class RuleWatch {
     this.distinct = new Generations(SPAN, () => new HyperLogLog(), now)
   }
 
-  /** Counts a key; called for every decision, so it is as short as can be. */
-  see(key: string, at: Millis): void {
+  /**
+   * Counts a key; called for every decision, so it is as short as can be. Returns whether the key is followed as one that
+   * has nothing left.
+   */
+  see(key: string, decision: Decision): boolean {
     this.isIdle = false
     const hash = hash32(key)
     this.distinct.now.add(hash)
-    const age = at === 0 ? -1 : this.ages.note(hash, at)
-    if (age >= 0) this.onAge?.(age)
+    if (this.ages.follows(hash)) this.noteAge(hash, decision.at)
+    return this.zero.has(key, hash)
   }
 
   /** Notes a decision that stands for `weight` of them. */
@@ -127,11 +130,6 @@ export class RuleWatch {
   /** Follows a key that has nothing left. */
   noteZero(event: RuleEvent, now: Millis): void {
     this.zero.note(event.key, now, event.availableAfter, () => this.name(event))
-  }
-
-  /** Whether a key is followed as one that has nothing left. */
-  isAtZero(key: string): boolean {
-    return !this.zero.isEmpty && this.zero.has(key)
   }
 
   /** The key has units again. */
@@ -202,14 +200,19 @@ export class RuleWatch {
     }
   }
 
+  private noteAge(hash: number, at: Millis): void {
+    const age = at === 0 ? -1 : this.ages.note(hash, at)
+    if (age >= 0) this.onAge?.(age)
+  }
+
   private sample(event: RuleEvent, weight: number, now: Millis): void {
     const { key, allowed, cost, remaining, burst } = event
     if (!allowed) {
-      this.refused.now.add(key, weight, () => this.name(event))
+      this.refused.now.add(key, 1, () => this.name(event), weight)
       return
     }
     if (cost === 0) return
-    this.busiest.now.add(key, cost * weight, () => this.name(event))
+    this.busiest.now.add(key, cost, () => this.name(event), weight)
     if (remaining < burst * FILLING) this.noteFill(event, weight, now)
   }
 

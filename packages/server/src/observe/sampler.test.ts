@@ -1,23 +1,36 @@
 import { describe, expect, it } from 'vitest'
-import { SAMPLE, DecisionSampler } from './sampler.ts'
+import { DecisionSampler } from './sampler.ts'
+
+/** What the sampler takes of some ticks with so many decisions each. */
+function taken(ticks: number, decisions: number) {
+  const sampler = new DecisionSampler()
+  return Array.from({ length: ticks }, (_, tick) => {
+    const weights: number[] = []
+    for (let i = 0; i < decisions; i++) weights.push(sampler.weight(tick + 1))
+    return weights.filter((weight) => weight > 0)
+  })
+}
+const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0)
 
 describe('a sampler', () => {
   it('takes every decision of a quiet service', () => {
-    const sampler = new DecisionSampler()
-    for (let tick = 1; tick <= 20; tick++)
-      for (let i = 0; i < 250; i++) expect(sampler.weight(tick)).toBe(1)
+    for (const weights of taken(20, 100)) expect(weights).toEqual(Array(100).fill(1))
   })
 
-  it('takes a part of a busy one, and its weights add up', () => {
+  it.each([1000, 10_000, 100_000, 1_000_000])(
+    'takes some hundred of %i decisions in a tick, and their weights add up',
+    (decisions) => {
+      const ticks = taken(5, decisions)
+      // The first tick learns how busy the service is.
+      for (const weights of ticks.slice(1)) expect(weights.length).toBeLessThan(600)
+      const all = sum(ticks.map(sum))
+      expect(Math.abs(all / (5 * decisions) - 1)).toBeLessThan(0.1)
+    },
+  )
+
+  it('takes all again once the service is quiet', () => {
     const sampler = new DecisionSampler()
-    let taken = 0
-    let sum = 0
-    for (let i = 0; i < 1_000_000; i++) {
-      const weight = sampler.weight(1)
-      if (weight > 0) taken += 1
-      sum += weight
-    }
-    expect(taken).toBeLessThan(1_100_000 / SAMPLE)
-    expect(Math.abs(sum / 1_000_000 - 1)).toBeLessThan(0.05)
+    for (let i = 0; i < 100_000; i++) sampler.weight(1)
+    expect(sampler.weight(2)).toBe(1)
   })
 })

@@ -1,24 +1,31 @@
-// Which decisions are looked at closely: all of a quiet service, a sample of a busy one, so that the cost has a bound.
+// Which decisions are looked at closely: all of a quiet service, ever fewer of a busier one, so that the cost has a bound.
 
 /** Decisions of one tick that are all taken. */
-const ALL_TAKEN = 250
-/** Of more, one in so many stands for as many. */
-export const SAMPLE = 32
+const ALL_TAKEN = 100
+/** Beyond them, one in so many is taken at first. */
+const LEAST_STEP = 8
+/** When so many were taken of one tick, half as many are taken from then on. */
+const TAKEN_BY_STEP = 100
 
-/** Chooses decisions by chance: requests may come in an order that repeats itself. */
+/**
+ * Chooses decisions by chance: requests may come in an order that repeats itself. However busy a service is, some
+ * hundred decisions of a tick are taken; each stands for as many as it took to find it.
+ */
 export class DecisionSampler {
   private tick = 0
   private seen = 0
   /** Decisions until the next that is taken. */
   private skip = 0
+  /** One decision in so many is taken. */
+  private step = LEAST_STEP
+  /** What the next one that is taken stands for: the step by which it was chosen. */
+  private next = LEAST_STEP
+  private taken = 0
   private random = 0x2545f491
 
   /** How many decisions the next one stands for; 0: it is not taken. `tick` changes four times a second. */
   weight(tick: number): number {
-    if (tick !== this.tick) {
-      this.tick = tick
-      this.seen = 0
-    }
+    if (tick !== this.tick) this.turn(tick)
     if (this.seen < ALL_TAKEN) {
       this.seen += 1
       return 1
@@ -27,17 +34,28 @@ export class DecisionSampler {
       this.skip -= 1
       return 0
     }
+    const weight = this.next
+    if (++this.taken % TAKEN_BY_STEP === 0) this.step *= 2
+    this.next = this.step
     this.skip = this.gap()
-    return SAMPLE
+    return weight
   }
 
-  /** From 0 to twice {@link SAMPLE}, evenly, so that one in {@link SAMPLE} is taken. */
+  private turn(tick: number): void {
+    this.tick = tick
+    this.seen = 0
+    // As busy as the tick before, most likely: a step lower, the number taken stays the same.
+    if (this.step > LEAST_STEP) this.step /= 2
+    this.taken = 0
+  }
+
+  /** From 0 to twice the step, evenly, so that one in a step is taken. */
   private gap(): number {
     let { random } = this
     random ^= random << 13
     random ^= random >>> 17
     random ^= random << 5
     this.random = random
-    return (random >>> 0) % (2 * SAMPLE - 1)
+    return (random >>> 0) % (2 * this.step - 1)
   }
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { lengthOf } from '../../../../test/length.ts'
-import { mergeTops, SpaceSaving } from './space-saving.ts'
+import { DecisionSampler } from './sampler.ts'
+import { mergeTops, SpaceSaving, spreadOf } from './space-saving.ts'
 
 /** Numbers from 0 to 1 that are the same in every run. */
 function randomNumbers(seed: number): () => number {
@@ -72,8 +73,8 @@ describe('a sketch with free places', () => {
     for (const key of ['a', 'b', 'a']) sketch.add(key, 2, about(key))
     expect(sketch.top()).toEqual({
       entries: [
-        { key: 'a', count: 4, error: 0, about: 'a' },
-        { key: 'b', count: 2, error: 0, about: 'b' },
+        { key: 'a', count: 4, error: 0, variance: 0, about: 'a' },
+        { key: 'b', count: 2, error: 0, variance: 0, about: 'b' },
       ],
       floor: 0,
     })
@@ -86,8 +87,8 @@ describe('a sketch with free places', () => {
     two.add('b', 1, about('b'))
     expect(mergeTops([one.top(), two.top()], 10)).toEqual({
       entries: [
-        { key: 'a', count: 5, error: 0, about: 'a' },
-        { key: 'b', count: 1, error: 0, about: 'b' },
+        { key: 'a', count: 5, error: 0, variance: 0, about: 'a' },
+        { key: 'b', count: 1, error: 0, variance: 0, about: 'b' },
       ],
       floor: 0,
     })
@@ -101,9 +102,39 @@ describe('a full sketch', () => {
     sketch.add('b', 1, about('b'))
     sketch.add('c', 1, about('c'))
     expect(sketch.top().entries).toEqual([
-      { key: 'a', count: 5, error: 0, about: 'a' },
-      { key: 'c', count: 2, error: 1, about: 'c' },
+      { key: 'a', count: 5, error: 0, variance: 0, about: 'a' },
+      { key: 'c', count: 2, error: 1, variance: 0, about: 'c' },
     ])
     expect(sketch.get('b')).toBeUndefined()
+  })
+})
+
+describe('a sampled stream', () => {
+  // Beyond a thousand a tick, each decision that is taken stands for many.
+  const sampler = new DecisionSampler()
+  const next = zipf(20_000, 11)
+  const truth = new Map<string, number>()
+  const sketch = new SpaceSaving<string>(100)
+  for (let i = 0; i < lengthOf(200_000, 2_000_000); i++) {
+    const key = next()
+    truth.set(key, (truth.get(key) ?? 0) + 1)
+    const weight = sampler.weight(1 + Math.floor(i / 50_000))
+    if (weight > 0) sketch.add(key, 1, about(key), weight)
+  }
+  const { entries } = sketch.top(20)
+
+  it('has the true counts within the stated bounds', () => {
+    const outside = entries.filter((entry) => {
+      const actual = truth.get(entry.key) ?? 0
+      const spread = spreadOf(entry)
+      return actual > entry.count + spread || actual < entry.count - entry.error - spread
+    })
+    expect(outside).toEqual([])
+  })
+
+  it('states a bound that says something of the heaviest keys', () => {
+    const [first] = entries
+    expect(first!.key).toBe('key 0')
+    expect(first!.error + spreadOf(first!)).toBeLessThan(first!.count / 2)
   })
 })

@@ -1,10 +1,16 @@
 // The heaviest keys of a stream in constant memory, with a bound on the error of each count.
+import { ownText } from './hash.ts'
 
-/** A key and its count. The true count is at most `count` and at least `count - error`. */
+/**
+ * A key and its count. When everything was looked at, the true count is at most `count` and at least `count - error`. Of a
+ * sample, both bounds hold within {@link spreadOf} the entry.
+ */
 export interface TopEntry<T> {
   readonly key: string
   readonly count: number
   readonly error: number
+  /** The variance that sampling adds to the count: 0 when everything was looked at. */
+  readonly variance: number
   /** What the key stands for. */
   readonly about: T
 }
@@ -15,10 +21,16 @@ export interface TopKeys<T> {
   readonly floor: number
 }
 
+/** Three standard deviations of a sampled count: the bounds are this much wider, 997 times in 1,000. */
+export function spreadOf({ variance }: Pick<TopEntry<unknown>, 'variance'>): number {
+  return Math.ceil(3 * Math.sqrt(variance))
+}
+
 interface Entry<T> {
   key: string
   count: number
   error: number
+  variance: number
   about: T
 }
 
@@ -43,26 +55,34 @@ export class SpaceSaving<T> {
     return this.entries.length === 0
   }
 
-  /** Adds to a key. `describe` is called only for a key that is not listed yet. */
-  add(key: string, weight: number, describe: () => T): void {
-    const known = this.byKey.get(key)
-    if (known !== undefined) {
-      known.count += weight
-      return
-    }
+  /**
+   * Adds `units` to a key, `weight` times: so many requests stand behind a sampled one. `describe` is called only for a
+   * key that is not listed yet.
+   */
+  add(key: string, units: number, describe: () => T, weight = 1): void {
+    const entry = this.byKey.get(key) ?? this.place(key, describe)
+    entry.count += units * weight
+    // One in `weight` is taken, each by chance.
+    entry.variance += units * units * weight * (weight - 1)
+  }
+
+  /** The entry of a key that was not listed. */
+  private place(key: string, describe: () => T): Entry<T> {
+    // A part of a longer text would keep all of it alive.
+    const own = ownText(key)
     if (this.entries.length < this.places) {
-      const entry = { key, count: weight, error: 0, about: describe() }
+      const entry = { key: own, count: 0, error: 0, variance: 0, about: describe() }
       this.entries.push(entry)
-      this.byKey.set(key, entry)
-      return
+      this.byKey.set(own, entry)
+      return entry
     }
     const entry = this.lightest()
     this.byKey.delete(entry.key)
-    entry.key = key
+    entry.key = own
     entry.about = describe()
     entry.error = entry.count
-    entry.count += weight
-    this.byKey.set(key, entry)
+    this.byKey.set(own, entry)
+    return entry
   }
 
   /** What is known of a listed key. */
@@ -95,22 +115,23 @@ export class SpaceSaving<T> {
 
 /** The heaviest keys of several streams together; the bounds stay true for their union. */
 export function mergeTops<T>(tops: readonly TopKeys<T>[], most: number): TopKeys<T> {
-  const sums = new Map<string, { count: number; error: number; about: T; floors: number }>()
+  const sums = new Map<string, Omit<Entry<T>, 'key'> & { floors: number }>()
   const allFloors = tops.reduce((sum, { floor }) => sum + floor, 0)
   for (const { entries, floor } of tops) {
-    for (const { key, count, error, about } of entries) {
-      const sum = sums.get(key) ?? { count: 0, error: 0, about, floors: 0 }
+    for (const { key, count, error, variance, about } of entries) {
+      const sum = sums.get(key) ?? { count: 0, error: 0, variance: 0, about, floors: 0 }
       sum.count += count
       sum.error += error
+      sum.variance += variance
       sum.floors += floor
       sums.set(key, sum)
     }
   }
   const entries = [...sums]
-    .map(([key, { count, error, about, floors }]) => {
+    .map(([key, { count, error, variance, about, floors }]) => {
       // A stream that does not list the key may still have seen it as often as its floor.
       const unseen = allFloors - floors
-      return { key, about, count: count + unseen, error: error + unseen }
+      return { key, about, count: count + unseen, error: error + unseen, variance }
     })
     .toSorted((a, b) => b.count - a.count)
   return { entries: entries.slice(0, most), floor: Math.max(allFloors, entries[most]?.count ?? 0) }

@@ -157,7 +157,7 @@ describe('two instances on one Redis', () => {
   })
 
   it('keep what they have seen for a limited time only', async () => {
-    const store = { kind: 'redis', url: redis.url, prefix: 'short:' }
+    const store = { kind: 'redis', url: redis.url, prefix: 'short:', timeout: 20_000 }
     const admin = await administered({ store })
     await refused(admin, ann)
     const names = ['rules', 'journal', 'order'].map((name) => `short:{~seen}${name}`)

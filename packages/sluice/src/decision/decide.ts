@@ -72,7 +72,7 @@ function nameRefusal(
   request: DecisionRequest,
   identify: IdentifyRefusal,
 ): void {
-  if (decision instanceof StoreDecision) decision.nameLater(() => identify(decision, request))
+  if (decision instanceof StoreDecision) decision.nameLater(identify, request)
   else (decision as { id?: string }).id = identify(decision, request)
 }
 

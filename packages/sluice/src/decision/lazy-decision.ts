@@ -143,6 +143,12 @@ export abstract class LazyDecision implements Decision {
   }
 }
 
+/** Makes the id of a decision; smaller than a closure, as every refusal has one. */
+interface LateName {
+  readonly make: (decision: Decision, request: unknown) => string
+  readonly request: unknown
+}
+
 /** {@link StoreDecision.bindingIndex} before it was first read. */
 const UNKNOWN = -2
 
@@ -154,7 +160,7 @@ export class StoreDecision extends LazyDecision {
   protected readonly verdicts: readonly Verdict[]
   private bindingIndex: number
   /** The id of a refusal, or what makes it. */
-  private name: string | (() => string) | undefined
+  private name: string | LateName | undefined
 
   constructor(
     checks: readonly RuleCheck[],
@@ -171,13 +177,14 @@ export class StoreDecision extends LazyDecision {
   }
 
   override get id(): string | undefined {
-    if (typeof this.name === 'function') this.name = this.name()
-    return this.name
+    const { name } = this
+    if (typeof name !== 'object') return name
+    return (this.name = name.make(this, name.request))
   }
 
   /** Gives the decision its id: made once, when it is first read, because few readers want it. */
-  nameLater(make: () => string): void {
-    this.name = make
+  nameLater<T>(make: (decision: Decision, request: T) => string, request: T): void {
+    this.name = { make, request } as LateName
   }
 
   protected get binding(): number {

@@ -52,6 +52,12 @@ describe('the doctor', () => {
 })
 
 function seen(addresses: readonly string[]) {
-  const entries = addresses.map((ip) => ({ key: ip, count: 1, error: 0, about: { ip } }))
+  const entries = addresses.map((ip) => ({
+    key: ip,
+    count: 1,
+    error: 0,
+    variance: 0,
+    about: { ip },
+  }))
   return { policy: 'api', rule: 'r', by: ['ip'], last: 0, busiest: { entries, floor: 0 } }
 }

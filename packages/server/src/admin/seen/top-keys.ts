@@ -3,13 +3,14 @@ import type { Millis } from 'sluice'
 import type { Fleet } from '../../observe/fleet.ts'
 import type { NamedKey } from '../../observe/key-names.ts'
 import { seenKeys, type SeenKeys } from '../../observe/seen-keys.ts'
-import type { TopKeys } from '../../observe/space-saving.ts'
+import { spreadOf, type TopKeys } from '../../observe/space-saving.ts'
 
-/** A key with a count; at most `error` of it may have been another key's. */
+/** A key with a count; at most `error` of it may have been another key's. A sampled count is off by up to `spread`. */
 interface ShownKey {
   readonly attributes: NamedKey
   readonly count: number
   readonly error: number
+  readonly spread: number
 }
 
 /** A key that was refused, and how often since the service began. */
@@ -33,12 +34,13 @@ export async function offenders(
 }> {
   const { parts, processes } = await fleet.rules()
   const all = seenKeys(parts, most).flatMap(({ policy, rule, refused }) =>
-    shownKeys(refused).map(({ attributes, count, error }) => ({
+    shownKeys(refused).map(({ attributes, count, error, spread }) => ({
       policy,
       rule,
       attributes,
       refused: count,
       error,
+      spread,
     })),
   )
   const sorted = all.toSorted((a, b) => b.refused - a.refused).slice(0, most)
@@ -88,5 +90,8 @@ function shownRule(seen: SeenKeys, now: Millis): object {
 
 /** Keys as data, heaviest first. */
 export function shownKeys({ entries }: TopKeys<NamedKey>): readonly ShownKey[] {
-  return entries.map(({ about, count, error }) => ({ attributes: about, count, error }))
+  return entries.map((entry) => {
+    const { about, count, error } = entry
+    return { attributes: about, count, error, spread: spreadOf(entry) }
+  })
 }

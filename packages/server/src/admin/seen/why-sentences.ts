@@ -49,7 +49,8 @@ function blockText({ attributes, by, until, note, policy }: Block, instant: Mill
 
 function entryTexts(entry: JournalEntry, instant: Millis): readonly string[] {
   const { policy, rule, limit, attributes, count, first, last, filledBy } = entry
-  const times = count === 1 ? 'once' : `${count.toLocaleString('en')} times`
+  const about = entry.estimated ? 'about ' : ''
+  const times = count === 1 ? 'once' : `${about}${count.toLocaleString('en')} times`
   const span = `first ${agoText(instant - first)} at ${timeText(first)}, last ${agoText(instant - last)} at ${timeText(last)}`
   if (entry.reason === 'blocked') {
     const name = nameText(attributes)
