@@ -53,7 +53,8 @@ async function send(
     return { status: response.status, text: await response.text() }
   } catch (error) {
     const { message, cause } = error as Error & { cause?: NodeJS.ErrnoException }
-    const why = cause?.code === 'ECONNREFUSED' ? 'no server listens there' : message
+    const isClosed = cause?.code === 'ECONNREFUSED'
+    const why = isClosed ? 'no server listens there' : cause?.message || message
     throw new Mistake(`${new URL(url).origin} is unreachable: ${why}`)
   }
 }

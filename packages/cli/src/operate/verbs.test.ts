@@ -96,14 +96,15 @@ describe('verbs', () => {
     const byId = await run((streams) => verbs.why([id!], { ...flags, json: true }, streams))
     expect(JSON.parse(byId.text).refusals).toMatchObject([{ rule: 'per-user', count: 2 }])
     expect((await run((streams) => verbs.keys(flags, streams))).text).toMatch(
-      /api\/per-user: about 1 keys \(± 1\)\n {2}refused {2}user=ann +2/,
+      /api\/per-user: 1 key\n {2}refused {2}user=ann +2/,
     )
     const trial = await run((streams) => verbs.shadow(flags, streams))
     expect(trial.text).toContain(
       'Flip now: 40 % of 5 requests and 1 key newly refused, worst: user=ann',
     )
 
-    await run((streams) => verbs.grant('2', ['user=ann'], flags, streams))
+    const granted = await run((streams) => verbs.grant('2', ['user=ann'], flags, streams))
+    expect(granted.text).toMatch(/^user=ann got 2 units back, up to full\. Now:\napi: allowed/)
     expect((await check('ann')).allowed).toBe(true)
     await run((streams) => verbs.reset(['user=ann'], { ...flags, rule: 'per-user' }, streams))
     const asked = await run((streams) => verbs.ask(['user=ann'], flags, streams))
@@ -112,7 +113,9 @@ describe('verbs', () => {
     const blocked = await run((streams) =>
       verbs.block(['user=eve'], { ...flags, for: '10min', note: 'scrapes' }, streams),
     )
-    expect(blocked.text).toMatch(/^user=eve is blocked until /)
+    expect(blocked.text).toMatch(
+      /^user=eve is blocked until .*\. To end it: sluice unblock user=eve\n$/,
+    )
     expect((await check('eve')).allowed).toBe(false)
     const why = await run((streams) => verbs.why(['user=eve'], flags, streams))
     expect(why.text).toMatch(/^BLOCKED: user=eve is blocked by ops until .* the note "scrapes"/)
@@ -132,7 +135,11 @@ describe('verbs', () => {
     const other = { ...flags, admin: 'http://127.0.0.1:1' }
     await expect(run((streams) => verbs.keys(other, streams))).rejects.toThrow('is unreachable')
     const rule = run((streams) => verbs.override('nope', ['1/h', 'user=a'], flags, streams))
-    await expect(rule).rejects.toThrow('there is no rule of that name')
+    await expect(rule).rejects.toThrow(
+      'there is no rule of that name in policy api; accepted: per-user, silent',
+    )
+    const id = run((streams) => verbs.why(['nonsense'], flags, streams))
+    await expect(id).rejects.toThrow('neither an attribute nor a decision id')
   })
 })
 

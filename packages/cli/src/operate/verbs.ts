@@ -26,6 +26,9 @@ interface Listed {
   readonly spread: number
 }
 
+/** The id of a refusal, or what the ids of one key begin with. */
+const DECISION_ID = /^[\w-]{10}(?:[\w-]{13})?$/
+
 /** Prints the answer as JSON, or as the lines that are made of it. */
 function show<T>(
   { stdout }: Streams,
@@ -51,6 +54,10 @@ function subject(pairs: readonly string[], { policy, rule }: VerbFlags): object 
 export async function why(asked: readonly string[], flags: VerbFlags, streams: Streams) {
   const query = new URLSearchParams()
   const isId = asked.length === 1 && !asked[0]!.includes('=')
+  if (isId && !DECISION_ID.test(asked[0]!))
+    throw new Mistake(
+      `${JSON.stringify(asked[0])} is neither an attribute nor a decision id; accepted: user=42, or the id of a refusal`,
+    )
   if (isId) query.set('id', asked[0]!)
   else {
     if (asked.length === 0)
@@ -93,7 +100,7 @@ function topKeyLines({ rules, processes, complete }: TopKeys): readonly string[]
     `The last one to two minutes, by ${processes === 1 ? 'one process' : `processes ${from}`}.`,
     ...rules.flatMap(({ policy, rule, distinct, distinctError, refused, busiest, atZero }) => [
       '',
-      `${visible(policy)}/${visible(rule)}: about ${count(distinct)} keys (± ${count(distinctError)})`,
+      `${visible(policy)}/${visible(rule)}: ${distinctText(distinct, distinctError)}`,
       ...listed('refused', refused),
       ...listed('busiest', busiest),
       ...atZero
@@ -103,6 +110,11 @@ function topKeyLines({ rules, processes, complete }: TopKeys): readonly string[]
         }),
     ]),
   ]
+}
+
+function distinctText(distinct: number, error: number): string {
+  const keys = `${count(distinct)} ${distinct === 1 ? 'key' : 'keys'}`
+  return error === 0 ? keys : `about ${keys} (± ${count(error)})`
 }
 
 function listed(kind: string, entries: readonly Listed[]): readonly string[] {
@@ -150,7 +162,10 @@ export async function ask(pairs: readonly string[], flags: VerbFlags, streams: S
 /** `sluice reset user=42`: forgets what was counted. */
 export async function reset(pairs: readonly string[], flags: VerbFlags, streams: Streams) {
   const answer = await askAdmin<Read>(flags, 'reset', subject(pairs, flags))
-  return show(streams, flags, answer, readLines)
+  return show(streams, flags, answer, (read) => [
+    `The counts of ${nameOf(attributesFrom(pairs))} are forgotten. Now:`,
+    ...readLines(read),
+  ])
 }
 
 /** `sluice grant 50 user=42`: hands units back, up to full. */
@@ -161,7 +176,10 @@ export async function grant(
   streams: Streams,
 ) {
   const body = { ...subject(pairs, flags), units: wholeNumber(units, 'units') }
-  return show(streams, flags, await askAdmin<Read>(flags, 'grant', body), readLines)
+  return show(streams, flags, await askAdmin<Read>(flags, 'grant', body), (read) => [
+    `${nameOf(attributesFrom(pairs))} got ${units} units back, up to full. Now:`,
+    ...readLines(read),
+  ])
 }
 
 interface Blocked {
@@ -175,7 +193,7 @@ export async function block(pairs: readonly string[], flags: VerbFlags, streams:
   const said = { for: time, ...(note !== undefined && { note }) }
   const answer = await askAdmin<Blocked>(flags, 'block', { ...subject(pairs, others), ...said })
   return show(streams, flags, answer, ({ block: { attributes, until } }) => [
-    `${nameOf(attributes)} is blocked until ${until}.`,
+    `${nameOf(attributes)} is blocked until ${until}. To end it: sluice unblock ${nameOf(attributes)}`,
   ])
 }
 

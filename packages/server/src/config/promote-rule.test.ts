@@ -22,11 +22,18 @@ describe('promoting', () => {
     expect(text).toBe(
       FILE.replace(
         'limit: 100/min # agreed in May\n',
-        'limit: { quota: 100, window: 1min, algorithm: sliding-window } # safer\n',
+        'limit: { quota: 100, window: 1min, algorithm: sliding-window } # safer; agreed in May\n',
       ).replace(/\n +candidate: .*/, ''),
     )
     expect(change).toBe(
       'per-user: "100/min" → {"quota":100,"window":"1min","algorithm":"sliding-window"}',
+    )
+  })
+
+  it('keeps the comment of the limit when the candidate has none', () => {
+    const { text } = promoteRule(FILE.replace(' # safer', ''), 'per-user', undefined)
+    expect(text).toContain(
+      'limit: { quota: 100, window: 1min, algorithm: sliding-window } # agreed in May\n',
     )
   })
 

@@ -62,26 +62,33 @@ function inPlace(
   const [old, other] = [removed, replaced].map((part) => part && lineOf(text, part))
   if (old === undefined || (replaced !== undefined && other === undefined)) return undefined
   const edits = [{ start: old.start, end: old.end + 1, text: '' }]
-  if (other !== undefined)
-    edits.push({ start: other.value, end: other.end, text: text.slice(old.value, old.end) })
+  if (other !== undefined) {
+    const comment = text.slice(other.valueEnd, other.end)
+    const own = text.slice(old.valueEnd, old.end)
+    // What was said of the limit before stays, after what is said of the new one.
+    const more = comment.trim() === '' ? '' : `;${comment.replace(/^\s*#/, '')}`
+    const comments = own.trim() === '' ? comment : own + more
+    const value = text.slice(old.value, old.valueEnd)
+    edits.push({ start: other.value, end: other.end, text: value + comments })
+  }
   // From the end, so that places before it stay where they are.
   return edits
     .toSorted((a, b) => b.start - a.start)
     .reduce((all, edit) => all.slice(0, edit.start) + edit.text + all.slice(edit.end), text)
 }
 
-/** Where the line of a part starts, where its value, and where the line ends; undefined when it shares lines. */
+/** Where the line of a part starts, where its value starts and ends, and where the line ends; undefined when it shares lines. */
 function lineOf(
   text: string,
   { key, value }: RulePart,
-): { readonly start: number; readonly value: number; readonly end: number } | undefined {
+): Readonly<Record<'start' | 'value' | 'valueEnd' | 'end', number>> | undefined {
   if (!key.range || !value?.range) return undefined
   const start = text.lastIndexOf('\n', key.range[0]) + 1
   const next = text.indexOf('\n', value.range[1] - 1)
   const end = next < 0 ? text.length : next
   const isAlone = text.slice(start, key.range[0]).trim() === ''
   return isAlone && !text.slice(start, end).includes('\n')
-    ? { start, value: value.range[0], end }
+    ? { start, value: value.range[0], valueEnd: value.range[1], end }
     : undefined
 }
 

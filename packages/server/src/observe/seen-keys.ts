@@ -40,7 +40,7 @@ function together(parts: readonly RulePart[], most: number): SeenKeys {
     rule,
     by,
     distinct,
-    distinctError: Math.ceil(distinct * DISTINCT_ERROR),
+    distinctError: Math.round(distinct * DISTINCT_ERROR),
     refused: mergeTops(
       parts.map((part) => part.refused),
       most,

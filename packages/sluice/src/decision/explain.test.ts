@@ -26,11 +26,11 @@ describe('explain', () => {
     limiter.check({ user: 'a' }, 20)
     clock.advance(180)
     expect(explain(limiter.check({ user: 'a' }))).toBe(
-      'refused by per-user: token bucket 100/min, burst 20: 0 of 1 unit left, next in 420 ms',
+      'refused by per-user: token bucket 100/min, burst 20: 0 of 20 units left, 1 needed, free in 420 ms',
     )
     clock.advance(1800)
     expect(explain(limiter.check({ user: 'a' }, 12))).toBe(
-      'refused by per-user: token bucket 100/min, burst 20: 3 of 12 units left, next in 5.3 s',
+      'refused by per-user: token bucket 100/min, burst 20: 3 of 20 units left, 12 needed, free in 5.3 s',
     )
   })
 
@@ -97,7 +97,7 @@ describe('explain', () => {
       'skipped by-ip: attribute ip is not known',
     ])
     expect(explain(limiter.check({ user: 'a' })).split('\n')[1]).toBe(
-      'shadow: would be refused by trial: sliding log 1/day: 0 of 1 unit left, next in 1 d',
+      'shadow: would be refused by trial: sliding log 1/day: 0 of 1 unit left, 1 needed, free in 1 d',
     )
   })
 

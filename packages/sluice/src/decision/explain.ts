@@ -51,7 +51,7 @@ function roomOf({
     if (retryAfter === null)
       return `a cost of ${cost} can never fit, the most at once is ${limit.burst}`
     if (lockedOut === true) return `locked out for another ${waitText(retryAfter)}`
-    return `${remaining} of ${units(cost)} left, next in ${waitText(retryAfter)}`
+    return `${remaining} of ${units(limit.burst)} left, ${cost} needed, free in ${waitText(retryAfter)}`
   }
   const held = delay > 0 ? `, held for ${waitText(delay)}` : ''
   return `${remaining} of ${units(limit.burst)} left, full in ${waitText(resetAfter)}${held}`

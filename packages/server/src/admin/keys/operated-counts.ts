@@ -83,5 +83,7 @@ export function countsOfDomain(
 export function ruleNamed(policy: Policy, name: string): Rule {
   const rule = policy.rules.find((one) => one.name === name)
   if (rule !== undefined) return rule
-  throw new RequestError(404, 'unknown-rule', 'there is no rule of that name', 'rule')
+  const names = policy.rules.map((one) => one.name).join(', ')
+  const detail = `there is no rule of that name in policy ${policy.name}; accepted: ${names}`
+  throw new RequestError(404, 'unknown-rule', detail, 'rule')
 }

@@ -76,17 +76,22 @@ function numbersText(entry: JournalEntry, instant: Millis): string {
 }
 
 function sourceText({ source, cause, sources }: JournalEntry): string {
-  const all = Object.entries(sources)
-    .map(([name, count]) => `${name} ${count.toLocaleString('en')}`)
-    .join(', ')
+  const all = Object.entries(sources).map(
+    ([name, count]) => `${name} ${count.toLocaleString('en')}`,
+  )
+  const others = all.length > 1 ? ` All refusals by what decided: ${all.join(', ')}.` : ''
+  return `The last one was decided ${deciderText(source, cause)}.${others}`
+}
+
+function deciderText(source: JournalEntry['source'], cause: JournalEntry['cause']): string {
   if (cause !== undefined)
-    return `Decided without the store (${cause}) by ${source}, by the clock of this process: ${all}.`
-  if (source === 'lease') return `Decided from units leased from the store: ${all}.`
+    return `without the store (${cause}) by ${source}, by the clock of the process`
+  if (source === 'lease') return "from units leased from the store, by the store's clock"
   if (source === 'cache')
-    return `Decided by a refusal of the store that was remembered, by the store's clock: ${all}.`
+    return "by a refusal of the store that was remembered, by the store's clock"
   return source === 'store'
-    ? `Decided strictly, by the store's clock: ${all}.`
-    : `Decided in the memory of the process, by its own clock: ${all}.`
+    ? "strictly by the store, by the store's clock"
+    : 'in the memory of the process, by its own clock'
 }
 
 function fillText(filledBy: readonly FilledBy[]): string {
