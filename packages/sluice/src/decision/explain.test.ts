@@ -148,6 +148,6 @@ describe('explain', () => {
   ])('writes a wait of %i ms as %s, never shorter than it is', (window, text) => {
     const { limiter } = limited({ name: 'once', by: [], limit: { quota: 1, window } })
     limiter.check({})
-    expect(explain(limiter.check({}))).toMatch(new RegExp(`, next in ${text}$`))
+    expect(explain(limiter.check({}))).toMatch(new RegExp(`, free in ${text}$`))
   })
 })
