@@ -1,7 +1,8 @@
 // The pages on the service against the service: files are valid, tables are complete, requests are answered.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { startRedis } from '../../../test/servers/redis-server.ts'
 import { VARIABLES } from '../src/config/environment.ts'
 import { readConfig } from '../src/config/read-config.ts'
 import { METHODS } from '../src/http/routes.ts'
@@ -93,6 +94,28 @@ describe('metrics', () => {
     const others =
       /^sluice_(redis|lease|synced|coordination|tls|config|envoy|grpc|breaker|store_errors|store_late|blocks|live_overrides|admin|debug|proxy|workers?)/
     expect(listed.filter((name) => !others.test(name)).toSorted()).toEqual(served.toSorted())
+  })
+
+  it('lists the metrics of Redis and of leases, all of them', async () => {
+    const redis = await startRedis()
+    onTestFinished(() => redis.stop())
+    const { metrics } = await running({
+      policies: [
+        {
+          name: 'api',
+          rules: [{ name: 'a', by: ['key'], limit: '9/h', coordination: 'leased' }],
+        },
+      ],
+      store: { kind: 'redis', url: redis.url },
+    })
+    const served = [...(await metrics()).matchAll(/^# TYPE (\S+)/gm)].map((match) => match[1]!)
+    const rows = page('reference/service/metrics.md').matchAll(/^\| `(\w+)` /gm)
+    const listed = [...rows].map((match) => match[1]!)
+    expect(served.filter((name) => !listed.includes(name))).toEqual([])
+    const own = /^sluice_(redis|leas|breaker)/
+    expect(served.filter((name) => own.test(name)).toSorted()).toEqual(
+      listed.filter((name) => own.test(name)).toSorted(),
+    )
   })
 
   it('lists the metrics of every listener', async () => {

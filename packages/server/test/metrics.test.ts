@@ -35,6 +35,31 @@ test('nor of a service with every listener, after requests to each', async () =>
   expect(execFileSync('promtool', ['check', 'metrics'], { input: text, encoding: 'utf8' })).toBe('')
 })
 
+test('names from the file cannot break the text, and those of requests are not in it', async () => {
+  const hostile = 'a"b\\c{} 1'
+  const { post, metrics } = await running({
+    policies: [{ name: 'api', rules: [{ name: hostile, by: [hostile, 'user'], limit: '1/h' }] }],
+  })
+  const user = `secret\r\n# TYPE forged counter\nforged 1\n${'x'.repeat(4000)}`
+  for (let i = 0; i < 3; i++)
+    await post('/v1/check', { policy: 'api', attributes: { [hostile]: 'v', user } })
+  await post('/v1/check', { policy: 'api', attributes: { user: 'secret' } })
+  const text = await metrics()
+  expect(text).not.toMatch(/forged|secret/)
+  expect(execFileSync('promtool', ['check', 'metrics'], { input: text, encoding: 'utf8' })).toBe('')
+  const label = String.raw`a\"b\\c{} 1`
+  expect(text).toContain(`{policy="api",rule="${label}",result="refused"} 2\n`)
+  expect(text).toContain(`{policy="api",rule="${label}",missing="${label}"} 1\n`)
+})
+
+test.each(['a\r\nb', 'a\u0000b', 'a\u001b[31m', 'a\u202eb', 'x'.repeat(65_536)])(
+  'a rule with a name that breaks lines, terminals or headers is a mistake of the file: case %#',
+  async (name) => {
+    const policies = [{ name: 'api', rules: [{ name, by: ['key'], limit: '1/h' }] }]
+    await expect(running({ policies })).rejects.toThrow('1 to 128 printable ASCII characters')
+  },
+)
+
 test('counts decisions by the binding rule, and what shadows would have refused', async () => {
   const { post, metrics } = await running({ policies })
   const before = await metrics()

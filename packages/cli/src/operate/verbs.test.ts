@@ -129,6 +129,33 @@ describe('verbs', () => {
     expect((await check('eve')).allowed).toBe(true)
   })
 
+  it.each([
+    'a\r\nFAKE: line',
+    '\u001b[2J\u001b[31mred',
+    'right\u202eto-left',
+    '"; drop\\',
+    'x'.repeat(4000),
+    'x'.repeat(65_536),
+  ])('show nothing that a terminal would act on: case %#', async (name) => {
+    for (let i = 0; i < 5; i++) await check(name)
+    const pair = `user=${name}`
+    const texts = [
+      await run((streams) => verbs.keys(flags, streams)),
+      await run((streams) => verbs.shadow(flags, streams)),
+      ...(name.length < 1000
+        ? [
+            await run((streams) => verbs.why([pair], flags, streams)),
+            await run((streams) => verbs.ask([pair], flags, streams)),
+          ]
+        : []),
+    ].map(({ text }) => text)
+    for (const text of texts) {
+      expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u)
+      expect(text).not.toMatch(/^FAKE/m)
+      expect(Math.max(...text.split('\n').map((line) => line.length))).toBeLessThan(1200)
+    }
+  })
+
   it('say what is wrong', async () => {
     const wrong = run((streams) => verbs.block(['user'], flags, streams))
     await expect(wrong).rejects.toThrow('"user" is no attribute; accepted: user=42')
