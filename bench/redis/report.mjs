@@ -1,20 +1,24 @@
 // The results as markdown tables. Reads the plain data that the measurements gave, and nothing else.
 import { median } from '../lib/statistics.mjs'
 import { figure, markdownTable, withSpread } from '../lib/table.mjs'
+import { aloneTable } from './alone.mjs'
 import { loads } from './loads.mjs'
 import { isMet, targetsOf } from './targets.mjs'
 
 /** @typedef {import('./cell.mjs').Measured} Measured */
 /** @typedef {import('./speed.mjs').SpeedResult} SpeedResult */
 /** @typedef {import('./memory.mjs').MemoryResult} MemoryResult */
-/** @typedef {{ machine: Record<string, string | number>, speed: SpeedResult[], memory: MemoryResult[] }} Results */
+/** @typedef {import('./alone.mjs').AloneResult} AloneResult */
+/** @typedef {{ machine: Record<string, string | number>, alone: AloneResult[], speed: SpeedResult[], memory: MemoryResult[] }} Results */
 
 /** @param {Results} results */
-export function report({ machine, speed, memory }) {
+export function report({ machine, alone, speed, memory }) {
   const rounds = speed[0]?.rounds.length ?? 0
   const setting = Object.entries(machine).map(([name, value]) => `${name} ${value}`)
   return [
     `${setting.join(', ')}; ${rounds} rounds`,
+    '## One in flight: contenders taking turns',
+    aloneTable(alone),
     '## Decisions per second: median of the rounds (least to most)',
     speedTable(speed, 'rate'),
     '## Latency in ms, p50 (least to most) / p99: median of the rounds',
@@ -31,7 +35,7 @@ export function report({ machine, speed, memory }) {
       memory.map(({ contender, bytesPerKey }) => [contender, bytesPerKey.toFixed(0)]),
     ),
     '## Targets (ratios paired by round, median)',
-    targetTable({ speed, memory }),
+    targetTable({ alone, speed, memory }),
   ].join('\n\n')
 }
 

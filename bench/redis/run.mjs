@@ -7,13 +7,14 @@ import { measureInChild } from '../lib/child.mjs'
 import { pinToSecondCore } from '../lib/cores.mjs'
 import { machine } from '../lib/machine.mjs'
 import { startRedisServer } from '../lib/redis-server.mjs'
+import { aloneNames, measureAlone } from './alone.mjs'
 import { contenders } from './contenders.mjs'
 import { measureMemory } from './memory.mjs'
 import { report } from './report.mjs'
 import { measureSpeed } from './speed.mjs'
 
-const full = { rounds: 7, share: 1, minutes: 14, keys: 100_000 }
-const quick = { rounds: 3, share: 0.4, minutes: 4, keys: 100_000 }
+const full = { rounds: 7, share: 1, minutes: 14, keys: 100_000, turns: 60 }
+const quick = { rounds: 3, share: 0.4, minutes: 4, keys: 100_000, turns: 20 }
 /** For SLOWLOG, in microseconds. */
 const SLOW = '1000'
 
@@ -32,6 +33,7 @@ const file =
 /** Under another client the same keys would be counted again. */
 const isOwn = (/** @type {string} */ name) =>
   contenders.some((one) => one.name === name && !one.extra)
+const isAlone = (/** @type {string} */ name) => aloneNames.includes(name)
 const progress = (/** @type {string} */ line) => void process.stderr.write(`${line}\n`)
 
 const core = pinToSecondCore()
@@ -48,6 +50,7 @@ try {
 
   const results = {
     machine: machine(),
+    alone: await measureAlone(names.filter(isAlone), { ...plan, url }, progress),
     speed: await measureSpeed(names, { ...plan, url }, progress),
     memory: await measureMemory(names.filter(isOwn), { ...plan, url }, progress),
   }

@@ -11,11 +11,11 @@ import {
 
 /** @typedef {import('./cell.mjs').Measured} Measured */
 /** @typedef {import('./speed.mjs').SpeedResult} SpeedResult */
-/** @typedef {{ speed: SpeedResult[], memory: import('./memory.mjs').MemoryResult[] }} Figures */
+/** @typedef {{ alone: import('./alone.mjs').AloneResult[], speed: SpeedResult[], memory: import('./memory.mjs').MemoryResult[] }} Figures */
 /** @typedef {{ name: string, against: string, value: number, atLeast?: number, atMost?: number }} Target */
 
 /** @param {Figures} figures @returns {Target[]} */
-export function targetsOf({ speed, memory }) {
+export function targetsOf({ alone, speed, memory }) {
   const peer512 = fastestPeer(speed, 512)
   const peer64 = fastestPeer(speed, 64)
   /** @param {string} a @param {string} b @param {number} inFlight @param {keyof Measured} what */
@@ -42,19 +42,25 @@ export function targetsOf({ speed, memory }) {
       name: '512 in flight, decisions/s',
       against: peer512,
       value: ratio(ONE_LIMIT, peer512, 512, 'rate'),
-      atLeast: 1.8,
+      atLeast: 2.3,
+    },
+    {
+      name: '512 in flight, decisions/s',
+      against: BATCHED,
+      value: ratio(ONE_LIMIT, BATCHED, 512, 'rate'),
+      atLeast: 0.85,
     },
     {
       name: '512 in flight, client CPU',
-      against: peer512,
-      value: ratio(ONE_LIMIT, peer512, 512, 'clientCpu'),
-      atMost: 1 / 3.5,
+      against: BATCHED,
+      value: ratio(ONE_LIMIT, BATCHED, 512, 'clientCpu'),
+      atMost: 2.6 / 1.82,
     },
     {
       name: '512 in flight, server CPU',
-      against: peer512,
-      value: ratio(ONE_LIMIT, peer512, 512, 'serverCpu'),
-      atMost: 0.65,
+      against: BATCHED,
+      value: ratio(ONE_LIMIT, BATCHED, 512, 'serverCpu'),
+      atMost: 3.9 / 3.59,
     },
     {
       name: '64 in flight, decisions/s',
@@ -63,11 +69,33 @@ export function targetsOf({ speed, memory }) {
       atLeast: 1.2,
     },
     {
-      name: '1 in flight, p50',
-      against: ONE_EACH,
-      value: ratio(ONE_LIMIT, ONE_EACH, 1, 'p50'),
-      atMost: 1.05,
+      name: '64 in flight, decisions/s',
+      against: BATCHED,
+      value: ratio(ONE_LIMIT, BATCHED, 64, 'rate'),
+      atLeast: 0.8,
     },
+    {
+      name: 'refused, 512 in flight, decisions/s',
+      against: BATCHED,
+      value: pairedRatio(
+        valuesOf(speed, ONE_LIMIT, 512, 'rate', 'refused'),
+        valuesOf(speed, BATCHED, 512, 'rate', 'refused'),
+      ),
+      atLeast: 0.6,
+    },
+    {
+      name: 'three limits, 512 in flight, decisions/s',
+      against: BATCHED_THREE,
+      value: ratio(THREE_LIMITS, BATCHED_THREE, 512, 'rate'),
+      atLeast: 0.8,
+    },
+    {
+      name: '1 in flight, p50, in turns',
+      against: ONE_EACH,
+      value: pairedRatio(waitsOf(alone, ONE_LIMIT), waitsOf(alone, ONE_EACH)),
+      atMost: 1.1,
+    },
+    ...peersAlone(alone),
     ...three,
     {
       name: 'the floor: three keys, 512 in flight, server CPU',
@@ -108,11 +136,35 @@ function fastestPeer(speed, inFlight) {
   return measured.toSorted((a, b) => rate(b) - rate(a))[0] ?? '-'
 }
 
-/** One number for each round, everything allowed. @param {SpeedResult[]} speed @param {string} name @param {number} inFlight @param {keyof Measured} what */
-function valuesOf(speed, name, inFlight, what) {
+/** Against each peer: never slower. @param {Figures['alone']} alone @returns {Target[]} */
+function peersAlone(alone) {
+  const peers = contenders.filter(({ kind }) => kind === 'peer').map(({ name }) => name)
+  return peers
+    .filter((name) => alone.some(({ contender }) => contender === name))
+    .map((name) => ({
+      name: '1 in flight, p50, in turns',
+      against: name,
+      value: pairedRatio(waitsOf(alone, ONE_LIMIT), waitsOf(alone, name)),
+      atMost: 1,
+    }))
+}
+
+/** @param {Figures['alone']} alone @param {string} name */
+function waitsOf(alone, name) {
+  return alone.find(({ contender }) => contender === name)?.turns.map(({ p50 }) => p50) ?? []
+}
+
+/**
+ * One number for each round.
+ * @param {SpeedResult[]} speed
+ * @param {string} name
+ * @param {number} inFlight
+ * @param {keyof Measured} what
+ * @param {import('./loads.mjs').Share} share
+ */
+function valuesOf(speed, name, inFlight, what, share = 'allowed') {
   const cell = speed.find(
-    ({ contender, share, inFlight: load }) =>
-      contender === name && share === 'allowed' && load === inFlight,
+    (one) => one.contender === name && one.share === share && one.inFlight === inFlight,
   )
   return cell?.rounds.map((measured) => measured[what]) ?? []
 }
