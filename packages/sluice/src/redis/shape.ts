@@ -70,7 +70,11 @@ export function shapeOf(operation: Operation, checks: readonly Check[], now: Mil
   return {
     operation,
     checks,
-    args: [OPERATIONS[operation], length, ...checks.flatMap((check) => argsOf(check, now))],
+    args: [
+      OPERATIONS[operation],
+      length,
+      ...checks.flatMap((check) => argsOf(operation, check, now)),
+    ],
     plainArgs: isPlain ? [length, ...checks.flatMap(plainArgsOf)] : undefined,
     singleArgs: isPlain && checks.length === 1 ? singleArgsOf(checks[0]!) : undefined,
     isSimple: (operation === 'take' || operation === 'settle') && checks.every(isSimpleCheck),
@@ -134,7 +138,11 @@ function isAlike(
   )
 }
 
-function argsOf(check: TracedCheck & Partial<SettleCheck>, now: Millis): string[] {
+function argsOf(
+  operation: Operation,
+  check: TracedCheck & Partial<SettleCheck>,
+  now: Millis,
+): string[] {
   const { limit, cost, shadow, countRefused, candidate, takenAt, lastState, leavesTrace } = check
   const { quota, window, burst } = limit
   let flags = (shadow === true ? 1 : 0) + (countRefused === true ? 2 : 0)
@@ -157,7 +165,8 @@ function argsOf(check: TracedCheck & Partial<SettleCheck>, now: Millis): string[
     const whole = onEnd !== 'spent' ? '0' : fair === true ? '2' : '1'
     const atEnd = check.partial === true ? (check.booked === true ? '4' : '3') : whole
     args.push(String(life), atEnd, String(late), String(check.leaseLife ?? ''))
-  } else if (lastState !== undefined)
+  } else if (lastState !== undefined && (operation === 'take' || operation === 'peek'))
+    // A refund of such a take only leaves a trace.
     args.push(String(lastState.at), String(lastState.used), String(lastState.before))
   if (limit.calendar !== undefined)
     for (const edge of edgesAround(limit as Calendar, now)) args.push(String(edge))
