@@ -225,6 +225,18 @@ describe('a breaker', () => {
         [22, 'good', 'closed'],
       ],
     ],
+    [
+      'does not open again for a probe that left before the hint',
+      [
+        ...opened,
+        [10, 'hint', 'open'],
+        [10, 'begin', 'half-open'],
+        [20, 'hint', 'half-open'],
+        [30, 'end bad', 'half-open'],
+        [31, 'good', 'half-open'],
+        [32, 'good', 'closed'],
+      ],
+    ],
     ['takes no hint for more than that', [[0, 'hint', 'closed'], ...opened]],
     [
       'follows its options: failures',

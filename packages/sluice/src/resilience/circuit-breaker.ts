@@ -79,6 +79,8 @@ export class CircuitBreaker {
   private failedProbes = 0
   private goodProbes = 0
   private probeLostAt: Millis | null = null
+  /** The entry of a probe that was on its way when the store became reachable. */
+  private overtaken = NO_ENTRY
 
   constructor(options: BreakerOptions, environment: BreakerEnvironment) {
     this.failures = options.failures ?? 5
@@ -130,6 +132,8 @@ export class CircuitBreaker {
   /** A call failed or took too long. */
   failed(entry: number, error: unknown): void {
     if (entry !== this.entry) return
+    // It left before the store became reachable, and says nothing of it.
+    if (entry === this.overtaken) return this.withdrew(entry)
     const now = this.environment.clock()
     if (this.current !== 'closed') {
       this.failedProbes += 1
@@ -154,7 +158,10 @@ export class CircuitBreaker {
     const now = this.environment.clock()
     if (this.current === 'open') this.probeAt = Math.min(this.probeAt, now)
     // A probe on its way left before, by a connection that may be dead: its answer is not waited for.
-    else if (this.current === 'half-open' && this.probeLostAt !== null) this.probeLostAt = now
+    else if (this.current === 'half-open' && this.probeLostAt !== null) {
+      this.probeLostAt = now
+      this.overtaken = this.entry
+    }
   }
 
   /** The failure of a call that got an error. */
