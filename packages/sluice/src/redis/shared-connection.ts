@@ -120,7 +120,7 @@ export class SharedConnection implements ScriptRunner {
   ): Promise<unknown> {
     this.sentAt = now
     if (!this.wasReady && this.mustHold()) {
-      if (this.isLost()) this.spares.start()
+      this.helpWhenStuck()
       return this.held.add(() => this.send(command, script, keys, args), this.timeout)
     }
     if (this.current !== this.own && !this.current.client.isReady()) this.restore()
@@ -170,6 +170,11 @@ export class SharedConnection implements ScriptRunner {
     if (code === 'store-timeout') return link.silence.ended(shard, 'unanswered')
     if (code !== 'store-unreachable') return this.ended(link, shard, sentAt)
     link.silence.ended(shard, 'disconnected')
+    this.helpWhenStuck()
+  }
+
+  /** Opens a new connection if the client is stuck without one, now or when it will be. */
+  private helpWhenStuck(): void {
     if (this.isLost()) this.spares.start()
     // While the breaker is open, few calls come that would notice.
     else this.suspect(this.eventAt + STUCK - this.environment.clock())
