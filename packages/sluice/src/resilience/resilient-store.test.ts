@@ -250,6 +250,24 @@ describe('mistakes of the caller', () => {
   })
 })
 
+describe('limiters that replace each other while the store hangs', () => {
+  it('find its breaker as it was: none of them learns of the outage by waiting', async () => {
+    const world = new World()
+    world.answer = 'never'
+    await world.checks(6)
+    expect(world.types()).toContain('opened')
+    const waits: number[] = []
+    for (let i = 0; i < 20; i++) {
+      const limit = { quota: 10 + i, window: '1h', algorithm: 'fixed-window' } as const
+      const limiter = createLimiter({ limit, store: world.store })
+      waits.push((await world.check('another', limiter)).took)
+      await world.time.pass(50)
+    }
+    // Only the probes wait for the deadline, a few times in a second.
+    expect(waits.filter((wait) => wait > 0).length).toBeLessThan(7)
+  })
+})
+
 describe('a request that no rule limits', () => {
   it('is answered without the store, and says nothing about it', async () => {
     const world = new World()
