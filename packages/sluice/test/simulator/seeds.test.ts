@@ -11,6 +11,8 @@ import type { Fault, Routing, Scenario, Traffic } from '../../src/simulator/scen
 vi.setConfig({ testTimeout: 3_600_000 })
 
 const SEEDS = lengthOf(150, 10_000)
+/** Seeds that once broke a bound: a window that the pod was late to begin, and a refund into a lease that was spent later. */
+const FOUND = [446, 1616]
 const modes = MODE_NAMES.filter((mode) => MODES[mode].isBounded)
 
 /** A scenario that a seed describes, for one mode. */
@@ -59,7 +61,8 @@ function scenarioOf(seed: number): Scenario {
 describe('random fleets', () => {
   it(`keep every bound: ${SEEDS} seeds`, async () => {
     let decisions = 0
-    for (let seed = 1; seed <= SEEDS; seed++) {
+    const seeds = [...FOUND, ...Array.from({ length: SEEDS }, (_, i) => i + 1)]
+    for (const seed of seeds) {
       const result = await simulate(scenarioOf(seed))
       decisions += result.decisions
       expect(result.bounds.length, `seed ${seed}`).toBeGreaterThan(0)
