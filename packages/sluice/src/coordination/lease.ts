@@ -15,6 +15,8 @@ export interface Lease {
   /** The store's time of the last grant, and the latest instant here that it may correspond to. */
   grantedAt: number
   answeredAt: number
+  /** The earliest instant here that the last grant may correspond to. */
+  sentAt: number
 }
 
 /** No lease: nothing can be spent from it. */
@@ -26,4 +28,5 @@ export const NO_LEASE: Lease = {
   end: -Infinity,
   grantedAt: 0,
   answeredAt: 0,
+  sentAt: 0,
 }

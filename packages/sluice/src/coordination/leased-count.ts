@@ -81,7 +81,9 @@ export class LeasedCount {
    */
   refund(cost: number, takenAt: Millis | undefined, now: number): boolean {
     const { lease } = this
-    if (takenAt === undefined || takenAt < LeasedCount.storeTime(lease, lease.spentAt)) return false
+    const { grantedAt, spentAt, sentAt } = lease
+    const latest = grantedAt + Math.ceil(Math.max(0, spentAt - sentAt))
+    if (takenAt === undefined || takenAt < latest) return false
     return this.unspend(lease, cost, now)
   }
 
@@ -154,8 +156,18 @@ export class LeasedCount {
       lease.end = Math.max(lease.end, end)
       lease.grantedAt = grantedAt
       lease.answeredAt = now
+      lease.sentAt = sentAt
     } else
-      this.lease = { id, left: units, spent: 0, spentAt: sentAt, end, grantedAt, answeredAt: now }
+      this.lease = {
+        id,
+        left: units,
+        spent: 0,
+        spentAt: sentAt,
+        end,
+        grantedAt,
+        answeredAt: now,
+        sentAt,
+      }
   }
 
   /** The store does not know the lease: nothing more is spent from it. */
