@@ -191,6 +191,9 @@ export class SharedConnection implements ScriptRunner {
     const look = (): void => {
       this.lookAt = Infinity
       if (this.isLost()) this.spares.start()
+      // It began another attempt since, which may hang as well.
+      else if (!this.current.client.isReady() && clock() - this.sentAt <= WANTED)
+        this.suspect(this.eventAt + STUCK - clock())
     }
     this.look = startInBackground(timers, look, wait)
   }
