@@ -146,6 +146,14 @@ it('a reverse proxy is there to be reached', () => {
   expect(warnings([rule({ by: ['route'] })], { listeners: { proxy } })).toEqual([])
 })
 
+it('a misspelling that rules share is found in each of them', () => {
+  const shared = [rule({ by: ['usr'] }), rule({ name: 'b', by: ['usr'], limit: '100/h' })]
+  expect(warnings(shared)).toEqual([
+    'unset-attribute policies[0].rules[0].by[0]',
+    'unset-attribute policies[0].rules[1].by[0]',
+  ])
+})
+
 describe('what is meant is not warned of', () => {
   it.each<[string, object[]]>([
     ['one rule', [rule({})]],
@@ -294,8 +302,7 @@ describe('a rule that never applies', () => {
     expect(warnings([rule({ by: ['tenant'] })], { listeners, proxy })).toEqual([])
   })
 
-  it('is not one whose attribute other rules have too, or that is like no other', () => {
-    expect(warnings([rule({ by: ['usr'] }), rule({ name: 'b', by: ['usr', 'key'] })])).toEqual([])
+  it('is not one whose attribute is like no other, or may be absent', () => {
     expect(warnings([rule({ by: ['warehouse'] })])).toEqual([])
     expect(warnings([rule({ when: { pln: ['pro', 'absent'] } })])).toEqual([])
   })

@@ -95,20 +95,12 @@ function unsetAttributes(
         `which the reverse proxy never sets: ${loss}${meant}; name the request field that holds it in proxy.attributes`,
       )
     }
-    if (known.includes(attribute) || isUsedElsewhere(attribute, rule, policies)) return []
+    if (known.includes(attribute)) return []
+    // However many rules share it: a misspelling is often copied.
     const nearest = nearestName(attribute, known)
     if (nearest === undefined) return []
     return trap(`which nothing in this file sets: without it ${loss}; did you mean ${nearest}?`)
   })
-}
-
-/** A name that other rules have too is a name of its own, not a slip. */
-function isUsedElsewhere(attribute: string, rule: Rule, policies: readonly Policy[]): boolean {
-  return policies.some(({ rules }) =>
-    rules.some(
-      (other) => other !== rule && namedIn(other).some((named) => named.attribute === attribute),
-    ),
-  )
 }
 
 /** Methods in lower case: requests carry them in upper case, and texts are compared as they are. */
