@@ -67,7 +67,14 @@ function finish<S>(flow: NodeFlow<S>, action: RefusalAction, response: S, next: 
   else flow.send(action.reply, response)
 }
 
-/** Calls back when the response is over: `answered`, or `unanswered` if the client had no answer. */
+/**
+ * Calls back when the response is over: `answered`, or `unanswered` if the client had no answer.
+ *
+ * @example
+ * ```ts
+ * onEnd(response, () => console.log('answered'), () => console.log('the client left'))
+ * ```
+ */
 export function onEnd(
   response: Pick<NodeResponse, 'closed' | 'headersSent' | 'once'>,
   answered: () => void,
