@@ -2,16 +2,18 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { publicNames } from './public-names.ts'
 
 const packages = fileURLToPath(new URL('../../packages/', import.meta.url))
-const library = join(packages, 'sluice/src/')
 
 /** Where names of other packages come from. */
 const IMPORTS: Readonly<Record<string, string>> = {
   Agent: "import { Agent, fetch } from 'undici'",
   Cluster: "import { Cluster } from 'ioredis'",
+  IncomingMessage: "import type { IncomingMessage } from 'node:http'",
   Redis: "import { Redis } from 'ioredis'",
   Server: "import { Server } from '@grpc/grpc-js'",
+  ServerResponse: "import type { ServerResponse } from 'node:http'",
   ServerInterceptingCall: "import { ServerInterceptingCall } from '@grpc/grpc-js'",
   ThrottlerModule: "import { ThrottlerModule } from '@nestjs/throttler'",
   axios: "import axios from 'axios'",
@@ -75,7 +77,7 @@ export interface HoverExample {
 
 /** Every example of the library and of the Nest adapter. */
 export function hoverExamples(): readonly HoverExample[] {
-  const ours = ownNames()
+  const ours = ownImports()
   return ['sluice', 'nest'].flatMap((name) => {
     const folder = join(packages, name, 'src')
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
@@ -107,9 +109,9 @@ function headOf(code: string, file: string, ours: ReadonlyMap<string, string>): 
   const parameters = [...bare.matchAll(/\(([\w, _]*)\) =>/g)].flatMap(([, list]) =>
     list!.split(/[ ,]+/),
   )
-  // Not members: after a dot, or before a colon.
+  // Not members: after a dot that is not of a spread, or before a colon.
   const used = new Set(
-    [...bare.matchAll(/(?<![.\w])([A-Za-z_]\w*)(?!\w*:)/g)].map(([, name]) => name!),
+    [...bare.matchAll(/(?<!\w|(?<!\.\.)\.)([A-Za-z_]\w*)(?!\w*:)/g)].map(([, name]) => name!),
   )
   for (const name of [...declared, ...imported, ...parameters]) used.delete(name)
   const own = file.replace(/\.ts$/, '')
@@ -121,34 +123,17 @@ function headOf(code: string, file: string, ours: ReadonlyMap<string, string>): 
           : RATE_LIMIT
         return [`import { rateLimit } from '${entry}'`]
       }
-      const entry = ours.get(name)
-      if (entry !== undefined) return [`import { ${name} } from '${entry}'`]
-      return [IMPORTS[name] ?? GIVEN_IN[file]?.[name] ?? GIVEN[name] ?? '']
+      return [ours.get(name) ?? IMPORTS[name] ?? GIVEN_IN[file]?.[name] ?? GIVEN[name] ?? '']
     })
     .filter((line) => line !== '')
     .join('\n')
 }
 
-/** The names that the entries export, each with the first entry that has it. */
-function ownNames(): ReadonlyMap<string, string> {
-  const manifest = JSON.parse(readFileSync(join(packages, 'sluice/package.json'), 'utf8')) as {
-    exports: Record<string, { import?: { default?: string } } | string>
-  }
-  const names = new Map<string, string>([['throttlerStorage', '@sluice/nest']])
-  for (const [entry, target] of Object.entries(manifest.exports)) {
-    const built = typeof target === 'string' ? undefined : target.import?.default
-    if (built === undefined) continue
-    const source = built.replace('./dist/', '').replace(/\.js$/, '.ts')
-    const text = readFileSync(join(library, source), 'utf8')
-    const lists = [...text.matchAll(/^export \{([^}]*)\} from/gm)].flatMap(([, list]) =>
-      list!.split(',').map((name) => name.trim()),
-    )
-    const own = [...text.matchAll(/^export (?:async )?(?:function|class) (\w+)/gm)].map(
-      ([, name]) => name!,
-    )
-    for (const name of [...lists, ...own])
-      if (name !== '' && !name.startsWith('type ') && !names.has(name))
-        names.set(name, entry.replace('.', 'sluice'))
-  }
-  return names
+/** How to import each name that the entries export, from the first entry that has it. */
+function ownImports(): ReadonlyMap<string, string> {
+  const imports = new Map([['throttlerStorage', "import { throttlerStorage } from '@sluice/nest'"]])
+  for (const { name, isType, entry } of publicNames())
+    if (!imports.has(name))
+      imports.set(name, `import { ${isType ? 'type ' : ''}${name} } from '${entry}'`)
+  return imports
 }

@@ -28,7 +28,14 @@ export const ERROR_CODES = [
   'wait-too-long',
 ] as const
 
-/** The code of an error, each with its heading in `docs/reference/errors.md`. */
+/**
+ * The code of an error, each with its heading in `docs/reference/errors.md`.
+ *
+ * @example
+ * ```ts
+ * const retried: ErrorCode[] = ['store-timeout', 'store-unreachable']
+ * ```
+ */
 export type ErrorCode = (typeof ERROR_CODES)[number]
 
 /** One mistake in a configuration, for programs that show it where it was made. */
@@ -41,7 +48,14 @@ export interface Problem {
   readonly message: string
 }
 
-/** What an error may carry beside its code and its sentence; `transient` is what a breaker needs. */
+/**
+ * What an error may carry beside its code and its sentence; `transient` is what a breaker needs.
+ *
+ * @example
+ * ```ts
+ * throw new SluiceError('store-timeout', 'no answer within 50 ms', { transient: true })
+ * ```
+ */
 export interface SluiceErrorOptions {
   readonly cause?: unknown
   readonly transient?: boolean

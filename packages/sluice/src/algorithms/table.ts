@@ -44,10 +44,24 @@ const rows = {
   }) as AlgorithmRow,
 }
 
-/** The name of an algorithm. */
+/**
+ * The name of an algorithm.
+ *
+ * @example
+ * ```ts
+ * const algorithm: AlgorithmName = 'sliding-window'
+ * ```
+ */
 export type AlgorithmName = keyof typeof rows
 
-/** The names of all algorithms, in the order in which they are documented. */
+/**
+ * The names of all algorithms, in the order in which they are documented.
+ *
+ * @example
+ * ```ts
+ * ALGORITHMS.includes('gcra') // true
+ * ```
+ */
 export const ALGORITHMS = Object.keys(rows) as readonly AlgorithmName[]
 
 const table: Readonly<Record<AlgorithmName, AlgorithmRow>> = rows

@@ -30,14 +30,28 @@ import { degradedSettlements, PENDING, summary, type Settlements } from './settl
 import { SlotRenewals } from './slot-renewals.ts'
 import { takingFrom } from './taking-store.ts'
 
-/** Tokens by kind, weighed by each rule's `weights`; kinds that are not given are 0. */
+/**
+ * Tokens by kind, weighed by each rule's `weights`; kinds that are not given are 0.
+ *
+ * @example
+ * ```ts
+ * const usage: Usage = { input: 900, cached: 400, output: 210 }
+ * ```
+ */
 export interface Usage {
   readonly input?: number
   readonly cached?: number
   readonly output?: number
 }
 
-/** The answer to `reserve`. When it is refused, nothing is held and the id is ''. */
+/**
+ * The answer to `reserve`. When it is refused, nothing is held and the id is ''.
+ *
+ * @example
+ * ```ts
+ * const { allowed, id }: Reservation = await budget.reserve({ team: 'search' }, 1200)
+ * ```
+ */
 export interface Reservation {
   readonly allowed: boolean
   /** Names the reservation in `settle`, `extend` and `cancel`, in any process with the same policy and store. */
@@ -49,7 +63,14 @@ export interface Reservation {
   readonly decision: Decision
 }
 
-/** A slot, or a refusal. It is renewed until `leave`, so that only a crash lets it end. */
+/**
+ * A slot, or a refusal. It is renewed until `leave`, so that only a crash lets it end.
+ *
+ * @example
+ * ```ts
+ * const slot: Slot = await budget.enter({ user: '42' })
+ * ```
+ */
 export interface Slot {
   readonly allowed: boolean
   readonly id: string
@@ -58,7 +79,14 @@ export interface Slot {
   leave(): void
 }
 
-/** Reserves, settles and enters on a remote store. */
+/**
+ * Reserves, settles and enters on a remote store.
+ *
+ * @example
+ * ```ts
+ * const spend = async (budget: Budget) => (await budget.reserve({ team: 'search' }, 1200)).allowed
+ * ```
+ */
 export interface Budget {
   /**
    * Holds the estimate on every rule with `hold`, takes a slot of every rule with `concurrency`, and charges every other
@@ -90,7 +118,14 @@ export interface Budget {
   close(): Promise<void>
 }
 
-/** A {@link Budget} in this process's memory, which answers at once. */
+/**
+ * A {@link Budget} in this process's memory, which answers at once.
+ *
+ * @example
+ * ```ts
+ * const spend = (budget: SyncBudget) => budget.reserve({ team: 'search' }, 1200).allowed
+ * ```
+ */
 export interface SyncBudget {
   reserve(attributes: Attributes | string, estimate?: number, isRenewed?: boolean): Reservation
   settle(id: string, actual: number | Usage): Settlements

@@ -21,7 +21,16 @@ import { PolicyBudget, type Budget, type SyncBudget } from './budget.ts'
 /** A rule of a budget: `concurrency` may stand in the place of `limit`. */
 export type BudgetRule = Omit<RuleInCode, 'limit'> & Partial<Pick<RuleInCode, 'limit'>>
 
-/** Options of {@link createBudget}. */
+/**
+ * Options of {@link createBudget}.
+ *
+ * @example
+ * ```ts
+ * const options: BudgetOptions = {
+ *   policy: { name: 'llm', rules: [{ name: 'tokens', by: ['team'], limit: '9000/min', hold: '60s' }] },
+ * }
+ * ```
+ */
 export interface BudgetOptions<S extends Store = Store> extends Omit<DecideOptions, 'store'> {
   /** A policy with at least one rule that has `hold`. */
   readonly policy: { readonly name: string; readonly rules: readonly BudgetRule[] }
@@ -37,7 +46,14 @@ export interface BudgetOptions<S extends Store = Store> extends Omit<DecideOptio
   readonly timers?: Timers
 }
 
-/** The budget of a store: on a memory store it answers at once. */
+/**
+ * The budget of a store: on a memory store it answers at once.
+ *
+ * @example
+ * ```ts
+ * const spend = async (budget: BudgetFor<AsyncStore>) => budget.reserve({ team: 'search' }, 1200)
+ * ```
+ */
 export type BudgetFor<S extends Store> = S extends SyncStore ? SyncBudget : Budget
 
 const OPTIONS = [

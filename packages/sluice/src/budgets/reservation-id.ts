@@ -16,7 +16,14 @@ const MAX_LENGTH = 8192
 
 const NOT_AN_ID = 'the id is not that of a reservation; pass the id that reserve returned'
 
-/** What an id says. */
+/**
+ * What an id says.
+ *
+ * @example
+ * ```ts
+ * const { policy, units, endsAt }: ReservationData = reservationData(reservation.id)
+ * ```
+ */
 export interface ReservationData {
   /** The id of the holds in the store. */
   readonly hold: string

@@ -2,12 +2,26 @@
 import type { Settled } from '../stores/holds/hold-store.ts'
 import type { Millis } from '../time/clock.ts'
 
-/** What a settlement did in the count of one rule. */
+/**
+ * What a settlement did in the count of one rule.
+ *
+ * @example
+ * ```ts
+ * const text = ({ rule, charged }: SettledRule) => `${rule}: ${charged}`
+ * ```
+ */
 export interface SettledRule extends Settled {
   readonly rule: string
 }
 
-/** The answer to `settle`, `extend` and `cancel`. */
+/**
+ * The answer to `settle`, `extend` and `cancel`.
+ *
+ * @example
+ * ```ts
+ * const { status, charged }: Settlements = await budget.settle(reservation.id, 870)
+ * ```
+ */
 export interface Settlements {
   /**
    * As of the rule whose status says most: settled, late, repeated. `pending`: the store is unreachable, and the

@@ -11,7 +11,14 @@ import { TurnQueue } from './turn-queue.ts'
 import { keyFor, type RequestTarget, type KeyChoice } from './request-key.ts'
 import { readTimers, type ClientTimers } from './timers.ts'
 
-/** Options of {@link adaptive}. */
+/**
+ * Options of {@link adaptive}.
+ *
+ * @example
+ * ```ts
+ * adaptive(fetch, { start: '20/s', maxWait: '10s' })
+ * ```
+ */
 export interface AdaptiveOptions {
   /** Which requests share a learned rate. Default `credential`: same host and same credential. */
   readonly key?: KeyChoice
@@ -25,7 +32,15 @@ export interface AdaptiveOptions {
   readonly timers?: ClientTimers
 }
 
-/** A fetch with its learned rates. */
+/**
+ * A fetch with its learned rates.
+ *
+ * @example
+ * ```ts
+ * const send: AdaptiveFetch = adaptive(fetch, { key: 'host' })
+ * const perSecond = send.rates().get('api.example.com')
+ * ```
+ */
 export interface AdaptiveFetch extends Fetch {
   /** The present rate of each key, in requests per second. */
   rates(): ReadonlyMap<string, number>

@@ -6,7 +6,14 @@ import { isReplayable } from './replayable.ts'
 import { RetryRules } from './retry-rules.ts'
 import { sendWithRetries } from './send-with-retries.ts'
 
-/** The fields that are read from an axios request. */
+/**
+ * The fields that are read from an axios request.
+ *
+ * @example
+ * ```ts
+ * const config: AxiosConfigLike = { method: 'get', url: 'https://api.example.com/things' }
+ * ```
+ */
 export interface AxiosConfigLike {
   readonly method?: string | undefined
   readonly url?: string | undefined
@@ -16,7 +23,14 @@ export interface AxiosConfigLike {
   readonly signal?: unknown
 }
 
-/** The fields that are read from an axios response. */
+/**
+ * The fields that are read from an axios response.
+ *
+ * @example
+ * ```ts
+ * const response: AxiosResponseLike = { status: 429, headers: { 'retry-after': '3' } }
+ * ```
+ */
 export interface AxiosResponseLike {
   readonly status: number
   readonly headers: object

@@ -3,7 +3,14 @@ import type { Millis } from '../time/clock.ts'
 import type { Duration } from '../time/duration.ts'
 import { OptionReader } from '../options/option-reader.ts'
 
-/** Options of {@link backoff}. */
+/**
+ * Options of {@link backoff}.
+ *
+ * @example
+ * ```ts
+ * const waits = [...backoff({ base: '200ms', cap: '5s', attempts: 4, jitter: 'none' })]
+ * ```
+ */
 export interface BackoffOptions {
   /** The upper bound of the first delay. Default 500 ms. */
   readonly base?: Duration

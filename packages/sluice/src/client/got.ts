@@ -4,7 +4,14 @@ import type { PoliteOptions } from './polite-options.ts'
 import { isReplayable } from './replayable.ts'
 import { RetryRules, type Attempt } from './retry-rules.ts'
 
-/** The fields that are read from the argument of got's `calculateDelay`. */
+/**
+ * The fields that are read from the argument of got's `calculateDelay`.
+ *
+ * @example
+ * ```ts
+ * const statusOf = ({ error }: GotRetry) => error.response?.statusCode
+ * ```
+ */
 export interface GotRetry {
   readonly attemptCount: number
   readonly error: {
@@ -18,7 +25,14 @@ export interface GotRetry {
   }
 }
 
-/** The options that {@link politeGot} returns. */
+/**
+ * The options that {@link politeGot} returns.
+ *
+ * @example
+ * ```ts
+ * const options: PoliteGotOptions = politeGot({ attempts: 3 })
+ * ```
+ */
 export interface PoliteGotOptions {
   readonly retry: {
     readonly limit: number

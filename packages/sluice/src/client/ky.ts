@@ -3,7 +3,14 @@ import { polite, type Fetch } from './polite.ts'
 import type { PoliteOptions } from './polite-options.ts'
 import { RetryRules } from './retry-rules.ts'
 
-/** The options that {@link politeKy} returns: a polite fetch in place of ky's retries, and a timeout that covers all attempts. */
+/**
+ * The options that {@link politeKy} returns: a polite fetch in place of ky's retries, and a timeout that covers all attempts.
+ *
+ * @example
+ * ```ts
+ * const options: PoliteKyOptions = politeKy({ attempts: 3 })
+ * ```
+ */
 export interface PoliteKyOptions {
   readonly fetch: Fetch
   readonly retry: 0

@@ -11,7 +11,14 @@ import { TurnQueue } from './turn-queue.ts'
 import { storeGate } from './store-gate.ts'
 import { readTimers, type ClientTimers } from './timers.ts'
 
-/** Options of {@link paced}. */
+/**
+ * Options of {@link paced}.
+ *
+ * @example
+ * ```ts
+ * paced('10/s', { maxWait: '5s', maxQueue: 100 })
+ * ```
+ */
 export interface PacedOptions {
   /** The longest wait for a turn. A call that cannot start within it is rejected at once. Default 1 minute. */
   readonly maxWait?: Duration
@@ -27,7 +34,15 @@ export interface PacedOptions {
   readonly timers?: ClientTimers
 }
 
-/** Options of {@link Paced.wrap}. */
+/**
+ * Options of {@link Paced.wrap}.
+ *
+ * @example
+ * ```ts
+ * const options: WrapOptions<[ids: string[]]> = { cost: (ids) => ids.length }
+ * const load = paced('100/s').wrap((ids: string[]) => ids, options)
+ * ```
+ */
 export interface WrapOptions<A extends unknown[]> {
   /** The units that each call takes. Default 1. */
   readonly cost?: number | ((...args: A) => number)
@@ -35,7 +50,15 @@ export interface WrapOptions<A extends unknown[]> {
   readonly signal?: (...args: A) => AbortSignal | null | undefined
 }
 
-/** Gives calls their turns, first come first served. */
+/**
+ * Gives calls their turns, first come first served.
+ *
+ * @example
+ * ```ts
+ * const pacer: Paced = paced('10/s')
+ * await pacer.take()
+ * ```
+ */
 export interface Paced {
   /** Resolves at this call's turn. Rejects with `wait-too-long`, `queue-full` or the signal's reason. */
   take(cost?: number, options?: { readonly signal?: AbortSignal | null | undefined }): Promise<void>

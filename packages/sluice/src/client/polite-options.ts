@@ -7,7 +7,14 @@ import type { KeyChoice, RequestTarget } from './request-key.ts'
 import type { RetryBudget, RetryBudgetOptions } from './retry-budget.ts'
 import type { ClientTimers } from './timers.ts'
 
-/** Reported before a refused request is sent again. */
+/**
+ * Reported before a refused request is sent again.
+ *
+ * @example
+ * ```ts
+ * polite(fetch, { onRetry: ({ url, wait }: RetryEvent) => console.info(url, 'again in', wait) })
+ * ```
+ */
 export interface RetryEvent {
   readonly method: string
   readonly url: string
@@ -21,7 +28,14 @@ export interface RetryEvent {
   readonly hint: Hint
 }
 
-/** Reported when a request is held back before its first attempt, because of a hint in an earlier response. */
+/**
+ * Reported when a request is held back before its first attempt, because of a hint in an earlier response.
+ *
+ * @example
+ * ```ts
+ * polite(fetch, { onWait: ({ url, wait }: WaitEvent) => console.info(url, 'held back for', wait) })
+ * ```
+ */
 export interface WaitEvent {
   readonly method: string
   readonly url: string
@@ -37,6 +51,11 @@ export interface WaitEvent {
  * - `not-idempotent`: the method is not idempotent, or the option `retry` returned false.
  * - `body`: the body is a stream, which can be read only once.
  * - `server`: the server said not to retry (`X-Should-Retry: false`).
+ *
+ * @example
+ * ```ts
+ * const isOurs = (reason: GiveUpReason) => reason === 'retry-budget' || reason === 'total-time'
+ * ```
  */
 export type GiveUpReason =
   | 'attempts'
@@ -46,7 +65,14 @@ export type GiveUpReason =
   | 'body'
   | 'server'
 
-/** Reported when a refusal is returned to the caller. */
+/**
+ * Reported when a refusal is returned to the caller.
+ *
+ * @example
+ * ```ts
+ * polite(fetch, { onGiveUp: ({ url, reason }: GiveUpEvent) => console.warn(url, reason) })
+ * ```
+ */
 export interface GiveUpEvent {
   readonly reason: GiveUpReason
   readonly method: string
@@ -59,7 +85,15 @@ export interface GiveUpEvent {
   readonly hint: Hint
 }
 
-/** Options of {@link polite} and of the hooks for other HTTP libraries. */
+/**
+ * Options of {@link polite} and of the hooks for other HTTP libraries.
+ *
+ * @example
+ * ```ts
+ * const options: PoliteOptions = { attempts: 5, totalTime: '30s' }
+ * const send = polite(fetch, options)
+ * ```
+ */
 export interface PoliteOptions extends Omit<BackoffOptions, 'attempts'> {
   /** How many times a request is sent at most, including the first. Default 5. */
   readonly attempts?: number

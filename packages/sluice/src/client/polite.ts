@@ -4,7 +4,14 @@ import { isReplayable } from './replayable.ts'
 import { RetryRules, type OutgoingRequest } from './retry-rules.ts'
 import { sendWithRetries } from './send-with-retries.ts'
 
-/** The runtime's fetch, or a function with its signature. */
+/**
+ * The runtime's fetch, or a function with its signature.
+ *
+ * @example
+ * ```ts
+ * const send: Fetch = polite(fetch)
+ * ```
+ */
 export type Fetch = typeof globalThis.fetch
 type Input = Parameters<Fetch>[0]
 type Init = Parameters<Fetch>[1]

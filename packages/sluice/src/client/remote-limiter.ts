@@ -17,10 +17,24 @@ import { readDecision } from './remote-decision.ts'
 import { RemoteFallback, warnOfService, type LocalLimiter } from './remote-fallback.ts'
 import { readTimers, type ClientTimers } from './timers.ts'
 
-/** A {@link Limiter} whose policy only the service knows, so that it cannot describe it. */
+/**
+ * A {@link Limiter} whose policy only the service knows, so that it cannot describe it.
+ *
+ * @example
+ * ```ts
+ * const limiter: RemoteLimiter = remoteLimiter('http://127.0.0.1:8080', { policy: 'api' })
+ * ```
+ */
 export type RemoteLimiter = Omit<Limiter, 'describe' | 'checkNow'>
 
-/** Options of {@link remoteLimiter}. */
+/**
+ * Options of {@link remoteLimiter}.
+ *
+ * @example
+ * ```ts
+ * remoteLimiter('http://127.0.0.1:8080', { policy: 'api', timeout: '100ms' })
+ * ```
+ */
 export interface RemoteLimiterOptions {
   /** The name of the policy. Default: the service's only policy. */
   readonly policy?: string

@@ -4,7 +4,14 @@ import { sha256 } from '../key/sha256.ts'
 import type { HeaderReader } from './hints/quota.ts'
 import type { OptionReader } from '../options/option-reader.ts'
 
-/** The URL and headers of a request. */
+/**
+ * The URL and headers of a request.
+ *
+ * @example
+ * ```ts
+ * const hostOf = ({ url }: RequestTarget): string => new URL(url).host
+ * ```
+ */
 export interface RequestTarget {
   readonly url: string
   readonly headers: HeaderReader
@@ -14,6 +21,12 @@ export interface RequestTarget {
  * Which requests share what is learned of a server: all to the same `host`; all to the same host with the same
  * `credential` (Authorization, X-Api-Key or Cookie); or all for which a function returns the same string. A
  * request with an empty key shares nothing.
+ *
+ * @example
+ * ```ts
+ * const key: KeyChoice = ({ url }) => new URL(url).pathname
+ * polite(fetch, { key })
+ * ```
  */
 export type KeyChoice = 'host' | 'credential' | ((request: RequestTarget) => string)
 

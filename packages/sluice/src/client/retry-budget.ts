@@ -3,7 +3,14 @@ import type { Clock } from '../time/clock.ts'
 import { OptionReader } from '../options/option-reader.ts'
 import { runtimeTimers } from './timers.ts'
 
-/** Options of {@link retryBudget}. */
+/**
+ * Options of {@link retryBudget}.
+ *
+ * @example
+ * ```ts
+ * retryBudget({ share: 0.1, perSecond: 1 })
+ * ```
+ */
 export interface RetryBudgetOptions {
   /** Retries earned by each request. Default 0.1: one retry per ten requests. */
   readonly share?: number
@@ -15,7 +22,16 @@ export interface RetryBudgetOptions {
   readonly clock?: Clock
 }
 
-/** Decides whether a retry is allowed. */
+/**
+ * Decides whether a retry is allowed.
+ *
+ * @example
+ * ```ts
+ * const budget: RetryBudget = retryBudget({ share: 0.1 })
+ * budget.request()
+ * if (budget.retry()) console.log('a retry is allowed')
+ * ```
+ */
 export interface RetryBudget {
   /** Counts a request. Call it once per request, not per attempt. */
   request(): void

@@ -4,7 +4,15 @@ import type { OptionReader } from '../options/option-reader.ts'
 import { MAX_TIMER_MS } from '../time/timers.ts'
 import { onAbort } from './abort-groups.ts'
 
-/** The clocks and timers that a client uses. Default: the runtime's; in tests `fakeTimers()` of `sluice/testing`. */
+/**
+ * The clocks and timers that a client uses. Default: the runtime's; in tests `fakeTimers()` of `sluice/testing`.
+ *
+ * @example
+ * ```ts
+ * const timers: ClientTimers = fakeTimers()
+ * const send = polite(fetch, { timers })
+ * ```
+ */
 export interface ClientTimers {
   /** For durations: never steps backwards. */
   readonly clock: Clock

@@ -35,7 +35,14 @@ export function withLeases(
   return new LeasedStore(store, options, { ...systemEnvironment(), ...environment })
 }
 
-/** See {@link withLeases}. */
+/**
+ * See {@link withLeases}.
+ *
+ * @example
+ * ```ts
+ * const store: LeasedStore = withLeases(redisStore(client))
+ * ```
+ */
 export class LeasedStore implements AsyncStore {
   readonly coordinates = true
   private readonly store: HoldStore

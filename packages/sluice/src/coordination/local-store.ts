@@ -9,7 +9,14 @@ import type { AsyncStore, Check, MaybePromise, SyncStore } from '../stores/store
 import type { Clock } from '../time/clock.ts'
 import type { CoordinationEvent } from './options.ts'
 
-/** Which part of each limit a process may admit. Parts of all processes must add up to 1 at most. */
+/**
+ * Which part of each limit a process may admit. Parts of all processes must add up to 1 at most.
+ *
+ * @example
+ * ```ts
+ * withShares(redisStore(client), { replicas: 4 })
+ * ```
+ */
 export interface LocalOptions {
   /** Processes that share the traffic evenly: each admits the limit divided by them. */
   readonly replicas?: number
@@ -50,7 +57,14 @@ export function withShares(store: HoldStore, options: LocalOptions): SharesStore
   return new SharesStore(store, options)
 }
 
-/** See {@link withShares}. */
+/**
+ * See {@link withShares}.
+ *
+ * @example
+ * ```ts
+ * const store: SharesStore = withShares(redisStore(client), { share: 0.25 })
+ * ```
+ */
 export class SharesStore implements AsyncStore {
   readonly coordinates = true
   private readonly store: HoldStore & Pick<AsyncStore, 'takeNow'>

@@ -9,6 +9,12 @@ import { LeaseStats } from './lease-stats.ts'
 /**
  * A count that changed from one round trip per request to leases (`leasing`) or to counting in this process (`synced`), or
  * back (`strict`). `local`: the share of this process is less than one unit of a limit.
+ *
+ * @example
+ * ```ts
+ * const onEvent = ({ type, key, reason }: CoordinationEvent) => console.info(key, type, reason)
+ * withLeases(redisStore(client), { onEvent })
+ * ```
  */
 export interface CoordinationEvent {
   readonly type: 'leasing' | 'synced' | 'strict' | 'local'
@@ -22,7 +28,14 @@ export interface CoordinationEvent {
   readonly reason: 'demand' | 'near-limit' | 'lost' | 'below-one'
 }
 
-/** How a process leases. */
+/**
+ * How a process leases.
+ *
+ * @example
+ * ```ts
+ * withLeases(redisStore(client), { life: 2000, maxCounts: 10_000 })
+ * ```
+ */
 export interface LeaseOptions {
   /**
    * Milliseconds for which units are leased. A process that crashes leaves its units unused for that long, and after a
@@ -37,7 +50,14 @@ export interface LeaseOptions {
   readonly stats?: LeaseStats
 }
 
-/** How a process adds up its counts with those of others. */
+/**
+ * How a process adds up its counts with those of others.
+ *
+ * @example
+ * ```ts
+ * withSync(redisStore(client), { interval: 100 })
+ * ```
+ */
 export interface SyncOptions {
   /**
    * Milliseconds within which every process has seen what the others took. Should be several round trips: a process whose
@@ -71,7 +91,14 @@ export function checkSyncOptions(options: SyncOptions): void {
     )
 }
 
-/** Time and names, as a seam: simulations bring their own. */
+/**
+ * Time and names, as a seam: simulations bring their own.
+ *
+ * @example
+ * ```ts
+ * const environment: Partial<LeaseEnvironment> = { random: () => 0.5 }
+ * ```
+ */
 export interface LeaseEnvironment {
   readonly clock: Pick<LeaseClock, 'now'>
   readonly timers: Timers

@@ -51,7 +51,14 @@ export function withSync(
   return new SyncedStore(store, options, { ...systemEnvironment(), ...environment })
 }
 
-/** See {@link withSync}. */
+/**
+ * See {@link withSync}.
+ *
+ * @example
+ * ```ts
+ * const store: SyncedStore = withSync(redisStore(client))
+ * ```
+ */
 export class SyncedStore implements AsyncStore {
   readonly coordinates = true
   private readonly store: AsyncStore & HoldStore

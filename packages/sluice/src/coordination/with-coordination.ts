@@ -8,7 +8,14 @@ import { withShares } from './local-store.ts'
 import type { LeaseEnvironment, LeaseOptions } from './options.ts'
 import { withSync } from './synced-store.ts'
 
-/** How the processes of a fleet share counts. */
+/**
+ * How the processes of a fleet share counts.
+ *
+ * @example
+ * ```ts
+ * withCoordination(redisStore(client), { life: 2000, interval: 100, replicas: 4 })
+ * ```
+ */
 export interface CoordinationOptions extends LeaseOptions {
   /** For `synced`: milliseconds within which every process has seen what the others took. Default 100. */
   readonly interval?: Millis
@@ -18,7 +25,15 @@ export interface CoordinationOptions extends LeaseOptions {
   readonly share?: number
 }
 
-/** As {@link LeaseEnvironment}, with the clock of `local` counts. */
+/**
+ * As {@link LeaseEnvironment}, with the clock of `local` counts.
+ *
+ * @example
+ * ```ts
+ * const environment: Partial<CoordinationEnvironment> = { wallClock: fakeClock() }
+ * const store = withCoordination(redisStore(client), {}, environment)
+ * ```
+ */
 export interface CoordinationEnvironment extends LeaseEnvironment {
   readonly wallClock: Clock
 }

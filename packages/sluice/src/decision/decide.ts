@@ -7,7 +7,14 @@ import type { Decision, Skipped } from './decision.ts'
 import { candidateChecks, withCandidates } from './candidates.ts'
 import { StoreDecision, type RuleCheck } from './lazy-decision.ts'
 
-/** One request, ready to be decided: its rules are matched and its keys are built. */
+/**
+ * One request, ready to be decided: its rules are matched and its keys are built.
+ *
+ * @example
+ * ```ts
+ * const request: DecisionRequest = matchPolicy(policy)({ user: '42' })
+ * ```
+ */
 export interface DecisionRequest {
   /** The attributes that the checks were made from: one set, or one per descriptor. Blocks are looked up by them. */
   readonly attributes: readonly Attributes[]
@@ -15,13 +22,36 @@ export interface DecisionRequest {
   readonly skipped: readonly Skipped[]
 }
 
-/** Called after each decision; `elapsed` is how long it took in milliseconds, with fractions, or NaN if it was not measured. */
+/**
+ * Called after each decision; `elapsed` is how long it took in milliseconds, with fractions, or NaN if it was not measured.
+ *
+ * @example
+ * ```ts
+ * const onDecision: OnDecision = ({ allowed, rule }) => console.log(allowed, rule)
+ * createLimiter({ limit: '100/min', onDecision })
+ * ```
+ */
 export type OnDecision = (decision: Decision, request: DecisionRequest, elapsed: Millis) => void
 
-/** Makes the id of a refusal. */
+/**
+ * Makes the id of a refusal.
+ *
+ * @example
+ * ```ts
+ * const identify: IdentifyRefusal = () => crypto.randomUUID()
+ * createLimiter({ limit: '100/min', identify })
+ * ```
+ */
 export type IdentifyRefusal = (decision: Decision, request: DecisionRequest) => string
 
-/** What stands around a decision. */
+/**
+ * What stands around a decision.
+ *
+ * @example
+ * ```ts
+ * const options: DecideOptions = { store, onDecision: ({ allowed }) => console.log(allowed) }
+ * ```
+ */
 export interface DecideOptions {
   readonly store: Store
   /** How long these attributes are still blocked, in milliseconds; undefined when they are not. Asked before anything is counted. */

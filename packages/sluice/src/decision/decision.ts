@@ -7,6 +7,11 @@ import type { Millis } from '../time/clock.ts'
 /**
  * Why a request was allowed or refused: every rule had room, a rule had none, no rule applied, the store could not
  * answer and the rule refuses then, an operator has blocked the caller for a time, or a lockout has after many refusals.
+ *
+ * @example
+ * ```ts
+ * const isOurFault = (reason: Reason): boolean => reason === 'unavailable'
+ * ```
  */
 export type Reason =
   | 'within-limit'
@@ -16,7 +21,15 @@ export type Reason =
   | 'blocked'
   | 'locked-out'
 
-/** The verdict of one rule. */
+/**
+ * The verdict of one rule.
+ *
+ * @example
+ * ```ts
+ * const tight = (outcome: Outcome): boolean => outcome.remaining < outcome.limit.quota / 10
+ * const rules = decision.outcomes.filter(tight)
+ * ```
+ */
 export interface Outcome extends Omit<Verdict, 'appliedLimit'> {
   readonly rule: string
   readonly limit: Limit
@@ -29,14 +42,28 @@ export interface Outcome extends Omit<Verdict, 'appliedLimit'> {
   readonly hidden: boolean
 }
 
-/** A rule whose conditions held but that did not apply. */
+/**
+ * A rule whose conditions held but that did not apply.
+ *
+ * @example
+ * ```ts
+ * for (const { rule, missing } of decision.skipped) console.log(rule, 'was skipped:', missing)
+ * ```
+ */
 export interface Skipped {
   readonly rule: string
   /** The attribute that is not known, or undefined when the key is unlimited. */
   readonly missing?: string
 }
 
-/** What one rule does with a request. Plain data. */
+/**
+ * What one rule does with a request. Plain data.
+ *
+ * @example
+ * ```ts
+ * for (const { rule, effect, text } of limiter.describe({ user: '42' })) console.log(rule, effect, text)
+ * ```
+ */
 export interface RuleDescription {
   readonly rule: string
   /**
@@ -55,7 +82,15 @@ export interface RuleDescription {
   readonly text: string
 }
 
-/** What a limit on trial answered beside the enforced one. */
+/**
+ * What a limit on trial answered beside the enforced one.
+ *
+ * @example
+ * ```ts
+ * for (const { rule, allowed, enforced } of decision.candidates ?? [])
+ *   if (allowed !== enforced) console.log(rule, 'would decide otherwise')
+ * ```
+ */
 export interface Candidate {
   readonly rule: string
   readonly limit: Limit
@@ -67,7 +102,15 @@ export interface Candidate {
   readonly place: number
 }
 
-/** The answer to one request. Durations are whole milliseconds from now, rounded up. */
+/**
+ * The answer to one request. Durations are whole milliseconds from now, rounded up.
+ *
+ * @example
+ * ```ts
+ * const { allowed, remaining, retryAfter }: Decision = limiter.check('user:42')
+ * if (!allowed) console.log(`retry in ${retryAfter} ms`)
+ * ```
+ */
 export interface Decision {
   /** Names this refusal in a journal, if the limiter was given `identify`. */
   readonly id?: string | undefined

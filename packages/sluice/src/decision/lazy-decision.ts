@@ -8,7 +8,14 @@ import type { Check } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
 import type { Candidate, Decision, Outcome, Reason, Skipped } from './decision.ts'
 
-/** A check with the rule that it belongs to. */
+/**
+ * A check with the rule that it belongs to.
+ *
+ * @example
+ * ```ts
+ * const spaces = matchPolicy(policy)({ user: '42' }).checks.map((check: RuleCheck) => check.space)
+ * ```
+ */
 export interface RuleCheck extends Check {
   readonly rule: {
     readonly name: string
@@ -208,7 +215,14 @@ function isAllowed(checks: readonly Check[], verdicts: readonly Verdict[]): bool
   return true
 }
 
-/** What header writers and observers read of an outcome. */
+/**
+ * What header writers and observers read of an outcome.
+ *
+ * @example
+ * ```ts
+ * const tight = visibleOutcomes(decision).filter(({ remaining }: VisibleOutcome) => remaining === 0)
+ * ```
+ */
 export type VisibleOutcome = Pick<
   Outcome,
   | 'rule'

@@ -7,7 +7,14 @@ import type { DecisionRequest, OnDecision } from './decide.ts'
 import type { Decision } from './decision.ts'
 import { visibleOutcomes, type RuleCheck, type VisibleOutcome } from './lazy-decision.ts'
 
-/** A key that has crossed a threshold of a rule. */
+/**
+ * A key that has crossed a threshold of a rule.
+ *
+ * @example
+ * ```ts
+ * const text = ({ rule, key, threshold }: ThresholdEvent) => `${key}: ${threshold} % of ${rule}`
+ * ```
+ */
 export interface ThresholdEvent {
   readonly rule: string
   /** The key as the store knows it. */
@@ -24,7 +31,14 @@ export interface ThresholdEvent {
   readonly quietUntil: Millis
 }
 
-/** What a settlement of a budget charged in one count. */
+/**
+ * What a settlement of a budget charged in one count.
+ *
+ * @example
+ * ```ts
+ * const inDebt = ({ debt }: SettledCheck): boolean => debt > 0
+ * ```
+ */
 export interface SettledCheck {
   readonly check: RuleCheck
   readonly charged: number
@@ -34,10 +48,25 @@ export interface SettledCheck {
   readonly at: Millis
 }
 
-/** Called after each settlement that charged something. It must not throw. */
+/**
+ * Called after each settlement that charged something. It must not throw.
+ *
+ * @example
+ * ```ts
+ * const onSettled: OnSettled = (settled) => console.log(settled.map(({ charged }) => charged))
+ * ```
+ */
 export type OnSettled = (settled: readonly SettledCheck[], attributes: Attributes) => void
 
-/** Observes decisions and, of budgets, settlements: `createBudget({ policy, onDecision: watch, onSettled: watch.settled })`. */
+/**
+ * Observes decisions and, of budgets, settlements: `createBudget({ policy, onDecision: watch, onSettled: watch.settled })`.
+ *
+ * @example
+ * ```ts
+ * const watch: ThresholdWatch = watchThresholds((event) => notify(event))
+ * createLimiter({ policy, onDecision: watch })
+ * ```
+ */
 export interface ThresholdWatch extends OnDecision {
   readonly settled: OnSettled
 }

@@ -8,7 +8,14 @@ import { checkOptionNames } from '../options/unknown-option.ts'
 import { memoizeRecent } from './memoize-recent.ts'
 import { warnOnce, type HttpWarning, type Warn } from './warnings.ts'
 
-/** How the client's address is found. */
+/**
+ * How the client's address is found.
+ *
+ * @example
+ * ```ts
+ * rateLimit({ limit: '100/min', address: { trustedProxies: ['10.0.0.0/8'] } })
+ * ```
+ */
 export interface AddressOptions {
   /** Default: none, so the address is the peer's. */
   readonly trustedProxies?: TrustedProxies
@@ -20,7 +27,14 @@ export interface AddressOptions {
   readonly ipv4Prefix?: number
 }
 
-/** Where a request comes from. Both are first addresses of networks, so that policies can compare them. */
+/**
+ * Where a request comes from. Both are first addresses of networks, so that policies can compare them.
+ *
+ * @example
+ * ```ts
+ * const { ip, network }: Address = clientAddress().of('203.0.113.7')
+ * ```
+ */
 export interface Address {
   /** What names the client: an IPv4 address, or the /56 of an IPv6 address. Undefined when there is no address. */
   readonly ip: string | undefined
@@ -28,7 +42,15 @@ export interface Address {
   readonly network: string | undefined
 }
 
-/** Finds the client's address. */
+/**
+ * Finds the client's address.
+ *
+ * @example
+ * ```ts
+ * const address: ClientAddress = clientAddress({ trustedProxies: 'loopback' })
+ * const { ip } = address.of('127.0.0.1', '203.0.113.7')
+ * ```
+ */
 export interface ClientAddress {
   /** The field to hand to `of`, in lower case; null when no proxy is trusted. */
   readonly header: string | null

@@ -18,7 +18,17 @@ import {
 } from './options.ts'
 import { RequestGuard } from './request-guard.ts'
 
-/** A limit or a policy, where to count, and everything else, in one object. */
+/**
+ * A limit or a policy, where to count, and everything else, in one object.
+ *
+ * @example
+ * ```ts
+ * const options: RateLimitOptions<Request> = {
+ *   limit: '100/min',
+ *   user: (request) => request.headers.get('x-user'),
+ * }
+ * ```
+ */
 export type RateLimitOptions<Q, S = unknown> = Omit<LimiterSettings, 'onDecision'> &
   (LimitOption | PolicyOption) &
   HttpOptions<Q, S>

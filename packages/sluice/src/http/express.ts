@@ -7,7 +7,15 @@ import { handle, sendByNode, type NodeFlow } from './node-middleware.ts'
 import type { AnyBudget } from './held-requests.ts'
 import type { AnyLimiter, HttpOptions } from './options.ts'
 
-/** What is used of Express's `Request`. For the rest, write its type: `user: (request: Request) => …`. */
+/**
+ * What is used of Express's `Request`. For the rest, write its type: `user: (request: Request) => …`.
+ *
+ * @example
+ * ```ts
+ * const user = (request: ExpressRequest) => request.headers['x-user']?.toString()
+ * app.use(rateLimit({ limit: '100/min', user }))
+ * ```
+ */
 export interface ExpressRequest extends NodeRequest {
   readonly baseUrl: string
   readonly originalUrl: string

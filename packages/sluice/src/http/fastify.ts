@@ -6,7 +6,15 @@ import { handle, type NodeFlow } from './node-middleware.ts'
 import type { AnyBudget } from './held-requests.ts'
 import type { AnyLimiter, HttpOptions } from './options.ts'
 
-/** What is used of Fastify's request. For the rest, write its type: `user: (request: FastifyRequest) => …`. */
+/**
+ * What is used of Fastify's request. For the rest, write its type: `user: (request: FastifyRequest) => …`.
+ *
+ * @example
+ * ```ts
+ * const user = (request: FastifyRequest) => request.headers['x-user']?.toString()
+ * app.addHook('onRequest', rateLimit({ limit: '100/min', user }))
+ * ```
+ */
 export interface FastifyRequest {
   readonly raw: NodeRequest
   readonly headers: NodeRequest['headers']
@@ -15,7 +23,14 @@ export interface FastifyRequest {
   readonly routeOptions: { readonly url?: string | undefined }
 }
 
-/** What is used of Fastify's reply. */
+/**
+ * What is used of Fastify's reply.
+ *
+ * @example
+ * ```ts
+ * const isOver = (reply: FastifyReply): boolean => reply.sent
+ * ```
+ */
 export interface FastifyReply {
   readonly raw: NodeResponse
   readonly sent: boolean
@@ -24,7 +39,15 @@ export interface FastifyReply {
   code(status: number): { send(body: string): unknown }
 }
 
-/** A hook such as `onRequest` or `preHandler`. */
+/**
+ * A hook such as `onRequest` or `preHandler`.
+ *
+ * @example
+ * ```ts
+ * const hook: Hook<FastifyRequest, FastifyReply> = rateLimit({ limit: '100/min' })
+ * app.addHook('onRequest', hook)
+ * ```
+ */
 export type Hook<Q, S> = (request: Q, reply: S, done: (error?: Error) => void) => void
 
 /**

@@ -16,7 +16,15 @@ import { countHeaders } from './identity.ts'
 import type { AnyBudget } from './held-requests.ts'
 import type { AnyLimiter, HttpOptions } from './options.ts'
 
-/** A fetch handler; the rest is what the runtime adds. */
+/**
+ * A fetch handler; the rest is what the runtime adds.
+ *
+ * @example
+ * ```ts
+ * const handler: Handler<[]> = () => new Response('ok')
+ * const limited = rateLimit({ limit: '100/min', address: { header: 'cf-connecting-ip' } })(handler)
+ * ```
+ */
 export type Handler<A extends unknown[]> = (request: Request, ...rest: A) => MaybePromise<Response>
 
 /**

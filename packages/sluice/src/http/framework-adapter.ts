@@ -1,7 +1,17 @@
 // How the core reads a framework's request and writes its response: one object per framework, none per request.
 import type { FieldAccess } from './headers/dialect.ts'
 
-/** Reads requests and writes header fields. No method may throw for a well-formed request. */
+/**
+ * Reads requests and writes header fields. No method may throw for a well-formed request.
+ *
+ * @example
+ * ```ts
+ * const adapter: FrameworkAdapter<IncomingMessage, ServerResponse> = {
+ *   ...nodeAdapter,
+ *   route: (request) => request.headers['x-route']?.toString(),
+ * }
+ * ```
+ */
 export interface FrameworkAdapter<Q, S> extends FieldAccess<S> {
   /** The address at the other end of the connection; undefined where there is none, as on a Unix socket. */
   peerAddress(request: Q): string | undefined

@@ -1,14 +1,28 @@
 // Reads calls of gRPC and writes metadata: one request in the shape of the core.
 import type { FrameworkAdapter } from './framework-adapter.ts'
 
-/** What is used of grpc-js's `Metadata`. */
+/**
+ * What is used of grpc-js's `Metadata`.
+ *
+ * @example
+ * ```ts
+ * const userOf = (metadata: GrpcMetadata) => metadata.get('x-user')[0]?.toString()
+ * ```
+ */
 export interface GrpcMetadata {
   get(name: string): readonly (string | Uint8Array)[]
   set(name: string, value: string | Uint8Array): void
   clone(): GrpcMetadata
 }
 
-/** What is used of the call that grpc-js hands to an interceptor. */
+/**
+ * What is used of the call that grpc-js hands to an interceptor.
+ *
+ * @example
+ * ```ts
+ * const peerOf = (call: GrpcCall): string => call.getPeer()
+ * ```
+ */
 export interface GrpcCall {
   getPeer(): string
   /** Takes a `GrpcStatus`; grpc-js declares its own type there, which fits and is not imported. */
@@ -22,7 +36,14 @@ export interface GrpcStatus {
   metadata?: GrpcMetadata | null
 }
 
-/** A call, for the functions of the application. */
+/**
+ * A call, for the functions of the application.
+ *
+ * @example
+ * ```ts
+ * const user = ({ metadata }: GrpcRequest) => metadata.get('x-user')[0]?.toString()
+ * ```
+ */
 export class GrpcRequest {
   /** The method in full, such as `/shop.Orders/List`. */
   readonly path: string

@@ -17,7 +17,14 @@ import type { RefusalAction, RequestGuard } from './request-guard.ts'
 
 export type { GrpcCall, GrpcMetadata, GrpcRequest } from './grpc-adapter.ts'
 
-/** An interceptor of a server, which creates calls of its class. */
+/**
+ * An interceptor of a server, which creates calls of its class.
+ *
+ * @example
+ * ```ts
+ * const limit: GrpcInterceptor<ServerInterceptingCall> = rateLimit(ServerInterceptingCall, limiter)
+ * ```
+ */
 export type GrpcInterceptor<C> = (method: { readonly path: string }, call: GrpcCall) => C
 
 /**

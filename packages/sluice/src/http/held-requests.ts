@@ -3,7 +3,14 @@ import type { Decision } from '../decision/decision.ts'
 import type { Attributes, PolicyInCode } from '../policy/policy.ts'
 import { isPromise, type MaybePromise } from '../stores/store.ts'
 
-/** What is used of a budget of `sluice/budgets`, on any store. */
+/**
+ * What is used of a budget of `sluice/budgets`, on any store.
+ *
+ * @example
+ * ```ts
+ * const limits = (budget: AnyBudget) => rateLimit(budget)
+ * ```
+ */
 export interface AnyBudget {
   reserve(
     attributes: Attributes | string,
@@ -24,7 +31,14 @@ export interface AnyBudget {
   countFailure(attributes: Attributes | string): MaybePromise<void>
 }
 
-/** What one request holds. The first end counts. */
+/**
+ * What one request holds. The first end counts.
+ *
+ * @example
+ * ```ts
+ * const settleWith = (held: HeldRequest, tokens: number) => held.end(tokens)
+ * ```
+ */
 export interface HeldRequest {
   /** The request is over. Charges what it really cost; by default what was estimated. */
   end(actual?: number): MaybePromise<void>

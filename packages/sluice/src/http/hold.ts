@@ -22,7 +22,14 @@ export function hold(delay: Millis, then: () => void): () => void {
   return () => clearTimeout(timer)
 }
 
-/** What is used of a response, or a socket, to notice that the client closed the connection. */
+/**
+ * What is used of a response, or a socket, to notice that the client closed the connection.
+ *
+ * @example
+ * ```ts
+ * const closable: Closable = response // of node:http
+ * ```
+ */
 export interface Closable {
   readonly closed: boolean
   once(event: 'close', listener: () => void): unknown

@@ -12,7 +12,15 @@ import { nodeAdapter } from './node-adapter.ts'
 import type { AnyBudget } from './held-requests.ts'
 import type { AnyLimiter, HttpOptions } from './options.ts'
 
-/** What is used of Hono's context. For the rest, write its type: `user: (context: Context) => …`. */
+/**
+ * What is used of Hono's context. For the rest, write its type: `user: (context: Context) => …`.
+ *
+ * @example
+ * ```ts
+ * const user = (context: HonoContext) => context.req.header('x-user')
+ * app.use(rateLimit({ limit: '100/min', user }))
+ * ```
+ */
 export interface HonoContext {
   readonly req: {
     readonly raw: Request

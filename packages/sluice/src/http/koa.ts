@@ -9,7 +9,15 @@ import { onEnd } from './node-middleware.ts'
 import type { AnyBudget } from './held-requests.ts'
 import type { AnyLimiter, HttpOptions } from './options.ts'
 
-/** What is used of Koa's context. For the rest, write its type: `user: (context: Context) => …`. */
+/**
+ * What is used of Koa's context. For the rest, write its type: `user: (context: Context) => …`.
+ *
+ * @example
+ * ```ts
+ * const user = (context: KoaContext) => context.get('x-user')
+ * app.use(rateLimit({ limit: '100/min', user }))
+ * ```
+ */
 export interface KoaContext {
   readonly req: NodeRequest
   readonly res: NodeResponse

@@ -1,7 +1,14 @@
 // Frees a slot when the response is over: sent, aborted or cancelled, whichever comes first.
 import type { Closable } from './hold.ts'
 
-/** What is used of a slot of a budget. `leave` frees it once, however often it is called. */
+/**
+ * What is used of a slot of a budget. `leave` frees it once, however often it is called.
+ *
+ * @example
+ * ```ts
+ * const slot: Leavable = await budget.enter({ user: '42' })
+ * ```
+ */
 export interface Leavable {
   leave(): void
 }

@@ -5,7 +5,14 @@ import { isPromise, type MaybePromise } from '../stores/store.ts'
 import type { Duration } from '../time/duration.ts'
 import type { Limiter, SyncLimiter } from '../limiter/limiter.ts'
 
-/** The numbers of {@link loginPolicy}. All of them count failures, if successes are given back. */
+/**
+ * The numbers of {@link loginPolicy}. All of them count failures, if successes are given back.
+ *
+ * @example
+ * ```ts
+ * loginPolicy({ perAccount: '5/15min', perAddress: '10/15min' })
+ * ```
+ */
 export interface LoginLimits {
   /** Default: `login`. */
   readonly name?: string

@@ -23,7 +23,15 @@ export interface NodeResponse {
   removeListener(event: 'close', listener: () => void): unknown
 }
 
-/** Reads and writes Node's own objects. Spread it to build an adapter of your own. */
+/**
+ * Reads and writes Node's own objects. Spread it to build an adapter of your own.
+ *
+ * @example
+ * ```ts
+ * const adapter = { ...nodeAdapter, path: () => '/fixed' }
+ * const guard = createRequestGuard(adapter, { limit: '100/min' })
+ * ```
+ */
 export const nodeAdapter: FrameworkAdapter<NodeRequest, NodeResponse> = {
   peerAddress: (request) => request.socket.remoteAddress,
   header: (request, name) => fieldString(request.headers[name]),

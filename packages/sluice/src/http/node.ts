@@ -8,7 +8,14 @@ import type { AnyLimiter, HttpOptions } from './options.ts'
 export { PRIORITIES, type Priority, type PriorityOptions } from './priority.ts'
 export { shed, type Shedder, type ShedLoad, type ShedOptions } from './shed.ts'
 
-/** Goes on with `next`, or sends the refusal. */
+/**
+ * Goes on with `next`, or sends the refusal.
+ *
+ * @example
+ * ```ts
+ * const limit: Middleware<IncomingMessage, ServerResponse> = rateLimit({ limit: '100/min' })
+ * ```
+ */
 export type Middleware<Q, S> = (request: Q, response: S, next: Next) => void
 
 /**

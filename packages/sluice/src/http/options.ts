@@ -11,10 +11,24 @@ import type { DialectName } from './headers/dialects.ts'
 import type { ProblemDetails } from './problem.ts'
 import type { HttpWarning } from './warnings.ts'
 
-/** The caller's identity, or nothing when it is not known. To read a header field, use `fromHeader`. */
+/**
+ * The caller's identity, or nothing when it is not known. To read a header field, use `fromHeader`.
+ *
+ * @example
+ * ```ts
+ * const user: Identify<Request> = (request) => request.headers.get('x-user')
+ * ```
+ */
 export type Identify<Q> = (request: Q) => MaybePromise<string | number | null | undefined>
 
-/** A response that has been sent, at least its head. */
+/**
+ * A response that has been sent, at least its head.
+ *
+ * @example
+ * ```ts
+ * const refundNotFound = ({ status, cost }: Answered<unknown, unknown>) => (status === 404 ? 0 : cost)
+ * ```
+ */
 export interface Answered<Q, S> {
   readonly status: number
   readonly request: Q
@@ -24,10 +38,24 @@ export interface Answered<Q, S> {
   readonly cost: number
 }
 
-/** The client's address, or a list such as X-Forwarded-For, of which the last entry counts. */
+/**
+ * The client's address, or a list such as X-Forwarded-For, of which the last entry counts.
+ *
+ * @example
+ * ```ts
+ * const address: AddressFunction<Request> = (request) => request.headers.get('cf-connecting-ip')
+ * ```
+ */
 export type AddressFunction<Q> = (request: Q) => string | readonly string[] | null | undefined
 
-/** What an application may change about a reply. Whatever is left out stays as it is. */
+/**
+ * What an application may change about a reply. Whatever is left out stays as it is.
+ *
+ * @example
+ * ```ts
+ * const reply: CustomReply = { status: 503, body: { error: 'busy' } }
+ * ```
+ */
 export interface CustomReply {
   readonly status?: number
   /** Added to the fields of the reply; a field of the same name is replaced. */
@@ -36,10 +64,24 @@ export interface CustomReply {
   readonly body?: unknown
 }
 
-/** What `onRefused` may return: changes of the reply, a Response where the framework takes one, or `'handled'`. */
+/**
+ * What `onRefused` may return: changes of the reply, a Response where the framework takes one, or `'handled'`.
+ *
+ * @example
+ * ```ts
+ * const reply: OnRefusedResult = { body: { error: 'slow down' } }
+ * ```
+ */
 export type OnRefusedResult = CustomReply | Response | 'handled' | undefined
 
-/** Every option of `rateLimit` beside those of `createLimiter`. */
+/**
+ * Every option of `rateLimit` beside those of `createLimiter`.
+ *
+ * @example
+ * ```ts
+ * const options: HttpOptions<Request> = { user: fromHeader('x-user'), headers: 'draft-7' }
+ * ```
+ */
 export interface HttpOptions<Q, S = unknown> {
   readonly user?: Identify<Q>
   /** The attribute is the hash of what this returns, see `apiKeyHash`: keys never hold secrets. */
@@ -116,7 +158,14 @@ export interface HttpOptions<Q, S = unknown> {
   readonly onWarning?: (warning: HttpWarning) => void
 }
 
-/** Any limiter: of this library, or one like it. */
+/**
+ * Any limiter: of this library, or one like it.
+ *
+ * @example
+ * ```ts
+ * const limits = (limiter: AnyLimiter) => rateLimit(limiter)
+ * ```
+ */
 export type AnyLimiter = Pick<Limiter, 'check' | 'refund'> | Pick<SyncLimiter, 'check' | 'refund'>
 
 /** Accepted values by option. */

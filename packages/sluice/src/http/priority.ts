@@ -4,13 +4,34 @@ import { memoizeRecent } from './memoize-recent.ts'
 import { fieldString, type NodeRequest } from './node-adapter.ts'
 import { routeMatcher } from './routes.ts'
 
-/** How important requests are, the first the most. */
+/**
+ * How important requests are, the first the most.
+ *
+ * @example
+ * ```ts
+ * const lowest = PRIORITIES.at(-1) // 'background'
+ * ```
+ */
 export const PRIORITIES = ['critical', 'normal', 'background'] as const
 
-/** How important a request is. */
+/**
+ * How important a request is.
+ *
+ * @example
+ * ```ts
+ * const priority: Priority = 'background'
+ * ```
+ */
 export type Priority = (typeof PRIORITIES)[number]
 
-/** Where the priority of a request comes from. */
+/**
+ * Where the priority of a request comes from.
+ *
+ * @example
+ * ```ts
+ * shed({ routes: { '/health': 'critical', '/reports': 'background' } })
+ * ```
+ */
 export interface PriorityOptions<Q extends NodeRequest = NodeRequest> {
   /** How important a request is; undefined leaves it to `routes` and `header`. */
   readonly priority?: (request: Q) => Priority | undefined

@@ -3,7 +3,15 @@
 /** Why a request is refused: over a limit, blocked, no decision possible, no valid identity, or a failed function of the application. */
 export type RefusalKind = 'over-limit' | 'blocked' | 'unavailable' | 'uncountable' | 'broken'
 
-/** Problem details of a refusal. `violated-policies` is spelled as the draft has it. */
+/**
+ * Problem details of a refusal. `violated-policies` is spelled as the draft has it.
+ *
+ * @example
+ * ```ts
+ * const withSupport = (problem: ProblemDetails) => ({ ...problem, support: 'help@example.com' })
+ * rateLimit({ limit: '100/min', problem: withSupport })
+ * ```
+ */
 export interface ProblemDetails {
   readonly type: string
   readonly title: string

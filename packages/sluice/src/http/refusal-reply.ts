@@ -7,7 +7,14 @@ import { isPromise } from '../stores/store.ts'
 import { wrong, type CustomReply, type HttpOptions } from './options.ts'
 import { problemOf, type ProblemDetails, type RefusalKind } from './problem.ts'
 
-/** A reply that any framework can send. */
+/**
+ * A reply that any framework can send.
+ *
+ * @example
+ * ```ts
+ * const reply: RefusalReply = { status: 429, fields: [['Retry-After', '3']], body: 'Slow down' }
+ * ```
+ */
 export interface RefusalReply {
   readonly status: number
   readonly fields: readonly (readonly [name: string, value: string])[]

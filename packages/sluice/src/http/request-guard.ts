@@ -27,14 +27,28 @@ import { dialectsIn, fieldWriter, type FieldWriter } from './response-fields.ts'
 import { warnOfSilentRules } from './silent-rules.ts'
 import { warnOnce, type Warn } from './warnings.ts'
 
-/** What to do for a refused request: send a reply, send the application's Response, nothing more, or handle an error. */
+/**
+ * What to do for a refused request: send a reply, send the application's Response, nothing more, or handle an error.
+ *
+ * @example
+ * ```ts
+ * const statusOf = (action: RefusalAction) => (action.type === 'reply' ? action.reply.status : null)
+ * ```
+ */
 export type RefusalAction =
   | { readonly type: 'reply'; readonly reply: RefusalReply }
   | { readonly type: 'response'; readonly response: Response; readonly reply: RefusalReply }
   | { readonly type: 'handled' }
   | { readonly type: 'error'; readonly error: unknown; readonly reply: RefusalReply }
 
-/** Decides about requests of one framework. No method throws or rejects. */
+/**
+ * Decides about requests of one framework. No method throws or rejects.
+ *
+ * @example
+ * ```ts
+ * const guard = createRequestGuard(nodeAdapter, limiter) // a RequestGuard for requests of node:http
+ * ```
+ */
 export class RequestGuard<Q extends object, S> implements Settler {
   /** Whether the guard must be told how requests end: each by one call of `answered` or `unanswered`. */
   readonly hasAfter: boolean

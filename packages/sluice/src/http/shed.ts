@@ -6,7 +6,14 @@ import { LoadEstimate } from './load-estimate.ts'
 import type { NodeRequest, NodeResponse } from './node-adapter.ts'
 import { priorityReader, type Priority, type PriorityOptions } from './priority.ts'
 
-/** What `shed` may be told. It needs nothing. */
+/**
+ * What `shed` may be told. It needs nothing.
+ *
+ * @example
+ * ```ts
+ * shed({ onShed: (request, priority) => console.log('shed', priority, request.url) })
+ * ```
+ */
 export interface ShedOptions<Q extends NodeRequest = NodeRequest> extends PriorityOptions<Q> {
   /** Requests that always pass. Default: those for `/health`, `/healthz`, `/livez`, `/readyz`, `/ready` and `/live`. */
   readonly always?: (request: Q) => boolean
@@ -20,7 +27,14 @@ export interface ShedOptions<Q extends NodeRequest = NodeRequest> extends Priori
   readonly timers?: Timers
 }
 
-/** How loaded the server is. */
+/**
+ * How loaded the server is.
+ *
+ * @example
+ * ```ts
+ * const { inFlight, room, pressure }: ShedLoad = shed().load()
+ * ```
+ */
 export interface ShedLoad {
   readonly inFlight: number
   /** Requests that it can have under way; Infinity until it was measured. */
@@ -31,7 +45,15 @@ export interface ShedLoad {
   readonly shed: Readonly<Record<Priority, number>>
 }
 
-/** Middleware that sheds load, and says how loaded the server is. */
+/**
+ * Middleware that sheds load, and says how loaded the server is.
+ *
+ * @example
+ * ```ts
+ * const shedder: Shedder<IncomingMessage, ServerResponse> = shed()
+ * setInterval(() => console.log(shedder.load().pressure), 10_000)
+ * ```
+ */
 export interface Shedder<Q, S> {
   (request: Q, response: S, next: () => void): void
   load(): ShedLoad

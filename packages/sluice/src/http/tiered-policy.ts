@@ -2,7 +2,14 @@
 import { limit, type Limit, type LimitInput } from '../limit/limit.ts'
 import type { LimitOrNone, Policy, Rule } from '../policy/policy.ts'
 
-/** The numbers of {@link tieredPolicy}. */
+/**
+ * The numbers of {@link tieredPolicy}.
+ *
+ * @example
+ * ```ts
+ * tieredPolicy({ perUser: '100/min', plans: { pro: '1000/min' }, perAnonymousAddress: '20/min' })
+ * ```
+ */
 export interface TieredLimits {
   /** Default: `api`. */
   readonly name?: string

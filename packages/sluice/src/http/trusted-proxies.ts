@@ -2,12 +2,24 @@
 import { show, SluiceError } from '../errors.ts'
 import { parseNetwork, type Network } from '../policy/network.ts'
 
-/** A name for networks that many set-ups share. */
+/**
+ * A name for networks that many set-ups share.
+ *
+ * @example
+ * ```ts
+ * const trusted: ProxyPreset[] = ['loopback', 'private']
+ * ```
+ */
 export type ProxyPreset = 'loopback' | 'link-local' | 'private' | 'unix'
 
 /**
  * Who may name the client: networks such as `10.0.0.0/8` and presets, or, when their addresses are not known,
  * a number of proxies that every request is sure to pass.
+ *
+ * @example
+ * ```ts
+ * const proxies: TrustedProxies[] = ['private', ['10.0.0.0/8', 'loopback'], { hops: 1 }]
+ * ```
  */
 export type TrustedProxies = string | readonly string[] | { readonly hops: number }
 

@@ -1,7 +1,14 @@
 // What is allowed but probably a mistake, reported once by code.
 import { helpAt } from '../errors.ts'
 
-/** The codes of warnings, each with its heading in `docs/reference/http/warnings.md`. */
+/**
+ * The codes of warnings, each with its heading in `docs/reference/http/warnings.md`.
+ *
+ * @example
+ * ```ts
+ * const ignored: HttpWarningCode[] = ['address-unknown']
+ * ```
+ */
 export type HttpWarningCode =
   | 'proxy-header-ignored'
   | 'proxy-header-missing'
@@ -21,7 +28,14 @@ export type HttpWarningCode =
   | 'limiter-failed'
   | 'headers-sent'
 
-/** A probable mistake of the set-up; the request itself is in order. */
+/**
+ * A probable mistake of the set-up; the request itself is in order.
+ *
+ * @example
+ * ```ts
+ * rateLimit({ limit: '100/min', onWarning: ({ code, message }: HttpWarning) => notify(code, message) })
+ * ```
+ */
 export interface HttpWarning {
   /** Stable, documented under `docs/reference/http/warnings.md`. */
   readonly code: HttpWarningCode

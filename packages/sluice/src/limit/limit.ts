@@ -10,7 +10,14 @@ import { readWindowKind } from './window-kind.ts'
 
 export { ALGORITHMS, type AlgorithmName }
 
-/** How many units within how long, by which algorithm. Plain data, always valid: made by {@link limit}. */
+/**
+ * How many units within how long, by which algorithm. Plain data, always valid: made by {@link limit}.
+ *
+ * @example
+ * ```ts
+ * const { quota, window, burst }: Limit = limit('100/min') // 100, 60_000, 100
+ * ```
+ */
 export interface Limit extends LimitNumbers {
   readonly algorithm: AlgorithmName
   /** Units per window; 0 refuses every cost above 0. */
@@ -23,6 +30,11 @@ export interface Limit extends LimitNumbers {
 /**
  * A rate as a string: `100/min`, `5/10s`, `1000/1h`. Any string compiles, so that a rate may come from a file;
  * {@link limit} checks it. Editors suggest the literals.
+ *
+ * @example
+ * ```ts
+ * const rate: RateText = process.env['API_RATE'] ?? '100/min'
+ * ```
  */
 export type RateText =
   | '10/s'
@@ -35,10 +47,24 @@ export type RateText =
   // An intersection, because a mere `string` would absorb the literals.
   | (string & Record<never, never>)
 
-/** What a limit is made from: a rate as a string, or its parts. The default algorithm is the token bucket. */
+/**
+ * What a limit is made from: a rate as a string, or its parts. The default algorithm is the token bucket.
+ *
+ * @example
+ * ```ts
+ * const inputs: LimitInput[] = ['100/min', { quota: 100, window: '1min', burst: 20 }]
+ * ```
+ */
 export type LimitInput = RateText | LimitFields | Limit
 
-/** The parts of a limit, each checked by {@link limit}. */
+/**
+ * The parts of a limit, each checked by {@link limit}.
+ *
+ * @example
+ * ```ts
+ * const fields: LimitFields = { quota: 100, window: '1min', burst: 20 }
+ * ```
+ */
 export interface LimitFields {
   readonly quota: number
   /**
@@ -60,7 +86,14 @@ export interface LimitFields {
   readonly stamps?: number
 }
 
-/** What a rate as a string may be combined with. */
+/**
+ * What a rate as a string may be combined with.
+ *
+ * @example
+ * ```ts
+ * limit('100/min', { algorithm: 'sliding-window' })
+ * ```
+ */
 export interface LimitOptions extends Omit<LimitFields, 'quota' | 'window'> {}
 
 /** The most that quota or burst times window may be: twice as much is still an exact number. */

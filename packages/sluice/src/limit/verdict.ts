@@ -7,12 +7,22 @@ import type { Limit } from './limit.ts'
  * What decided: a remote store, this process's memory, units leased from the store, a refusal that is still known,
  * the fallback that counts while the store is unreachable, or the rule itself, which lets everything through
  * (`open`) or refuses everything (`closed`) meanwhile.
+ *
+ * @example
+ * ```ts
+ * const { source } = decision.outcomes[0] ?? {} // 'store', or 'fallback' while it is unreachable
+ * ```
  */
 export type Source = 'store' | 'memory' | 'lease' | 'cache' | 'fallback' | 'open' | 'closed'
 
 /**
  * What a rule does while the store cannot answer: count in this process with a share of the limit, let everything
  * through, or refuse everything.
+ *
+ * @example
+ * ```ts
+ * const rule: Rule = { name: 'login', by: ['ip'], limit: '5/min', onStoreFailure: 'closed' }
+ * ```
  */
 export type OnStoreFailure = 'local' | 'open' | 'closed'
 
@@ -23,7 +33,15 @@ export type OnStoreFailure = 'local' | 'open' | 'closed'
  */
 export type Coordination = 'strict' | 'leased' | 'synced' | 'local' | 'auto'
 
-/** The answer of one limit. Durations are whole milliseconds from the instant of the decision, rounded up. */
+/**
+ * The answer of one limit. Durations are whole milliseconds from the instant of the decision, rounded up.
+ *
+ * @example
+ * ```ts
+ * const [verdict] = await store.take(checks)
+ * if (verdict?.allowed === false) console.log(verdict.retryAfter)
+ * ```
+ */
 export interface Verdict {
   readonly allowed: boolean
   /** The largest cost that would be allowed at the same instant, after this decision. */

@@ -14,7 +14,15 @@ import type { MaybePromise } from '../stores/store.ts'
 import { systemClock, type Clock, type Millis } from '../time/clock.ts'
 import { duration, type Duration } from '../time/duration.ts'
 
-/** A block or an override that was set. */
+/**
+ * A block or an override that was set.
+ *
+ * @example
+ * ```ts
+ * const block: LiveControl = createLimiter({ limit: '100/min' }).block('user:42', '1h')
+ * block.remove()
+ * ```
+ */
 export interface LiveControl {
   /** When it ends, by this process's clock; null: when it is removed. */
   readonly until: Millis | null
@@ -22,7 +30,16 @@ export interface LiveControl {
   remove(): void
 }
 
-/** What a limiter lets an application change while it runs, in this process. */
+/**
+ * What a limiter lets an application change while it runs, in this process.
+ *
+ * @example
+ * ```ts
+ * const limiter = createLimiter({ limit: '100/min' })
+ * limiter.block('user:42', '1h')
+ * limiter.override('default', 'user:7', '1000/min', '1d')
+ * ```
+ */
 export interface LimiterControls {
   /**
    * Refuses every request that matches, with the reason `blocked`, for a time. A string is the attribute `key`.

@@ -26,7 +26,14 @@ import { rememberPolicy } from './policy-behind.ts'
 import type { PolicyLimiter } from './policy-limiter.ts'
 import type { TypedLimiter, TypedSyncLimiter } from './typed-limiter.ts'
 
-/** Options of {@link createLimiter} beside the limit or the policy. */
+/**
+ * Options of {@link createLimiter} beside the limit or the policy.
+ *
+ * @example
+ * ```ts
+ * const settings: LimiterSettings = { hashKeys: true, resilience: { timeout: 50 } }
+ * ```
+ */
 export interface LimiterSettings<S extends Store = Store> {
   /** Where the counts live. Default: this process's memory. */
   readonly store?: S
@@ -47,25 +54,51 @@ export interface LimiterSettings<S extends Store = Store> {
 /**
  * One limit for the attribute `key`, or for the string given to `check`; a function of the attributes chooses one per
  * request. A policy is given instead, not beside it.
+ *
+ * @example
+ * ```ts
+ * const option: LimitOption = { limit: '100/min' }
+ * ```
  */
 export interface LimitOption {
   readonly limit: LimitInput | LimitFunction
   readonly policy?: never
 }
 
-/** A policy of several rules, each with its own limit. */
+/**
+ * A policy of several rules, each with its own limit.
+ *
+ * @example
+ * ```ts
+ * const option: PolicyOption = { policy }
+ * ```
+ */
 export interface PolicyOption<P extends PolicyInCode = PolicyInCode> {
   readonly policy: P
   readonly limit?: never
 }
 
-/** What a limiter is made from: a limit or a policy, and where its counts live. */
+/**
+ * What a limiter is made from: a limit or a policy, and where its counts live.
+ *
+ * @example
+ * ```ts
+ * const options: LimiterOptions = { limit: '100/min', store: redisStore(client) }
+ * ```
+ */
 export type LimiterOptions<
   S extends Store = Store,
   P extends PolicyInCode = PolicyInCode,
 > = LimiterSettings<S> & (LimitOption | PolicyOption<P>)
 
-/** The limiter of a store and a policy: on a {@link SyncStore} it answers at once, with {@link TypedPolicy} by known attributes. */
+/**
+ * The limiter of a store and a policy: on a {@link SyncStore} it answers at once, with {@link TypedPolicy} by known attributes.
+ *
+ * @example
+ * ```ts
+ * const limiter: LimiterFor<AsyncStore, Policy> = createLimiter({ policy, store: redisStore(client) })
+ * ```
+ */
 export type LimiterFor<S extends Store, P extends PolicyInCode> = LimiterControls &
   PlainLimiterFor<S, P>
 

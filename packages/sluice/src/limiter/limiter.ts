@@ -3,10 +3,25 @@ import type { Decision, RuleDescription } from '../decision/decision.ts'
 import type { Attributes } from '../policy/policy.ts'
 import type { Millis } from '../time/clock.ts'
 
-/** Pools that paid for a request, by their rules: the `pools` of its decision. */
+/**
+ * Pools that paid for a request, by their rules: the `pools` of its decision.
+ *
+ * @example
+ * ```ts
+ * const pools: PaidPools = { 'per-user': 'credits' }
+ * ```
+ */
 export type PaidPools = Readonly<Record<string, string>>
 
-/** Decides requests. `check('user:42')` is `check({ key: 'user:42' })`. */
+/**
+ * Decides requests. `check('user:42')` is `check({ key: 'user:42' })`.
+ *
+ * @example
+ * ```ts
+ * const limiter: Limiter = createLimiter({ limit: '100/min', store: redisStore(client) })
+ * const { allowed } = await limiter.check('user:42')
+ * ```
+ */
 export interface Limiter {
   /**
    * May this request go on? Charges every rule that applies, or none. An aborted signal ends the wait,
@@ -41,7 +56,15 @@ export interface Limiter {
   close(): Promise<void>
 }
 
-/** A {@link Limiter} on a store that answers at once: no promises. */
+/**
+ * A {@link Limiter} on a store that answers at once: no promises.
+ *
+ * @example
+ * ```ts
+ * const limiter: SyncLimiter = createLimiter({ limit: '100/min' })
+ * const { allowed } = limiter.check('user:42')
+ * ```
+ */
 export interface SyncLimiter {
   check(attributes: Attributes | string, cost?: number): Decision
   peek(attributes: Attributes | string, cost?: number): Decision

@@ -6,7 +6,15 @@ import { parsePolicyInCode } from '../policy/parse.ts'
 import type { Attributes, PolicyInCode } from '../policy/policy.ts'
 import { requireCost, matchRules } from './match-rules.ts'
 
-/** Finds the rules of a policy that apply to some attributes, and makes their checks. */
+/**
+ * Finds the rules of a policy that apply to some attributes, and makes their checks.
+ *
+ * @example
+ * ```ts
+ * const match: PolicyMatcher = matchPolicy(policy)
+ * const { checks } = match({ user: '42' })
+ * ```
+ */
 export type PolicyMatcher = (attributes: Attributes, cost?: number) => DecisionRequest
 
 /**

@@ -4,7 +4,14 @@ import type { AttributesNamed } from '../policy/define-policy.ts'
 import type { Millis } from '../time/clock.ts'
 import type { Limiter, PaidPools, SyncLimiter } from './limiter.ts'
 
-/** A {@link Limiter} of a policy made by `definePolicy`. */
+/**
+ * A {@link Limiter} of a policy made by `definePolicy`.
+ *
+ * @example
+ * ```ts
+ * const ask = (limiter: TypedLimiter<'user' | 'plan'>) => limiter.check({ user: '42', plan: 'pro' })
+ * ```
+ */
 export interface TypedLimiter<A extends string> extends Limiter {
   check(attributes: AttributesNamed<A>, cost?: number, signal?: AbortSignal): Promise<Decision>
   checkNow(attributes: AttributesNamed<A>, cost?: number): Decision | undefined
@@ -19,7 +26,14 @@ export interface TypedLimiter<A extends string> extends Limiter {
   describe(attributes: AttributesNamed<A>, cost?: number): readonly RuleDescription[]
 }
 
-/** A {@link SyncLimiter} of a policy made by `definePolicy`. */
+/**
+ * A {@link SyncLimiter} of a policy made by `definePolicy`.
+ *
+ * @example
+ * ```ts
+ * const ask = (limiter: TypedSyncLimiter<'user'>) => limiter.check({ user: '42' }).allowed
+ * ```
+ */
 export interface TypedSyncLimiter<A extends string> extends SyncLimiter {
   check(attributes: AttributesNamed<A>, cost?: number): Decision
   peek(attributes: AttributesNamed<A>, cost?: number): Decision

@@ -2,10 +2,24 @@
 import type { OnDecision } from '../decision/decide.ts'
 import type { Decision } from '../decision/decision.ts'
 
-/** Attributes of a measurement or a span. */
+/**
+ * Attributes of a measurement or a span.
+ *
+ * @example
+ * ```ts
+ * const attributes: OtelAttributes = { 'ratelimit.policy': 'api', 'ratelimit.degraded': false }
+ * ```
+ */
 export type OtelAttributes = Record<string, string | number | boolean>
 
-/** What is used of a `Meter`. */
+/**
+ * What is used of a `Meter`.
+ *
+ * @example
+ * ```ts
+ * const observe = (meter: OtelMeter) => otelObserver({ meter, policy: 'api' })
+ * ```
+ */
 export interface OtelMeter {
   createCounter(
     name: string,
@@ -17,12 +31,26 @@ export interface OtelMeter {
   ): { record(value: number, attributes?: OtelAttributes): void }
 }
 
-/** What is used of the `trace` API: the span of the present request, if there is one. */
+/**
+ * What is used of the `trace` API: the span of the present request, if there is one.
+ *
+ * @example
+ * ```ts
+ * const observe = (trace: OtelTrace) => otelObserver({ trace })
+ * ```
+ */
 export interface OtelTrace {
   getActiveSpan(): { setAttributes(attributes: OtelAttributes): unknown } | undefined
 }
 
-/** What measurements go to. */
+/**
+ * What measurements go to.
+ *
+ * @example
+ * ```ts
+ * createLimiter({ policy, onDecision: otelObserver({ meter, policy: policy.name }) })
+ * ```
+ */
 export interface OtelOptions {
   readonly meter?: OtelMeter
   readonly trace?: OtelTrace

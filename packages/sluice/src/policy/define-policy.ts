@@ -2,13 +2,34 @@
 import { parsePolicy } from './parse.ts'
 import type { Attributes, Override, Pattern, Policy, Rule, Tiers } from './policy.ts'
 
-/** Attributes of a request, by known names. */
+/**
+ * Attributes of a request, by known names.
+ *
+ * @example
+ * ```ts
+ * const attributes: AttributesNamed<'user' | 'plan'> = { user: '42', plan: 'pro' }
+ * ```
+ */
 export type AttributesNamed<A extends string> = { readonly [K in A]?: Attributes[string] }
 
-/** Conditions on attributes with known names. */
+/**
+ * Conditions on attributes with known names.
+ *
+ * @example
+ * ```ts
+ * const when: ConditionOn<'plan' | 'route'> = { plan: ['free', 'pro'], route: '/api/*' }
+ * ```
+ */
 export type ConditionOn<A extends string> = { readonly [K in A]?: Pattern }
 
-/** A {@link Rule} whose attribute names are known. */
+/**
+ * A {@link Rule} whose attribute names are known.
+ *
+ * @example
+ * ```ts
+ * const rule: TypedRule<'user' | 'plan'> = { name: 'per-user', by: ['user'], limit: '100/min' }
+ * ```
+ */
 export interface TypedRule<A extends string> extends Omit<
   Rule,
   'by' | 'when' | 'tiers' | 'overrides' | 'cost'
@@ -23,7 +44,17 @@ export interface TypedRule<A extends string> extends Omit<
 /** Carries attribute names in a type; has no value. */
 declare const NAMED_ATTRIBUTES: unique symbol
 
-/** A {@link Policy} whose attribute names the compiler knows. */
+/**
+ * A {@link Policy} whose attribute names the compiler knows.
+ *
+ * @example
+ * ```ts
+ * const api: TypedPolicy<'user'> = definePolicy(['user'], {
+ *   name: 'api',
+ *   rules: [{ name: 'per-user', by: ['user'], limit: '100/min' }],
+ * })
+ * ```
+ */
 export interface TypedPolicy<A extends string = string> extends Policy {
   readonly [NAMED_ATTRIBUTES]: A
 }

@@ -3,7 +3,14 @@ import { limitsOf, placerFor } from './compile.ts'
 import type { PlacedLimit } from './placed-limit.ts'
 import type { Policy, Rule } from './policy.ts'
 
-/** One place where a rule counts, with the first of its limits that count there. */
+/**
+ * One place where a rule counts, with the first of its limits that count there.
+ *
+ * @example
+ * ```ts
+ * const spaces = placesOf(policy).map((place: Place) => `${place.rule.name} ${place.space}`)
+ * ```
+ */
 export interface Place extends PlacedLimit {
   readonly rule: Rule
 }

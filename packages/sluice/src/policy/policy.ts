@@ -3,7 +3,14 @@ import type { LimitInput } from '../limit/limit.ts'
 import type { Coordination, OnStoreFailure } from '../limit/verdict.ts'
 import type { Duration } from '../time/duration.ts'
 
-/** What is known of one request. Nothing, null and '' all mean: not known. */
+/**
+ * What is known of one request. Nothing, null and '' all mean: not known.
+ *
+ * @example
+ * ```ts
+ * const attributes: Attributes = { user: '42', plan: 'pro', ip: '203.0.113.7' }
+ * ```
+ */
 export type Attributes = Readonly<Record<string, string | number | boolean | null | undefined>>
 
 /**
@@ -11,6 +18,11 @@ export type Attributes = Readonly<Record<string, string | number | boolean | nul
  * the attribute `ip` a network such as `10.0.0.0/8`, or a list of which one must hold. The object
  * forms say the same without guessing: `{ equals }` takes its text literally, `{ network }` works for
  * any attribute.
+ *
+ * @example
+ * ```ts
+ * const patterns: Pattern[] = ['present', '/exports/*', ['GET', 'HEAD'], { network: '10.0.0.0/8' }]
+ * ```
  */
 export type Pattern =
   | string
@@ -19,36 +31,84 @@ export type Pattern =
   | PatternObject
   | readonly (string | number | boolean | PatternObject)[]
 
-/** A pattern that names its kind. */
+/**
+ * A pattern that names its kind.
+ *
+ * @example
+ * ```ts
+ * const literal: PatternObject = { equals: 'present' } // the text, not the word for "any value"
+ * ```
+ */
 export type PatternObject =
   | { readonly equals: string | number | boolean }
   | { readonly network: string }
 
-/** Attributes by name and what each must be; all must hold. */
+/**
+ * Attributes by name and what each must be; all must hold.
+ *
+ * @example
+ * ```ts
+ * const when: Condition = { plan: 'free', route: '/exports/*', user: 'present' }
+ * ```
+ */
 export type Condition = Readonly<Record<string, Pattern>>
 
-/** A limit, or none at all. */
+/**
+ * A limit, or none at all.
+ *
+ * @example
+ * ```ts
+ * const limits: Record<string, LimitOrNone> = { free: '100/min', internal: 'unlimited' }
+ * ```
+ */
 export type LimitOrNone = LimitInput | 'unlimited'
 
 /**
  * Chooses the limit of a request in code, after overrides and tiers. It must answer at once, and the same for the same
  * attributes. Each distinct value is checked once; an invalid one makes `check` throw `invalid-limit`.
+ *
+ * @example
+ * ```ts
+ * const byPlan: LimitFunction = ({ plan }) => (plan === 'pro' ? '1000/min' : '100/min')
+ * createLimiter({ limit: byPlan })
+ * ```
  */
 export type LimitFunction = (attributes: Attributes) => LimitOrNone
 
-/** The limit chosen by an attribute, such as `plan`. Values that are not listed get the rule's own limit. */
+/**
+ * The limit chosen by an attribute, such as `plan`. Values that are not listed get the rule's own limit.
+ *
+ * @example
+ * ```ts
+ * const tiers: Tiers = { attribute: 'plan', limits: { free: '100/min', pro: '1000/min' } }
+ * ```
+ */
 export interface Tiers {
   readonly attribute: string
   readonly limits: Readonly<Record<string, LimitOrNone>>
 }
 
-/** Another limit for some keys. The first override that matches wins, before the tiers. */
+/**
+ * Another limit for some keys. The first override that matches wins, before the tiers.
+ *
+ * @example
+ * ```ts
+ * const override: Override = { when: { user: '42' }, limit: '5000/min' }
+ * ```
+ */
 export interface Override {
   readonly when: Condition
   readonly limit: LimitOrNone
 }
 
-/** Shuts a key of a rule for a time after many refusals. */
+/**
+ * Shuts a key of a rule for a time after many refusals.
+ *
+ * @example
+ * ```ts
+ * const lockout: Lockout = { after: 10, for: '15min' }
+ * ```
+ */
 export interface Lockout {
   /** Refusals by the rule that lead to a lock. */
   readonly after: number
@@ -62,10 +122,24 @@ export interface Lockout {
   readonly within?: Duration
 }
 
-/** What a rule does with a request over its limit. */
+/**
+ * What a rule does with a request over its limit.
+ *
+ * @example
+ * ```ts
+ * const rule: Rule = { name: 'soft', by: ['user'], limit: '100/min', onExceed: 'mark' }
+ * ```
+ */
 export type OnExceed = 'refuse' | 'mark'
 
-/** One rule: when it applies, whom it counts by, and the limit. */
+/**
+ * One rule: when it applies, whom it counts by, and the limit.
+ *
+ * @example
+ * ```ts
+ * const rule: Rule = { name: 'exports', when: { route: '/exports' }, by: ['user'], limit: '5/h' }
+ * ```
+ */
 export interface Rule {
   readonly name: string
   /** The rule applies only when all of it holds. Default: always. */
@@ -114,7 +188,14 @@ export interface Rule {
   readonly concurrency?: number
 }
 
-/** A pool behind the limit of a rule, such as credits that were bought. It counts by the attributes of the rule. */
+/**
+ * A pool behind the limit of a rule, such as credits that were bought. It counts by the attributes of the rule.
+ *
+ * @example
+ * ```ts
+ * const pool: Pool = { name: 'credits', limit: '5000/30d' }
+ * ```
+ */
 export interface Pool {
   readonly name: string
   readonly limit: LimitInput
@@ -127,18 +208,49 @@ export interface TokenWeights {
   readonly output?: number
 }
 
-/** A named set of rules; a request must pass all that apply. */
+/**
+ * A named set of rules; a request must pass all that apply.
+ *
+ * @example
+ * ```ts
+ * const policy: Policy = {
+ *   name: 'api',
+ *   rules: [{ name: 'per-user', by: ['user'], limit: '100/min' }],
+ * }
+ * ```
+ */
 export interface Policy {
   readonly name: string
   readonly rules: readonly Rule[]
 }
 
-/** A {@link Rule} in code, where a function may choose the limit. */
+/**
+ * A {@link Rule} in code, where a function may choose the limit.
+ *
+ * @example
+ * ```ts
+ * const rule: RuleInCode = {
+ *   name: 'per-user',
+ *   by: ['user'],
+ *   limit: ({ plan }) => (plan === 'pro' ? '1000/min' : '100/min'),
+ * }
+ * ```
+ */
 export interface RuleInCode extends Omit<Rule, 'limit'> {
   readonly limit: LimitInput | LimitFunction
 }
 
-/** A {@link Policy} in code, for `createLimiter`. */
+/**
+ * A {@link Policy} in code, for `createLimiter`.
+ *
+ * @example
+ * ```ts
+ * const policy: PolicyInCode = {
+ *   name: 'api',
+ *   rules: [{ name: 'per-user', by: ['user'], limit: ({ plan }) => (plan === 'pro' ? '9/s' : '1/s') }],
+ * }
+ * ```
+ */
 export interface PolicyInCode {
   readonly name: string
   readonly rules: readonly RuleInCode[]

@@ -11,7 +11,15 @@ const TOPOLOGY_REFRESH: Millis = 100
 /** Milliseconds between two looks of node-redis for the primary; by default it does not look at all. */
 const SENTINEL_SCAN: Millis = 500
 
-/** What {@link ioredisOptions} sets. */
+/**
+ * What {@link ioredisOptions} sets.
+ *
+ * @example
+ * ```ts
+ * const settings: IoredisSettings = ioredisOptions()
+ * const client = new Redis({ host: 'redis.internal', ...settings })
+ * ```
+ */
 export interface IoredisSettings {
   enableOfflineQueue: false
   maxRetriesPerRequest: 0
@@ -21,32 +29,70 @@ export interface IoredisSettings {
   sentinelRetryStrategy: (attempt: number) => Millis
 }
 
-/** What {@link ioredisClusterOptions} sets. */
+/**
+ * What {@link ioredisClusterOptions} sets.
+ *
+ * @example
+ * ```ts
+ * const settings: IoredisClusterSettings = ioredisClusterOptions()
+ * const cluster = new Cluster(nodes, settings)
+ * ```
+ */
 export interface IoredisClusterSettings {
   enableOfflineQueue: false
   clusterRetryStrategy: (attempt: number) => Millis
   redisOptions: IoredisSettings
 }
 
-/** What {@link nodeRedisOptions} sets. */
+/**
+ * What {@link nodeRedisOptions} sets.
+ *
+ * @example
+ * ```ts
+ * const settings: NodeRedisSettings = nodeRedisOptions()
+ * const client = createClient({ url: 'redis://redis.internal', ...settings })
+ * ```
+ */
 export interface NodeRedisSettings {
   disableOfflineQueue: true
   socket: { connectTimeout: Millis; reconnectStrategy: (retries: number) => Millis }
 }
 
-/** What {@link nodeRedisSentinelOptions} sets. */
+/**
+ * What {@link nodeRedisSentinelOptions} sets.
+ *
+ * @example
+ * ```ts
+ * const settings: NodeRedisSentinelSettings = nodeRedisSentinelOptions()
+ * ```
+ */
 export interface NodeRedisSentinelSettings {
   scanInterval: Millis
   nodeClientOptions: NodeRedisSettings
 }
 
-/** What {@link nodeRedisClusterOptions} sets. */
+/**
+ * What {@link nodeRedisClusterOptions} sets.
+ *
+ * @example
+ * ```ts
+ * const settings: NodeRedisClusterSettings = nodeRedisClusterOptions()
+ * const cluster = createCluster({ rootNodes, ...settings })
+ * ```
+ */
 export interface NodeRedisClusterSettings {
   topologyRefreshOnReconnectionAttemptStrategy: Millis
   defaults: NodeRedisSettings
 }
 
-/** What {@link upstashOptions} sets. */
+/**
+ * What {@link upstashOptions} sets.
+ *
+ * @example
+ * ```ts
+ * const settings: UpstashSettings = upstashOptions()
+ * ```
+ */
 export interface UpstashSettings {
   retry: { retries: 0 }
 }

@@ -5,7 +5,14 @@ import { ioredisAdapter, type IoredisLike } from './ioredis.ts'
 import { nodeRedisAdapter, type NodeRedisLike } from './node-redis.ts'
 import { isUpstash, upstashAdapter, type UpstashLike } from './upstash.ts'
 
-/** A client that {@link redisStore} can use. */
+/**
+ * A client that {@link redisStore} can use.
+ *
+ * @example
+ * ```ts
+ * const storeOn = (client: RedisClient) => redisStore(client)
+ * ```
+ */
 export type RedisClient = IoredisLike | NodeRedisLike | GlideLike | UpstashLike
 
 /** How to use a client; undefined if its shape is unknown. */

@@ -1,7 +1,14 @@
 // valkey-glide as the store uses it. It is connected when it is made, and renews its connections by itself.
 import type { ClientAdapter } from './client-adapter.ts'
 
-/** The shape of valkey-glide. */
+/**
+ * The shape of valkey-glide.
+ *
+ * @example
+ * ```ts
+ * const storeOn = (client: GlideLike) => redisStore(client)
+ * ```
+ */
 export interface GlideLike {
   customCommand(args: string[]): Promise<unknown>
 }

@@ -3,7 +3,14 @@ import type { Millis } from '../time/clock.ts'
 import type { ClientAdapter, ClientRisk, DuplicateClient } from './client-adapter.ts'
 import { CONNECT_TIMEOUT, ioredisClusterOptions, ioredisOptions } from './client-options.ts'
 
-/** The shape of ioredis and iovalkey, standalone, Sentinel or Cluster. */
+/**
+ * The shape of ioredis and iovalkey, standalone, Sentinel or Cluster.
+ *
+ * @example
+ * ```ts
+ * const client: IoredisLike = new Redis(ioredisOptions())
+ * ```
+ */
 export interface IoredisLike {
   evalsha(hash: string, keyCount: number, ...keysAndArgs: string[]): Promise<unknown>
   eval(script: string, keyCount: number, ...keysAndArgs: string[]): Promise<unknown>

@@ -2,7 +2,14 @@
 import type { ClientAdapter, DuplicateClient } from './client-adapter.ts'
 import { CONNECT_TIMEOUT } from './client-options.ts'
 
-/** The shape of node-redis: a client, a pool, a Sentinel or a cluster. */
+/**
+ * The shape of node-redis: a client, a pool, a Sentinel or a cluster.
+ *
+ * @example
+ * ```ts
+ * const client: NodeRedisLike = createClient(nodeRedisOptions())
+ * ```
+ */
 export interface NodeRedisLike {
   evalSha(hash: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>
   eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>

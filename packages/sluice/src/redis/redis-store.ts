@@ -24,7 +24,14 @@ import { grouped, shardOfSlot, slotOf } from './slot.ts'
 import { UnconfirmedRefunds } from './unconfirmed-refunds.ts'
 import { warnings, warnOnConsole, type StoreWarning } from './warnings.ts'
 
-/** How the Redis store may differ from its defaults. */
+/**
+ * How the Redis store may differ from its defaults.
+ *
+ * @example
+ * ```ts
+ * redisStore(client, { prefix: 'shop', timeout: 50 })
+ * ```
+ */
 export interface RedisStoreOptions {
   /** What every key begins with. Default `sl:`. */
   readonly prefix?: string

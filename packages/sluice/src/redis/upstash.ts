@@ -2,7 +2,14 @@
 import { SluiceError } from '../errors.ts'
 import type { ClientAdapter, ClientRisk } from './client-adapter.ts'
 
-/** The shape of `@upstash/redis`, and of clients that wrap it such as `@vercel/kv`. */
+/**
+ * The shape of `@upstash/redis`, and of clients that wrap it such as `@vercel/kv`.
+ *
+ * @example
+ * ```ts
+ * const storeOn = (client: UpstashLike) => redisStore(client)
+ * ```
+ */
 export interface UpstashLike {
   evalsha(hash: string, keys: string[], args: string[]): Promise<unknown>
   eval(script: string, keys: string[], args: string[]): Promise<unknown>

@@ -3,7 +3,14 @@ import { helpAt } from '../errors.ts'
 import { limitText, type Limit } from '../limit/limit.ts'
 import type { ClientRisk } from './client-adapter.ts'
 
-/** A risk that is no error. */
+/**
+ * A risk that is no error.
+ *
+ * @example
+ * ```ts
+ * redisStore(client, { onWarning: ({ code, message }: StoreWarning) => notify(code, message) })
+ * ```
+ */
 export interface StoreWarning {
   /** Stable, documented under `docs/reference/redis.md`. */
   readonly code: 'large-sliding-log' | 'server-evicts' | ClientRisk

@@ -4,7 +4,14 @@ import type { Clock, Millis } from '../time/clock.ts'
 import type { OnEvent, ResilienceEvent } from './events.ts'
 import { causeOf } from './failures.ts'
 
-/** When a breaker opens and probes. */
+/**
+ * When a breaker opens and probes.
+ *
+ * @example
+ * ```ts
+ * withResilience(redisStore(client), { breaker: { failures: 5, firstProbe: 1000 } })
+ * ```
+ */
 export interface BreakerOptions {
   /** Consecutive failures that open it. Failures within one millisecond count once: one lost reply fails many requests. Default 5. */
   readonly failures?: number
@@ -21,7 +28,14 @@ export interface BreakerOptions {
 /** Closed: every call goes out. Open: none does. Half-open: one call at a time goes out as a probe. */
 export type BreakerState = 'closed' | 'open' | 'half-open'
 
-/** Why a call has no answer, and when the next one may go out. */
+/**
+ * Why a call has no answer, and when the next one may go out.
+ *
+ * @example
+ * ```ts
+ * const text = ({ cause, retryAfter }: Failure) => `${cause}; again in ${retryAfter} ms`
+ * ```
+ */
 export interface Failure {
   readonly cause: ErrorCode
   /** Until the next probe; at least 1. */

@@ -2,7 +2,14 @@
 import type { ErrorCode } from '../errors.ts'
 import type { Millis } from '../time/clock.ts'
 
-/** The breaker opened: no call goes to the store until the first probe. */
+/**
+ * The breaker opened: no call goes to the store until the first probe.
+ *
+ * @example
+ * ```ts
+ * const wait = ({ nextProbe, at }: OpenedEvent) => nextProbe - at
+ * ```
+ */
 export interface OpenedEvent {
   readonly type: 'opened'
   readonly at: Millis
@@ -14,13 +21,27 @@ export interface OpenedEvent {
   readonly nextProbe: Millis
 }
 
-/** A request goes to the store as a probe. */
+/**
+ * A request goes to the store as a probe.
+ *
+ * @example
+ * ```ts
+ * const event: HalfOpenEvent = { type: 'half-open', at: 9000 }
+ * ```
+ */
 export interface HalfOpenEvent {
   readonly type: 'half-open'
   readonly at: Millis
 }
 
-/** The breaker closed: calls go to the store again. */
+/**
+ * The breaker closed: calls go to the store again.
+ *
+ * @example
+ * ```ts
+ * const event: ClosedEvent = { type: 'closed', at: 9000, openFor: 4000 }
+ * ```
+ */
 export interface ClosedEvent {
   readonly type: 'closed'
   readonly at: Millis
@@ -28,7 +49,14 @@ export interface ClosedEvent {
   readonly openFor: Millis
 }
 
-/** One call was answered without the store. */
+/**
+ * One call was answered without the store.
+ *
+ * @example
+ * ```ts
+ * const event: FallbackEvent = { type: 'fallback', at: 9000, operation: 'take', cause: 'store-timeout' }
+ * ```
+ */
 export interface FallbackEvent {
   readonly type: 'fallback'
   readonly at: Millis
@@ -37,7 +65,14 @@ export interface FallbackEvent {
   readonly cause: ErrorCode
 }
 
-/** The store answered a check that had been given up and answered by the fallback. */
+/**
+ * The store answered a check that had been given up and answered by the fallback.
+ *
+ * @example
+ * ```ts
+ * const event: LateAnswerEvent = { type: 'late-answer', at: 9000, refunded: true }
+ * ```
+ */
 export interface LateAnswerEvent {
   readonly type: 'late-answer'
   readonly at: Millis
@@ -45,7 +80,14 @@ export interface LateAnswerEvent {
   readonly refunded: boolean
 }
 
-/** Everything that {@link ResilienceOptions.onEvent} receives. `at` is this process's monotonic clock. */
+/**
+ * Everything that {@link ResilienceOptions.onEvent} receives. `at` is this process's monotonic clock.
+ *
+ * @example
+ * ```ts
+ * const text = (event: ResilienceEvent) => `${event.type} at ${event.at}`
+ * ```
+ */
 export type ResilienceEvent =
   | OpenedEvent
   | HalfOpenEvent
@@ -53,5 +95,14 @@ export type ResilienceEvent =
   | FallbackEvent
   | LateAnswerEvent
 
-/** Receives events. What it throws or rejects with is dropped: a broken listener must not refuse requests. */
+/**
+ * Receives events. What it throws or rejects with is dropped: a broken listener must not refuse requests.
+ *
+ * @example
+ * ```ts
+ * const onEvent: OnEvent = (event) => {
+ *   if (event.type === 'opened') notify('the store is unreachable', event.cause)
+ * }
+ * ```
+ */
 export type OnEvent = (event: ResilienceEvent) => void

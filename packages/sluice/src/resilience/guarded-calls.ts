@@ -15,7 +15,14 @@ import {
   type Environment,
 } from './options.ts'
 
-/** How calls are guarded. */
+/**
+ * How calls are guarded.
+ *
+ * @example
+ * ```ts
+ * createCallGuard({ timeout: 200, breaker: { failures: 5 } })
+ * ```
+ */
 export interface GuardedCallsOptions {
   /** Milliseconds after which a call is given up. Default 100. */
   readonly timeout?: Millis
@@ -24,7 +31,15 @@ export interface GuardedCallsOptions {
   readonly onEvent?: OnEvent
 }
 
-/** Runs calls under one deadline and one breaker. */
+/**
+ * Runs calls under one deadline and one breaker.
+ *
+ * @example
+ * ```ts
+ * const guard: GuardedCalls = createCallGuard({ timeout: 200 })
+ * const profile = await guard.execute(() => fetchProfile(id))
+ * ```
+ */
 export interface GuardedCalls {
   /**
    * Runs a call. When it fails, takes too long, or the breaker is open, `onFailure` answers; without it, the

@@ -7,7 +7,18 @@ import type { RemoteStore, Store } from '../stores/store.ts'
 import type { BreakerOptions } from './circuit-breaker.ts'
 import type { OnEvent, ResilienceEvent } from './events.ts'
 
-/** What happens when a remote store is slow, unreachable or wrong. */
+/**
+ * What happens when a remote store is slow, unreachable or wrong.
+ *
+ * @example
+ * ```ts
+ * createLimiter({
+ *   limit: '100/min',
+ *   store: redisStore(client),
+ *   resilience: { timeout: 50, replicas: 4 },
+ * })
+ * ```
+ */
 export interface ResilienceOptions {
   /** Milliseconds after which a call is given up. Default: the store's own deadline, else 100. */
   readonly timeout?: Millis
@@ -20,7 +31,14 @@ export interface ResilienceOptions {
   readonly onEvent?: OnEvent
 }
 
-/** Time and chance, as a seam: simulations bring their own. */
+/**
+ * Time and chance, as a seam: simulations bring their own.
+ *
+ * @example
+ * ```ts
+ * const environment: Partial<Environment> = { clock: fakeClock(), random: () => 0.5 }
+ * ```
+ */
 export interface Environment {
   readonly clock: Clock
   readonly timers: Timers

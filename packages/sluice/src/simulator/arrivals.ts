@@ -5,20 +5,36 @@ import { readScenario, type ReadTraffic } from './read-scenario.ts'
 import { Random, zipfRanks } from './random.ts'
 import type { Scenario } from './scenario.ts'
 
-/** One request. The time is in milliseconds since the start, with fractions. */
+/**
+ * One request. The time is in milliseconds since the start, with fractions.
+ *
+ * @example
+ * ```ts
+ * const arrival: Arrival = { at: 12.5, key: 'user-1' }
+ * ```
+ */
 export interface Arrival {
   readonly at: number
   readonly key: string
 }
 
-/** The instant at which every scenario begins: the edge of a minute and of an hour. */
+/**
+ * The instant at which every scenario begins: the edge of a minute and of an hour.
+ *
+ * @example
+ * ```ts
+ * const startsAt = new Date(START) // 2027-01-15T08:00:00.000Z
+ * ```
+ */
 export const START: Millis = 1_800_000_000_000
 
 /**
  * The first tries of all callers of a scenario, in order of time. Retries depend on decisions and are not among them.
  *
  * @example
+ * ```ts
  * const arrivals = arrivalsOf({ lasts: '60s', limit: '10/s', traffic: [{ shape: 'poisson', rate: '20/s' }] })
+ * ```
  */
 export function arrivalsOf(scenario: Scenario): Arrival[] {
   const { traffic, limit, seed } = readScenario(scenario)

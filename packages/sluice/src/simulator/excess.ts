@@ -3,7 +3,14 @@ import { algorithmOf } from '../algorithms/table.ts'
 import type { Limit } from '../limit/limit.ts'
 import type { Millis } from '../time/clock.ts'
 
-/** Units of one key that were admitted at an instant. Records are given in order of time. */
+/**
+ * Units of one key that were admitted at an instant. Records are given in order of time.
+ *
+ * @example
+ * ```ts
+ * const admitted: Admitted[] = [{ at: 0, cost: 60 }, { at: 500, cost: 60 }]
+ * ```
+ */
 export interface Admitted {
   readonly at: Millis
   readonly cost: number

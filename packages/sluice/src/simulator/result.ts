@@ -4,7 +4,14 @@ import type { Source } from '../limit/verdict.ts'
 import type { Millis } from '../time/clock.ts'
 import type { ModeName } from './scenario.ts'
 
-/** The result of one simulation. */
+/**
+ * The result of one simulation.
+ *
+ * @example
+ * ```ts
+ * const { allowed, ideal, excess }: SimulationResult = await simulate(scenario)
+ * ```
+ */
 export interface SimulationResult {
   readonly name: string
   readonly seed: number
@@ -42,7 +49,15 @@ export interface SimulationResult {
   readonly keys: KeyCounts
 }
 
-/** One promise of a mode: at most so many units beyond the limit in any span. */
+/**
+ * One promise of a mode: at most so many units beyond the limit in any span.
+ *
+ * @example
+ * ```ts
+ * const { bounds } = await simulate(scenario)
+ * const broken = bounds.filter((bound: Bound) => !bound.holds)
+ * ```
+ */
 export interface Bound {
   readonly about: string
   readonly units: number
@@ -50,7 +65,14 @@ export interface Bound {
   readonly holds: boolean
 }
 
-/** Milliseconds that decisions took. */
+/**
+ * Milliseconds that decisions took.
+ *
+ * @example
+ * ```ts
+ * const { p50, p99 }: Latency = (await simulate(scenario)).latency
+ * ```
+ */
 export interface Latency {
   readonly mean: number
   readonly p50: number
@@ -58,7 +80,14 @@ export interface Latency {
   readonly max: number
 }
 
-/** Requests per step of time; the first step begins with the simulation. */
+/**
+ * Requests per step of time; the first step begins with the simulation.
+ *
+ * @example
+ * ```ts
+ * const { step, allowed }: Timeline = (await simulate(scenario)).timeline
+ * ```
+ */
 export interface Timeline {
   readonly step: Millis
   readonly demand: readonly number[]
@@ -67,7 +96,14 @@ export interface Timeline {
   readonly ideal: readonly number[]
 }
 
-/** What became of the keys. */
+/**
+ * What became of the keys.
+ *
+ * @example
+ * ```ts
+ * const { count, hit }: KeyCounts = (await simulate(scenario)).keys
+ * ```
+ */
 export interface KeyCounts {
   readonly count: number
   /** Keys that were refused at least once. */
@@ -76,7 +112,14 @@ export interface KeyCounts {
   readonly worst: readonly KeyCount[]
 }
 
-/** What became of one key. */
+/**
+ * What became of one key.
+ *
+ * @example
+ * ```ts
+ * const text = ({ key, refused, requests }: KeyCount) => `${key}: ${refused} of ${requests} refused`
+ * ```
+ */
 export interface KeyCount {
   readonly key: string
   readonly requests: number

@@ -7,10 +7,22 @@ import type { Duration } from '../time/duration.ts'
  * How the pods decide together. `strict`: by the shared store; `leased`: by units taken from it in advance; `auto`:
  * strict, and leased while a key is hot; `synced`: each by its copy of the counts, added up now and then; `local`: each by its share of the limit; `per-pod`: each
  * by the whole limit; `drop`: at random, by an estimate of the fleet's rate.
+ *
+ * @example
+ * ```ts
+ * const mode: ModeName = 'leased'
+ * ```
  */
 export type ModeName = 'strict' | 'leased' | 'auto' | 'synced' | 'local' | 'per-pod' | 'drop'
 
-/** Every mode, in the order of reports. */
+/**
+ * Every mode, in the order of reports.
+ *
+ * @example
+ * ```ts
+ * for (const mode of MODE_NAMES) console.log(mode, (await simulate({ ...scenario, mode })).excess)
+ * ```
+ */
 export const MODE_NAMES: readonly ModeName[] = [
   'strict',
   'leased',
@@ -21,7 +33,17 @@ export const MODE_NAMES: readonly ModeName[] = [
   'drop',
 ]
 
-/** One simulation: a limit, the traffic, and the fleet that decides. */
+/**
+ * One simulation: a limit, the traffic, and the fleet that decides.
+ *
+ * @example
+ * ```ts
+ * const scenario: Scenario = {
+ *   ...{ lasts: '60s', limit: '100/s', mode: 'leased', pods: 4 },
+ *   traffic: [{ shape: 'poisson', rate: '150/s' }],
+ * }
+ * ```
+ */
 export interface Scenario {
   readonly name?: string
   /** What the scenario shows, in a sentence. */
@@ -41,10 +63,24 @@ export interface Scenario {
   readonly faults?: readonly Fault[]
 }
 
-/** How requests find a pod; `skewed` is the share of the first pod, from 0 to 1. */
+/**
+ * How requests find a pod; `skewed` is the share of the first pod, from 0 to 1.
+ *
+ * @example
+ * ```ts
+ * const routing: Routing = { skewed: 0.8 } // the first pod gets 80 % of the requests
+ * ```
+ */
 export type Routing = 'balanced' | 'sticky' | { readonly skewed: number }
 
-/** The store that the pods share. */
+/**
+ * The store that the pods share.
+ *
+ * @example
+ * ```ts
+ * const store: SharedStoreOptions = { latency: [1, 3], timeout: '50ms' }
+ * ```
+ */
 export interface SharedStoreOptions {
   /** Milliseconds of a round trip: always the same, or between two numbers. Default 1. */
   readonly latency?: number | readonly [least: number, most: number]
@@ -57,10 +93,22 @@ export interface SharedStoreOptions {
 /**
  * When requests come. `steady`: evenly spaced; `poisson`: at random; `bursts`: at random while they are on; `edges`:
  * `count` just before and `count` just after each edge of the limit's window; `once`: `count` at `from`.
+ *
+ * @example
+ * ```ts
+ * const shape: TrafficShape = 'bursts'
+ * ```
  */
 export type TrafficShape = 'steady' | 'poisson' | 'bursts' | 'edges' | 'once'
 
-/** One kind of caller. */
+/**
+ * One kind of caller.
+ *
+ * @example
+ * ```ts
+ * const traffic: Traffic = { shape: 'poisson', rate: '150/s', keys: 20 }
+ * ```
+ */
 export interface Traffic {
   /** Begins its keys. Default `client`. */
   readonly name?: string
@@ -86,7 +134,14 @@ export interface Traffic {
   readonly retry?: Retry
 }
 
-/** How a refused caller tries again. */
+/**
+ * How a refused caller tries again.
+ *
+ * @example
+ * ```ts
+ * const retry: Retry = { attempts: 3, wait: 'backoff', first: '200ms', jitter: true }
+ * ```
+ */
 export interface Retry {
   /** Tries after the first. */
   readonly attempts: number
@@ -104,6 +159,11 @@ export interface Retry {
  * Something that goes wrong. `outage`: the store refuses connections; `stall`: it hangs, and acts later; `failover`: it
  * loses its last writes; `crash`: a pod ends without a word and is back later; `suspend`: a pod stands still and goes
  * on; `rolling-restart`: one pod after the other is closed and started again.
+ *
+ * @example
+ * ```ts
+ * const fault: Fault = { at: '20s', type: 'outage', lasts: '5s' }
+ * ```
  */
 export interface Fault {
   readonly at: Duration

@@ -5,7 +5,14 @@ import type { PlacedPool } from '../limit/placed-pool.ts'
 import type { Coordination, OnStoreFailure, Verdict } from '../limit/verdict.ts'
 import type { Millis } from '../time/clock.ts'
 
-/** A value now, or later. */
+/**
+ * A value now, or later.
+ *
+ * @example
+ * ```ts
+ * const later = (value: MaybePromise<number>): Promise<number> => Promise.resolve(value)
+ * ```
+ */
 export type MaybePromise<T> = T | Promise<T>
 
 /**
@@ -30,6 +37,11 @@ export function isPromise<T>(value: MaybePromise<T>): value is Promise<T> {
  *
  * A count lives at (space, key). The space belongs to one rule, algorithm and window, so that a state
  * is never read by another arithmetic than the one that wrote it; the key is the request's own part.
+ *
+ * @example
+ * ```ts
+ * const check: Check = { space: 'api/per-user', key: '42', limit: limit('100/min'), cost: 1 }
+ * ```
  */
 export interface Check {
   readonly space: string
@@ -89,7 +101,14 @@ export interface Check {
   readonly hold?: Hold | undefined
 }
 
-/** Units that go out for a while: a reservation, a slot or a lease. */
+/**
+ * Units that go out for a while: a reservation, a slot or a lease.
+ *
+ * @example
+ * ```ts
+ * const hold: Hold = { id: 'a1', life: 60_000, onEnd: 'spent' }
+ * ```
+ */
 export interface Hold {
   /** Names the hold within its count. Not empty. A take for an id that is out adds to it. */
   readonly id: string
@@ -110,6 +129,11 @@ export interface Hold {
  * Where counts live. Each call is atomic, at one instant, by the store's own clock. A store that
  * cannot answer throws or rejects with a `SluiceError` whose `transient` says whether a later call may succeed.
  * It keeps neither the array nor the checks once it has answered.
+ *
+ * @example
+ * ```ts
+ * const stores: Store[] = [memoryStore(), redisStore(client)]
+ * ```
  */
 export interface Store {
   /**
@@ -131,7 +155,14 @@ export interface Store {
   readonly sync?: boolean
 }
 
-/** A store whose answers may take a while: a limiter on it returns promises. */
+/**
+ * A store whose answers may take a while: a limiter on it returns promises.
+ *
+ * @example
+ * ```ts
+ * const store: AsyncStore = redisStore(client)
+ * ```
+ */
 export interface AsyncStore extends Store {
   readonly sync?: false
   /** `take` without a promise: the verdicts, or undefined with nothing done when only the store at the other end knows. */
@@ -140,7 +171,14 @@ export interface AsyncStore extends Store {
   readonly coordinates?: boolean
 }
 
-/** What stores at the other end of a network may offer beyond {@link Store}. */
+/**
+ * What stores at the other end of a network may offer beyond {@link Store}.
+ *
+ * @example
+ * ```ts
+ * const store: RemoteStore = redisStore(client, { timeout: 50 })
+ * ```
+ */
 export interface RemoteStore extends AsyncStore {
   /** Milliseconds after which the store ends a call by itself, if it does. */
   readonly timeout?: Millis
@@ -156,7 +194,14 @@ export interface RemoteStore extends AsyncStore {
   watch?(listener: (event: StoreEvent) => void): () => void
 }
 
-/** What is known of a count that was refused: the limit of the last answer, and its verdict on the check's cost now. */
+/**
+ * What is known of a count that was refused: the limit of the last answer, and its verdict on the check's cost now.
+ *
+ * @example
+ * ```ts
+ * const waitOf = ({ verdict }: KnownRefusal) => verdict.retryAfter
+ * ```
+ */
 export interface KnownRefusal {
   readonly limit: Limit
   readonly verdict: Verdict
@@ -165,17 +210,36 @@ export interface KnownRefusal {
 /**
  * What a remote store may report between calls: it seems to be reachable again, or a call that it had given up was
  * answered after all, and whether units that it had taken are being refunded.
+ *
+ * @example
+ * ```ts
+ * const isBack = (event: StoreEvent): boolean => event.type === 'reachable'
+ * ```
  */
 export type StoreEvent =
   | { readonly type: 'reachable' }
   | { readonly type: 'late-answer'; readonly refunded: boolean }
 
-/** The state that a decision left behind, and the instant of the decision. */
+/**
+ * The state that a decision left behind, and the instant of the decision.
+ *
+ * @example
+ * ```ts
+ * const output: TakeOutput = { at: 0, used: 0, before: 0, now: 0 }
+ * ```
+ */
 export interface TakeOutput extends State {
   now: Millis
 }
 
-/** The shortest way to the counts of one space under one limit. */
+/**
+ * The shortest way to the counts of one space under one limit.
+ *
+ * @example
+ * ```ts
+ * const count = (path: FastPath, output: TakeOutput) => path.take('user:42', output)
+ * ```
+ */
 export interface FastPath {
   /**
    * `take` of one unit, without a list or a verdict: the resulting state is written into `output`. Undefined, with
@@ -184,7 +248,14 @@ export interface FastPath {
   take(key: string, output: TakeOutput): boolean | undefined
 }
 
-/** A store that answers at once. */
+/**
+ * A store that answers at once.
+ *
+ * @example
+ * ```ts
+ * const store: SyncStore = memoryStore()
+ * ```
+ */
 export interface SyncStore extends Store {
   readonly sync: true
   take(checks: readonly Check[]): readonly Verdict[]
@@ -194,7 +265,14 @@ export interface SyncStore extends Store {
   close(): void
 }
 
-/** A store that answers at once and has a fast path. */
+/**
+ * A store that answers at once and has a fast path.
+ *
+ * @example
+ * ```ts
+ * const pathOf = (store: FastStore) => store.fastPath('api/per-user', limit('100/min'))
+ * ```
+ */
 export interface FastStore extends SyncStore {
   /** The shortest way to the counts of one space under one limit; undefined when there is none. */
   fastPath(space: string, limit: Limit): FastPath | undefined

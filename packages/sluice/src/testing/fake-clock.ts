@@ -1,7 +1,15 @@
 // A clock that moves only when a test moves it.
 import type { Clock, Millis } from '../time/clock.ts'
 
-/** A {@link Clock} under a test's control. */
+/**
+ * A {@link Clock} under a test's control.
+ *
+ * @example
+ * ```ts
+ * const clock: FakeClock = fakeClock()
+ * clock.advance(60_000)
+ * ```
+ */
 export interface FakeClock extends Clock {
   /** Moves the clock on (or back, by a negative amount). */
   advance(millis: Millis): void

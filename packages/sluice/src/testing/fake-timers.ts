@@ -4,7 +4,15 @@ import type { Millis } from '../time/clock.ts'
 import { afterTurn } from '../time/timers.ts'
 import { fakeClock, type FakeClock } from './fake-clock.ts'
 
-/** {@link ClientTimers} under a test's control. */
+/**
+ * {@link ClientTimers} under a test's control.
+ *
+ * @example
+ * ```ts
+ * const timers: FakeTimers = fakeTimers()
+ * await timers.advance(1000)
+ * ```
+ */
 export interface FakeTimers extends ClientTimers {
   readonly clock: FakeClock
   /** How many timers are set. */

@@ -6,7 +6,15 @@ import type { Check, Store } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
 import { expectEqual } from './expect.ts'
 
-/** A store under test, with control over the time it sees. */
+/**
+ * A store under test, with control over the time it sees.
+ *
+ * @example
+ * ```ts
+ * const clock = fakeClock()
+ * const underTest: StoreUnderTest = { store: memoryStore({ clock }), advance: clock.advance }
+ * ```
+ */
 export interface StoreUnderTest {
   readonly store: Store
   /** Moves the store's clock on. */
@@ -15,7 +23,14 @@ export interface StoreUnderTest {
   readonly stop?: () => void | Promise<void>
 }
 
-/** One case of the suite: a sentence, and a function that throws when the sentence is not true. */
+/**
+ * One case of the suite: a sentence, and a function that throws when the sentence is not true.
+ *
+ * @example
+ * ```ts
+ * const register = ({ name, run }: StoreCase) => it(name, run)
+ * ```
+ */
 export interface StoreCase {
   readonly name: string
   readonly run: () => Promise<void>

@@ -4,7 +4,14 @@ import type { Limit } from '../limit/limit.ts'
 import type { Verdict } from '../limit/verdict.ts'
 import type { Millis } from '../time/clock.ts'
 
-/** One step of a case: at an instant, take (or peek, or give back) a cost and expect this. */
+/**
+ * One step of a case: at an instant, take (or peek, or give back) a cost and expect this.
+ *
+ * @example
+ * ```ts
+ * const step: VectorStep = { at: 0, cost: 1, why: 'the first request' }
+ * ```
+ */
 export interface VectorStep {
   readonly at: Millis
   /** Default: take. */
@@ -17,20 +24,41 @@ export interface VectorStep {
   readonly why?: string
 }
 
-/** A story on one key: a limit and steps that follow each other. */
+/**
+ * A story on one key: a limit and steps that follow each other.
+ *
+ * @example
+ * ```ts
+ * const names = file.cases.map(({ name }: VectorCase) => name)
+ * ```
+ */
 export interface VectorCase {
   readonly name: string
   readonly limit: LimitFields
   readonly steps: readonly VectorStep[]
 }
 
-/** One file of spec/algorithms. */
+/**
+ * One file of spec/algorithms.
+ *
+ * @example
+ * ```ts
+ * const count = (file: VectorFile): number => file.cases.length
+ * ```
+ */
 export interface VectorFile {
   readonly algorithm: string
   readonly cases: readonly VectorCase[]
 }
 
-/** What is under test: decides one step on one fresh key per case. */
+/**
+ * What is under test: decides one step on one fresh key per case.
+ *
+ * @example
+ * ```ts
+ * const run = (subject: VectorSubject) => file.cases.map((vector) => runVectorCase(vector, subject))
+ * ```
+ */
 export interface VectorSubject {
   /** Called once per case, before its steps. */
   begin(limit: Limit): void | Promise<void>

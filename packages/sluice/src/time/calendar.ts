@@ -4,7 +4,14 @@ import type { Millis } from './clock.ts'
 /** The periods of a calendar. */
 export const CALENDAR_UNITS = ['day', 'week', 'month'] as const
 
-/** A period of the calendar. */
+/**
+ * A period of the calendar.
+ *
+ * @example
+ * ```ts
+ * limit({ quota: 10_000, calendar: 'month', timeZone: 'Europe/Berlin' })
+ * ```
+ */
 export type CalendarUnit = (typeof CALENDAR_UNITS)[number]
 
 /** The days on which a week may begin, in the order of `Date.getUTCDay`. */
@@ -18,7 +25,14 @@ export const WEEKDAYS = [
   'saturday',
 ] as const
 
-/** A day on which a week may begin. */
+/**
+ * A day on which a week may begin.
+ *
+ * @example
+ * ```ts
+ * limit({ quota: 500, calendar: 'week', startsOn: 'monday' })
+ * ```
+ */
 export type Weekday = (typeof WEEKDAYS)[number]
 
 /** Which periods: their length, the zone whose clocks count, and the day on which they begin. */

@@ -1,9 +1,24 @@
 // Where "now" comes from, for stores with a clock of their own.
 
-/** A duration or an instant in whole milliseconds. */
+/**
+ * A duration or an instant in whole milliseconds.
+ *
+ * @example
+ * ```ts
+ * const wait: Millis = 1500 // a second and a half
+ * ```
+ */
 export type Millis = number
 
-/** The present instant in whole milliseconds since the epoch. Never steps backwards for its reader. */
+/**
+ * The present instant in whole milliseconds since the epoch. Never steps backwards for its reader.
+ *
+ * @example
+ * ```ts
+ * const clock: Clock = () => 1_800_000_000_000
+ * const store = memoryStore({ clock })
+ * ```
+ */
 export type Clock = () => Millis
 
 const ORIGIN = performance.timeOrigin

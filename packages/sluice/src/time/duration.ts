@@ -18,10 +18,24 @@ export type DurationUnit =
   | UnitWord
   | `${UnitWord}s`
 
-/** A duration as text: a whole number and a unit, such as `10s` or `1h`; a bare unit means one. */
+/**
+ * A duration as text: a whole number and a unit, such as `10s` or `1h`; a bare unit means one.
+ *
+ * @example
+ * ```ts
+ * const window: DurationText = '15min'
+ * ```
+ */
 export type DurationText = DurationUnit | `${number}${DurationUnit}`
 
-/** A duration as text, or in whole milliseconds. */
+/**
+ * A duration as text, or in whole milliseconds.
+ *
+ * @example
+ * ```ts
+ * const windows: Duration[] = ['10s', '15min', 2500]
+ * ```
+ */
 export type Duration = DurationText | Millis
 
 const UNITS: ReadonlyMap<string, Millis> = new Map([

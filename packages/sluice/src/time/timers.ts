@@ -59,7 +59,14 @@ interface NodeTimer {
   ref?(): unknown
 }
 
-/** The longest delay that a runtime's timer keeps; longer ones fire at once. About 24.8 days. */
+/**
+ * The longest delay that a runtime's timer keeps; longer ones fire at once. About 24.8 days.
+ *
+ * @example
+ * ```ts
+ * const wait = Math.min(decision.delay, MAX_TIMER_MS)
+ * ```
+ */
 export const MAX_TIMER_MS: Millis = 2 ** 31 - 1
 
 /** Whether a value is a delay that a timer can keep: whole milliseconds, from 1 to {@link MAX_TIMER_MS}. */

@@ -6,7 +6,14 @@ import { quotaOf, type HeaderReader, type Quota } from './quota.ts'
 import { readPolicyField, readRateLimitFields } from './rate-limit-fields.ts'
 import { readHeaderTriples } from './header-triples.ts'
 
-/** What a server's headers say about its limits. */
+/**
+ * What a server's headers say about its limits.
+ *
+ * @example
+ * ```ts
+ * const { retryAfter, quotas }: Hint = hintOf(response.headers, Date.now())
+ * ```
+ */
 export interface Hint {
   /** Milliseconds to wait before the next request; undefined if the server names no wait. */
   readonly retryAfter: Millis | undefined

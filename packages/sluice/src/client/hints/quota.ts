@@ -1,7 +1,14 @@
 // One limit of a server, as its headers describe it.
 import type { Millis } from '../../time/clock.ts'
 
-/** One limit of a server, as far as its headers describe it. */
+/**
+ * One limit of a server, as far as its headers describe it.
+ *
+ * @example
+ * ```ts
+ * const quota: Quota = { unit: 'requests', quota: 100, remaining: 7, resetAfter: 30_000 }
+ * ```
+ */
 export interface Quota {
   /** The policy's name, if it has one. */
   readonly name?: string
@@ -20,7 +27,14 @@ export interface Quota {
 /** The default unit. */
 export const REQUESTS = 'requests'
 
-/** Reads one header by its lower-case name; null or undefined if it is absent. */
+/**
+ * Reads one header by its lower-case name; null or undefined if it is absent.
+ *
+ * @example
+ * ```ts
+ * const headers: HeaderReader = new Headers({ 'retry-after': '3' })
+ * ```
+ */
 export interface HeaderReader {
   get(name: string): string | null | undefined
 }

@@ -2,7 +2,14 @@
 import type { Limit } from '../../limit/limit.ts'
 import type { Millis } from '../../time/clock.ts'
 
-/** What header fields can say of one limit. Outcomes of decisions fit, and so does anything with these members. */
+/**
+ * What header fields can say of one limit. Outcomes of decisions fit, and so does anything with these members.
+ *
+ * @example
+ * ```ts
+ * const outcomes: readonly ReportedLimit[] = visibleOutcomes(decision)
+ * ```
+ */
 export interface ReportedLimit {
   /** The name that clients see. */
   readonly rule: string
@@ -18,7 +25,17 @@ export interface ReportedLimit {
   readonly availableAfter: Millis
 }
 
-/** Reads and writes header fields of a response. */
+/**
+ * Reads and writes header fields of a response.
+ *
+ * @example
+ * ```ts
+ * const access: FieldAccess<Response> = {
+ *   get: (response, name) => response.headers.get(name) ?? undefined,
+ *   set: (response, name, value) => response.headers.set(name, value),
+ * }
+ * ```
+ */
 export interface FieldAccess<S> {
   /** A field that the response already has. */
   get(response: S, name: string): string | undefined

@@ -51,10 +51,24 @@ const TABLE = {
     })) as CreateDialect,
 }
 
-/** The name of a header dialect. `structured` is the newest draft; `draft-8` to `draft-11` are the same on the wire. */
+/**
+ * The name of a header dialect. `structured` is the newest draft; `draft-8` to `draft-11` are the same on the wire.
+ *
+ * @example
+ * ```ts
+ * const headers: DialectName = 'draft-7'
+ * ```
+ */
 export type DialectName = keyof typeof TABLE
 
-/** The names of all header dialects, newest first. */
+/**
+ * The names of all header dialects, newest first.
+ *
+ * @example
+ * ```ts
+ * DIALECT_NAMES.includes('draft-7') // true
+ * ```
+ */
 export const DIALECT_NAMES = Object.keys(TABLE) as readonly DialectName[]
 
 /** The dialect of a name. */
@@ -101,7 +115,14 @@ export function unknownDialect(value: unknown): SluiceError {
   )
 }
 
-/** One header field. */
+/**
+ * One header field.
+ *
+ * @example
+ * ```ts
+ * const field: Field = ['Retry-After', '3']
+ * ```
+ */
 export type Field = readonly [name: string, value: string]
 
 /**

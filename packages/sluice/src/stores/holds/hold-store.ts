@@ -4,7 +4,17 @@ import type { Verdict } from '../../limit/verdict.ts'
 import type { Millis } from '../../time/clock.ts'
 import type { AsyncStore, Check, MaybePromise, RemoteStore, Store, SyncStore } from '../store.ts'
 
-/** What became of the units of one hold. What is neither spent nor kept is handed back. */
+/**
+ * What became of the units of one hold. What is neither spent nor kept is handed back.
+ *
+ * @example
+ * ```ts
+ * const settlement: Settlement = {
+ *   ...{ space: 'llm/tokens', key: 'search', limit: limit('9000/min') },
+ *   ...{ id: 'a1', spent: 870, keep: 0 },
+ * }
+ * ```
+ */
 export interface Settlement {
   readonly space: string
   readonly key: string
@@ -25,10 +35,22 @@ export interface Settlement {
 /**
  * `settled`: the hold was out. `late`: it had ended, and what was spent is charged like a plain cost. `repeated`: it
  * was settled before, and nothing is charged again. `unknown`: the store has no such hold, and nothing is charged.
+ *
+ * @example
+ * ```ts
+ * const charged: SettledStatus[] = ['settled', 'late']
+ * ```
  */
 export type SettledStatus = 'settled' | 'late' | 'repeated' | 'unknown'
 
-/** The answer to a settlement. */
+/**
+ * The answer to a settlement.
+ *
+ * @example
+ * ```ts
+ * const isFirst = ({ status }: Settled): boolean => status !== 'repeated'
+ * ```
+ */
 export interface Settled {
   readonly status: SettledStatus
   /** Units that were charged; of a repeated one, by the first. */
@@ -47,13 +69,27 @@ export interface Settled {
   readonly at: Millis
 }
 
-/** The answers of one exchange, each list in the order of its questions. */
+/**
+ * The answers of one exchange, each list in the order of its questions.
+ *
+ * @example
+ * ```ts
+ * const { verdicts }: Exchanged = withHolds(memoryStore()).exchange([], checks)
+ * ```
+ */
 export interface Exchanged {
   readonly settled: readonly Settled[]
   readonly verdicts: readonly Verdict[]
 }
 
-/** A store that counts checks with `holds`. Its `peek` and `reset` accept them too; `take` does not. */
+/**
+ * A store that counts checks with `holds`. Its `peek` and `reset` accept them too; `take` does not.
+ *
+ * @example
+ * ```ts
+ * const store: HoldStore = redisStore(client)
+ * ```
+ */
 export interface HoldStore extends Store {
   /**
    * Books the settlements, then takes the checks, all or none as `take` does, in one round trip. Checks with and
@@ -69,7 +105,14 @@ export interface RemoteHoldStore extends RemoteStore {
   inside?(wrap: (counts: HoldStore) => AsyncStore & HoldStore): RemoteStore
 }
 
-/** A {@link HoldStore} that answers at once. */
+/**
+ * A {@link HoldStore} that answers at once.
+ *
+ * @example
+ * ```ts
+ * const store: SyncHoldStore = withHolds(memoryStore())
+ * ```
+ */
 export interface SyncHoldStore extends SyncStore {
   exchange(settlements: readonly Settlement[], checks: readonly Check[]): Exchanged
 }

@@ -16,7 +16,14 @@ import { HeldVerdict, numbersOf, settledOf } from './held-verdict.ts'
 import type { Exchanged, Settled, Settlement, SyncHoldStore } from './hold-store.ts'
 import { HeldTake } from './held-take.ts'
 
-/** A memory store that also keeps holds. */
+/**
+ * A memory store that also keeps holds.
+ *
+ * @example
+ * ```ts
+ * const store: MemoryHoldStore = withHolds(memoryStore())
+ * ```
+ */
 export interface MemoryHoldStore extends MemoryStore, SyncHoldStore {
   readonly sync: true
 }

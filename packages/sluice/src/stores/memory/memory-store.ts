@@ -14,7 +14,14 @@ const BYTES_PER_KEY = 56
 /** Room for one key of any length. */
 const LEAST_BYTES = 1024
 
-/** How the memory store may differ from its defaults. */
+/**
+ * How the memory store may differ from its defaults.
+ *
+ * @example
+ * ```ts
+ * memoryStore({ maxKeys: 100_000 })
+ * ```
+ */
 export interface MemoryStoreOptions {
   /** Most keys at once. Beyond it, keys that are not over their limit make room for new ones. Default 1,000,000. */
   readonly maxKeys?: number

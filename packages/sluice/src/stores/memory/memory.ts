@@ -10,7 +10,14 @@ import { startSweeping } from './sweeper.ts'
 import type { Table } from './table.ts'
 import { NEW, OVERFLOW, Tables } from './tables.ts'
 
-/** What the store has done so far. */
+/**
+ * What the store has done so far.
+ *
+ * @example
+ * ```ts
+ * const { keys, evicted }: MemoryStoreStats = memoryStore().stats()
+ * ```
+ */
 export interface MemoryStoreStats {
   readonly keys: number
   /** Bytes of the keys and their states, about. */
@@ -21,7 +28,14 @@ export interface MemoryStoreStats {
   readonly overflowed: number
 }
 
-/** A {@link SyncStore} in this process's memory. */
+/**
+ * A {@link SyncStore} in this process's memory.
+ *
+ * @example
+ * ```ts
+ * const store: MemoryStore = memoryStore({ maxKeys: 100_000 })
+ * ```
+ */
 export interface MemoryStore extends SyncStore {
   stats(): MemoryStoreStats
   /**
@@ -31,7 +45,14 @@ export interface MemoryStore extends SyncStore {
   keysOf(space: string, from: number, looks: number): MemoryStoreKeys
 }
 
-/** Some keys, and where to go on; undefined at the end. */
+/**
+ * Some keys, and where to go on; undefined at the end.
+ *
+ * @example
+ * ```ts
+ * const { keys, next }: MemoryStoreKeys = memoryStore().keysOf(placesOf(policy)[0]!.space, 0, 1000)
+ * ```
+ */
 export interface MemoryStoreKeys {
   readonly keys: readonly string[]
   readonly next: number | undefined
