@@ -77,7 +77,7 @@ const OPTIONS = [
  * ```ts
  * const fallback = createLimiter({ limit: '20/min' })
  * const limiter = remoteLimiter('http://127.0.0.1:8080', { policy: 'api', fallback })
- * const { allowed } = await limiter.check({ user: '42' })
+ * const { allowed } = await limiter.check('user:42')
  * ```
  */
 export function remoteLimiter(

@@ -61,7 +61,7 @@ export interface Skipped {
  *
  * @example
  * ```ts
- * for (const { rule, effect, text } of limiter.describe({ user: '42' })) console.log(rule, effect, text)
+ * for (const { rule, effect, text } of limiter.describe('user:42')) console.log(rule, effect, text)
  * ```
  */
 export interface RuleDescription {

@@ -22,7 +22,8 @@ import type { AnyLimiter, HttpOptions } from './options.ts'
  * @example
  * ```ts
  * const handler: Handler<[]> = () => new Response('ok')
- * const limited = rateLimit({ limit: '100/min', address: { header: 'cf-connecting-ip' } })(handler)
+ * const address = (request: Request) => request.headers.get('cf-connecting-ip')
+ * const limited = rateLimit({ limit: '100/min', address })(handler)
  * ```
  */
 export type Handler<A extends unknown[]> = (request: Request, ...rest: A) => MaybePromise<Response>
@@ -33,7 +34,7 @@ export type Handler<A extends unknown[]> = (request: Request, ...rest: A) => May
  *
  * @example
  * ```ts
- * const limit = rateLimit({ limit: '100/min', address: { header: 'cf-connecting-ip' } })
+ * const limit = rateLimit({ limit: '100/min', address: (request) => request.headers.get('cf-connecting-ip') })
  * export default { fetch: limit((request) => new Response('ok')) }
  * ```
  */
