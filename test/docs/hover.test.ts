@@ -2,11 +2,6 @@
 import { describe, expect, it } from 'vitest'
 import { publicNames } from './public-names.ts'
 
-/** Names that other packages of ours build on and applications do not, each with the reason. */
-const INTERNAL: Readonly<Record<string, string>> = {
-  Admission: 'the service and the Nest adapter keep it between two calls of a guard',
-}
-
 const names = publicNames()
 
 it('types and constants are among the public names', () => {
@@ -15,7 +10,7 @@ it('types and constants are among the public names', () => {
 })
 
 describe.each([...new Set(names.map(({ entry }) => entry))])('the public names of %s', (entry) => {
-  const own = names.filter((one) => one.entry === entry && !(one.name in INTERNAL))
+  const own = names.filter((one) => one.entry === entry)
 
   it('have an example that editors show', () => {
     const without = own.filter(({ comment }) => !/@example\n \* ```ts\n/.test(comment))
@@ -26,9 +21,4 @@ describe.each([...new Set(names.map(({ entry }) => entry))])('the public names o
     const without = own.filter(({ comment }) => !/^\s*(?:\* )?[^\s*@]/.test(comment))
     expect(without.map(({ name }) => name)).toEqual([])
   })
-})
-
-it('the list of internal names has no stale entry', () => {
-  const known = names.map(({ name }) => name)
-  expect(Object.keys(INTERNAL).filter((name) => !known.includes(name))).toEqual([])
 })

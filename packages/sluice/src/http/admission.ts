@@ -12,7 +12,15 @@ export interface Settler {
   settle(admission: Admission, cost: number): MaybePromise<void>
 }
 
-/** What one guard decided about one request. */
+/**
+ * What one guard decided about one request.
+ *
+ * @example
+ * ```ts
+ * const guard = createRequestGuard(nodeAdapter, limiter)
+ * const { refusal, delay }: Admission = await guard.enter(request, response)
+ * ```
+ */
 export class Admission {
   /** The guard that decided. */
   readonly guard: Settler

@@ -10,7 +10,7 @@ import type { Scenario } from './scenario.ts'
  *
  * @example
  * ```ts
- * const arrival: Arrival = { at: 12.5, key: 'user-1' }
+ * const arrival: Arrival = { at: 12.5, key: 'client-2' }
  * ```
  */
 export interface Arrival {
