@@ -80,6 +80,80 @@ describe('sluice import express-rate-limit', () => {
     ])
   })
 
+  it('writes the path and the method of a mount as the condition', async () => {
+    const run = await imported(
+      'express-rate-limit',
+      'app.js',
+      `import express, { Router } from 'express'
+import rateLimit from 'express-rate-limit'
+const app = express()
+const api = Router()
+const BASE = '/v1'
+const strict = rateLimit({ windowMs: 60_000, max: 3 })
+app.use(BASE, api)
+app.use('/login', rateLimit({ windowMs: 60_000, max: 5 }))
+app.post('/reset', rateLimit({ windowMs: 60_000, max: 6 }), (request, response) => response.end())
+app.use(helmet(), rateLimit({ windowMs: 60_000, max: 7 }))
+app.get(['/a', '/orders/:id'], [rateLimit({ windowMs: 60_000, max: 8 })], handler)
+app.route('/c').put(rateLimit({ windowMs: 60_000, max: 9 }), handler)
+api.delete('/items/', strict, handler)
+app.post('/d', strict, handler)
+api.use(rateLimit({ windowMs: 60_000, max: 10 }))
+app.all('/files/*', rateLimit({ windowMs: 60_000, max: 11 }))
+`,
+    )
+    const rules = rulesOf(run) as { name: string; when?: unknown; limit: { quota: number } }[]
+    expect(rules.map(({ when, limit }) => [limit.quota, when])).toEqual([
+      [3, { method: 'DELETE', route: '/v1/items' }],
+      [3, { method: 'POST', route: '/d' }],
+      [5, { route: ['/login', '/login/*'] }],
+      [6, { method: 'POST', route: '/reset' }],
+      [7, undefined],
+      [8, { method: ['GET', 'HEAD'], route: ['/a', '/orders/:id'] }],
+      [9, { method: 'PUT', route: '/c' }],
+      [10, { route: ['/v1', '/v1/*'] }],
+      [11, { route: '/files/*' }],
+    ])
+    expect(rules.map(({ name }) => name)).toEqual(rules.map((_, i) => `limit-${i + 1}`))
+    expect(run.errors).toContain('app.js:14: the routes of this limit share one count there')
+    const { warnings } = reviewText(run.printed, 'imported.yaml')
+    expect(
+      warnings.filter(({ code }) => !['untrusted-address', 'login-window'].includes(code)),
+    ).toEqual([])
+  })
+
+  it('lists mounts that a condition cannot say, with the line', async () => {
+    const run = await imported(
+      'express-rate-limit',
+      'app.js',
+      `import rateLimit from 'express-rate-limit'
+app.use(/^\\/(login|reset)/, rateLimit({ max: 5 }))
+app.get(config.path, rateLimit({ max: 6 }), handler)
+app.use(\`/\${version}\`, rateLimit({ max: 7 }))
+userRouter.post('/', rateLimit({ max: 8 }))
+export const later = rateLimit({ max: 9 })
+protect(rateLimit({ max: 10 }))
+app.use(config.base, rateLimit({ max: 11 }))
+`,
+    )
+    expect(rulesOf(run)).toMatchObject([
+      { when: { method: 'POST', route: '/' }, limit: { quota: 8 } },
+      { limit: { quota: 9 } },
+      { limit: { quota: 10 } },
+      { limit: { quota: 11 } },
+    ])
+    for (const note of [
+      'app.js:2: use: /^\\/(login|reset)/ is not a path that a condition can say; no rule was written',
+      'app.js:3: get: config.path is not a path that a condition can say; no rule was written',
+      'app.js:4: use: `/${version}` is not a path',
+      'app.js:5: userRouter is mounted in another file',
+      'app.js:6: this file does not mount the limiter; its rule applies to every route',
+      'app.js:7: this file does not mount the limiter',
+      'app.js:8: use: config.base may be a path; the rule applies to every route',
+    ])
+      expect(run.errors).toContain(note)
+  })
+
   it('reads TypeScript, require, and defaults', async () => {
     const typed = `import { rateLimit as limiter, type Options } from 'express-rate-limit'
 const all: unknown = limiter({ limit: 7 } satisfies Partial<Options>), other = limiter({ limit: 7 })`
@@ -207,6 +281,49 @@ app.get('/', () => 'ok')
     expect(statuses).toEqual([200, 200, 429, 200])
     const { headers } = await app.inject({ url: '/', headers: { 'x-user': 'bob' } })
     expect(headers).toMatchObject({ 'x-ratelimit-limit': '2', 'x-ratelimit-remaining': '0' })
+  })
+})
+
+describe('sluice import @fastify/rate-limit with limits of routes', () => {
+  it('writes the route and the method as the condition', async () => {
+    const run = await imported(
+      '@fastify/rate-limit',
+      'app.mjs',
+      `import rateLimit from '@fastify/rate-limit'
+await app.register(rateLimit, { max: 100, timeWindow: '1 minute' })
+app.post('/login', { config: { rateLimit: { max: 5, timeWindow: 60_000 } } }, handler)
+app.route({ method: ['GET', 'PUT'], url: '/orders/:id', config: { rateLimit: { max: 6 } }, handler })
+app.get('/health', { config: { rateLimit: false } }, handler)
+app.get(path, { config: { rateLimit: { max: 7 } } }, handler)
+const shared = { config: { rateLimit: { max: 8 } } }
+app.register(async (inner) => {
+  await inner.register(rateLimit, { max: 9 })
+  inner.get('/a', { config: { rateLimit: { max: 10 } } }, handler)
+}, { prefix: '/v1' })
+app.register(async (inner) => { await inner.register(rateLimit, { max: 11 }) })
+`,
+    )
+    const rules = rulesOf(run) as { when?: unknown; limit: { quota: number } }[]
+    expect(rules.map(({ when, limit }) => [limit.quota, when])).toEqual([
+      [100, undefined],
+      [9, { route: ['/v1', '/v1/*'] }],
+      [11, undefined],
+      [5, { method: 'POST', route: '/login' }],
+      [6, { method: ['GET', 'HEAD', 'PUT'], route: '/orders/:id' }],
+      [10, { method: ['GET', 'HEAD'], route: '/v1/a' }],
+    ])
+    for (const note of [
+      'app.mjs:3: a limit of one route replaces the limit around it there; here both count',
+      'app.mjs:5: rateLimit: false: the route has no limit there; here the rules without a route count it',
+      'app.mjs:6: a limit of one route: its path is not known; no rule was written for it',
+      'app.mjs:7: a limit of one route: its path is not known; no rule was written for it',
+      'app.mjs:12: it limits the routes of one plugin there; the rule applies to every route',
+    ])
+      expect(run.errors).toContain(note)
+    const { warnings } = reviewText(run.printed, 'imported.yaml')
+    expect(
+      warnings.filter(({ code }) => code.startsWith('route') || code.startsWith('attribute')),
+    ).toEqual([])
   })
 })
 

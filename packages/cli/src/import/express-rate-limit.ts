@@ -1,18 +1,23 @@
 // Reads calls of express-rate-limit in source code.
+import type { Rule } from 'sluice'
 import { type Edit, type Imported, type Note } from './imported.ts'
 import { MIDDLEWARE, translateCall } from './middleware.ts'
+import { MountFinder } from './mounts.ts'
+import { placed } from './routes.ts'
 import { nameOf, SourceFile, type SyntaxNode } from './source.ts'
 
 const PACKAGE = 'express-rate-limit'
 
-/** One rule for each call, and the file with our options in their place. */
+/** One rule for each call, with its mount as the condition, and the file with our options in their place. */
 export function importExpressRateLimit(text: string, file: string): Imported {
   const source = new SourceFile(text, file)
   const names = source.namesFrom(PACKAGE)
   const notes: Note[] = []
   const fileNotes: Note[] = []
   const edits: Edit[] = []
-  const rules = []
+  const rules: Rule[] = []
+  const routes = new Set<string>()
+  const finder = new MountFinder(source)
   const kept = new Set<string>()
   for (const call of source.all('CallExpression')) {
     const callee = call['callee'] as SyntaxNode
@@ -33,7 +38,13 @@ export function importExpressRateLimit(text: string, file: string): Imported {
     const translated = translateCall(MIDDLEWARE[PACKAGE], options, name, line)
     for (const note of translated.notes) notes.push(note)
     for (const note of translated.fileNotes) fileNotes.push(note)
-    if (translated.rule !== undefined) rules.push(translated.rule)
+    if (translated.rule !== undefined) {
+      const mounts = finder.of(call)
+      const { rules: found, declared } = placed(translated.rule, mounts.places, fileNotes)
+      for (const note of mounts.notes) fileNotes.push(note)
+      for (const rule of found) rules.push({ ...rule, name: `limit-${rules.length + 1}` })
+      for (const route of declared) routes.add(route)
+    }
     if (translated.code === undefined) kept.add(nameOf(callee))
     else
       edits.push({
@@ -48,7 +59,13 @@ export function importExpressRateLimit(text: string, file: string): Imported {
       text: `the import of ${PACKAGE} stays, since some calls must be translated by hand`,
     })
   const policies = rules.length === 0 ? [] : [{ name: 'api', rules }]
-  return { policies, notes, fileNotes, edits: kept.size === 0 ? edits : [] }
+  return {
+    policies,
+    ...(routes.size > 0 && { proxy: { routes: [...routes] } }),
+    notes,
+    fileNotes,
+    edits: kept.size === 0 ? edits : [],
+  }
 }
 
 /** Our import in place of theirs, under the same local name. */

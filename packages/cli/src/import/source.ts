@@ -154,7 +154,7 @@ function functionText(text: string, name: string): string {
 }
 
 /** The value of a literal, or of arithmetic with literals such as `15 * 60 * 1000`. */
-function literalOf(node: SyntaxNode): unknown {
+export function literalOf(node: SyntaxNode): unknown {
   switch (node.type) {
     case 'NumericLiteral':
     case 'StringLiteral':
