@@ -1,4 +1,5 @@
 // The frame around every page: who has signed in, how the connection is, and the way to the other pages.
+import { useEffect, useRef } from 'preact/hooks'
 import { ask } from './api.ts'
 import { checkSession, link, session, ticks } from './live.ts'
 import { Audit } from './pages/audit.tsx'
@@ -52,13 +53,7 @@ export function App() {
         <a class="logo" href={hrefOf('overview')}>
           <img src="/favicon.svg" alt="" width="24" height="24" /> Sluice
         </a>
-        <nav aria-label="Pages">
-          {PAGES.map(([name, label]) => (
-            <a key={name} href={hrefOf(name)} aria-current={page === name ? 'page' : undefined}>
-              {label}
-            </a>
-          ))}
-        </nav>
+        <Pages current={page} />
         <p class={`link ${link.value}`} role="status">
           {LINKS[link.value]}
         </p>
@@ -77,6 +72,27 @@ export function App() {
       <Dialog />
       <Toasts />
     </>
+  )
+}
+
+/** The way to the pages; on a narrow screen the list scrolls, and the current page is in sight. */
+function Pages({ current }: { readonly current: string }) {
+  const list = useRef<HTMLElement>(null)
+  useEffect(() => {
+    const { current: nav } = list
+    const link = nav?.querySelector<HTMLElement>('[aria-current]')
+    // Not by scrollIntoView: the Tab key would go on from there.
+    if (nav && link)
+      nav.scrollLeft = link.offsetLeft - nav.offsetLeft - (nav.clientWidth - link.offsetWidth) / 2
+  }, [current])
+  return (
+    <nav aria-label="Pages" ref={list}>
+      {PAGES.map(([name, label]) => (
+        <a key={name} href={hrefOf(name)} aria-current={current === name ? 'page' : undefined}>
+          {label}
+        </a>
+      ))}
+    </nav>
   )
 }
 

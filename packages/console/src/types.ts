@@ -77,7 +77,7 @@ export interface Outcome {
   readonly source?: string
 }
 
-export interface Decision {
+interface Decision {
   readonly allowed: boolean
   readonly rule: string | null
   readonly remaining: number
@@ -107,9 +107,20 @@ export interface Override {
   readonly idle: string | null
 }
 
+/** A rule that applies only to requests with other attributes than those of the key, such as a route. */
+export interface ConditionalRule {
+  readonly rule: string
+  /** The other attributes, each with the values that fit; [] is any value. */
+  readonly needs: Readonly<Record<string, readonly string[]>>
+  readonly attributes: Attributes
+  readonly allowed: boolean | null
+  readonly outcome: Outcome | null
+}
+
 export interface KeyReading {
   readonly policy: string
   readonly decision: Decision
+  readonly conditional: readonly ConditionalRule[]
   readonly explained: readonly string[]
   readonly block: Block | null
 }

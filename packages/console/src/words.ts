@@ -1,5 +1,5 @@
 // Numbers, spans and keys as people read them.
-import type { Attributes, Limit } from './types.ts'
+import type { Attributes, ConditionalRule, Limit } from './types.ts'
 
 const plain = new Intl.NumberFormat('en', { maximumFractionDigits: 1 })
 const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })
@@ -75,6 +75,17 @@ export function ruleWords(text: string, rule: string): readonly string[] {
 export function limitWords({ quota, window, burst, algorithm }: Limit): string {
   const most = burst === quota ? '' : `, at most ${count(burst)} at once`
   return `${count(quota)} per ${span(window)}${most} (${algorithm.replaceAll('-', ' ')})`
+}
+
+/** The other attributes that a rule depends on: `route /login`, `any key`. */
+export function needWords(needs: ConditionalRule['needs']): string {
+  return Object.entries(needs)
+    .map(([name, values]) =>
+      values.length === 0
+        ? `any ${shown(name, 30)}`
+        : `${shown(name, 30)} ${values.map((value) => shown(value)).join(' or ')}`,
+    )
+    .join(' and ')
 }
 
 /** Characters that change the direction or the line of what stands around them are shown, not obeyed. */

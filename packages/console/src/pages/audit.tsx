@@ -23,6 +23,7 @@ export function Audit() {
           <Table
             name="Audit log"
             isPanel
+            kind="stacked"
             empty="Nothing was changed since this process began."
             columns={['When', 'Who', { optional: 'From' }, 'What', 'Result']}
           >
@@ -49,9 +50,11 @@ export function Audit() {
   )
 }
 
-/** What was changed, field by field; nothing where there is no target. */
+/** What was changed, field by field without empty ones; nothing where there is no target. */
 function targetOf(target: unknown) {
-  const fields = Object.entries((target ?? {}) as Readonly<Record<string, unknown>>)
+  const fields = Object.entries((target ?? {}) as Readonly<Record<string, unknown>>).filter(
+    ([, value]) => value !== '',
+  )
   if (fields.length === 0) return null
   return fields.map(([name, value]) => (
     <span key={name}>

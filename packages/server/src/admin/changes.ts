@@ -7,6 +7,7 @@ import { limiterFor } from '../limiters/limiters.ts'
 import { RequestError } from '../net/problem.ts'
 import type { CountedDomain } from '../limiters/counted-domains.ts'
 import type { LimiterSource, Limiters } from '../limiters/limiters.ts'
+import { explainConditional } from './keys/conditional-rules.ts'
 import type { Inspectors } from './keys/inspectors.ts'
 import {
   countsOfDomain,
@@ -44,13 +45,17 @@ export function changes(options: ChangeOptions): Readonly<Record<ChangeName, Cha
     const attributes = subjectOf(request)
     const counts = countsOf(request.policy)
     const { name } = counts
-    const peeked = await counts.peek(attributes, request.cost ?? 1)
-    const explained = explain(peeked).split('\n')
+    const { cost = 1 } = request
+    const peeked = await counts.peek(attributes, cost)
+    const conditional = await counts.conditional(attributes, cost, peeked)
+    const explained = [...explain(peeked).split('\n'), ...explainConditional(conditional)]
     const now = Date.now()
     const block = controls.blocks?.find(name, attributes, now)
-    if (block === undefined) return { policy: name, block: null, decision: peeked, explained }
+    if (block === undefined)
+      return { policy: name, block: null, decision: peeked, conditional, explained }
     return {
       policy: name,
+      conditional,
       block: blockShown(block),
       decision: blockedDecision(peeked, block.until - now),
       explained: [blockText(block), ...explained.map((line) => `without the block: ${line}`)],

@@ -50,6 +50,12 @@ async function isShown(locator: Locator): Promise<boolean> {
   return locator.isVisible()
 }
 
+/** Whether something lies between the left and the right edge of the window. */
+async function isWithin(page: Page, locator: Locator): Promise<boolean> {
+  const { x, width } = (await locator.boundingBox())!
+  return x >= 0 && x + width <= page.viewportSize()!.width
+}
+
 async function refuse(admin: Admin, user: string, times = 8): Promise<void> {
   for (let i = 0; i < times; i++) await admin.post('/v1/check', { attributes: { user } })
 }
@@ -223,7 +229,7 @@ describe('an action', () => {
     await page.getByRole('button', { name: 'Grant' }).first().click()
     await page.getByRole('dialog').getByLabel('Units').fill('3')
     await confirm(page, 'Grant')
-    await page.getByText('The next request is allowed.').waitFor()
+    await page.getByText('Allowed by the rules that need no other attribute.').waitFor()
     expect((await admin.ask('read', subject)).body.decision.remaining).toBe(3)
   })
 
@@ -232,7 +238,7 @@ describe('an action', () => {
     const { page } = await keyPage(admin)
     await page.getByRole('button', { name: 'Reset' }).click()
     await confirm(page, 'Reset')
-    await page.getByText('The next request is allowed.').waitFor()
+    await page.getByText('Allowed by the rules that need no other attribute.').waitFor()
     expect((await admin.ask('read', subject)).body.decision.remaining).toBe(5)
   })
 
@@ -415,6 +421,34 @@ describe('a reload', () => {
 })
 
 describe('a key', () => {
+  it('that only one route refuses is not said to be allowed', async () => {
+    const rules = [
+      { name: 'login', when: { route: '/login' }, by: ['account'], limit: '2/h' },
+      { name: 'everyone', by: [], limit: '1000/s' },
+    ]
+    const admin = await administered({ policies: [{ name: 'api', rules }] })
+    const { page, problems } = await signedIn(admin)
+    await go(page, '#/key?policy=api&account=a1')
+    const now = page.getByRole('region', { name: 'Now' })
+    await now.getByText('Allowed by the rules that need no other attribute.').waitFor()
+    for (let i = 0; i < 4; i++)
+      await admin.post('/v1/check', { attributes: { account: 'a1', route: '/login' } })
+    await now
+      .getByText(
+        /^Allowed by the rules that need no other attribute; login, at route \/login, refuses it until [\d:]+\.$/,
+      )
+      .waitFor()
+    expect(await now.getAttribute('class')).toBe('verdict warn')
+    const limits = page.getByRole('region', { name: 'Limits' })
+    await limits.getByText(/^At route \/login: 0 of 2 left; free in /).waitFor()
+    await go(page, '#/overview')
+    const list = page.getByRole('region', { name: 'Keys refused most' })
+    await list.getByRole('button', { name: 'Why account a1 is refused' }).click()
+    await list.getByText('depends on the route').waitFor()
+    expect(await isShown(list.getByText(/^At route \/login: 0 of 2 left; free in /))).toBe(true)
+    expect(problems).toEqual([])
+  })
+
   it('is found among 10,000', async () => {
     const admin = await administered()
     const users = Array.from({ length: 10_000 }, (_, i) => `u${i}`)
@@ -495,9 +529,12 @@ describe('every page', () => {
     ['dark', { colorScheme: 'dark' as const }],
     ['390 px wide', { viewport: { width: 390, height: 844 } }],
   ])('is accessible, %s', async (_, options) => {
-    const admin = await administered()
+    const file = join(folder(), 'a-folder-of-a-long-name', 'x'.repeat(80), 'sluice.yaml')
+    const admin = await administered({}, {}, { source: { file, digest: 'first', watch: false } })
     await refuse(admin, 'ann')
-    await admin.ask('block', { attributes: { user: 'eve' }, for: '1h', note: 'x' })
+    const attributes = { user: `eve-${'x'.repeat(60)}` }
+    await admin.ask('block', { attributes, for: '1h', note: 'x' })
+    await admin.ask('block', { attributes: { user: 'bob' }, for: 'a while', note: '' })
     const { page, problems } = await signedIn(admin, options)
     await page.getByRole('rowheader', { name: 'user ann' }).waitFor()
     const found: Record<string, readonly string[]> = {}
@@ -512,9 +549,21 @@ describe('every page', () => {
       found[name] = await accessibilityProblems(page)
       const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
       expect([name, overflow]).toEqual([name, 0])
+      for (const seen of await page.locator('nav [aria-current], td .tag').all())
+        expect([name, await isWithin(page, seen)]).toEqual([name, true])
     }
     expect(found).toEqual(Object.fromEntries(Object.keys(found).map((name) => [name, []])))
     expect(problems).toEqual([])
+  })
+
+  it('shows no empty note in the audit', async () => {
+    const admin = await administered()
+    await admin.ask('block', { attributes: { user: 'eve' }, for: '1h', note: '' })
+    const { page } = await signedIn(admin)
+    await go(page, '#/audit')
+    const row = page.getByRole('row').filter({ hasText: 'block' })
+    await row.waitFor()
+    expect(await row.textContent()).not.toContain('note')
   })
 
   it('is reached by the keyboard', async () => {

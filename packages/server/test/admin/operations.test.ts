@@ -45,6 +45,33 @@ describe.each(stores)('on %s', (_, store) => {
     }
   })
 
+  it('a rule that depends on other attributes is read apart, by the values of its condition', async () => {
+    const rules = [
+      { name: 'login', when: { route: ['/login', '/token'] }, by: ['user'], limit: '2/h' },
+      { name: 'by-route', when: { route: ['/a', '/b'] }, by: ['user', 'route'], limit: '9/h' },
+      { name: 'free', when: { user: 'bob', route: '/login' }, by: ['user'], limit: '1/h' },
+      { name: 'per-key', when: { key: 'present' }, by: ['key'], limit: '3/h' },
+      { name: 'everyone', by: [], limit: '1000/s' },
+    ]
+    const admin = await administered({ ...store(), policies: [{ name: 'api', rules }] })
+    await check(admin, { user: 'ann', route: '/token' }, 2)
+    await check(admin, { user: 'ann', route: '/b' }, 1)
+    const { body } = await admin.ask('read', ann)
+    expect(body.decision).toMatchObject({ allowed: true, outcomes: [{ rule: 'everyone' }] })
+    const { attributes } = ann
+    expect(body.conditional).toMatchObject([
+      { rule: 'login', needs: { route: ['/login', '/token'] }, attributes, allowed: false },
+      { rule: 'by-route', needs: { route: ['/a'] }, allowed: true, outcome: { remaining: 9 } },
+      { rule: 'by-route', needs: { route: ['/b'] }, allowed: true, outcome: { remaining: 8 } },
+      { rule: 'per-key', needs: { key: [] }, allowed: null, outcome: null },
+    ])
+    expect(body.explained[1]).toMatch(
+      /^only with route \/login or \/token: refused by login: .*0 of 2 units left/,
+    )
+    const whole = await admin.ask('read', { attributes: { ...attributes, route: '/login' } })
+    expect(whole.body.conditional.map(({ rule }: { rule: string }) => rule)).toEqual(['per-key'])
+  })
+
   it('a lockout is shown and lifted, beside a budget of the same policy', async () => {
     const rules = [
       {

@@ -7,7 +7,8 @@ import { Loading, useLoad } from '../../parts/load.tsx'
 import { VerdictBox } from '../../parts/verdict-box.tsx'
 import { hrefOf, route } from '../../router.ts'
 import type { Attributes, KeyReading } from '../../types.ts'
-import { count, shown, span } from '../../words.ts'
+import { shown, span } from '../../words.ts'
+import { AllowedNow, stateOf } from './allowed-now.tsx'
 import { Limits } from './limits.tsx'
 import { SetByOperators } from './set-by-operators.tsx'
 import { Why } from './why.tsx'
@@ -39,7 +40,7 @@ export function KeyPage() {
               <section class="panel" aria-labelledby="limits">
                 <h2 id="limits">Limits</h2>
                 <Limits
-                  decision={reading.decision}
+                  reading={reading}
                   subject={{ policy: reading.policy, attributes }}
                   again={loaded.again}
                 />
@@ -65,9 +66,9 @@ function Now({
 }) {
   const { policy, decision, block } = reading
   const subject = { policy, attributes }
-  const { remaining, retryAfter } = decision
+  const { retryAfter } = decision
   return (
-    <VerdictBox state={block !== null || !decision.allowed ? 'bad' : 'good'} name="Now">
+    <VerdictBox state={stateOf(reading)} name="Now">
       {block !== null ? (
         <>
           <p class="headline">Blocked by {shown(block.by)}.</p>
@@ -76,15 +77,17 @@ function Now({
             {block.note === '' ? '.' : `: ${shown(block.note, 200)}`}
           </p>
         </>
+      ) : decision.allowed ? (
+        <AllowedNow reading={reading} />
       ) : (
         <>
-          <p class="headline">
-            {decision.allowed ? 'The next request is allowed.' : 'The next request is refused.'}
-          </p>
+          <p class="headline">The next request is refused.</p>
           <p>
-            {decision.allowed
-              ? `${count(remaining)} ${remaining === 1 ? 'unit is' : 'units are'} left.`
-              : `By ${shown(decision.rule ?? 'no rule')}; ${retryAfter === null ? 'never free: the cost is above the limit' : `free in ${span(retryAfter)}`}.`}
+            By {shown(decision.rule ?? 'no rule')};{' '}
+            {retryAfter === null
+              ? 'never free: the cost is above the limit'
+              : `free in ${span(retryAfter)}`}
+            .
           </p>
         </>
       )}

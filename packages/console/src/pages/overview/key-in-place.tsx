@@ -17,7 +17,7 @@ export function KeyInPlace({ offender }: { readonly offender: Offender }) {
   return (
     <div class="more-body">
       <Loading of={loaded}>
-        {({ decision }) => <Limits decision={decision} subject={subject} again={loaded.again} />}
+        {(reading) => <Limits reading={reading} subject={subject} again={loaded.again} />}
       </Loading>
       {why.value !== undefined && <Sentences list={why.value.sentences.slice(0, 4)} />}
       <p class="buttons">

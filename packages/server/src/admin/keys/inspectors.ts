@@ -33,8 +33,7 @@ export class Inspectors {
 
   /** A limiter by all rules of a policy, or by one; costs are what the caller says. */
   of(policy: Policy, rule?: Rule): ServiceLimiter {
-    const limiters = this.made.get(policy) ?? new Map<string, ServiceLimiter>()
-    this.made.set(policy, limiters)
+    const limiters = this.limitersOf(policy)
     const id = rule === undefined ? '' : `=${rule.name}`
     let limiter = limiters.get(id)
     if (limiter === undefined) {
@@ -43,6 +42,21 @@ export class Inspectors {
       limiters.set(id, limiter)
     }
     return limiter
+  }
+
+  /** A limiter by one rule, for requests of which some attributes of its condition are not known. */
+  without(policy: Policy, rule: Rule, missing: readonly string[]): ServiceLimiter {
+    const limiters = this.limitersOf(policy)
+    const id = `-${JSON.stringify([rule.name, missing])}`
+    const when = Object.entries(rule.when ?? {}).filter(([name]) => !missing.includes(name))
+    const made =
+      limiters.get(id) ??
+      this.limiterOf({
+        name: policy.name,
+        rules: [{ ...plain(rule), when: Object.fromEntries(when) }],
+      })
+    limiters.set(id, made)
+    return made
   }
 
   /**
@@ -72,6 +86,12 @@ export class Inspectors {
     const { allowed, remaining, retryAfter, resetAfter, availableAfter, delay, at } = verdict!
     const { source } = verdict!
     return { allowed, remaining, retryAfter, resetAfter, availableAfter, delay, at, source, limit }
+  }
+
+  private limitersOf(policy: Policy): Map<string, ServiceLimiter> {
+    const limiters = this.made.get(policy) ?? new Map<string, ServiceLimiter>()
+    this.made.set(policy, limiters)
+    return limiters
   }
 
   private limiterOf(policy: Policy): ServiceLimiter {

@@ -12,6 +12,7 @@ import type { CountedDomain } from '../../limiters/counted-domains.ts'
 import { limiterFor } from '../../limiters/limiters.ts'
 import type { Limiters } from '../../limiters/limiters.ts'
 import { RequestError } from '../../net/problem.ts'
+import { conditionalRules, type ConditionalRule } from './conditional-rules.ts'
 import type { Inspectors } from './inspectors.ts'
 
 type Subject = Readonly<Record<string, string>>
@@ -21,6 +22,12 @@ export interface OperatedCounts {
   readonly name: string
   /** By the store itself, so that a block hides no count; by the fallback when the store cannot answer. */
   peek(attributes: Subject, cost: number): Promise<Decision>
+  /** The rules that the decision leaves out because they depend on other attributes. */
+  conditional(
+    attributes: Subject,
+    cost: number,
+    decision: Decision,
+  ): Promise<readonly ConditionalRule[]>
   reset(attributes: Subject, rule: string | undefined): MaybePromise<void>
   refund(attributes: Subject, units: number, rule: string | undefined): MaybePromise<void>
 }
@@ -43,6 +50,8 @@ export function countsOfPolicy(
         return limiter.peek(attributes, cost)
       }
     },
+    conditional: (attributes, cost, decision) =>
+      conditionalRules(policy, inspectors, { attributes, cost, decision }),
     reset(attributes, name) {
       const rule = ruleOf(name)
       return (rule === undefined ? limiter : inspectors.of(policy, rule)).reset(attributes)
@@ -74,6 +83,8 @@ export function countsOfDomain(
         return peekDecision(request, { store: guarded })
       }
     },
+    // Descriptors have no conditions: the entries that are given choose the limit.
+    conditional: () => Promise.resolve([]),
     reset: (attributes, rule) => guarded.reset(checksOf(attributes, 1, rule)),
     refund: (attributes, units, rule) => store.refund(checksOf(attributes, units, rule)),
   }
