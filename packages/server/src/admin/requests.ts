@@ -112,6 +112,9 @@ export function subjectOf({ attributes, key }: Subject): Readonly<Record<string,
   if (entries.length === 0) throw wrong('attributes', `missing; accepted: ${ATTRIBUTES}`)
   const empty = entries.find(([, value]) => value === '')
   if (empty !== undefined) throw wrong(`attributes.${empty[0].slice(0, 60)}`, 'empty')
+  const ip = entries.find(([name]) => name === 'ip')?.[1]
+  if (ip !== undefined && /^[\d.]+\//.test(String(ip)))
+    throw wrong('attributes.ip', 'a network, and no request has one; accepted: one address')
   return Object.fromEntries(entries.map(([name, value]) => [name, String(value)]))
 }
 

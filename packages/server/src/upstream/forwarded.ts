@@ -25,13 +25,23 @@ export function trustIn(trustedProxies: readonly string[]): IsTrusted {
   }
 }
 
+/** Fields by which proxies name the client or the path that it asked for; applications believe them. */
+const FORWARDING: ReadonlySet<string> = new Set([
+  'forwarded',
+  'x-real-ip',
+  'x-client-ip',
+  'true-client-ip',
+  'x-original-url',
+  'x-rewrite-url',
+])
+
 /**
- * Whether a field, by its lower-case name, names the client. Programs behind CGI do not tell `_` from `-`, so
- * neither does this.
+ * Whether a field, by its lower-case name, names the client or another path. Programs behind CGI do not tell `_` from
+ * `-`, so neither does this.
  */
 export function isForwarding(name: string): boolean {
   const plain = name.includes('_') ? name.replaceAll('_', '-') : name
-  return plain.startsWith('x-forwarded-') || plain === 'forwarded' || plain === 'x-real-ip'
+  return plain.startsWith('x-forwarded-') || FORWARDING.has(plain)
 }
 
 /** Adds what this hop knows. `fields` has forwarding fields only from a trusted peer. */

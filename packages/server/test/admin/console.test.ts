@@ -187,6 +187,23 @@ describe('a session', () => {
     expect(byToken.status).toBe(403)
   })
 
+  it('ends with its token, and the stream of events with it', async () => {
+    const admin = await administered()
+    writeFileSync(admin.tokenFile, `ops ${TOKEN}\nview read ${READER}\n`)
+    const cookie = await vi.waitFor(() => signedIn(admin, READER), 10_000)
+    const url = `${admin.adminUrl}/console/events`
+    const text = await new Promise<string>((resolve, reject) => {
+      const sent = request(url, { headers: { cookie } }, (response) => {
+        let all = ''
+        response.setEncoding('utf8').on('data', (chunk: string) => (all += chunk))
+        response.once('data', () => writeFileSync(admin.tokenFile, `ops ${TOKEN}\n`))
+        response.on('end', () => resolve(all))
+      })
+      sent.on('error', reject).end()
+    })
+    expect(text).toContain('event: ended')
+  })
+
   it('ends by signing out', async () => {
     const admin = await administered()
     const cookie = await signedIn(admin)

@@ -137,6 +137,12 @@ describe.each(stores)('on %s', (_, store) => {
     expect(body.decision).toMatchObject({ remaining: 43 })
   })
 
+  it('refuses to block a network, which would never hold', async () => {
+    const { ask } = await administered()
+    const { status, body } = await ask('block', { attributes: { ip: '10.0.0.0/8' }, for: '1h' })
+    expect([status, body.field]).toEqual([400, 'attributes.ip'])
+  })
+
   it('blocks for a time, with a reason of its own, and unblocks', async () => {
     const admin = await administered(store())
     const { status, body } = await admin.ask('block', { ...ann, for: '90s', note: 'scraping' })

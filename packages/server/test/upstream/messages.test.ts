@@ -78,11 +78,14 @@ describe('a request', () => {
     'X-Forwarded-Uri: /evil',
     'X_Forwarded_For: 6.6.6.6',
     'X-Real-IP: 6.6.6.6',
+    'True-Client-IP: 6.6.6.6',
+    'X-Original-URL: /evil',
+    'X_Rewrite_URL: /evil',
     'Forwarded: for=6.6.6.6',
   ]
   const claiming = `GET / HTTP/1.1\r\nHost: shop.example\r\n${claims.join('\r\n')}\r\n\r\n`
 
-  it('loses what a stranger says about the client', async () => {
+  it('loses what a stranger says about the client or the path', async () => {
     const { port } = await behind(mirror)
     expect(pairs((await mirrored(port, claiming)).rawHeaders)).toEqual([
       'Host: shop.example',
@@ -103,6 +106,9 @@ describe('a request', () => {
       'X-Forwarded-Uri: /evil',
       'X_Forwarded_For: 6.6.6.6',
       'X-Real-IP: 6.6.6.6',
+      'True-Client-IP: 6.6.6.6',
+      'X-Original-URL: /evil',
+      'X_Rewrite_URL: /evil',
       'Forwarded: for=6.6.6.6, for=127.0.0.1;proto=http',
       'Connection: keep-alive',
     ])

@@ -80,7 +80,8 @@ function decoded(path: string): string {
     try {
       return decodeURIComponent(encoded)
     } catch {
-      return encoded
+      // Servers decode byte by byte: a byte that is no text must not hide the slash beside it.
+      return encoded.replaceAll(/%[0-7][\da-f]/gi, decodeURIComponent)
     }
   })
 }

@@ -122,7 +122,8 @@ export function createConsole(options: ConsoleOptions): Console {
     if (name === 'session') answer(response, session ?? { name: null })
     else if (session === undefined) fail(response, signedOut())
     else if (name === 'events') {
-      if (!feed.add(response, session.end))
+      // Asked every second: a token that is taken back ends the streams of its sessions too.
+      if (!feed.add(response, () => sessions.of(request.headers.cookie) !== undefined))
         fail(response, problemOf(503, 'too-many-viewers', 'too many pages are open'))
     } else if (Object.hasOwn(options.views, name)) {
       Promise.resolve()

@@ -29,11 +29,11 @@ async function ticked(live: LiveFeed, now: number): Promise<void> {
   await live.tick(now)
 }
 
-it('ends the stream of a session whose time is over, and says so', async () => {
+it('ends the stream of a viewer that may no longer see it, and says so', async () => {
   const live = feed()
   const [over, other] = [viewer(), viewer()]
-  expect(live.add(over.response, 5000)).toBe(true)
-  expect(live.add(other.response, 6000)).toBe(true)
+  expect(live.add(over.response, () => false)).toBe(true)
+  expect(live.add(other.response, () => true)).toBe(true)
   await ticked(live, 5000)
   expect(over.sent.at(-1)).toMatch(/^event: ended\n/)
   expect(other.sent.at(-1)).toMatch(/^event: tick\n/)

@@ -24,7 +24,7 @@ export class LiveFeed {
   private readonly sampler: Sampler
   private readonly every: EverySecond
   private more: object = { top: [], processes: 1, detail: {} }
-  private readonly viewers = new Map<ServerResponse, Millis>()
+  private readonly viewers = new Map<ServerResponse, () => boolean>()
   private readonly timer: NodeJS.Timeout
   private isSampling = false
   private unseen = 0
@@ -39,8 +39,8 @@ export class LiveFeed {
     void this.tick()
   }
 
-  /** Begins a stream that ends with the session; false when there are too many. */
-  add(response: ServerResponse, end: Millis): boolean {
+  /** Begins a stream that ends when the viewer may see it no longer; false when there are too many. */
+  add(response: ServerResponse, mayView: () => boolean): boolean {
     if (this.viewers.size >= MAX_VIEWERS) return false
     response.writeHead(200, {
       'content-type': 'text/event-stream',
@@ -49,7 +49,7 @@ export class LiveFeed {
     })
     this.beginning ??= eventBytes('history', { ...this.sampler.history, ...this.more })
     response.write(this.beginning)
-    this.viewers.set(response, end)
+    this.viewers.set(response, mayView)
     response.once('close', () => this.viewers.delete(response))
     return true
   }
@@ -73,8 +73,8 @@ export class LiveFeed {
         ...(history.names.length === names ? {} : { names: history.names }),
         ...this.more,
       })
-      for (const [viewer, end] of this.viewers) {
-        if (end <= now) viewer.end(eventBytes('ended', {}))
+      for (const [viewer, mayView] of this.viewers) {
+        if (!mayView()) viewer.end(eventBytes('ended', {}))
         else if (viewer.writableLength > MAX_WAITING) viewer.destroy()
         else viewer.write(bytes)
       }
