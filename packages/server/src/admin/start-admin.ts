@@ -23,9 +23,6 @@ import { adminHandler } from './routes.ts'
 import { TokenRing } from './token-ring.ts'
 import { views, type ViewOptions } from './views.ts'
 
-/** Keys that every viewer of the console is sent. */
-const TOP = 12
-
 /** What the service brings along. */
 export interface StartAdminOptions {
   readonly context: ServiceContext
@@ -110,8 +107,8 @@ export async function startAdmin(
       attempts,
       audit,
       limiters: context.limiters,
-      top: async () => {
-        const { offenders: top, processes } = await offenders(fleet, fleet.since, TOP)
+      top: async (most) => {
+        const { offenders: top, processes } = await offenders(fleet, fleet.since, most)
         return { top, processes }
       },
       recent: options.recent,

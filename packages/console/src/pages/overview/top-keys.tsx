@@ -84,7 +84,11 @@ function TopKey({
       </th>
       <td class="wide-only">{shown(rule)}</td>
       <td class="wide-only">
-        <Sparkline name={`Refusals of ${words}`} colour="--refused" values={lately} />
+        <Sparkline
+          name={`Refusals of ${words} in the last five minutes`}
+          colour="--refused"
+          values={lately}
+        />
       </td>
       <td class="number">
         {count(refused)}

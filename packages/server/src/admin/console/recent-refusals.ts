@@ -11,6 +11,8 @@ interface RefusedKey {
   readonly rule: string
   readonly attributes: object
   readonly refused: number
+  /** At most so much of `refused` may be another key's. */
+  readonly error: number
 }
 
 interface Kept {
@@ -21,7 +23,13 @@ interface Kept {
 
 /** Remembers the totals of the keys it was shown last; those that leave the list are forgotten. */
 export class RecentRefusals {
-  private kept = new Map<string, Kept>()
+  private readonly most: number
+  private kept: ReadonlyMap<string, Kept> | undefined
+
+  /** The list holds at most so many keys; a shorter one holds every key that was refused. */
+  constructor(most: number) {
+    this.most = most
+  }
 
   /** The same keys, each with its refusals in steps of ten seconds, the newest last. */
   add<T extends RefusedKey>(
@@ -30,13 +38,15 @@ export class RecentRefusals {
   ): readonly (T & { readonly lately: readonly number[] })[] {
     const step = Math.floor(now / STEP)
     const kept = new Map<string, Kept>()
+    const wasWhole = this.kept !== undefined && this.kept.size < this.most
     const shown = keys.map((key) => {
       const id = JSON.stringify([key.policy, key.rule, key.attributes])
-      const known = this.kept.get(id)
+      const known = this.kept?.get(id)
       const passed = known === undefined ? STEPS : Math.max(0, step - known.step)
       const counts = [...(known?.counts ?? []), ...zeros(Math.min(STEPS, passed))].slice(-STEPS)
-      // How a key that is new to the list has grown is not known.
-      counts[STEPS - 1]! += Math.max(0, key.refused - (known?.total ?? key.refused))
+      // A key that is new to a list of all keys was never refused before; of one that pushed another out nothing is known.
+      const before = known?.total ?? (wasWhole ? key.error : key.refused)
+      counts[STEPS - 1]! += Math.max(0, key.refused - before)
       kept.set(id, { total: key.refused, step: Math.max(step, known?.step ?? 0), counts })
       return { ...key, lately: counts }
     })

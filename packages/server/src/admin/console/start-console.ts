@@ -21,6 +21,10 @@ import { tryPolicy } from './try-policy.ts'
 import { unifiedDiff } from './unified-diff.ts'
 import { version } from '../../version.ts'
 
+/** Keys that every viewer is sent. */
+const TOP = 12
+/** Keys whose refusals are followed: one that comes up among the first brings its last minutes along. */
+const FOLLOWED = 100
 /** Bytes of a file that the console shows and tries. */
 const MAX_FILE = 1_000_000
 
@@ -30,8 +34,8 @@ export interface StartConsoleOptions {
   readonly attempts: Attempts
   readonly audit: Audit
   readonly limiters: LimiterSource
-  /** The keys that were refused most. */
-  readonly top: () => Promise<{
+  /** The keys that were refused most, at most so many. */
+  readonly top: (most: number) => Promise<{
     readonly top: readonly Offender[]
     readonly processes: number
   }>
@@ -56,12 +60,13 @@ export function startConsole(options: StartConsoleOptions): StartedConsole {
   const { tokens, attempts, audit, limiters, top, recent, file } = options
   const sampler = new Sampler(options.metricsText)
   const reloads = new ReloadHistory(() => limiters.current)
-  const recentRefusals = new RecentRefusals()
+  const recentRefusals = new RecentRefusals(FOLLOWED)
   const feed = new LiveFeed(sampler, {
     look: (now) => reloads.look(now),
     readMore: async (now) => {
-      const seen = await top()
-      return { ...seen, top: recentRefusals.add(now, seen.top), detail: options.detail() }
+      const seen = await top(FOLLOWED)
+      const followed = recentRefusals.add(now, seen.top)
+      return { ...seen, top: followed.slice(0, TOP), detail: options.detail() }
     },
   })
   const shared = {
