@@ -246,6 +246,10 @@ describe('a message says what was meant', () => {
       'policies: [{ name: a, routes: [], rules: [] }]',
       'policies[0].routes is not a known field; did you mean proxy.routes?',
     ],
+    [
+      'policies: [{ name: a, rules: [{ name: r, by: [ip], limit: 5/s, algorithm: gcra }] }]',
+      'policies[0].rules[0].algorithm is not a known field; did you mean limit: { algorithm: … }?',
+    ],
     ['', 'the file is empty; accepted: an object with policies'],
     [
       'domain: shop\ndescriptors: []\n',

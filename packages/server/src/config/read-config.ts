@@ -174,11 +174,26 @@ function misplaced(name: string): string {
   return place === undefined ? '' : `; did you mean ${place}?`
 }
 
+/** Fields of limits that people write beside `limit`. */
+const LIMIT_FIELDS = new Set([
+  'quota',
+  'window',
+  'algorithm',
+  'burst',
+  'anchor',
+  'timeZone',
+  'startsOn',
+  'stamps',
+  'calendar',
+])
+
 /** The message about an unknown field of a policy; one that stands elsewhere in the file is named with its place. */
 function withPlace(message: string, steps: readonly Step[]): string {
-  const place = placeOfField(String(steps.at(-1)))
+  const name = String(steps.at(-1))
+  const isOfLimit = steps.length === 5 && steps[2] === 'rules' && LIMIT_FIELDS.has(name)
+  const place = isOfLimit ? `limit: { ${name}: … }` : placeOfField(name)
   if (place === undefined) return message
-  const meant = place.includes('.') ? place : `${place} at the top of the file`
+  const meant = isOfLimit || place.includes('.') ? place : `${place} at the top of the file`
   return message.replace(/; did you mean [^;]*$|(?=; accepted: )/, `; did you mean ${meant}?`)
 }
 
