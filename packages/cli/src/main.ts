@@ -75,7 +75,10 @@ program
   .argument('<from>', `what the file belongs to: ${SOURCES.join(', ')}`)
   .argument('<file>', 'source code, or the configuration of the proxy')
   .option('--write', 'edit the source code instead: our options in the place of theirs')
-  .addHelpText('after', '\nExit code 1: the file has no limits that can be read.')
+  .addHelpText(
+    'after',
+    '\nExit code 0: printed. 1: the file has no limits that can be read. 2: the file cannot be read.',
+  )
   .action((from: string, file: string, flags: ImportFlags) =>
     runCommand((streams) => importCommand(from, file, flags, streams)),
   )
@@ -180,7 +183,7 @@ program
     `
 Keys of the measurement have a prefix of their own and are removed afterwards.
 
-Exit code 0: done. 1: a flag or the policy is wrong, the store is unreachable, or you said no. 130: stopped by Ctrl+C.`,
+Exit code 0: done. 1: a flag or the policy is wrong, the store is unreachable, or you said no. 2: a file cannot be read. 130: stopped by Ctrl+C.`,
   )
   .action((file: string | undefined, flags: BenchFlags) =>
     runCommand((streams) => benchCommand(file, flags, streams)),

@@ -122,7 +122,7 @@ listeners: { proxy: { upstream: 'http://127.0.0.1:1', llm: 5 } }
 test('exits with code 2 when the file cannot be read', async () => {
   const { code, errors } = await sluice(['check', '/no/such/file']).ended
   expect(code).toBe(2)
-  expect(errors).toContain('error: /no/such/file: cannot be read: ENOENT')
+  expect(errors).toContain('error: /no/such/file: cannot be read: there is no such file')
 })
 
 test.each([

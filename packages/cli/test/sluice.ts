@@ -23,17 +23,18 @@ export function sluice(
   args: readonly string[],
   env: Record<string, string> = {},
   cwd: string = process.cwd(),
+  stdin: 'ignore' | 'pipe' = 'ignore',
 ): Command {
   const child = spawn(process.execPath, [main, ...args], {
     cwd,
     env: { ...process.env, REDIS_URL: '', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: [stdin, 'pipe', 'pipe'],
   })
   onTestFinished(() => void child.kill('SIGKILL'))
   let printed = ''
   let errors = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (printed += text))
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text))
+  child.stdout!.setEncoding('utf8').on('data', (text: string) => (printed += text))
+  child.stderr!.setEncoding('utf8').on('data', (text: string) => (errors += text))
   const ended = once(child, 'close').then(([code]) => {
     return { code: code as number | null, printed, errors }
   })

@@ -1,6 +1,6 @@
 // `sluice bench`: measures decisions with the user's own policy, on memory, on the user's own Redis, or on a service.
 import { createInterface } from 'node:readline/promises'
-import { loadConfig, problemText } from '@sluice/server'
+import { loadConfig } from '@sluice/server'
 import { limit as limitOf, type LimitInput, type Policy } from 'sluice'
 import { attributesFor } from '../bench/attributes.ts'
 import { measure, type Measured } from '../bench/load.ts'
@@ -14,6 +14,7 @@ import {
   type RedisTarget,
   type Target,
 } from '../bench/target.ts'
+import { configMistake } from '../terminal/config-mistake.ts'
 import { Mistake } from '../terminal/mistake.ts'
 import { columnsOf, print, type Streams } from '../terminal/streams.ts'
 import { countOf } from '../terminal/words.ts'
@@ -109,7 +110,7 @@ function defaultPolicy(): Policy {
 
 async function policyOf(file: string, use: string | undefined): Promise<Policy> {
   const { config, problems } = await loadConfig(file)
-  if (config === undefined) throw new Mistake(problems.map(problemText).join('\n'))
+  if (config === undefined) throw configMistake(problems)
   const names = config.policies.map(({ name }) => name)
   const found = config.policies.find(({ name }) => name === (use ?? names[0]))
   if (found === undefined || (use === undefined && names.length > 1))

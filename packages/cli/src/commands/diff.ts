@@ -1,8 +1,9 @@
 // `sluice diff`: what changes between two policy files, in words, and for whom in a log.
-import { loadConfig, problemText, type Config } from '@sluice/server'
+import { loadConfig, type Config } from '@sluice/server'
 import { changesBetween, type Change } from '../diff/changes.ts'
 import { effectOf, type Effect, type Touched } from '../diff/effect.ts'
 import { fitted } from '../terminal/fitted.ts'
+import { configMistake } from '../terminal/config-mistake.ts'
 import { Mistake } from '../terminal/mistake.ts'
 import { print, type Streams } from '../terminal/streams.ts'
 import { count, countOf, percent } from '../terminal/words.ts'
@@ -72,7 +73,7 @@ async function diffOf(
 
 async function configOf(file: string): Promise<Config> {
   const { config, problems } = await loadConfig(file)
-  if (config === undefined) throw new Mistake(problems.map(problemText).join('\n'))
+  if (config === undefined) throw configMistake(problems)
   return config
 }
 

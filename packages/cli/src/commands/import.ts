@@ -1,9 +1,10 @@
 // `sluice import`: reads the limits of another program and writes them as a policy file; `--write` edits source code.
-import { readFile, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { readConfig } from '@sluice/server'
 import { edited, type Imported, type Note } from '../import/imported.ts'
 import { IMPORTERS, policyFileOf, SOURCES } from '../import/importers.ts'
 import { Mistake } from '../terminal/mistake.ts'
+import { readText } from '../terminal/read-text.ts'
 import { print, type Streams, type TextOutput } from '../terminal/streams.ts'
 
 /** The flags of the command. */
@@ -22,7 +23,7 @@ export async function importCommand(
   const importer = Object.hasOwn(IMPORTERS, from) ? IMPORTERS[from] : undefined
   if (importer === undefined)
     throw new Mistake(`${from} cannot be imported; accepted: ${SOURCES.join(', ')}`)
-  const text = await readFile(file, 'utf8')
+  const text = await readText(file)
   const imported = importer(text, file)
   const { notes, fileNotes = [] } = imported
   for (const note of flags.write === true ? notes : [...notes, ...fileNotes])

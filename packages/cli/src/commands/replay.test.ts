@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Readable } from 'node:stream'
+import { PassThrough, Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { createLimiter, limit, memoryStore } from 'sluice'
@@ -8,6 +8,7 @@ import { replayCommand, replayLogs, type ReplayFlags } from './replay.ts'
 import { ALGORITHMS } from 'sluice'
 import type { ReplayResult } from '../replay/result.ts'
 import { folder } from '../../test/test-folder.ts'
+import { until } from '../../../../test/servers/until.ts'
 import { lineOf, START, streamsWith, type TestStreams } from '../../test/test-log.ts'
 
 function resultOf(log: string, flags: ReplayFlags = {}): Promise<ReplayResult> {
@@ -177,6 +178,19 @@ describe('the result', () => {
     expect(streams.err()).toBe('')
   })
 
+  it('prefers, of equal limits that touch as many clients, the one that refuses least', async () => {
+    const busy = Array.from({ length: 40 }, (_, i) => lineOf(START + i * 2000, '192.0.2.1'))
+    const others = Array.from({ length: 150 }, (_, i) => lineOf(START, `198.51.100.${i}`))
+    const { verdict, candidates } = await resultOf([...others, ...busy].join('\n'), {
+      try: '10/min',
+      algorithm: 'all',
+    })
+    const least = Math.min(...candidates.map(({ refused }) => refused))
+    expect(new Set(candidates.map(({ clientsHit }) => clientsHit))).toEqual(new Set([1]))
+    expect(Math.max(...candidates.map(({ refused }) => refused))).toBeGreaterThan(least)
+    expect(verdict).toContain(`it would have refused ${least} of 190 requests`)
+  })
+
   it('of a log without requests says so', async () => {
     expect((await resultOf('')).verdict).toBe('The log has no requests to decide about.')
   })
@@ -250,7 +264,7 @@ describe('mistakes', () => {
       'an attribute that no line has',
       { by: 'user' },
       log,
-      'none of the first 1 lines has user; the lines offer ip, user, method',
+      'none of the first 1 lines has user; the lines offer ip, method, path, status, userAgent;',
     ],
     [
       'a mapping to nothing',
@@ -345,6 +359,30 @@ describe('Ctrl+C', () => {
     expect(await replayCommand([], { try: '5/min' }, streams)).toBe(130)
     expect(streams.out()).toMatch(/^So far, 5\/min by token bucket would have refused/)
     expect(streams.out()).toContain('Stopped before the end.')
+  })
+})
+
+describe('standard input', () => {
+  it('that stays open is left at Ctrl+C', async () => {
+    const input = new PassThrough()
+    const streams = streamsWith(input)
+    const code = replayCommand([], { try: '5/min' }, streams)
+    input.write(Array.from({ length: 9 }, () => `${lineOf(START, '192.0.2.1')}\n`).join(''))
+    // Until it waits for more.
+    await until('the lines are read', 10_000, () => Promise.resolve(input.readableLength === 0))
+    streams.stop.abort()
+    expect(await code).toBe(130)
+    expect(streams.out()).toMatch(/^So far, 5\/min by token bucket would have refused 4 of 9/)
+  })
+
+  it.each([
+    [true, /^Reading the log from standard input: Ctrl\+D ends it/],
+    [false, /^$/],
+  ])('at a terminal (%s) is announced', async (isTTY, said) => {
+    const stdin = Object.assign(Readable.from([Buffer.from(lineOf(START, '192.0.2.1'))]), { isTTY })
+    const streams = streamsWith(stdin)
+    await replayCommand([], { try: '5/min' }, streams)
+    expect(streams.err()).toMatch(said)
   })
 })
 

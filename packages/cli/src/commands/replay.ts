@@ -4,13 +4,14 @@ import { createHmac, randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import type { Policy } from 'sluice'
 import { clientAddress } from 'sluice/http'
-import { loadConfig, problemText, type Config } from '@sluice/server'
+import { loadConfig, type Config } from '@sluice/server'
 import { openLog } from '../logs/input.ts'
 import { reportOf } from '../report/report.ts'
 import { ProgressBar } from '../terminal/progress.ts'
 import { columnsOf, print, type Streams } from '../terminal/streams.ts'
 import { LimitDecider, type Decider, type LogTime } from '../replay/decider.ts'
-import { Mistake } from '../terminal/mistake.ts'
+import { configMistake } from '../terminal/config-mistake.ts'
+import { Mistake, unreadable } from '../terminal/mistake.ts'
 import { algorithmsOf, limitsOf, listOf, logOptions, type LogFlags } from './log-flags.ts'
 import { printed } from '../replay/print.ts'
 import { Replay, type ReplayOptions } from '../replay/replay.ts'
@@ -103,7 +104,18 @@ export async function readLogs<T>(
 ): Promise<{ readonly replay: Replay<T>; readonly ran: RunResult }> {
   const replay = new Replay(options)
   const names = files.length === 0 ? ['-'] : files
-  const inputs = await Promise.all(names.map((file) => openLog(file, stdin)))
+  const inputs = await Promise.all(
+    names.map((file) =>
+      openLog(file, stdin).catch((error: unknown) => {
+        throw unreadable(file, error)
+      }),
+    ),
+  )
+  if (names.includes('-') && stdin.isTTY === true)
+    print(
+      stderr,
+      'Reading the log from standard input: Ctrl+D ends it, Ctrl+C stops and prints the result so far.',
+    )
   const bar = new ProgressBar(stderr)
   try {
     const ran = await run(replay, inputs, { signal, onProgress: (progress) => bar.show(progress) })
@@ -123,7 +135,7 @@ export interface Served {
 /** Reads a policy from its file. Rejects with {@link Mistake} that lists every mistake. */
 async function servedPolicy(file: string, use?: string): Promise<Served> {
   const { config, problems } = await loadConfig(file)
-  if (config === undefined) throw new Mistake(problems.map(problemText).join('\n'))
+  if (config === undefined) throw configMistake(problems)
   const names = config.policies.map(({ name }) => name)
   const policy =
     use === undefined && names.length === 1

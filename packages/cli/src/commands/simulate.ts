@@ -1,5 +1,5 @@
 // `sluice simulate`: runs the scenario of a file on the simulator, and prints or writes what came of it.
-import { readFile, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { SluiceError } from 'sluice'
 import { simulate, type SimulationResult } from 'sluice/simulator'
 import { simulationReport } from '../report/simulation-report.ts'
@@ -7,6 +7,7 @@ import { printedSimulation } from '../simulate/print.ts'
 import { readScenarioFile, type ScenarioFlags } from '../simulate/scenario-file.ts'
 import { simulationVerdict, type SimulationReport } from '../simulate/simulation.ts'
 import { Mistake } from '../terminal/mistake.ts'
+import { readText } from '../terminal/read-text.ts'
 import { columnsOf, print, type Streams } from '../terminal/streams.ts'
 
 /** The flags of the command. */
@@ -21,7 +22,7 @@ export async function simulateCommand(
   flags: SimulateFlags,
   { stdout, stderr, signal }: Streams,
 ): Promise<number> {
-  const { name, about, runs } = readScenarioFile(file, await readFile(file, 'utf8'), flags)
+  const { name, about, runs } = readScenarioFile(file, await readText(file), flags)
   const results: SimulationResult[] = []
   for (const [i, scenario] of runs.entries()) {
     if (signal.aborted) break

@@ -1,6 +1,6 @@
 // Opens logs: files or standard input, plain, gzip or zstd by their first bytes.
 import { createReadStream } from 'node:fs'
-import { stat } from 'node:fs/promises'
+import { access, constants, stat } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 
@@ -14,6 +14,8 @@ export interface LogInput {
   /** The bytes of the log itself. Ends early, with a `problem`, where compressed data is damaged or cut off. */
   readonly chunks: AsyncIterable<Uint8Array>
   readonly problem: () => string | undefined
+  /** Ends the reading, also while it waits for bytes. */
+  readonly close: () => void
 }
 
 /** Small enough that a hundred files can be merged, large enough to read at the speed of the disk. */
@@ -22,8 +24,12 @@ const CHUNK = 256 * 1024
 /** Opens a file, or standard input for `-`. Rejects when it cannot be read, as `open` of Node does. */
 export async function openLog(name: string, stdin: Readable = process.stdin): Promise<LogInput> {
   if (name === '-') return logOf('standard input', undefined, stdin)
+  await access(name, constants.R_OK)
   const found = await stat(name)
-  if (found.isDirectory()) throw new Error(`${name} is a folder; accepted: log files, or -`)
+  if (found.isDirectory())
+    throw Object.assign(new Error(`${name} is a folder; accepted: log files, or -`), {
+      code: 'EISDIR',
+    })
   return logOf(
     name,
     found.isFile() ? found.size : undefined,
@@ -58,7 +64,10 @@ export function logOf(
       problem = `${name}: the compressed data is damaged or cut off (${message}); what came before it was read`
     }
   }
-  return { name, size, taken: () => taken, chunks: chunks(), problem: () => problem }
+  const close = (): void => {
+    if (stream instanceof Readable) stream.destroy()
+  }
+  return { name, size, taken: () => taken, chunks: chunks(), problem: () => problem, close }
 }
 
 const GZIP = [0x1f, 0x8b]

@@ -241,8 +241,8 @@ export class Replay<T> {
   }
 
   /** A mapping that no line of the first hundred fits is a mistake, not a property of the log. */
-  private checkTrial({ parser, file, parsed, seen }: Trial): void {
-    const offer = (): string => parser.fields().join(', ')
+  private checkTrial({ file, parsed, seen, offered }: Trial): void {
+    const offer = (): string => [...offered].join(', ')
     for (const [attribute, field] of this.mapping) {
       if (seen.has(attribute)) continue
       throw new Mistake(

@@ -34,10 +34,16 @@ export async function run<T>(
   const size = sizes.some((one) => one === undefined)
     ? undefined
     : sizes.reduce((sum: number, one) => sum + (one ?? 0), 0)
+  // A pipe may stay open without a byte for ever; the signal must not wait for the next one.
+  const close = (): void => {
+    for (const input of inputs) input.close()
+  }
+  signal?.addEventListener('abort', close)
   try {
     while (open.size > 0 && signal?.aborted !== true) {
       const next = [...open].reduce((a, b) => (b.source.newest < a.source.newest ? b : a))
-      const chunk = await next.chunks.next()
+      const chunk = await nextChunk(next.chunks, signal)
+      if (chunk === undefined) break
       if (chunk.done === true) {
         next.source.end()
         open.delete(next)
@@ -53,7 +59,22 @@ export async function run<T>(
     for (const { source } of open) source.end()
     return { stopped, damaged: inputs.flatMap((input) => input.problem() ?? []) }
   } finally {
+    signal?.removeEventListener('abort', close)
     for (const { chunks } of open) await chunks.return?.()
     replay.finish()
+  }
+}
+
+/** The next bytes; undefined when the signal ended the reading. */
+async function nextChunk(
+  chunks: AsyncIterator<Uint8Array>,
+  signal: AbortSignal | undefined,
+): Promise<IteratorResult<Uint8Array> | undefined> {
+  try {
+    const chunk = await chunks.next()
+    return chunk.done === true && signal?.aborted === true ? undefined : chunk
+  } catch (error) {
+    if (signal?.aborted === true) return undefined
+    throw error
   }
 }

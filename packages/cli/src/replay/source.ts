@@ -44,6 +44,8 @@ export interface Trial {
   readonly parsed: number
   /** The attributes that at least one of them had. */
   readonly seen: ReadonlySet<string>
+  /** The fields that at least one of them had a value for. */
+  readonly offered: ReadonlySet<string>
 }
 
 /** Who made a request. The object is reused from line to line. */
@@ -123,6 +125,7 @@ export class Source<T> {
     this.parser = parser
     let parsed = 0
     const seen = new Set<string>()
+    const offered = new Set<string>()
     const faults = new Map<Fault, number>()
     for (const [i, line] of lines.entries()) {
       this.lines++
@@ -131,10 +134,11 @@ export class Source<T> {
       if (fault === undefined) {
         parsed++
         for (const name of attributes) if (parser.value(name) !== undefined) seen.add(name)
+        for (const name of parser.fields()) if (parser.field(name) !== undefined) offered.add(name)
       } else faults.set(fault, (faults.get(fault) ?? 0) + 1)
     }
     if (parsed === 0) throw new Mistake(this.noneParsed(format, texts, faults))
-    onTrial({ parser, file: this.name, parsed, seen })
+    onTrial({ parser, file: this.name, parsed, seen, offered })
   }
 
   private noneParsed(

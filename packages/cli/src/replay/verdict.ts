@@ -19,10 +19,14 @@ export function verdictOf(result: Omit<ReplayResult, 'verdict'>): string {
   }
   const few = candidates
     .filter(({ clientShare, limit }) => limit !== null && clientShare < FEW_CLIENTS)
-    .toSorted((a, b) => rate(a) - rate(b) || b.refused - a.refused)[0]
+    .toSorted(
+      (a, b) => rate(a) - rate(b) || a.clientsHit - b.clientsHit || a.refused - b.refused,
+    )[0]
   if (few !== undefined)
     return `${upper(`${so}${nameOf(few)}`)} is the lowest limit tried that touches fewer than ${percent(FEW_CLIENTS)} of ${countOf(clients, 'client')}: it would have refused ${refusals(few, result)}.`
-  const mildest = candidates.toSorted((a, b) => a.clientShare - b.clientShare)[0]!
+  const mildest = candidates.toSorted(
+    (a, b) => a.clientShare - b.clientShare || a.refused - b.refused,
+  )[0]!
   return `${so}every candidate touches ${percent(FEW_CLIENTS)} of ${countOf(clients, 'client')} or more; the mildest, ${nameOf(mildest)}, would have refused ${refusals(mildest, result)}.`.replace(
     /^./,
     (first) => first.toUpperCase(),

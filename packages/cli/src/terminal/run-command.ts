@@ -1,5 +1,5 @@
 // Runs one command on the real terminal: Ctrl+C stops it gently, mistakes become a line and an exit code.
-import { Mistake } from './mistake.ts'
+import { Mistake, Unreadable } from './mistake.ts'
 import type { Streams } from './streams.ts'
 
 /** Runs a command and sets the exit code of the process. A second Ctrl+C ends at once. */
@@ -27,6 +27,7 @@ export async function runCommand(command: (streams: Streams) => Promise<number>)
 /** 1 for a mistake of the caller, 2 for a file that cannot be read or written; everything else is thrown again. */
 function exitCodeOf(error: unknown): number {
   if (error instanceof Mistake) return 1
+  if (error instanceof Unreadable) return 2
   if (typeof (error as NodeJS.ErrnoException).syscall === 'string') return 2
   throw error
 }

@@ -27,6 +27,14 @@ export async function loadConfig(
   return { ...readConfig(read.text, file, environment), digest }
 }
 
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  ENOTDIR: 'there is no such file',
+  EISDIR: 'it is a folder',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+}
+
 /** The text of a file, or why it cannot be read. */
 export async function readText(
   file: string,
@@ -34,7 +42,8 @@ export async function readText(
   try {
     return { text: await readFile(file, 'utf8') }
   } catch (error) {
-    const message = `cannot be read: ${error instanceof Error ? error.message : String(error)}`
+    const { code = '', message: says } = error as NodeJS.ErrnoException
+    const message = `cannot be read: ${REASONS[code] ?? says}`
     return { problem: { file, path: '', message } }
   }
 }
