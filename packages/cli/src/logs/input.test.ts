@@ -39,4 +39,20 @@ describe('a log', () => {
     expect(text.startsWith(read)).toBe(true)
     expect(problem).toContain('test: the compressed data is damaged or cut off')
   })
+
+  it.each<[string, (bytes: Buffer) => Buffer]>([
+    ['a wrong checksum', (bytes) => (bytes.writeUInt8(bytes.at(-7)! ^ 1, bytes.length - 7), bytes)],
+    ['garbage at its end', (bytes) => Buffer.concat([bytes, Buffer.from('garbage')])],
+  ])('in gzip with %s is read whole', async (_, damaged) => {
+    const lines = Array.from({ length: 20_000 }, (_, i) => `${i * 7919} a line\n`).join('')
+    const [read] = await contentOf(Readable.from([damaged(gzipSync(lines))]))
+    expect(read).toBe(lines)
+  })
+
+  it('in gzip with a wrong checksum says so', async () => {
+    const bytes = gzipSync(text)
+    bytes.writeUInt8(bytes.at(-7)! ^ 1, bytes.length - 7)
+    const [read, problem] = await contentOf(Readable.from([bytes]))
+    expect([read, problem]).toEqual([text, expect.stringContaining('incorrect data check')])
+  })
 })

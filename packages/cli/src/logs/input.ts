@@ -2,6 +2,7 @@
 import { createReadStream } from 'node:fs'
 import { access, constants, stat } from 'node:fs/promises'
 import { Readable } from 'node:stream'
+import { finished } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 
 /** One log as bytes. */
@@ -94,11 +95,39 @@ async function withFirst(
   return { first, all: all() }
 }
 
+/** The last bytes of gzip: a checksum and a length. They come alone, so that a wrong one costs no line before it. */
+const TRAILER = 8
+/** Bytes that are unpacked in one step, so that data which unpacks to a thousand times its size stays small. */
+const STEP = 16 * 1024
+
 async function* gunzipped(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const gunzip = createGunzip({ chunkSize: CHUNK })
-  const source = Readable.from(stream)
-  source.on('error', (error) => gunzip.destroy(error))
-  for await (const chunk of source.pipe(gunzip)) yield chunk as Uint8Array
+  const gunzip = createGunzip({ chunkSize: STEP })
+  const ended = finished(gunzip)
+  let failure: Error | undefined
+  let ready: Uint8Array[] = []
+  // Read as it comes: a stream that fails drops what waits in it.
+  gunzip.on('data', (chunk: Uint8Array) => void ready.push(chunk))
+  ended.catch((error: Error) => (failure = error))
+  const unpack = async (bytes: Uint8Array): Promise<Uint8Array[]> => {
+    await new Promise((resolve) => gunzip.write(bytes, resolve))
+    const unpacked = ready
+    ready = []
+    return unpacked
+  }
+  let kept: Uint8Array = new Uint8Array()
+  for await (const chunk of stream) {
+    const bytes = Buffer.concat([kept, chunk])
+    const end = Math.max(0, bytes.length - TRAILER)
+    kept = bytes.subarray(end)
+    for (let at = 0; at < end; at += STEP) {
+      yield* await unpack(bytes.subarray(at, Math.min(end, at + STEP)))
+      if (failure !== undefined) throw failure
+    }
+  }
+  gunzip.end(kept)
+  await ended.catch(() => {})
+  yield* ready
+  if (failure !== undefined) throw failure
 }
 
 async function* unzstd(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {

@@ -51,8 +51,8 @@ export function caveatsOf<T>(
   const say = (code: CaveatCode, message: string): void => void caveats.push({ code, message })
   const { requests, throttled, timed, fractional, reorder, withoutKey, clients } = replay
   const lines = sumOf(replay, ({ lines }) => lines)
-  if (requests === 0) return caveats
   for (const message of damaged) say('damaged', message)
+  if (requests === 0) return caveats
   const bad = [...replay.faults.values()].reduce((sum, fault) => sum + fault.count, 0)
   if (bad > 0)
     say(
