@@ -31,7 +31,7 @@ it('lets other work in between when there are many rules', async () => {
 })
 
 it('is made on fewer requests, the newest, when the rules are very many', async () => {
-  const rules = Array.from({ length: 4000 }, (_, i) => ({
+  const rules = Array.from({ length: 1000 }, (_, i) => ({
     name: `r${i}`,
     by: ['user'],
     limit: '9/h',
@@ -44,9 +44,23 @@ it('is made on fewer requests, the newest, when the rules are very many', async 
     allowed: true,
   }))
   const { result } = await tryPolicy(
-    JSON.stringify({ policies: [{ name: 'api', rules }] }),
+    JSON.stringify({ policies: ['a', 'b', 'c', 'd'].map((name) => ({ name, rules })) }),
     [],
     requests,
   )
   expect(result).toMatchObject({ requests: 500, span: 499 })
+})
+
+it('is not made with more rules in one policy than one turn has time for', async () => {
+  const rules = Array.from({ length: 1001 }, (_, i) => ({
+    name: `r${i}`,
+    by: ['user'],
+    limit: '9/h',
+  }))
+  const { result, problems } = await tryPolicy(
+    JSON.stringify({ policies: [{ name: 'api', rules }] }),
+    [],
+    [],
+  )
+  expect([result, problems[0]?.message]).toEqual([null, expect.stringContaining('at most 1000')])
 })

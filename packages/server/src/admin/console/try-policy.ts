@@ -10,6 +10,8 @@ import { policyChanges } from '../../reload/policy-changes.ts'
 const SLICE_RULE_CHECKS = 2000
 /** Rules that one trial checks in all; with more rules it is tried on fewer requests, the newest. */
 const MAX_RULE_CHECKS = 2_000_000
+/** Rules of one policy: a request is checked by all of them in one turn, and each is compared with the others. */
+const MAX_RULES = 1000
 /** Keys that are named. */
 const MAX_KEYS = 10
 const MAX_PROBLEMS = 50
@@ -64,6 +66,11 @@ export async function tryPolicy(
       changes: [],
       result: null,
     }
+  }
+  const large = config.policies.find(({ rules }) => rules.length > MAX_RULES)
+  if (large !== undefined) {
+    const message = `policy ${large.name} has ${large.rules.length} rules; a trial takes at most ${MAX_RULES} of one policy: use sluice diff --against`
+    return { problems: [{ line: null, column: null, message }], changes: [], result: null }
   }
   const rules = [...current, ...config.policies].reduce((sum, one) => sum + one.rules.length, 0)
   const tried = requests.slice(-Math.ceil(MAX_RULE_CHECKS / Math.max(1, rules)))
