@@ -43,6 +43,7 @@ describe('a log', () => {
   it.each<[string, (bytes: Buffer) => Buffer]>([
     ['a wrong checksum', (bytes) => (bytes.writeUInt8(bytes.at(-7)! ^ 1, bytes.length - 7), bytes)],
     ['garbage at its end', (bytes) => Buffer.concat([bytes, Buffer.from('garbage')])],
+    ['zeros after it', (bytes) => Buffer.concat([bytes, Buffer.alloc(99)])],
   ])('in gzip with %s is read whole', async (_, damaged) => {
     const lines = Array.from({ length: 20_000 }, (_, i) => `${i * 7919} a line\n`).join('')
     const [read] = await contentOf(Readable.from([damaged(gzipSync(lines))]))
@@ -54,5 +55,16 @@ describe('a log', () => {
     bytes.writeUInt8(bytes.at(-7)! ^ 1, bytes.length - 7)
     const [read, problem] = await contentOf(Readable.from([bytes]))
     expect([read, problem]).toEqual([text, expect.stringContaining('incorrect data check')])
+  })
+
+  it('in gzip with much garbage after it ends, says so, and lacks 16 kB at most', async () => {
+    const lines = Array.from({ length: 20_000 }, (_, i) => `${i * 7919} a line\n`).join('')
+    const garbage = Buffer.from('garbage!'.repeat(40_000))
+    const [read, problem] = await contentOf(
+      Readable.from([Buffer.concat([gzipSync(lines), garbage])]),
+    )
+    expect(lines.startsWith(read)).toBe(true)
+    expect(lines.length - read.length).toBeLessThanOrEqual(16 * 1024)
+    expect(problem).toContain('damaged or cut off')
   })
 })

@@ -2,7 +2,6 @@
 import { createReadStream } from 'node:fs'
 import { access, constants, stat } from 'node:fs/promises'
 import { Readable } from 'node:stream'
-import { finished } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 
 /** One log as bytes. */
@@ -62,7 +61,7 @@ export function logOf(
     } catch (error) {
       const { message, code } = error as NodeJS.ErrnoException
       if (code?.startsWith('Z_') !== true) throw error
-      problem = `${name}: the compressed data is damaged or cut off (${message}); what came before it was read`
+      problem = `${name}: the compressed data is damaged or cut off (${message}); what came before it was read, but for 16 kB at most`
     }
   }
   const close = (): void => {
@@ -102,14 +101,21 @@ const STEP = 16 * 1024
 
 async function* gunzipped(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const gunzip = createGunzip({ chunkSize: STEP })
-  const ended = finished(gunzip)
+  let isOver = false
   let failure: Error | undefined
   let ready: Uint8Array[] = []
   // Read as it comes: a stream that fails drops what waits in it.
   gunzip.on('data', (chunk: Uint8Array) => void ready.push(chunk))
-  ended.catch((error: Error) => (failure = error))
-  const unpack = async (bytes: Uint8Array): Promise<Uint8Array[]> => {
-    await new Promise((resolve) => gunzip.write(bytes, resolve))
+  const over = new Promise<void>((resolve) => {
+    gunzip.once('end', resolve)
+    gunzip.once('error', (error) => {
+      failure = error
+      resolve()
+    })
+  }).then(() => void (isOver = true))
+  /** What has been unpacked; after the end of the data, bytes that follow it are never taken. */
+  const unpack = async (write: (done: () => void) => void): Promise<Uint8Array[]> => {
+    await Promise.race([over, new Promise<void>(write)])
     const unpacked = ready
     ready = []
     return unpacked
@@ -120,14 +126,18 @@ async function* gunzipped(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Uin
     const end = Math.max(0, bytes.length - TRAILER)
     kept = bytes.subarray(end)
     for (let at = 0; at < end; at += STEP) {
-      yield* await unpack(bytes.subarray(at, Math.min(end, at + STEP)))
-      if (failure !== undefined) throw failure
+      const step = bytes.subarray(at, Math.min(end, at + STEP))
+      yield* await unpack((done) => void gunzip.write(step, () => done()))
+      if (isOver) throw failure ?? bytesAfterEnd()
     }
   }
   gunzip.end(kept)
-  await ended.catch(() => {})
-  yield* ready
+  yield* await unpack(() => {})
   if (failure !== undefined) throw failure
+}
+
+function bytesAfterEnd(): Error {
+  return Object.assign(new Error('other bytes follow its end'), { code: 'Z_DATA_ERROR' })
 }
 
 async function* unzstd(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
