@@ -182,7 +182,16 @@ export async function grant(
   ])
 }
 
-interface Blocked {
+/** What the service finds suspicious in a block or an override; services before this one say nothing. */
+interface Warned {
+  readonly warnings?: readonly string[]
+}
+
+function warningLines({ warnings = [] }: Warned): readonly string[] {
+  return warnings.map((line) => `warning: ${visible(line, 500)}`)
+}
+
+interface Blocked extends Warned {
   readonly block: { readonly until: string; readonly attributes: Attributes }
 }
 
@@ -192,8 +201,9 @@ export async function block(pairs: readonly string[], flags: VerbFlags, streams:
   const { rule: _, ...others } = flags
   const said = { for: time, ...(note !== undefined && { note }) }
   const answer = await askAdmin<Blocked>(flags, 'block', { ...subject(pairs, others), ...said })
-  return show(streams, flags, answer, ({ block: { attributes, until } }) => [
+  return show(streams, flags, answer, ({ block: { attributes, until }, ...more }) => [
     `${nameOf(attributes)} is blocked until ${until}. To end it: sluice unblock ${nameOf(attributes)}`,
+    ...warningLines(more),
   ])
 }
 
@@ -223,13 +233,18 @@ export async function override(
     return show(streams, flags, answer, () => ['The override is removed.'])
   }
   const said = { ...(time !== undefined && { for: time }), ...(note !== undefined && { note }) }
-  const answer = await askAdmin<{ override: { until: string | null } }>(flags, 'set-override', {
-    ...named,
-    ...said,
-    limit,
-  })
-  return show(streams, flags, answer, ({ override: { until } }) => [
+  const answer = await askAdmin<Warned & { override: { until: string | null } }>(
+    flags,
+    'set-override',
+    {
+      ...named,
+      ...said,
+      limit,
+    },
+  )
+  return show(streams, flags, answer, ({ override: { until }, ...more }) => [
     `${visible(rule)} is ${visible(limit)} for ${nameOf(attributesFrom(pairs))} ${until === null ? 'until it is removed' : `until ${until}`}.`,
+    ...warningLines(more),
   ])
 }
 

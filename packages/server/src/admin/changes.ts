@@ -17,6 +17,7 @@ import {
 } from './keys/operated-counts.ts'
 import { blockShown, blockText, overrideShown } from './shown.ts'
 import { readRequest, subjectOf, wrong, type ChangeName } from './requests.ts'
+import { controlWarnings, type KnownRequests } from './silent-controls.ts'
 
 /** What the operations work on. */
 export interface ChangeOptions {
@@ -31,6 +32,8 @@ export interface ChangeOptions {
   /** Whether a name may be that of a domain of descriptors. */
   readonly mayBeDomain: boolean
   readonly idle: () => ReadonlyMap<string, string>
+  /** What requests may have, for warnings about those that none has. */
+  readonly requests: Pick<KnownRequests, 'proxy'>
 }
 
 /** Does one operation for the holder of a token; gives what is answered. */
@@ -39,6 +42,11 @@ export type Change = (body: unknown, by: string) => Promise<unknown>
 /** Every operation by POST. Each throws a {@link RequestError} for a request that is wrong. */
 export function changes(options: ChangeOptions): Readonly<Record<ChangeName, Change>> {
   const { limiters, controls, inspectors } = options
+  const known: KnownRequests = {
+    ...options.requests,
+    policies: () => limiters.current.policies,
+    hasDescriptors: options.mayBeDomain,
+  }
 
   const read = async (body: unknown) => {
     const request = readRequest('read', body)
@@ -102,7 +110,10 @@ export function changes(options: ChangeOptions): Readonly<Record<ChangeName, Cha
       const { note } = request
       await set({ kind: 'block', id, policy, attributes, note, by }, request.for)
       const made = controls.find(id)
-      return { block: made?.kind === 'block' ? blockShown(made) : null }
+      return {
+        block: made?.kind === 'block' ? blockShown(made) : null,
+        warnings: controlWarnings('the block', attributes, known),
+      }
     },
     unblock: async (body) => {
       const request = readRequest('unblock', body)
@@ -122,7 +133,10 @@ export function changes(options: ChangeOptions): Readonly<Record<ChangeName, Cha
       const said = { policy: policy.name, note: request.note, by }
       await set({ kind: 'override', id, ...override, ...said }, request.for ?? null)
       const made = controls.find(id)
-      return { override: made?.kind === 'override' ? overrideShown(made, options.idle()) : null }
+      return {
+        override: made?.kind === 'override' ? overrideShown(made, options.idle()) : null,
+        warnings: controlWarnings('the override', when, known),
+      }
     },
     'remove-override': async (body) => {
       const request = readRequest('remove-override', body)

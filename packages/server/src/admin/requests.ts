@@ -113,8 +113,11 @@ export function subjectOf({ attributes, key }: Subject): Readonly<Record<string,
   const empty = entries.find(([, value]) => value === '')
   if (empty !== undefined) throw wrong(`attributes.${empty[0].slice(0, 60)}`, 'empty')
   const ip = entries.find(([name]) => name === 'ip')?.[1]
-  if (ip !== undefined && /^[\d.]+\//.test(String(ip)))
-    throw wrong('attributes.ip', 'a network, and no request has one; accepted: one address')
+  if (ip !== undefined && String(ip).includes('/'))
+    throw wrong(
+      'attributes.ip',
+      'a network, and no request has one; accepted: one address, which of IPv6 stands for the network that proxies count it by',
+    )
   return Object.fromEntries(entries.map(([name, value]) => [name, String(value)]))
 }
 

@@ -99,6 +99,7 @@ export async function startAdmin(
       guarded: options.guarded,
       mayBeDomain: config.envoy !== undefined,
       idle: () => controls.idle,
+      requests: config,
     })
     const onError = (error: unknown): void =>
       warnings.warn('admin-failed', { error: String(error) }, 'an admin request failed')

@@ -1,7 +1,7 @@
 // Accepts `/orders/:id` for `/orders/{id}`, as many routers write it, wherever a file names routes.
 
 /** The same route with every `:name` as `{name}`. */
-function withBraces(route: string): string {
+export function withBraces(route: string): string {
   return route.replaceAll(/\/:([A-Za-z_]\w*)(?=\/|$)/g, '/{$1}')
 }
 

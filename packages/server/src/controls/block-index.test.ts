@@ -24,10 +24,22 @@ describe('the index of blocks', () => {
     ['another policy', block({ user: 'ann' }, { policy: 'web' }), { user: 'ann' }, false],
     ['one that has ended', block({ user: 'ann' }, { until: 10 }), { user: 'ann' }, false],
     ['an address as it is', block({ ip: '2001:db8::1' }), { ip: '2001:db8::1' }, true],
+    ['another spelling of a route', block({ route: '/a/:id' }), { route: '/a/{id}' }, true],
     ['the network that stands for it', block({ ip: '2001:db8::1' }), { ip: '2001:db8::' }, true],
   ])('%s', (_, one, attributes, isBlocked) => {
     const found = new BlockIndex([one]).find('api', attributes, 10)
     expect(found === undefined).toBe(!isBlocked)
+  })
+
+  it('names every attribute of its blocks', () => {
+    const blocks = [block({ user: 'ann', ip: '192.0.2.1' }), block({ user: 'bob' })]
+    expect([...new BlockIndex(blocks).names].toSorted()).toEqual(['ip', 'user'])
+  })
+
+  it('takes addresses for the networks by which they are counted', () => {
+    const index = new BlockIndex([block({ ip: '2001:db8:0:12ff::7' })], 64)
+    expect(index.find('api', { ip: '2001:db8:0:12ff::' }, 0)).toBeDefined()
+    expect(index.find('api', { ip: '2001:db8:0:1200::' }, 0)).toBeUndefined()
   })
 
   it('gives the block that lasts longest', () => {

@@ -1,6 +1,7 @@
 // Finds the block of a request in a few steps, however many blocks there are.
 import type { Attributes, Millis } from 'sluice'
 import { clientAddress } from 'sluice/http'
+import { withBraces } from '../config/route-spelling.ts'
 import type { Block } from './control.ts'
 
 /** The blocks that name the same attributes. */
@@ -9,7 +10,8 @@ interface Shape {
   readonly byValues: Map<string, Block[]>
 }
 
-const addresses = clientAddress()
+/** What names an IPv6 client: the bits by which proxies count. */
+const DEFAULT_PREFIX = 56
 
 /** The keys of a block, worked out once for all indexes that hold it. */
 const keysOfBlocks = new WeakMap<Block, readonly string[]>()
@@ -17,22 +19,25 @@ const keysOfBlocks = new WeakMap<Block, readonly string[]>()
 /** Blocks by the attributes that they name; it never changes. */
 export class BlockIndex {
   readonly size: number
+  /** Every attribute that a block names. */
+  readonly names: ReadonlySet<string>
   private readonly shapes: readonly Shape[]
 
-  constructor(blocks: readonly Block[]) {
+  constructor(blocks: readonly Block[], ipv6Prefix: number = DEFAULT_PREFIX) {
     const shapes = new Map<string, Shape>()
     for (const block of blocks) {
       const names = Object.keys(block.attributes).toSorted()
       const id = JSON.stringify(names)
       const shape = shapes.get(id) ?? { names, byValues: new Map<string, Block[]>() }
       shapes.set(id, shape)
-      for (const key of keysOf(block, names)) {
+      for (const key of keysOf(block, names, ipv6Prefix)) {
         const others = shape.byValues.get(key)
         if (others === undefined) shape.byValues.set(key, [block])
         else others.push(block)
       }
     }
     this.shapes = [...shapes.values()]
+    this.names = new Set(this.shapes.flatMap(({ names }) => names))
     this.size = blocks.length
   }
 
@@ -69,19 +74,28 @@ function textOf(attributes: Attributes | string, name: string): string | undefin
   return value === undefined || value === null || value === '' ? undefined : String(value)
 }
 
-function keysOf(block: Block, names: readonly string[]): readonly string[] {
+function keysOf(block: Block, names: readonly string[], ipv6Prefix: number): readonly string[] {
   let keys = keysOfBlocks.get(block)
   if (keys === undefined) {
-    keys = makeKeys(block, names)
+    keys = makeKeys(block, names, ipv6Prefix)
     keysOfBlocks.set(block, keys)
   }
   return keys
 }
 
-/** A block of an address also holds for the form in which adapters and proxies name it. */
-function makeKeys({ attributes }: Block, names: readonly string[]): readonly string[] {
-  const { ip } = attributes
-  const network = ip?.includes(':') === true ? addresses.of(ip).ip : undefined
-  const forms = network === undefined ? [attributes] : [attributes, { ...attributes, ip: network }]
+/** A block of an address or a route also holds for the form in which adapters and proxies name it. */
+function makeKeys(
+  { attributes }: Block,
+  names: readonly string[],
+  ipv6Prefix: number,
+): readonly string[] {
+  const { ip, route } = attributes
+  const network = ip?.includes(':') === true ? clientAddress({ ipv6Prefix }).of(ip).ip : undefined
+  const template = route === undefined ? undefined : withBraces(route)
+  const addressed =
+    network === undefined ? [attributes] : [attributes, { ...attributes, ip: network }]
+  const forms = addressed.flatMap((form) =>
+    template === undefined ? [form] : [form, { ...form, route: template }],
+  )
   return [...new Set(forms.map((form) => keyFor(names, form)!))]
 }

@@ -29,6 +29,8 @@ export interface LiveControlsOptions {
   /** Called after every change of the overrides. */
   readonly onOverrides: (overrides: readonly LiveOverride[]) => void
   readonly clock?: Clock
+  /** The bits of an IPv6 address by which proxies count. */
+  readonly ipv6Prefix?: number | undefined
   /** Milliseconds that a call may take; default 500, which is also the least. */
   readonly timeout?: Millis
 }
@@ -151,7 +153,7 @@ export class LiveControls implements KnownBlocks {
     if (read === undefined && controls.length === known.length) return
     this.controls = controls
     const blocks = controls.filter((one) => one.kind === 'block')
-    this.blocks = blocks.length === 0 ? null : new BlockIndex(blocks)
+    this.blocks = blocks.length === 0 ? null : new BlockIndex(blocks, this.options.ipv6Prefix)
     const overrides = controls.filter((one) => one.kind === 'override')
     if (!isDeepStrictEqual(overrides, known.filter(isOverride))) this.options.onOverrides(overrides)
   }

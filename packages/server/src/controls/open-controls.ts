@@ -17,7 +17,13 @@ export class ServiceControls {
   /** Called when the overrides must be applied to the policies again. */
   onChange: () => void = () => {}
 
-  constructor(store: ControlStore, metrics: MetricRegistry, log: Log, timeout?: Millis) {
+  constructor(
+    store: ControlStore,
+    metrics: MetricRegistry,
+    log: Log,
+    ipv6Prefix: number,
+    timeout?: Millis,
+  ) {
     const onOverrides = (overrides: readonly LiveOverride[]): void => {
       this.overrides = overrides
       this.onChange()
@@ -26,6 +32,7 @@ export class ServiceControls {
       store,
       log,
       onOverrides,
+      ipv6Prefix,
       ...(timeout !== undefined && { timeout }),
     })
     metrics
@@ -62,6 +69,7 @@ export class ServiceControls {
 export function openControls(
   { redis }: OpenStore,
   hasAdmin: boolean,
+  ipv6Prefix: number,
   metrics: MetricRegistry,
   log: Log,
 ): ServiceControls | undefined {
@@ -75,7 +83,9 @@ export function openControls(
       )
     }
     const store = new RedisControlStore(client, prefix, { onRestored })
-    return new ServiceControls(store, metrics, log, timeout)
+    return new ServiceControls(store, metrics, log, ipv6Prefix, timeout)
   }
-  return hasAdmin ? new ServiceControls(new LocalControlStore(), metrics, log) : undefined
+  return hasAdmin
+    ? new ServiceControls(new LocalControlStore(), metrics, log, ipv6Prefix)
+    : undefined
 }

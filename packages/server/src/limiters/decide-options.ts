@@ -18,6 +18,8 @@ import { DecisionSampler } from '../observe/sampler.ts'
 import type { HeldUnits } from '../metrics/units-out.ts'
 import type { RecentTraffic } from '../metrics/recent-traffic.ts'
 
+const NONE: ReadonlySet<string> = new Set()
+
 /** What all decisions of the service share. */
 export interface DecisionSurroundings {
   /** Answers also while a remote store cannot. */
@@ -92,6 +94,7 @@ export function decideOptions(
         const block = blocks.blocks === null ? undefined : blockOf(attributes)
         return block && block.until - systemClock()
       }),
+    blockedBy: blocks && (() => blocks.blocks?.names ?? NONE),
     identify: rules.identify,
     // A call over the network costs far more than two readings of the clock.
     isTimed: isRemote ? undefined : isSampled,

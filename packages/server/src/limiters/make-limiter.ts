@@ -8,12 +8,13 @@ import type { MakeLimiter } from './registry.ts'
 /** How limiters are made for as long as the service runs. */
 export function limiterMaker(surroundings: DecisionSurroundings): MakeLimiter {
   return (policy: Policy) => {
-    const { store, blocked, onDecision, isTimed, identify, onSettled } = decideOptions(
+    const { store, blocked, blockedBy, onDecision, isTimed, identify, onSettled } = decideOptions(
       policy,
       surroundings,
     )
     const around = {
       ...(blocked && { blocked }),
+      ...(blockedBy && { blockedBy }),
       ...(onDecision && { onDecision }),
       ...(isTimed && { isTimed }),
       ...(identify && { identify }),

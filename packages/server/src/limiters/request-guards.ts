@@ -20,6 +20,7 @@ export function guardsOver<Q extends object, S>(
     routes,
     headers,
     trustedProxies,
+    ipv6Prefix,
     countPreflights,
     ambiguousPaths,
     decisionIdHeader,
@@ -36,7 +37,7 @@ export function guardsOver<Q extends object, S>(
     let guard = guards.get(limiter)
     if (guard === undefined) {
       guard = createRequestGuard(port, limiter, {
-        address: trustedProxies.length > 0 ? { trustedProxies } : {},
+        address: { ipv6Prefix, ...(trustedProxies.length > 0 && { trustedProxies }) },
         routes,
         headers,
         countPreflights,

@@ -43,6 +43,46 @@ describe('a trap is found', () => {
       [rule({ when: { method: ['GET', 'post'] } })],
       `method-case ${first}.when.method`,
     ],
+    [
+      'a cost from a misspelled attribute',
+      [rule({ cost: 'teem' })],
+      `unset-attribute ${first}.cost`,
+    ],
+    [
+      'a method beside a prefix',
+      [rule({ when: { method: ['post', 'G*'] } })],
+      `method-case ${first}.when.method`,
+    ],
+    [
+      'HEAD, which counts as GET',
+      [rule({ when: { method: 'HEAD' } })],
+      `method-case ${first}.when.method`,
+    ],
+    [
+      'a rare method',
+      [rule({ when: { method: { equals: 'PURGE' } } })],
+      `method-case ${first}.when.method`,
+    ],
+    [
+      'a method with a space',
+      [rule({ when: { method: 'POST ' } })],
+      `stray-space ${first}.when.method`,
+    ],
+    ['a value with a space', [rule({ when: { plan: ' pro' } })], `stray-space ${first}.when.plan`],
+    [
+      'one IPv6 address',
+      [rule({ when: { ip: '2001:db8:0:5::1' } })],
+      `address-prefix ${first}.when.ip`,
+    ],
+    [
+      'an override that exempts more than it says',
+      [
+        rule({
+          overrides: [{ when: { ip: ['10.0.0.0/8', '2001:db8::/64'] }, limit: 'unlimited' }],
+        }),
+      ],
+      `address-prefix ${first}.overrides[0].when.ip`,
+    ],
     ['by what must be absent', [rule({ when: { user: 'absent' } })], `never-applies ${first}.by`],
     [
       'an override against its rule',
@@ -285,6 +325,19 @@ describe('a rule that never applies', () => {
     const [warning] = reviewText(text, 'x').warnings
     expect(warning).toMatchObject({ code: 'undeclared-route', path: `${first}.when.route` })
     expect(warning!.message).toContain('did you mean /exports/{id}?')
+  })
+
+  it('since the reverse proxy knows no routes is found', () => {
+    const listeners = { proxy: { upstream: 'http://127.0.0.1:3000' } }
+    const rules = [rule({ by: ['ip'], when: { route: '/login' } })]
+    expect(warnings(rules, { listeners, trustedProxies: ['10.0.0.0/8'] })).toEqual([
+      `undeclared-route ${first}.when.route`,
+    ])
+  })
+
+  it('is not one for an address that proxies count whole', () => {
+    const rules = [rule({ when: { ip: '2001:db8::1' } })]
+    expect(warnings(rules, { proxy: { ipv6Prefix: 128 } })).toEqual([])
   })
 
   it('is not one that writes its route as /exports/:id', () => {

@@ -3,11 +3,10 @@ import type { Condition, Policy, Rule } from 'sluice'
 import type { Config } from '../config/config.ts'
 import { didYouMean, nearestName } from '../config/did-you-mean.ts'
 import type { Step } from '../config/problem.ts'
-import { holdsWithout, textsFor } from './patterns.ts'
+import { unmetConditions, USUAL_ATTRIBUTES } from '../config/unmet-conditions.ts'
+import { holdsWithout } from './patterns.ts'
 import type { Trap } from './warning.ts'
 
-/** What adapters, proxies and most callers set. */
-const USUAL = ['user', 'apiKey', 'tenant', 'ip', 'route', 'method', 'plan', 'key', 'team', 'host']
 /** What the service itself sets for requests that a proxy asks about or that pass the reverse proxy. */
 const SET_BY_PROXIES = ['ip', 'route', 'method']
 
@@ -18,13 +17,22 @@ export function silentTraps(
   config: Config,
   steps: readonly Step[],
 ): readonly Trap[] {
+  const settings = { proxy: config.proxy, isBehindProxy: isBehindProxy(policy, config) }
   return [
     ...unsetAttributes(rule, policy, config, steps),
-    ...conditionsOf(rule).flatMap(([when, place]) => [
-      ...methodCase(rule, when, [...steps, ...place]),
-      ...undeclaredRoutes(rule, when, config, [...steps, ...place]),
-    ]),
+    ...conditionsOf(rule).flatMap(([when, place]) =>
+      unmetConditions(`rule ${rule.name}`, when, settings).map(({ code, attribute, message }) => ({
+        code,
+        message,
+        steps: [...steps, ...place, attribute],
+      })),
+    ),
   ]
+}
+
+/** Whether the requests of the reverse proxy are decided by a policy. */
+function isBehindProxy({ name }: Policy, { listeners, policies }: Config): boolean {
+  return listeners.proxy !== undefined && (listeners.proxy.policy ?? policies[0]?.name) === name
 }
 
 function conditionsOf({ when = {}, overrides = [] }: Rule): [Condition, readonly Step[]][] {
@@ -46,7 +54,14 @@ interface NamedAttribute {
 }
 
 /** The attributes that must be set for a rule, its overrides and its tiers to apply. */
-function namedIn({ name, by, when = {}, overrides = [], tiers }: Rule): readonly NamedAttribute[] {
+function namedIn({
+  name,
+  by,
+  when = {},
+  overrides = [],
+  tiers,
+  cost,
+}: Rule): readonly NamedAttribute[] {
   const loss = 'the rule never applies'
   const asked = (condition: Condition) =>
     Object.keys(condition).filter((attribute) => !holdsWithout(condition, attribute))
@@ -71,6 +86,10 @@ function namedIn({ name, by, when = {}, overrides = [], tiers }: Rule): readonly
     const use = `rule ${name} has tiers by ${attribute}`
     named.push({ attribute, use, loss: 'no tier ever applies', place: ['tiers', 'attribute'] })
   }
+  if (typeof cost === 'string') {
+    const use = `rule ${name} takes its cost from ${cost}`
+    named.push({ attribute: cost, use, loss: 'every request costs 1', place: ['cost'] })
+  }
   return named
 }
 
@@ -78,18 +97,17 @@ function namedIn({ name, by, when = {}, overrides = [], tiers }: Rule): readonly
 function unsetAttributes(
   rule: Rule,
   policy: Policy,
-  { proxy, listeners, policies }: Config,
+  config: Config,
   steps: readonly Step[],
 ): readonly Trap[] {
-  const own = Object.keys(proxy.attributes)
-  const known = [...own, ...USUAL]
-  const isBehindProxy =
-    listeners.proxy !== undefined && (listeners.proxy.policy ?? policies[0]?.name) === policy.name
+  const own = Object.keys(config.proxy.attributes)
+  const known = [...own, ...USUAL_ATTRIBUTES]
+  const isProxied = isBehindProxy(policy, config)
   return namedIn(rule).flatMap(({ attribute, use, loss, place }) => {
     const trap = (message: string): Trap[] => [
       { code: 'unset-attribute', steps: [...steps, ...place], message: `${use}, ${message}` },
     ]
-    if (isBehindProxy && ![...own, ...SET_BY_PROXIES].includes(attribute)) {
+    if (isProxied && ![...own, ...SET_BY_PROXIES].includes(attribute)) {
       const meant = didYouMean(attribute, [...own, ...SET_BY_PROXIES])
       return trap(
         `which the reverse proxy never sets: ${loss}${meant}; name the request field that holds it in proxy.attributes`,
@@ -100,29 +118,5 @@ function unsetAttributes(
     const nearest = nearestName(attribute, known)
     if (nearest === undefined) return []
     return trap(`which nothing in this file sets: without it ${loss}; did you mean ${nearest}?`)
-  })
-}
-
-/** Methods in lower case: requests carry them in upper case, and texts are compared as they are. */
-function methodCase(rule: Rule, when: Condition, steps: readonly Step[]): readonly Trap[] {
-  const wrong = (textsFor(when, 'method') ?? []).filter((text) => text !== text.toUpperCase())
-  return wrong.map((text) => {
-    const message = `rule ${rule.name} asks for the method ${text}, which no request has: methods are in upper case; write ${text.toUpperCase()}`
-    return { code: 'method-case', steps: [...steps, 'method'], message }
-  })
-}
-
-/** Routes that are not declared: where routes are declared, a request has one of those or none. */
-function undeclaredRoutes(
-  rule: Rule,
-  when: Condition,
-  { proxy }: Config,
-  steps: readonly Step[],
-): readonly Trap[] {
-  if (proxy.routes.length === 0) return []
-  const wrong = (textsFor(when, 'route') ?? []).filter((text) => !proxy.routes.includes(text))
-  return wrong.map((text) => {
-    const message = `rule ${rule.name} asks for the route ${text}, which is not among proxy.routes: no request that a proxy asks about has it${didYouMean(text, proxy.routes)}; add it there`
-    return { code: 'undeclared-route', steps: [...steps, 'route'], message }
   })
 }

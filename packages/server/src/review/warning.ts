@@ -9,6 +9,8 @@ export type WarningCode =
   | 'unset-attribute'
   | 'method-case'
   | 'undeclared-route'
+  | 'address-prefix'
+  | 'stray-space'
   | 'same-key'
   | 'login-window'
   | 'untrusted-address'

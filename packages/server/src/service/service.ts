@@ -95,7 +95,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const fleet = new Fleet(observer, redis, log)
   const recent = new RecentTraffic()
   const webhooks = new Webhooks(config.webhooks, metrics, log)
-  const controls = openControls(opened, hasAdmin(config), metrics, log)
+  const controls = openControls(opened, hasAdmin(config), config.proxy.ipv6Prefix, metrics, log)
   const surroundings: DecisionSurroundings = {
     store,
     decisions: new DecisionMetrics(

@@ -74,6 +74,31 @@ describe('a block', () => {
     expect((await ask('caddy', 'bob')).status).toBe(204)
   })
 
+  it('holds where proxies ask, also by what no rule names', async () => {
+    const admin = await administered({
+      policies: [{ name: 'api', rules: [{ name: 'per-user', by: ['user'], limit: '90/h' }] }],
+      proxy: { attributes: { user: 'x-user' }, routes: ['/orders/{id}'] },
+      trustedProxies: ['127.0.0.0/8'],
+    })
+    const ask = async (address = '203.0.113.7') => {
+      const headers = {
+        'x-forwarded-for': address,
+        'x-user': 'ann',
+        'x-forwarded-uri': '/orders/7',
+      }
+      return (await fetch(`${admin.url}/v1/auth/caddy`, { headers })).status
+    }
+    expect(await ask()).toBe(204)
+    for (const attributes of [{ ip: '203.0.113.7' }, { route: '/orders/:id' }, { method: 'GET' }]) {
+      await admin.ask('block', { attributes, for: '1min' })
+      expect(await ask()).toBe(429)
+      await admin.ask('unblock', { attributes })
+      expect(await ask()).toBe(204)
+    }
+    await admin.ask('block', { attributes: { ip: '203.0.113.7' }, for: '1min' })
+    expect(await ask('203.0.113.8')).toBe(204)
+  })
+
   it('of an address holds for the network by which proxies count it', async () => {
     const rules = [{ name: 'per-ip', by: ['ip'], limit: '9/h' }]
     const admin = await administered({

@@ -2,7 +2,7 @@
 import type { DecideOptions } from '../decision/decide.ts'
 import type { OnSettled } from '../decision/thresholds.ts'
 import { show, SluiceError } from '../errors.ts'
-import { rememberPolicy } from '../limiter/policy-behind.ts'
+import { readByBlocked, rememberPolicy } from '../limiter/policy-behind.ts'
 import { checkOptionNames } from '../options/unknown-option.ts'
 import { compilePolicy } from '../policy/compile.ts'
 import { parsePolicyInCode } from '../policy/parse.ts'
@@ -67,6 +67,7 @@ const OPTIONS = [
   'isTimed',
   'identify',
   'blocked',
+  'blockedBy',
 ]
 
 /**
@@ -107,7 +108,7 @@ export function createBudget<S extends Store = SyncStore>(options: BudgetOptions
     release,
   })
   const made = store.sync === true ? budget : promising(budget)
-  rememberPolicy(made, policy)
+  rememberPolicy(made, { policy, blockedBy: readByBlocked(options) })
   return made as unknown as BudgetFor<S>
 }
 

@@ -56,6 +56,8 @@ export interface DecideOptions {
   readonly store: Store
   /** How long these attributes are still blocked, in milliseconds; undefined when they are not. Asked before anything is counted. */
   readonly blocked?: ((attributes: Attributes) => Millis | undefined) | undefined
+  /** Which attributes `blocked` reads now, which adapters then read too; another set after a change. Default: all of them. */
+  readonly blockedBy?: (() => ReadonlySet<string>) | undefined
   /** Makes the `id` of a refusal, before it is observed. It must not throw. */
   readonly identify?: IdentifyRefusal | undefined
   /** Observes decisions, not peeks. It must not throw. */

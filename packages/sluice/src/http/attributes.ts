@@ -1,5 +1,6 @@
 // What a request counts by: a key for a bare limit, attributes for a policy.
 import { SluiceError } from '../errors.ts'
+import type { DecidedBy, LiveCondition } from '../limiter/policy-behind.ts'
 import { attributeText } from '../policy/pattern.ts'
 import type { Attributes, PolicyInCode } from '../policy/policy.ts'
 import { isPromise, type MaybePromise } from '../stores/store.ts'
@@ -8,6 +9,7 @@ import { requestAddresses } from './request-address.ts'
 import type { Address } from './client-address.ts'
 import type { FrameworkAdapter } from './framework-adapter.ts'
 import { apiKeyHash, identityReader } from './identity.ts'
+import { followControls } from './live-attributes.ts'
 import { memoizeRecent } from './memoize-recent.ts'
 import type { HttpOptions, Identify } from './options.ts'
 import { isAmbiguous } from './path-readings.ts'
@@ -34,10 +36,12 @@ export function otherReadings(attributes: Attributes): readonly Attributes[] | u
 export function attributesReader<Q, S>(
   adapter: FrameworkAdapter<Q, S>,
   options: HttpOptions<Q, S>,
-  policy: PolicyInCode | undefined,
+  decidedBy: DecidedBy | undefined,
   warn: Warn,
+  onConditions: (conditions: readonly LiveCondition[]) => void,
 ): (request: Q) => MaybePromise<CountedBy> {
-  const read = unguardedReader(adapter, options, policy, warn)
+  const make = readerMaker(adapter, options, decidedBy?.policy, warn)
+  const read = followControls(decidedBy ?? {}, make, onConditions)
   if (options.ambiguousPaths !== 'refuse') return read
   return (request) => {
     if (isAmbiguous(adapter.path(request)))
@@ -46,16 +50,17 @@ export function attributesReader<Q, S>(
   }
 }
 
-function unguardedReader<Q, S>(
+/** Makes readers of what rules use, and of further attributes that blocks and overrides use: null for any. */
+function readerMaker<Q, S>(
   adapter: FrameworkAdapter<Q, S>,
   options: HttpOptions<Q, S>,
   policy: PolicyInCode | undefined,
   warn: Warn,
-): (request: Q) => MaybePromise<CountedBy> {
+): (extra: ReadonlySet<string> | null) => (request: Q) => MaybePromise<CountedBy> {
   const isBare = policy !== undefined && isBareLimit(policy)
   const { unknownAddress = isBare ? 'share' : 'skip' } = options
-  const wanted = policy === undefined || hasLimitFunction(policy) ? null : attributeNames(policy)
-  const wants = (name: string): boolean => wanted === null || wanted.has(name)
+  const ruled = policy === undefined || hasLimitFunction(policy) ? null : attributeNames(policy)
+  const isRuled = (name: string): boolean => ruled === null || ruled.has(name)
   const addressOf = requestAddresses(adapter, options, warn)
   const hashed = memoizeRecent(apiKeyHash)
   const keys = keyReaders(adapter, options, hashed)
@@ -66,11 +71,11 @@ function unguardedReader<Q, S>(
       warn('address-unknown', () => `a request has no address, ${CONSEQUENCES[unknownAddress]}`)
     return unknownAddress === 'share' ? SHARED : unknownAddress === 'refuse' ? undefined : null
   }
-  const keyOf = (request: Q, i: number): MaybePromise<string | null | undefined> => {
+  const keyOf = (request: Q, i = 0): MaybePromise<string | null | undefined> => {
     const reader = keys[i]
     if (reader === undefined) {
       const address: Address | null | undefined = addressOf(request)
-      if (address.ip !== undefined) return address.ip
+      if (address.ip !== undefined || !isRuled('key')) return address.ip
       const instead = withoutAddress()
       return instead === null ? null : instead?.ip
     }
@@ -78,50 +83,74 @@ function unguardedReader<Q, S>(
     if (isPromise(value)) return value.then((value) => value ?? keyOf(request, i + 1))
     return value ?? keyOf(request, i + 1)
   }
-  const routesOf = requestRoutes(adapter, options, wanted !== null && wanted.has('route'), warn)
-  if (isBare) return (request) => keyOf(request, 0)
-
-  const readers = IDENTITIES.filter((name) => options[name] !== undefined && wants(name)).map(
-    (name) => [name, identityReader(adapter, options[name] as Identify<Q>)] as const,
-  )
-  const [wantsAddress, wantsKey] = [wants('ip') || wants('network'), wants('key')]
-  const [wantsMethod, wantsRoute] = [wants('method'), wants('route')]
+  const routesOf = requestRoutes(adapter, options, ruled !== null && ruled.has('route'), warn)
   const further = furtherAttributes(adapter, options.attributes)
+  const needsAddress = isRuled('ip') || isRuled('network')
 
-  return (request) => {
-    let address: Address | null | undefined
-    if (wantsAddress) {
-      address = addressOf(request)
-      if (address.ip === undefined) {
-        address = withoutAddress()
-        if (address === undefined) return undefined
+  return (extra) => {
+    const isKeyEnough = extra !== null && [...extra].every((name) => name === 'key')
+    if (isBare && isKeyEnough) return (request) => keyOf(request)
+    const wants = (name: string): boolean => isRuled(name) || extra === null || extra.has(name)
+    const readers = IDENTITIES.filter((name) => options[name] !== undefined && wants(name)).map(
+      (name) => [name, identityReader(adapter, options[name] as Identify<Q>)] as const,
+    )
+    const [wantsAddress, wantsKey] = [wants('ip') || wants('network'), wants('key') && !isBare]
+    const [wantsMethod, wantsRoute] = [wants('method'), wants('route')]
+    const read = (request: Q): MaybePromise<Attributes> | undefined => {
+      let address: Address | null | undefined
+      if (wantsAddress) {
+        address = addressOf(request)
+        if (address.ip === undefined && needsAddress) {
+          address = withoutAddress()
+          if (address === undefined) return undefined
+        }
       }
-    }
-    const attributes: Record<string, unknown> = {
-      ip: address?.ip,
-      network: address?.network,
-      method: wantsMethod ? methodName(adapter.method(request)) : undefined,
-      route: undefined,
-    }
-    for (const [name, read] of readers) {
-      const value = read(request)
-      attributes[name] =
-        name === 'apiKey' && typeof value === 'string' && value !== '' ? hashed(value) : value
-    }
-    if (wantsKey) attributes['key'] = keyOf(request, 0)
-    if (wantsRoute) {
-      const routes = routesOf(request)
-      if (typeof routes === 'string') attributes['route'] = routes
-      else {
-        attributes['route'] = routes[0]
-        READINGS.set(attributes, routes.slice(1))
+      const attributes: Record<string, unknown> = {
+        ip: address?.ip,
+        network: address?.network,
+        method: wantsMethod ? methodName(adapter.method(request)) : undefined,
+        route: undefined,
       }
+      for (const [name, read] of readers) {
+        const value = read(request)
+        attributes[name] =
+          name === 'apiKey' && typeof value === 'string' && value !== '' ? hashed(value) : value
+      }
+      if (wantsKey) attributes['key'] = keyOf(request)
+      if (wantsRoute) {
+        const routes = routesOf(request)
+        if (typeof routes === 'string') attributes['route'] = routes
+        else {
+          attributes['route'] = routes[0]
+          READINGS.set(attributes, routes.slice(1))
+        }
+      }
+      const more = further?.(request)
+      if (isPromise(more))
+        return more.then((more) => settled(Object.assign(attributes, more), hashed))
+      return settled(more === undefined ? attributes : Object.assign(attributes, more), hashed)
     }
-    const more = further?.(request)
-    if (isPromise(more))
-      return more.then((more) => settled(Object.assign(attributes, more), hashed))
-    return settled(more === undefined ? attributes : Object.assign(attributes, more), hashed)
+    return isBare ? (request) => keyed(keyOf(request), () => read(request)) : read
   }
+}
+
+/** The attributes with the key of a bare limit, which decides alone whether a request counts. */
+function keyed(
+  key: MaybePromise<string | null | undefined>,
+  read: () => MaybePromise<Attributes> | undefined,
+): MaybePromise<CountedBy> {
+  if (isPromise(key)) return key.then((key) => keyed(key, read))
+  if (key === null || key === undefined) return key
+  const attributes = read()
+  if (!isPromise(attributes)) return withKey(attributes, key)
+  return attributes.then((attributes) => withKey(attributes, key))
+}
+
+function withKey(attributes: Attributes | undefined, key: string): Attributes {
+  const made = { ...attributes, key }
+  const readings = attributes === undefined ? undefined : READINGS.get(attributes)
+  if (readings !== undefined) READINGS.set(made, readings)
+  return made
 }
 
 const CONSEQUENCES = {

@@ -5,6 +5,8 @@ export {
   type AddressOptions,
   type ClientAddress,
 } from './client-address.ts'
+export { addressProblem, type CountedBits } from './address-conditions.ts'
+export { methodName } from './routes.ts'
 export type { ProxyPreset, TrustedProxies } from './trusted-proxies.ts'
 export { apiKeyHash, fromHeader } from './identity.ts'
 export { Admission, decisionOf, settle } from './admission.ts'

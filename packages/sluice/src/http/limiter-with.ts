@@ -19,7 +19,7 @@ export function limiterWith<L extends AnyLimiter>(
   check: (attributes: Attributes | string, cost?: number) => MaybePromise<Decision>,
 ): L {
   const made = Object.assign(Object.create(limiter) as L, { check })
-  const policy = policyBehind(limiter)
-  if (policy !== undefined) rememberPolicy(made, policy)
+  const decidedBy = policyBehind(limiter)
+  if (decidedBy !== undefined) rememberPolicy(made, decidedBy)
   return made
 }

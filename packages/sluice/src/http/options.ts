@@ -210,6 +210,7 @@ const LIMITER_OPTIONS: readonly string[] = [
   'resilience',
   'identify',
   'blocked',
+  'blockedBy',
 ]
 
 /** Splits the options of both kinds. Throws `invalid-option` for a name that is neither. */

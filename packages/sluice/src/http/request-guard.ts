@@ -24,7 +24,7 @@ import { checkCost, wrong, type AnyLimiter, type CustomReply, type HttpOptions }
 import type { RefusalKind } from './problem.ts'
 import { customized, replyMaker, type RefusalReply, type ReplyMaker } from './refusal-reply.ts'
 import { dialectsIn, fieldWriter, type FieldWriter } from './response-fields.ts'
-import { warnOfSilentRules } from './silent-rules.ts'
+import { silentConditions, warnOfSilentRules } from './silent-rules.ts'
 import { warnOnce, type Warn } from './warnings.ts'
 
 /**
@@ -85,7 +85,8 @@ export class RequestGuard<Q extends object, S> implements Settler {
     adapter: FrameworkAdapter<Q, S>,
     options: HttpOptions<Q, S>,
   ) {
-    const policy = policyBehind(limiter)
+    const decidedBy = policyBehind(limiter)
+    const policy = decidedBy?.policy
     this.warn = warnOnce(options.onWarning)
     this.holding = isBudget(limiter)
       ? new HoldingLimiter(limiter, policy, (error) => this.failed('settling', error))
@@ -95,7 +96,11 @@ export class RequestGuard<Q extends object, S> implements Settler {
     this.adapter = adapter
     this.options = options
     if (policy !== undefined) warnOfSilentRules(policy, adapter, options, this.warn)
-    this.attributesOf = attributesReader(adapter, options, policy, this.warn)
+    this.attributesOf = attributesReader(adapter, options, decidedBy, this.warn, (conditions) => {
+      const silent = silentConditions(conditions, adapter, options)
+      // Not once for all: each was set by itself.
+      if (silent.length > 0) warnOnce(options.onWarning)('control-unmet', () => silent.join('; '))
+    })
     const dialects = dialectsIn(options.headers)
     this.fieldNames = dialects.flatMap(({ fields }) => fields)
     this.writeFields = fieldWriter(adapter, options, policy, dialects)

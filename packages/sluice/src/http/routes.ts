@@ -106,7 +106,14 @@ const METHODS = new Set([
   'CONNECT',
 ])
 
-/** The method as it stands in a key: HEAD counts as GET, and all unknown methods as one. */
+/**
+ * The method as it stands in a key: HEAD counts as GET, and all unknown methods as one.
+ *
+ * @example
+ * ```ts
+ * methodName('head') // 'GET'
+ * ```
+ */
 export function methodName(method: string): string {
   if (METHODS.has(method)) return method
   const upper = method.toUpperCase()

@@ -62,6 +62,38 @@ describe('an adapter warns when it is made of a rule that never applies', () => 
       ['attribute-unset: rule one needs the attribute usr, which nothing sets: did you mean user?'],
     ],
     [
+      'with a cost that nothing sets',
+      { cost: 'tokens' },
+      {},
+      [
+        'attribute-unset: rule one needs the attribute tokens, which nothing sets: set it by the option attributes',
+      ],
+    ],
+    [
+      'for one IPv6 address of a network that counts as one',
+      { when: { ip: ['203.0.113.7', '2001:db8:0:5::1'] } },
+      {},
+      [
+        'address-prefix: rule one asks for ip 2001:db8:0:5::1: addresses count by their /56, so no request has it; write 2001:db8::/56, or set address.ipv6Prefix',
+      ],
+    ],
+    [
+      'for the first network of one that counts as one',
+      { overrides: [{ when: { ip: { network: '2001:db8::/64' } }, limit: 'unlimited' }] },
+      {},
+      [
+        'address-prefix: rule one asks for ip 2001:db8::/64: addresses count by their /56, so it holds for all of 2001:db8::/56; write 2001:db8::/56, or set address.ipv6Prefix',
+      ],
+    ],
+    [
+      'for a method with a space',
+      { when: { method: ['POST ', 'GET'] } },
+      {},
+      [
+        'method-name: rule one asks for the method POST , which no request has: it counts as *other',
+      ],
+    ],
+    [
       'for a method in lower case',
       { when: { method: ['post', 'PUT'] } },
       {},
@@ -101,6 +133,18 @@ describe('an adapter does not warn', () => {
     ['of attributes that a function may set', { by: ['account'] }, { attributes: () => ({}) }],
     ['of an attribute that must be absent', { when: { user: 'absent' } }, {}],
     ['of one that may be absent', { when: { plan: ['free', 'absent'] } }, {}],
+    ['of an IPv6 network', { when: { ip: '2001:db8::/56' } }, {}],
+    [
+      'of an address, by more bits',
+      { when: { ip: '2001:db8::1' } },
+      { address: { ipv6Prefix: 128 } },
+    ],
+    [
+      'of an address that a table sets',
+      { when: { ip: '2001:db8::1' } },
+      { attributes: { ip: user } },
+    ],
+    ['of a cost in the table', { cost: 'tokens' }, { attributes: { tokens: user } }],
     ['of a method', { when: { method: 'POST' } }, {}],
     ['of a route in another spelling', { when: { route: '/a/:id' } }, { routes: ['/a/{id}'] }],
     ['of a route below a mount', { when: { route: '/a/{id}/b' } }, { routes: ['/a/:id'] }],

@@ -1,108 +1,146 @@
-// Rules that no request can meet although they look right: found when the adapter is made, and reported once.
+// Rules, blocks and overrides that no request can meet although they look right: reported once.
 import { closestName } from '../options/suggest.ts'
-import type { Condition, Pattern, PolicyInCode, RuleInCode } from '../policy/policy.ts'
-import { routeSpellings } from '../policy/route-spellings.ts'
+import type { LiveCondition } from '../limiter/policy-behind.ts'
+import type { PolicyInCode, RuleInCode } from '../policy/policy.ts'
+import { addressProblem, type CountedBits } from './address-conditions.ts'
 import { IDENTITIES } from './attributes.ts'
+import { patternsIn, textsIn, allowsAbsence } from './condition-texts.ts'
 import type { FrameworkAdapter } from './framework-adapter.ts'
 import type { HttpOptions } from './options.ts'
+import { routeSpellings } from '../policy/route-spellings.ts'
 import { methodName } from './routes.ts'
-import type { Warn } from './warnings.ts'
+import type { HttpWarningCode, Warn } from './warnings.ts'
 
 /** Attributes that every adapter can set. */
 const OWN = ['ip', 'network', 'method', 'route', 'key']
 
-/** Reports attributes that nothing sets, methods that no request has, and routes that are not declared. */
+/** Reports what rules need that nothing sets, and what they ask for that no request has. */
 export function warnOfSilentRules<Q, S>(
   { rules }: PolicyInCode,
-  { routesLate = false }: FrameworkAdapter<Q, S>,
+  adapter: FrameworkAdapter<Q, S>,
   options: HttpOptions<Q, S>,
   warn: Warn,
 ): void {
-  const report = (code: Parameters<Warn>[0], found: readonly string[]): void => {
+  const needed = rules.flatMap((rule) => unsetIn(`rule ${rule.name}`, neededBy(rule), options))
+  if (needed.length > 0) warn('attribute-unset', () => needed.join('; '))
+  const asked = rules.flatMap((rule) => {
+    const what = `rule ${rule.name}`
+    return [rule.when ?? {}, ...(rule.overrides ?? []).map(({ when }) => when)].flatMap((when) =>
+      unmetIn({ what, when }, adapter, options),
+    )
+  })
+  for (const code of ['method-name', 'address-prefix', 'route-undeclared'] as const) {
+    const found = asked.filter((one) => one.code === code).map(({ message }) => message)
     if (found.length > 0) warn(code, () => found.join('; '))
   }
-  report('attribute-unset', unsetAttributes(rules, options))
-  const asked = rules.flatMap((rule) => [
-    { name: rule.name, when: rule.when ?? {} },
-    ...(rule.overrides ?? []).map(({ when }) => ({ name: rule.name, when })),
-  ])
-  report(
-    'method-name',
-    asked.flatMap(({ name, when }) =>
-      textsIn(when, 'method')
-        .filter((text) => methodName(text) !== text && text !== '*other')
-        .map(
-          (text) =>
-            `rule ${name} asks for the method ${text}, which no request has: it counts as ${methodName(text)}`,
-        ),
-    ),
-  )
-  const { routes } = options
-  // Frameworks that know the route of every request match more than what is declared.
-  if (!routesLate || !Array.isArray(routes)) return
-  report(
-    'route-undeclared',
-    asked.flatMap(({ name, when }) =>
-      textsIn(when, 'route')
-        .filter((text) => !text.startsWith('*') && !isDeclared(text, routes))
-        .map((text) => {
-          const meant = closestName(text, routes)
-          return `rule ${name} asks for the route ${text}, which is not among routes${meant === undefined ? '' : `: did you mean ${meant}?`}`
-        }),
-    ),
-  )
 }
 
-function unsetAttributes<Q, S>(
-  rules: readonly RuleInCode[],
+/** What blocks and overrides that were set while a limiter runs ask for that no request has. */
+export function silentConditions<Q, S>(
+  conditions: readonly LiveCondition[],
+  adapter: FrameworkAdapter<Q, S>,
+  options: HttpOptions<Q, S>,
+): readonly string[] {
+  return conditions.flatMap((condition) => {
+    const { what, when } = condition
+    const needed = Object.keys(when).filter((name) => !allowsAbsence(when[name]!))
+    const unmet = unmetIn(condition, adapter, options).map(({ message }) => message)
+    return [...unsetIn(what, needed, options), ...unmet]
+  })
+}
+
+interface Unmet {
+  readonly code: HttpWarningCode
+  readonly message: string
+}
+
+/** The methods, addresses and routes of a condition that no request has. */
+function unmetIn<Q, S>(
+  { what, when }: LiveCondition,
+  { routesLate = false }: FrameworkAdapter<Q, S>,
+  options: HttpOptions<Q, S>,
+): readonly Unmet[] {
+  const { routes, attributes } = options
+  // A table or a function of the application may set these itself.
+  const isOwn = (name: string): boolean =>
+    typeof attributes === 'function' ||
+    (attributes !== undefined && Object.hasOwn(attributes, name))
+  const methods: Unmet[] = textsIn(when, 'method')
+    .filter((text) => methodName(text) !== text && text !== '*other')
+    .map((text) => ({
+      code: 'method-name',
+      message: `${what} asks for the method ${text}, which no request has: it counts as ${methodName(text)}`,
+    }))
+  const addresses: Unmet[] = ['ip', 'network']
+    .filter((name) => !isOwn(name))
+    .flatMap((name) =>
+      patternsIn(when, name).flatMap((pattern) => {
+        const problem = addressProblem(name, pattern, countedBits(options))
+        if (problem === undefined) return []
+        const text = typeof pattern === 'object' ? Object.values(pattern)[0] : pattern
+        const remedy = problem.includes('count by') ? ', or set address.ipv6Prefix' : ''
+        return [
+          {
+            code: 'address-prefix' as const,
+            message: `${what} asks for ${name} ${String(text)}: ${problem}${remedy}`,
+          },
+        ]
+      }),
+    )
+  // Frameworks that know the route of every request match more than what is declared.
+  const isListed = routesLate && Array.isArray(routes)
+  const undeclared: Unmet[] = (isListed ? textsIn(when, 'route') : [])
+    .filter((text) => !text.startsWith('*') && !isDeclared(text, routes!))
+    .map((text) => {
+      const meant = closestName(text, routes!)
+      const hint = meant === undefined ? '' : `: did you mean ${meant}?`
+      const message = `${what} asks for the route ${text}, which is not among routes${hint}`
+      return { code: 'route-undeclared', message }
+    })
+  return [...methods, ...addresses, ...undeclared]
+}
+
+/** The bits by which an adapter with these options counts addresses. */
+function countedBits<Q, S>({ address }: HttpOptions<Q, S>): CountedBits {
+  const { ipv4Prefix = 32, ipv6Prefix = 56 } = typeof address === 'object' ? address : {}
+  return { ipv4: ipv4Prefix, ipv6: ipv6Prefix }
+}
+
+/** The attributes among some that nothing sets, in words. */
+function unsetIn<Q, S>(
+  what: string,
+  names: readonly string[],
   options: HttpOptions<Q, S>,
 ): readonly string[] {
   const { attributes } = options
   const table = typeof attributes === 'object' ? Object.keys(attributes) : []
   const set = [...OWN, ...table, ...IDENTITIES.filter((name) => options[name] !== undefined)]
+  const usual = [...OWN, ...IDENTITIES]
   const isUnset = (name: string): boolean => {
     if (set.includes(name)) return false
     // A function may set anything: only what looks like a slip is reported.
     if (typeof attributes !== 'function') return true
     return !usual.includes(name) && closestName(name, usual, 1) !== undefined
   }
-  const usual = [...OWN, ...IDENTITIES]
-  return rules.flatMap((rule) =>
-    neededBy(rule)
-      .filter(isUnset)
-      .map((name) => {
-        const meant = closestName(name, [...set, ...usual], Math.floor((name.length - 1) / 2))
-        const remedy = IDENTITIES.some((one) => one === name)
-          ? `set it by the option ${name} or attributes`
-          : meant === undefined
-            ? 'set it by the option attributes'
-            : `did you mean ${meant}?`
-        return `rule ${rule.name} needs the attribute ${name}, which nothing sets: ${remedy}`
-      }),
-  )
+  return names.filter(isUnset).map((name) => {
+    const meant = closestName(name, [...set, ...usual], Math.floor((name.length - 1) / 2))
+    const remedy = IDENTITIES.some((one) => one === name)
+      ? `set it by the option ${name} or attributes`
+      : meant === undefined
+        ? 'set it by the option attributes'
+        : `did you mean ${meant}?`
+    return `${what} needs the attribute ${name}, which nothing sets: ${remedy}`
+  })
 }
 
-/** The attributes without which a rule, its overrides or its tiers never apply. */
-function neededBy({ by, when = {}, overrides = [], tiers }: RuleInCode): readonly string[] {
+/** The attributes without which a rule, its overrides, its tiers or its cost never apply. */
+function neededBy({ by, when = {}, overrides = [], tiers, cost }: RuleInCode): readonly string[] {
   const conditions = [when, ...overrides.map((override) => override.when)]
   const asked = conditions.flatMap((condition) =>
     Object.keys(condition).filter((name) => !allowsAbsence(condition[name]!)),
   )
-  return [...new Set([...by, ...asked, ...(tiers === undefined ? [] : [tiers.attribute])])]
-}
-
-function allowsAbsence(pattern: Pattern): boolean {
-  return pattern === 'absent' || (Array.isArray(pattern) && pattern.includes('absent'))
-}
-
-/** The exact texts that a condition names for an attribute. */
-function textsIn(condition: Condition, attribute: string): readonly string[] {
-  const pattern = condition[attribute]
-  const all: readonly unknown[] = Array.isArray(pattern) ? pattern : [pattern]
-  return all.filter(
-    (text): text is string =>
-      typeof text === 'string' && text !== 'present' && text !== 'absent' && !text.endsWith('*'),
-  )
+  const tier = tiers === undefined ? [] : [tiers.attribute]
+  return [...new Set([...by, ...asked, ...tier, ...(typeof cost === 'string' ? [cost] : [])])]
 }
 
 /** Whether a route is declared, or is below a declared mount. */

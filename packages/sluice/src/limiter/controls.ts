@@ -11,6 +11,7 @@ import type {
   PolicyInCode,
 } from '../policy/policy.ts'
 import type { MaybePromise } from '../stores/store.ts'
+import type { LiveCondition } from './policy-behind.ts'
 import { systemClock, type Clock, type Millis } from '../time/clock.ts'
 import { duration, type Duration } from '../time/duration.ts'
 
@@ -77,6 +78,8 @@ interface LiveOverride extends Override {
 export class Controls implements Omit<LimiterControls, 'countFailure'> {
   /** The policy's rules with the overrides that hold. */
   rules: readonly CompiledRule[]
+  /** What the blocks and overrides ask for; another list after a change. */
+  conditions: readonly LiveCondition[] = []
   private readonly policy: PolicyInCode
   private readonly onChange: () => void
   private readonly clock: Clock
@@ -153,7 +156,7 @@ export class Controls implements Omit<LimiterControls, 'countFailure'> {
   private setBlocks(blocks: readonly LiveBlock[]): void {
     this.blocks = blocks.toSorted((a, b) => b.until - a.until)
     this.findBlock = compileOverrides(this.blocks.map(({ when }) => ({ when, limit: 'unlimited' })))
-    this.onChange()
+    this.changed()
   }
 
   private setOverrides(overrides: readonly LiveOverride[]): void {
@@ -165,6 +168,14 @@ export class Controls implements Omit<LimiterControls, 'countFailure'> {
     this.rules = compilePolicy(parsed('override', { name: this.policy.name, rules }))
     this.overrides = overrides
     this.nextEnd = overrides.reduce((end, { until }) => Math.min(end, until ?? Infinity), Infinity)
+    this.changed()
+  }
+
+  private changed(): void {
+    this.conditions = [
+      ...this.blocks.map(({ when }) => ({ what: 'a block', when })),
+      ...this.overrides.map(({ rule, when }) => ({ what: `an override of rule ${rule}`, when })),
+    ]
     this.onChange()
   }
 }

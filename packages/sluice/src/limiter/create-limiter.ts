@@ -22,7 +22,7 @@ import { abortable } from '../time/abortable.ts'
 import type { LimiterControls } from './controls.ts'
 import { policyLimiter } from './fast-limiter.ts'
 import type { Limiter, SyncLimiter } from './limiter.ts'
-import { rememberPolicy } from './policy-behind.ts'
+import { readByBlocked, rememberPolicy } from './policy-behind.ts'
 import type { PolicyLimiter } from './policy-limiter.ts'
 import type { TypedLimiter, TypedSyncLimiter } from './typed-limiter.ts'
 
@@ -49,6 +49,8 @@ export interface LimiterSettings<S extends Store = Store> {
   readonly identify?: IdentifyRefusal
   /** How long some attributes are still blocked, in milliseconds; undefined when they are not. */
   readonly blocked?: DecideOptions['blocked']
+  /** Which attributes `blocked` reads now, which adapters then read too; another set after a change. Default: all of them. */
+  readonly blockedBy?: DecideOptions['blockedBy']
 }
 
 /**
@@ -126,6 +128,7 @@ const OPTIONS = [
   'isTimed',
   'identify',
   'blocked',
+  'blockedBy',
 ]
 
 /**
@@ -163,7 +166,11 @@ export function createLimiter<S extends Store = SyncStore, P extends PolicyInCod
   })
   const made =
     store.sync === true ? (limiter as unknown as SyncLimiter & LimiterControls) : promising(limiter)
-  rememberPolicy(made, policy)
+  rememberPolicy(made, {
+    policy,
+    conditions: () => limiter.conditions,
+    blockedBy: readByBlocked(options),
+  })
   return made as LimiterFor<S, P>
 }
 
@@ -254,7 +261,7 @@ function checkOptions(options: LimiterOptions): void {
   }
   if (hashKeys !== undefined && typeof hashKeys !== 'boolean')
     wrong(`hashKeys is ${show(hashKeys)}; accepted: true or false`)
-  for (const name of ['onDecision', 'isTimed', 'identify', 'blocked'] as const) {
+  for (const name of ['onDecision', 'isTimed', 'identify', 'blocked', 'blockedBy'] as const) {
     const value: unknown = options[name]
     if (value !== undefined && typeof value !== 'function')
       wrong(`${name} is ${show(value)}; accepted: a function`)

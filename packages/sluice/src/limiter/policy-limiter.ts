@@ -21,6 +21,7 @@ import { poolCheck } from '../stores/pools.ts'
 import { isPromise, type Check, type MaybePromise } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
 import type { PaidPools } from './limiter.ts'
+import type { LiveCondition } from './policy-behind.ts'
 import { describeRules } from './describe-rules.ts'
 import { isBareRule, matchRules, requireCost, toCheck } from './match-rules.ts'
 
@@ -131,6 +132,11 @@ export class PolicyLimiter implements LimiterControls {
     lasts?: Duration,
   ): LiveControl {
     return this.ownControls().override(rule, who, limit, lasts)
+  }
+
+  /** The conditions of the blocks and overrides that hold; another list after a change. */
+  get conditions(): readonly LiveCondition[] {
+    return this.controls === null ? NONE : this.controls.conditions
   }
 
   /** Whether decisions may take the shortest path: no block and no override is set. */

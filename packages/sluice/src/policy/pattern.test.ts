@@ -58,6 +58,11 @@ describe('attributeText', () => {
 
 describe('compileCondition', () => {
   it.each<[Condition, Attributes, boolean]>([
+    [{ network: '203.0.113.0/24' }, { network: '203.0.113.0' }, true],
+    [{ network: '203.0.0.0/16' }, { network: '203.0.113.0' }, true],
+    [{ network: '2001:DB8::' }, { network: '2001:db8::' }, true],
+    [{ network: '203.0.113.0/24' }, { network: '203.0.114.0' }, false],
+    [{ network: 'guests' }, { network: 'guests' }, true],
     [{}, {}, true],
     [{ plan: 'free' }, { plan: 'free' }, true],
     [{ plan: 'free' }, { plan: 'Free' }, false],

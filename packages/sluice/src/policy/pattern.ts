@@ -76,8 +76,9 @@ function textMeaning(attribute: string, text: string): Meaning | string {
     if (star < text.length - 1) return 'a * at the end only; { equals } takes a string literally'
     return star === 0 ? { kind: 'present' } : { kind: 'prefix', text: text.slice(0, -1) }
   }
-  if (attribute !== 'ip') return { kind: 'equals', text }
   // Addresses have many spellings, so they are never compared as text.
+  const isNetwork = attribute === 'network' && parseNetwork(text) !== undefined
+  if (attribute !== 'ip' && !isNetwork) return { kind: 'equals', text }
   const meaning = network(text)
   return typeof meaning === 'string'
     ? `${meaning}, 'present', 'absent', a string that ends in *, or { equals } for any other text`

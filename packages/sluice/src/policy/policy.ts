@@ -15,7 +15,7 @@ export type Attributes = Readonly<Record<string, string | number | boolean | nul
 
 /**
  * What an attribute must be: `'present'`, `'absent'`, a string, a string that ends in `*` (a prefix), for
- * the attribute `ip` a network such as `10.0.0.0/8`, or a list of which one must hold. The object
+ * the attributes `ip` and `network` a network such as `10.0.0.0/8`, or a list of which one must hold. The object
  * forms say the same without guessing: `{ equals }` takes its text literally, `{ network }` works for
  * any attribute.
  *

@@ -11,7 +11,7 @@ import type { Check, Store } from '../../src/stores/store.ts'
 import { isLinearisable, type Operation } from '../linearisability.ts'
 import { type HistoryPlace, historyPlaces } from './history-places.ts'
 
-vi.setConfig({ testTimeout: 900_000 })
+vi.setConfig({ testTimeout: lengthOf(900_000, 7_200_000) })
 
 const NOW = 1_800_000_000_000
 const CLIENTS = 4

@@ -18,6 +18,8 @@ const attributes: z.ZodType<Readonly<Record<string, string>>> = z
     Object.fromEntries(Object.entries(fields).map(([name, it]) => [name, it.toLowerCase()])),
   )
 
+const PREFIX = 'a whole number from 32 to 128'
+
 /** Without `headers`, those of the whole service are used. */
 export const proxy = z.strictObject(
   {
@@ -28,6 +30,12 @@ export const proxy = z.strictObject(
     headers: dialects
       .describe('Header fields for the proxy to hand on, where they are not those of the service.')
       .exactOptional(),
+    ipv6Prefix: z
+      .int({ error: PREFIX })
+      .min(32, { error: PREFIX })
+      .max(128, { error: PREFIX })
+      .describe('The bits of an IPv6 address that name a client.')
+      .default(56),
     maxDelay: millis
       .refine((delay) => delay <= 60_000, { error: 'at most 1min' })
       .describe('How long an auth request is held for a leaky bucket; longer delays are refused.')
@@ -45,6 +53,6 @@ export const proxy = z.strictObject(
   },
   {
     error:
-      'an object with routes, attributes, headers, maxDelay, countPreflights and ambiguousPaths',
+      'an object with routes, attributes, headers, ipv6Prefix, maxDelay, countPreflights and ambiguousPaths',
   },
 )
