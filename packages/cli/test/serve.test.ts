@@ -4,7 +4,8 @@ import { copyFileSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
+import { startRedis } from '../../../test/servers/redis-server.ts'
 import { until } from '../../../test/servers/until.ts'
 import { fileWith, sluice, urlOf } from './sluice.ts'
 
@@ -54,6 +55,24 @@ test('the banner says what the reverse proxy is in front of', async () => {
   expect(service.printed()).toMatch(
     /Listening for proxy on http:\/\/127\.0\.0\.1:\d+, in front of http:\/\/127\.0\.0\.1:1\n/,
   )
+})
+
+test('--console prints a link that signs in, with several workers too', async () => {
+  const redis = await startRedis()
+  onTestFinished(() => redis.stop())
+  const env = { ...anyPort, SLUICE_ADMIN_PORT: '0' }
+  const file = fileWith(`store: ${redis.url}\n${yaml(5)}`)
+  const service = sluice(['serve', file, '--console', '--workers', '2'], env)
+  await urlOf(service)
+  const [, url, code] = /(http:\S+)\/#sign-in=(\S+)/.exec(service.printed())!
+  const signIn = async () => {
+    const headers = { 'sluice-console': '1', 'content-type': 'application/json' }
+    const body = JSON.stringify({ code })
+    return (await fetch(`${url}/console/sign-in`, { method: 'POST', headers, body })).status
+  }
+  expect(await signIn()).toBe(200)
+  // Each time some worker answers.
+  for (let i = 0; i < 4; i++) expect(await signIn()).toBe(403)
 })
 
 test.each(['SIGINT', 'SIGTERM'] as const)('%s ends it cleanly', async (signal) => {

@@ -76,7 +76,7 @@ export async function serve(
     return 1
   }
   const ended = untilSignal(service, config.shutdown.delay)
-  const signInAt = withConsole && config.workers === 1 ? Date.now() : undefined
+  const signInAt = withConsole ? Date.now() : undefined
   if (banner) process.stdout.write(bannerText(config, service.listeners, signInAt))
   if (demo) sendDemoTraffic(config.policies, service.listeners)
   const reason = await Promise.race([ended, ...('failed' in service ? [service.failed] : [])])

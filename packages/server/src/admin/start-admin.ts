@@ -15,6 +15,7 @@ import { RepeatedLog } from '../log/repeated-log.ts'
 import type { OpenStore } from '../store/open-store.ts'
 import { Attempts } from './attempts.ts'
 import { Audit } from './audit.ts'
+import { linkClaims } from './console/link-claims.ts'
 import { startConsole, type StartedConsole } from './console/start-console.ts'
 import { changes } from './changes.ts'
 import { Inspectors } from './keys/inspectors.ts'
@@ -116,6 +117,7 @@ export async function startAdmin(
       metricsText: options.metricsText,
       detail: options.detail,
       describe: options.describe,
+      claimLink: opened.redis && linkClaims(opened.redis.client, opened.redis.prefix),
       file: options.file,
       onError,
     }))

@@ -80,6 +80,16 @@ export function readDocument(
       ...repeatedKeys(parsed),
     ].slice(0, MAX_FAULTS)
     if (faults.length > 0) {
+      const bare = bareReferences(text, faults)
+      if (bare.length > 0)
+        return {
+          problems: bare.map(({ message, pos }) => ({
+            file,
+            ...placed(pos[0]),
+            path: '',
+            message,
+          })),
+        }
       const problems = faults.map(({ message, pos }) => {
         const unclosed = /^Missing closing .quote/.test(message)
           ? openingQuote(text, pos[0])
@@ -106,6 +116,19 @@ export function readDocument(
     // Aliases of nothing, too many of them, and lists nested beyond the stack.
     return wrong(`not valid YAML: ${error instanceof Error ? error.message : String(error)}`)
   }
+}
+
+/**
+ * Variables without quotes inside `{ }` or `[ ]`, where YAML takes the brace for an object. Whatever else is wrong
+ * follows from them.
+ */
+function bareReferences(text: string, faults: readonly Fault[]): readonly Fault[] {
+  return faults.flatMap(({ pos: [offset] }) => {
+    const reference = /^\$\{[A-Za-z_]\w*(?::-[^}\n]*)?\}/.exec(text.slice(offset - 1))?.[0]
+    if (reference === undefined) return []
+    const message = `${reference} needs quotes inside { } and [ ]: write "${reference}"; for a number, write the value on a line of its own instead`
+    return [{ message, pos: [offset - 1, offset] }]
+  })
 }
 
 /** Where the quoted string begins that is still open at an offset. The parser names the place where it stopped. */

@@ -134,6 +134,10 @@ describe('a mistake is shown where it was made', () => {
       'sluice.yaml:7:11: listeners.http.port: the variable SLUICE_PORT is not set; set it, or write a default: ${SLUICE_PORT:-value}',
     ],
     [
+      `${policy}listeners: { http: { port: \${PORT} } }\nworkers: 1\n`,
+      'sluice.yaml:5:28: ${PORT} needs quotes inside { } and [ ]: write "${PORT}"; for a number',
+    ],
+    [
       policy.replace('[user]', '["${WHO}"]'),
       'sluice.yaml:4:32: policies[0].rules[0].by[0]: the variable WHO is not set',
     ],
@@ -179,6 +183,14 @@ describe('a mistake is shown where it was made', () => {
     [`${policy}store: !!js/function x\n`, 'sluice.yaml:5:8: not valid YAML: Unresolved tag'],
   ])('%#', (text, sentence) => {
     expect(mistakes(text).map((line) => line.slice(0, sentence.length))).toContain(sentence)
+  })
+
+  it('and a variable without quotes hides what follows from it', () => {
+    const text = `store: { kind: redis, url: \${URL:-redis://h} }\n${policy}listeners: { http: { port: \${PORT} } }\n`
+    expect(mistakes(text).map((line) => line.split(' needs')[0])).toEqual([
+      'sluice.yaml:1:28: ${URL:-redis://h}',
+      'sluice.yaml:6:28: ${PORT}',
+    ])
   })
 
   it('and all of them at once, in the order of the file', () => {

@@ -2,7 +2,8 @@
 import { writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { gzipSync } from 'node:zlib'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { startRedis } from '../../../../test/servers/redis-server.ts'
 import { signInCode } from '../../src/admin/console/session.ts'
 import { digestOf } from '../../src/config/tokens.ts'
 import { administered, TOKEN, type Admin } from './admin.ts'
@@ -97,6 +98,21 @@ describe('signing in', () => {
     const again = await post(admin, '/console/sign-in', { code })
     expect(again.status).toBe(403)
     expect(again.body.detail).toContain('was used or has ended')
+  })
+
+  it('by a link works once in all processes on one Redis', async () => {
+    const redis = await startRedis()
+    onTestFinished(() => redis.stop())
+    const store = { kind: 'redis', url: redis.url, timeout: 2000 }
+    const [one, other] = [await administered({ store }), await administered({ store })]
+    const token = { name: 'ops', role: 'operate', digest: digestOf(TOKEN) } as const
+    const code = signInCode(token, Date.now())
+    expect((await post(one, '/console/sign-in', { code })).status).toBe(200)
+    expect((await post(other, '/console/sign-in', { code })).status).toBe(403)
+    await redis.stop()
+    const unknown = await post(one, '/console/sign-in', { code: signInCode(token, Date.now()) })
+    expect(unknown.status).toBe(503)
+    expect(unknown.body.detail).toContain('sign in with a token')
   })
 
   it('with a wrong token is refused, counted and audited', async () => {

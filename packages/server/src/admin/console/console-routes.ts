@@ -58,7 +58,11 @@ export function createConsole(options: ConsoleOptions): Console {
     fail(response, problem)
   }
 
-  const signIn = (request: IncomingMessage, response: ServerResponse, body: unknown): void => {
+  const signIn = async (
+    request: IncomingMessage,
+    response: ServerResponse,
+    body: unknown,
+  ): Promise<void> => {
     const { remoteAddress } = request.socket
     const who = { address: remoteAddress ?? 'unknown' }
     const { token, code } = credentialsIn(body)
@@ -66,7 +70,7 @@ export function createConsole(options: ConsoleOptions): Console {
       token === undefined
         ? code === undefined
           ? undefined
-          : sessions.useLink(code)
+          : await sessions.useLink(code)
         : tokens.find(token)
     if (holder === undefined) {
       const wait = attempts.waitOf(remoteAddress)
@@ -136,7 +140,9 @@ export function createConsole(options: ConsoleOptions): Console {
   const handlePost = (path: string, request: IncomingMessage, response: ServerResponse): void => {
     const name = path.slice('/console/'.length)
     if (name === 'sign-in')
-      post(request, response, MAX_BODY, (body) => signIn(request, response, body))
+      post(request, response, MAX_BODY, (body) => {
+        signIn(request, response, body).catch((error: unknown) => failed(response, error))
+      })
     else if (name === 'sign-out') {
       post(request, response, MAX_BODY, () => {
         response.setHeader('set-cookie', cookieText('', 0, request))

@@ -78,30 +78,30 @@ describe('a session', () => {
 })
 
 describe('a sign-in link', () => {
-  it('works once, and only within ten minutes', () => {
+  it('works once, and only within ten minutes', async () => {
     const { sessions, clock } = made()
     const code = signInCode(ann, clock.now)
-    expect(sessions.useLink(code)).toBe(ann)
-    expect(sessions.useLink(code)).toBeUndefined()
+    expect(await sessions.useLink(code)).toBe(ann)
+    expect(await sessions.useLink(code)).toBeUndefined()
     const late = signInCode(ann, clock.now)
     clock.now += 10 * 60_000
-    expect(sessions.useLink(late)).toBeUndefined()
+    expect(await sessions.useLink(late)).toBeUndefined()
   })
 
-  it('does not work again in another spelling of its signature', () => {
+  it('does not work again in another spelling of its signature', async () => {
     const { sessions, clock } = made()
     const code = signInCode(ann, clock.now)
-    expect(sessions.useLink(code)).toBe(ann)
+    expect(await sessions.useLink(code)).toBe(ann)
     // Base64 has room for characters that mean nothing.
     const last = code.at(-1)!
     const next = String.fromCharCode(last.charCodeAt(0) + 1)
     for (const other of [`${code}=`, `${code}\n`, ` ${code}`, `${code}!`, code.slice(0, -1) + next])
-      expect([other, sessions.useLink(other)]).toEqual([other, undefined])
+      expect([other, await sessions.useLink(other)]).toEqual([other, undefined])
   })
 
-  it('is no session, and a session is no link', () => {
+  it('is no session, and a session is no link', async () => {
     const { sessions, clock, cookie } = made()
     expect(sessions.of(`${SESSION_COOKIE}=${signInCode(ann, clock.now)}`)).toBeUndefined()
-    expect(sessions.useLink(cookie(ann).slice(SESSION_COOKIE.length + 1))).toBeUndefined()
+    expect(await sessions.useLink(cookie(ann).slice(SESSION_COOKIE.length + 1))).toBeUndefined()
   })
 })

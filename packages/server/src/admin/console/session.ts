@@ -2,6 +2,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Millis } from 'sluice'
 import type { Role, Token } from '../../config/tokens.ts'
+import type { ClaimLink } from './link-claims.ts'
 
 /** The name of the cookie. The prefix `__Host-` would need TLS, which loopback does not have. */
 export const SESSION_COOKIE = 'sluice_session'
@@ -26,10 +27,13 @@ type Purpose = 'session' | 'link'
 export class Sessions {
   private readonly tokens: () => readonly Token[]
   private readonly clock: () => Millis
+  private readonly claim: ClaimLink | undefined
   private readonly usedLinks = new Map<string, Millis>()
 
-  constructor(tokens: () => readonly Token[], clock: () => Millis = Date.now) {
+  /** `claim` keeps other processes with the same tokens from accepting a link again. */
+  constructor(tokens: () => readonly Token[], clock: () => Millis = Date.now, claim?: ClaimLink) {
     this.tokens = tokens
+    this.claim = claim
     this.clock = clock
   }
 
@@ -45,15 +49,24 @@ export class Sessions {
     return found && { name: found.token.name, role: found.token.role, end: found.end }
   }
 
-  /** The token behind the code of a sign-in link, once; undefined when it was used, has ended or is not ours. */
-  useLink(code: string): Token | undefined {
+  /**
+   * The token behind the code of a sign-in link, once; undefined when it was used, has ended or is not ours. Rejects when
+   * it cannot be known whether another process has accepted it.
+   */
+  async useLink(code: string): Promise<Token | undefined> {
     const found = this.check('link', code)
     if (found === undefined || this.usedLinks.has(code)) return undefined
     for (const [used, end] of this.usedLinks) if (end <= this.clock()) this.usedLinks.delete(used)
     // Rather no new link than one that works twice.
     if (this.usedLinks.size >= MAX_USED_LINKS) return undefined
     this.usedLinks.set(code, found.end)
-    return found.token
+    if (this.claim === undefined) return found.token
+    try {
+      return (await this.claim(code, found.end - this.clock())) ? found.token : undefined
+    } catch (error) {
+      this.usedLinks.delete(code)
+      throw error
+    }
   }
 
   private check(

@@ -13,6 +13,7 @@ import { createConsole, type Console } from './console-routes.ts'
 import type { Offender } from '../seen/top-keys.ts'
 import { Sampler } from './history.ts'
 import { ReloadHistory } from './reload-history.ts'
+import type { ClaimLink } from './link-claims.ts'
 import { LiveFeed } from './live-feed.ts'
 import { RecentRefusals } from './recent-refusals.ts'
 import { Sessions } from './session.ts'
@@ -44,6 +45,8 @@ export interface StartConsoleOptions {
   readonly detail: () => object
   /** Policies in words. */
   readonly describe: (policy: Policy) => readonly string[]
+  /** Keeps a sign-in link from working in several processes; undefined where there is one. */
+  readonly claimLink: ClaimLink | undefined
   /** The configuration's file. */
   readonly file: string | undefined
   readonly onError: (error: unknown) => void
@@ -73,7 +76,7 @@ export function startConsole(options: StartConsoleOptions): StartedConsole {
     tokens,
     attempts,
     audit,
-    sessions: new Sessions(() => tokens.all),
+    sessions: new Sessions(() => tokens.all, Date.now, options.claimLink),
     files: new StaticFiles(),
     feed,
     maxBody: MAX_FILE,
