@@ -14,6 +14,7 @@ export async function makeRedisScript() {
   const holds = `local function make_holds()\n${await sourceOf('holds')}return holds\nend\n`
   const kinds = `local kinds = { ${rows.map((/** @type {Row} */ { lua }) => kindOf(lua)).join(', ')} }\n`
   const text = [
+    await sourceOf('hold-each'),
     await sourceOf('prelude'),
     await sourceOf('call'),
     kinds,

@@ -13,6 +13,7 @@ import type { Exchanged, HoldStore, Settlement } from '../stores/holds/hold-stor
 import { isPromise, type MaybePromise } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
 import type { Timers } from '../time/timers.ts'
+import { RecentMap } from '../stores/refusal-cache/recent-map.ts'
 import { placeOfShare, shareOf, type SharedCheck } from './caller-shares.ts'
 import { Estimates } from './estimates.ts'
 import {
@@ -154,6 +155,18 @@ const FIRST_ESTIMATE = 0.05
 /** Milliseconds after the end of a reservation for which its settlement is still a plain charge. */
 const LATE = 600_000
 const ALL = Number.MAX_SAFE_INTEGER
+/** Reservations of this process that are settled without reading their ids: about 2 MB. */
+const MAX_REMEMBERED = 4096
+
+/** What settling needs to know of a reservation. */
+interface Reserved {
+  readonly hold: string
+  readonly attributes: Attributes
+  readonly units: number
+  readonly isDegraded: boolean
+  /** Its checks with holds, each with that of its caller's share. */
+  readonly checks: readonly SharedCheck[]
+}
 
 /** Holds by compiled rules. Answers at once on a synchronous store, else by promises. */
 export class PolicyBudget {
@@ -161,6 +174,8 @@ export class PolicyBudget {
   private readonly estimates = new Estimates()
   private readonly renewals: SlotRenewals
   private readonly pending: PendingSettlements
+  /** By id what `reserve` knew, until it is settled. */
+  private readonly remembered = new RecentMap<Reserved>(MAX_REMEMBERED)
   private readonly deciding: DecideOptions
   private isClosed = false
 
@@ -206,7 +221,13 @@ export class PolicyBudget {
     return after(decide(request, this.deciding), (decision) => {
       if (isRenewed && decision.allowed && !decision.degraded)
         this.renew(hold, request.checks as readonly SharedCheck[])
-      return reservationOf(request, decision, { hold, policy, attributes, units })
+      const made = reservationOf(request, decision, { hold, policy, attributes, units })
+      if (made.id !== '' && !decision.degraded) {
+        const checks = request.checks.filter((check) => check.hold !== undefined)
+        const reserved = { hold, attributes, units, isDegraded: checks.length === 0, checks }
+        this.remembered.set('', made.id, reserved)
+      }
+      return made
     })
   }
 
@@ -326,21 +347,22 @@ export class PolicyBudget {
     id: string,
     bookingOf: (rule: RuleInCode, attributes: Attributes) => Booking,
   ): MaybePromise<Settlements> {
-    const { store, name, hashKeys, onSettled } = this.options
-    const { hold, attributes, units, isDegraded } = readId(id, name)
+    const { store, onSettled } = this.options
+    const { hold, attributes, units, isDegraded, checks } = this.reserved(id)
     const settlements: Settlement[] = []
     const shares: Settlement[] = []
     const rules: string[] = []
-    const checks = this.matched(attributes, 1).checks.filter(({ holds }) => holds === true)
     for (const check of checks) {
       const rule = check.rule as RuleInCode
       const booking = bookingOf(rule, attributes)
       rules.push(rule.name)
       settlements.push(settlementOf(check, hold, booking, debtOf(rule, check)))
-      if (booking.keep === 0) this.renewals.remove(hold)
-      const place = isSlot(rule) ? undefined : placeOfShare(check, rule, attributes, hashKeys)
-      if (place !== undefined)
-        shares.push(settlementOf({ ...place, cost: 0 }, hold, { ...booking, spent: 0 }))
+      if (booking.keep === 0) {
+        this.renewals.remove(hold)
+        this.remembered.delete('', id)
+      }
+      if (check.share !== undefined)
+        shares.push(settlementOf(check.share, hold, { ...booking, spent: 0 }))
     }
     // The fallback has charged the estimate to this process's share.
     if (isDegraded) return degradedSettlements(units)
@@ -357,6 +379,23 @@ export class PolicyBudget {
       this.pending.add(hold, all)
       return PENDING
     })
+  }
+
+  /** What is known of a reservation or slot: what this process remembers, or what the id says. */
+  private reserved(id: string): Reserved {
+    this.requireOpen()
+    const known = this.remembered.get('', id)
+    if (known !== undefined) return known
+    const { hashKeys, name } = this.options
+    const { hold, attributes, units, isDegraded } = readId(id, name)
+    const checks: SharedCheck[] = []
+    for (const check of this.matched(attributes, 1).checks) {
+      if (check.holds !== true) continue
+      const rule = check.rule as RuleInCode
+      const place = isSlot(rule) ? undefined : placeOfShare(check, rule, attributes, hashKeys)
+      checks.push(place === undefined ? check : { ...check, share: { ...place, cost: 0 } })
+    }
+    return { hold, attributes, units, isDegraded, checks }
   }
 
   /** The checks of a request; those with holds as `held` makes them, or left out. */
@@ -376,12 +415,16 @@ export class PolicyBudget {
 
   private matched(attributes: Attributes, cost: number): DecisionRequest {
     const { rules, hashKeys } = this.options
+    this.requireOpen()
+    return matchRules(rules, attributes, cost, hashKeys)
+  }
+
+  private requireOpen(): void {
     if (this.isClosed)
       throw new SluiceError(
         'limiter-closed',
         'the budget is closed; make a new one, or close it later',
       )
-    return matchRules(rules, attributes, cost, hashKeys)
   }
 }
 

@@ -136,14 +136,24 @@ function storeFor(
 /** Misuse rejects instead of throwing, as callers of a promise expect. */
 function promising(budget: PolicyBudget): Budget {
   return {
-    reserve: async (attributes, estimate, isRenewed) =>
-      budget.reserve(attributes, estimate, isRenewed),
-    settle: async (id, actual) => budget.settle(id, actual),
-    extend: async (id) => budget.extend(id),
-    cancel: async (id) => budget.cancel(id),
-    enter: async (attributes, cost, isRenewed) => budget.enter(attributes, cost, isRenewed),
-    leave: async (id) => budget.leave(id),
-    countFailure: async (attributes) => budget.countFailure(attributes),
-    close: async () => budget.close(),
+    reserve: (attributes, estimate, isRenewed) =>
+      promised(() => budget.reserve(attributes, estimate, isRenewed)),
+    settle: (id, actual) => promised(() => budget.settle(id, actual)),
+    extend: (id) => promised(() => budget.extend(id)),
+    cancel: (id) => promised(() => budget.cancel(id)),
+    enter: (attributes, cost, isRenewed) =>
+      promised(() => budget.enter(attributes, cost, isRenewed)),
+    leave: (id) => promised(() => budget.leave(id)),
+    countFailure: (attributes) => promised(() => budget.countFailure(attributes)),
+    close: () => promised(() => budget.close()),
+  }
+}
+
+/** The promise of a call as it is: an `async` function would put three turns of the microtask queue around it. */
+function promised<T>(call: () => MaybePromise<T>): Promise<T> {
+  try {
+    return Promise.resolve(call())
+  } catch (error) {
+    return Promise.reject(error as Error)
   }
 }

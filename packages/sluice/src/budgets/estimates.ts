@@ -15,12 +15,16 @@ interface Recent {
 /** The last actual costs by name, such as a rule and a model. */
 export class Estimates {
   private readonly byName = new Map<string, Recent>()
+  /** The name that was used last: mostly the next one too. */
+  private last: string | undefined
 
   /** Remembers what a request really cost. */
   note(name: string, cost: number): void {
     const recent = this.byName.get(name) ?? { costs: [], next: 0 }
     recent.costs[recent.next] = cost
     recent.next = (recent.next + 1) % REMEMBERED
+    if (name === this.last) return
+    this.last = name
     // Set again, so that the first name of the map is the one that was used least recently.
     this.byName.delete(name)
     this.byName.set(name, recent)

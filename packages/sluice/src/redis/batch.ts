@@ -5,7 +5,7 @@ import type { Millis } from '../time/clock.ts'
 import { storeError } from './redis-errors.ts'
 import { answerOf, type Reply } from './reply.ts'
 import { TAKE_ALL, TAKE_BUCKETS, TAKE_EACH, type Script } from './script.generated.ts'
-import { addHoldArgs, type Shape } from './shape.ts'
+import { addHoldArgs, eachHold, type Shape } from './shape.ts'
 import type { Check } from '../stores/store.ts'
 import type { Settled } from '../stores/holds/hold-store.ts'
 
@@ -35,10 +35,14 @@ export class Batch {
   readonly shapes: Shape[] = []
   /** For each request the number of its shape, from 1. */
   private readonly numbers: number[] = []
-  /** The checks of requests with holds, which differ within a shape; made for the first of them. */
-  private ownChecks: Map<number, readonly Check[]> | undefined = undefined
+  /** By request its checks, if they have holds and differ within a shape; made for the first of them. */
+  private ownChecks: (readonly Check[] | undefined)[] | undefined = undefined
   private isPlain = true
   private isSimple = true
+  /** Whether hold-each.lua can read every request; then their ids and units, one after the other. */
+  private isEach = true
+  private eachIds = ''
+  private eachUnits = ''
   /** Whether the call may act after we have given it up: it only hands back units, or reports those that were spent. */
   mayActLate = true
   private readonly answers: Answer[] = []
@@ -59,10 +63,21 @@ export class Batch {
     const isTwice = names.length > 1 && hasTwins(names)
     if (shape.plainArgs === undefined || isTwice) this.isPlain = false
     if (!shape.isSimple || isTwice) this.isSimple = false
+    if (this.isEach) this.addEach(shape, checks)
     if (shape.operation !== 'refund' && shape.operation !== 'settle') this.mayActLate = false
     for (const name of names) this.names.push(name)
-    if (shape.hasHolds) (this.ownChecks ??= new Map()).set(this.numbers.length, checks)
+    if (shape.hasHolds) (this.ownChecks ??= [])[this.numbers.length] = checks
     return this.numbers.push(number) - 1
+  }
+
+  private addEach({ eachArgs }: Shape, checks: readonly Check[]): void {
+    const hold = eachArgs === undefined ? undefined : eachHold(checks[0]!)
+    if (hold === undefined) {
+      this.isEach = false
+      return
+    }
+    this.eachIds += hold.id
+    this.eachUnits += `${hold.units} `
   }
 
   get script(): Script {
@@ -91,11 +106,17 @@ export class Batch {
       for (const { plainArgs } of shapes) for (const arg of plainArgs!) args.push(arg)
       return args
     }
+    if (this.isEach) {
+      const which = shapes.length === 1 ? '' : this.numbersText()
+      const args = [`h${time}`, String(latest), which, this.eachIds, this.eachUnits]
+      for (const { eachArgs } of shapes) for (const arg of eachArgs!) args.push(arg)
+      return args
+    }
     const isSimple = this.isSimple ? '1' : ''
     const args = [time, String(latest), String(shapes.length), isSimple, this.numbersText()]
     for (const shape of shapes) for (const arg of shape.args) args.push(arg)
     for (let i = 0; i < numbers.length; i++) {
-      const own = this.ownChecks?.get(i)
+      const own = this.ownChecks?.[i]
       if (own !== undefined) addHoldArgs(args, own)
     }
     return args
@@ -103,7 +124,7 @@ export class Batch {
 
   /** Reads the answer of the script, decided at this server time. */
   read(values: readonly unknown[], now: Millis): void {
-    const reply: Reply = { values, next: 1, now, isPlain: this.isPlain }
+    const reply: Reply = { values, next: 1, now, isPlain: this.isPlain, isEach: this.isEach }
     const { shapes, numbers } = this
     for (let i = 0; i < numbers.length; i++) {
       const shape = shapes[numbers[i]! - 1]!
@@ -145,7 +166,7 @@ export class Batch {
   }
 
   private checksOf(request: number): readonly Check[] {
-    return this.ownChecks?.get(request) ?? this.shapes[this.numbers[request]! - 1]!.checks
+    return this.ownChecks?.[request] ?? this.shapes[this.numbers[request]! - 1]!.checks
   }
 
   private numbersText(): string {

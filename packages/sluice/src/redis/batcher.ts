@@ -3,7 +3,7 @@ import { SluiceError } from '../errors.ts'
 import type { Limit } from '../limit/limit.ts'
 import type { Verdict } from '../limit/verdict.ts'
 import type { OnVerdicts } from '../stores/refusal-cache/refusal-cache.ts'
-import type { Settled, Settlement } from '../stores/holds/hold-store.ts'
+import type { Exchanged, Settled, Settlement } from '../stores/holds/hold-store.ts'
 import type { Check } from '../stores/store.ts'
 import type { Clock, Millis } from '../time/clock.ts'
 import { Timeouts } from '../time/timeouts.ts'
@@ -22,6 +22,8 @@ const MAX_CHECKS = 64
 
 /** Shapes of takes that are kept, since nearly all requests have one of few. */
 const MAX_SHAPES = 16
+
+const NONE: readonly never[] = []
 
 /** How a batcher reaches the server. */
 export interface BatcherOptions {
@@ -78,12 +80,9 @@ export class Batcher {
     names: readonly string[],
     onVerdicts?: OnVerdicts,
   ): Promise<readonly Verdict[]> {
-    const slot = this.options.connection.cluster ? slotOf(names[0]!) : 0
-    const own = this.batches.batchFor(slot, names.length)
-    own.slot = slot
     const lowers = operation === 'refund' || operation === 'reset'
     const sent = lowers && this.options.mayDropCounts?.() === true ? traced(checks) : checks
-    const request = own.add(this.shapeIn(own, operation, sent), names, sent)
+    const [own, request] = this.add(operation, sent, names)
     if (onVerdicts === undefined)
       return own.done.then(() => own.answerTo(request) as readonly Verdict[])
     return own.done.then(() => {
@@ -93,14 +92,34 @@ export class Batcher {
     })
   }
 
+  /** {@link run} of a take whose answer is that of an exchange. */
+  exchange(checks: readonly Check[], names: readonly string[]): Promise<Exchanged> {
+    const [own, request] = this.add('take', checks, names)
+    return own.done.then(() => ({
+      settled: NONE,
+      verdicts: own.answerTo(request) as readonly Verdict[],
+    }))
+  }
+
   /** Books settlements, whose names are all in one cluster slot. */
-  book(settlements: readonly Settlement[], names: readonly string[]): Promise<readonly Settled[]> {
+  book(settlements: readonly Settlement[], names: readonly string[]): Promise<Exchanged> {
+    const [own, request] = this.add('settle', settleChecks(settlements), names)
+    return own.done.then(() => ({
+      settled: own.answerTo(request) as readonly Settled[],
+      verdicts: NONE,
+    }))
+  }
+
+  /** Adds a request to a batch. Returns the batch, and the request's number there. */
+  private add(
+    operation: Operation,
+    checks: readonly Check[],
+    names: readonly string[],
+  ): readonly [Batch, number] {
     const slot = this.options.connection.cluster ? slotOf(names[0]!) : 0
     const own = this.batches.batchFor(slot, names.length)
     own.slot = slot
-    const checks = settleChecks(settlements)
-    const request = own.add(this.shapeIn(own, 'settle', checks), names, checks)
-    return own.done.then(() => own.answerTo(request) as readonly Settled[])
+    return [own, own.add(this.shapeIn(own, operation, checks), names, checks)]
   }
 
   private readonly begin = (batch: Batch): void => {

@@ -249,38 +249,48 @@ class Redis implements ObservedStore {
   }
 
   exchange(settlements: readonly Settlement[], checks: readonly Check[]): Promise<Exchanged> {
-    if (settlements.length === 0)
-      return this.take(checks).then((verdicts) => ({ settled: NONE, verdicts }))
+    if (settlements.length === 0) return this.hold(checks)
     // Both are sent in this turn, in this order: in one call, unless they are in several slots.
-    const settled = this.settle(settlements)
-    if (checks.length === 0) return settled.then((settled) => ({ settled, verdicts: NONE }))
-    return Promise.all([settled, this.take(checks)]).then(([settled, verdicts]) => ({
+    const booked = this.settle(settlements)
+    if (checks.length === 0) return booked
+    return Promise.all([booked, this.take(checks)]).then(([{ settled }, verdicts]) => ({
       settled,
       verdicts,
     }))
   }
 
-  private settle(settlements: readonly Settlement[]): Promise<readonly Settled[]> {
-    if (this.cluster) return this.settleAcross(settlements)
-    const names = settlements.map(({ space, key }) => this.nameOf(space, key))
-    return this.batcher.book(settlements, names)
+  private hold(checks: readonly Check[]): Promise<Exchanged> {
+    if (this.cluster || checks.length === 0)
+      return this.take(checks).then((verdicts) => ({ settled: NONE, verdicts }))
+    return this.batcher.exchange(checks, this.namesOf(checks))
   }
 
-  private async settleAcross(settlements: readonly Settlement[]): Promise<readonly Settled[]> {
+  private settle(settlements: readonly Settlement[]): Promise<Exchanged> {
+    if (this.cluster) return this.settleAcross(settlements)
+    return this.batcher.book(settlements, this.namesOf(settlements))
+  }
+
+  private namesOf(counts: readonly { space: string; key: string }[]): readonly string[] {
+    const names: string[] = []
+    for (const { space, key } of counts) names.push(this.nameOf(space, key))
+    return names
+  }
+
+  private async settleAcross(settlements: readonly Settlement[]): Promise<Exchanged> {
     const settled: Settled[] = []
     const indexed = settlements.map((settlement, index) => {
       return { settlement, index, name: this.nameOf(settlement.space, settlement.key) }
     })
     const groups = grouped(indexed, ({ name }) => slotOf(name))
     const runs = groups.map(async (group) => {
-      const answers = await this.batcher.book(
+      const { settled: answers } = await this.batcher.book(
         group.map(({ settlement }) => settlement),
         group.map(({ name }) => name),
       )
       for (const [i, { index }] of group.entries()) settled[index] = answers[i]!
     })
     await Promise.all(runs)
-    return settled
+    return { settled, verdicts: NONE }
   }
 
   peek(checks: readonly Check[]): Promise<readonly Verdict[]> {
@@ -306,9 +316,7 @@ class Redis implements ObservedStore {
     onVerdicts?: OnVerdicts,
   ): ReturnType<Run> {
     if (checks.length === 0) return Promise.resolve([])
-    const names: string[] = []
-    for (const { space, key } of checks) names.push(this.nameOf(space, key))
-    return this.batcher.run(operation, checks, names, onVerdicts)
+    return this.batcher.run(operation, checks, this.namesOf(checks), onVerdicts)
   }
 
   /** Runs an operation that needs no agreement between slots. */

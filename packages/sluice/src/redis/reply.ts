@@ -22,7 +22,12 @@ export interface Reply {
   readonly now: Millis
   /** Whether the script of plain takes answered, which returns fewer numbers. */
   readonly isPlain: boolean
+  /** Whether hold-each.lua answers the next request, which returns fewer numbers. */
+  isEach: boolean
 }
+
+/** From here on the rest of the script answers. */
+const REST = -9
 
 /** The verdicts of a take or peek, the answers to settlements, or the server's error as a string. */
 export function answerOf(
@@ -30,7 +35,12 @@ export function answerOf(
   checks: readonly (Check | SettleCheck)[],
   reply: Reply,
 ): readonly Verdict[] | readonly Settled[] | string {
-  const { values, next } = reply
+  const { values } = reply
+  if (reply.isEach && Number(values[reply.next]) === REST) {
+    reply.isEach = false
+    reply.next += 1
+  }
+  const { next } = reply
   // Clients can be configured to return numbers as strings, or strings as bytes: only an error is no number at all.
   const first = values[next]
   if (typeof first !== 'number' && next < values.length && Number.isNaN(Number(first))) {
@@ -38,8 +48,11 @@ export function answerOf(
     return String(first)
   }
   if (operation === 'refund' || operation === 'reset') return []
-  if (operation === 'settle')
-    return checks.map((check) => readSettled((check as SettleCheck).settlement, reply))
+  if (operation === 'settle') {
+    const read = reply.isEach ? readEachSettled : readSettled
+    return checks.map((check) => read((check as SettleCheck).settlement, reply))
+  }
+  if (reply.isEach) return [eachVerdict(checks[0]!, reply)]
   const read = reply.isPlain ? plainVerdict : verdictOf
   const verdicts = new Array<Verdict>(checks.length)
   for (let i = 0; i < checks.length; i++) verdicts[i] = read(checks[i]!, reply)
@@ -147,6 +160,43 @@ function readSettled({ limit, spent }: Settlement, reply: Reply): Settled {
   const endsAt = kept > 0 ? reply.now + numberFrom(reply) : 0
   const numbers = readNumbers(limit, reply)
   return settledOf(limit, numbers, { status, charged, kept, endsAt }, spent, reply.now)
+}
+
+/** One number, of 0 or more, when the hold was taken: the state is of this instant. Else -1. */
+function eachVerdict({ limit, cost }: Check, reply: Reply): Verdict {
+  const first = numberFrom(reply)
+  const numbers = first < 0 ? shortNumbers(reply) : numbersAfter(first, 0, reply)
+  return new HeldVerdict(limit, numbers, cost, reply.now, first >= 0, 'store')
+}
+
+/** One number, of 0 or more, when all was charged: the state is of this instant. Else -1 - status, and what was charged. */
+function readEachSettled({ limit, spent }: Settlement, reply: Reply): Settled {
+  const { now } = reply
+  const first = numberFrom(reply)
+  if (first >= 0) {
+    const numbers = numbersAfter(first, 0, reply)
+    const booked = { status: 'settled', charged: spent, kept: 0, endsAt: 0 } as const
+    return settledOf(limit, numbers, booked, spent, now)
+  }
+  const status = STATUSES[-1 - first]!
+  const charged = numberFrom(reply)
+  const numbers = shortNumbers(reply)
+  return settledOf(limit, numbers, { status, charged, kept: 0, endsAt: 0 }, spent, now)
+}
+
+/** The numbers of a bucket whose use and age are known. */
+function numbersAfter(used: number, age: Millis, reply: Reply): HeldNumbers {
+  const { now } = reply
+  const state = { at: now - age, used, before: 0 }
+  const out = numberFrom(reply)
+  if (out === 0) return { state, out, leased: 0, nextEnd: 0, lastEnd: 0 }
+  const nextEnd = now + numberFrom(reply)
+  return { state, out, leased: 0, nextEnd, lastEnd: now + numberFrom(reply) }
+}
+
+function shortNumbers(reply: Reply): HeldNumbers {
+  const age = numberFrom(reply)
+  return numbersAfter(numberFrom(reply), age, reply)
 }
 
 function readNumbers(limit: Limit, reply: Reply): HeldNumbers {

@@ -55,6 +55,8 @@ export interface Shape {
   readonly plainArgs: readonly string[] | undefined
   /** The same for the script of single plain takes, behind the deadline; undefined when this is none. */
   readonly singleArgs: readonly string[] | undefined
+  /** The same for the part of the script that decides single holds on buckets; undefined when this is none. */
+  readonly eachArgs: readonly string[] | undefined
   /** Whether the part of the script that decides most requests with holds can decide this one. */
   readonly isSimple: boolean
   /** Whether a count keeps holds, so that each request has arguments of its own. */
@@ -67,6 +69,7 @@ export interface Shape {
 export function shapeOf(operation: Operation, checks: readonly Check[], now: Millis): Shape {
   const length = String(checks.length)
   const isPlain = operation === 'take' && checks.every(isPlainTake)
+  const isSimple = (operation === 'take' || operation === 'settle') && checks.every(isSimpleCheck)
   return {
     operation,
     checks,
@@ -77,7 +80,8 @@ export function shapeOf(operation: Operation, checks: readonly Check[], now: Mil
     ],
     plainArgs: isPlain ? [length, ...checks.flatMap(plainArgsOf)] : undefined,
     singleArgs: isPlain && checks.length === 1 ? singleArgsOf(checks[0]!) : undefined,
-    isSimple: (operation === 'take' || operation === 'settle') && checks.every(isSimpleCheck),
+    eachArgs: isSimple && checks.length === 1 ? eachArgsOf(operation, checks[0]!) : undefined,
+    isSimple,
     hasHolds: checks.some(({ holds }) => holds === true),
     isLasting: checks.every(({ limit }) => limit.calendar === undefined),
   }
@@ -90,6 +94,19 @@ export function addHoldArgs(args: string[], checks: readonly (Check | SettleChec
     if ('settlement' in check) args.push(check.settlement.id, String(check.settlement.spent))
     else args.push(check.hold?.id ?? '', String(check.cost))
   }
+}
+
+/** The ids that {@link eachArgs} allow: as long as those of reservations and slots, each character one byte. */
+const EACH_ID = /^[\w-]{16}$/
+
+/** The hold of the only check of a request, when hold-each.lua can read it. */
+export function eachHold(
+  check: Check | SettleCheck,
+): { readonly id: string; readonly units: number } | undefined {
+  const isSettled = 'settlement' in check
+  const id = isSettled ? check.settlement.id : (check.hold?.id ?? '')
+  const units = isSettled ? check.settlement.spent : check.cost
+  return EACH_ID.test(id) && (isSettled || units > 0) ? { id, units } : undefined
 }
 
 /** The newest of the shapes that fits a request. */
@@ -208,6 +225,19 @@ function isSimpleCheck(check: TracedCheck & Partial<SettleCheck>): boolean {
   if (check.leaseLife !== undefined || limit.lockFor !== undefined) return false
   if (settlement === undefined && hold?.onEnd !== 'free') return false
   return SIMPLE_LUA.includes(algorithmOf(limit).lua)
+}
+
+function eachArgsOf(
+  operation: Operation,
+  check: Check & Partial<SettleCheck>,
+): readonly string[] | undefined {
+  const { limit, holds, hold, settlement } = check
+  const row = algorithmOf(limit)
+  if (holds !== true || row.lua !== PLAIN_LUA || (settlement?.keep ?? 0) > 0) return undefined
+  const { quota, window, burst } = limit
+  const own = settlement === undefined ? [hold!.life, hold!.late ?? 0] : [settlement.debt ?? 0, '']
+  const numbers = [ROWS.indexOf(row) + 1, quota, window, burst, slowestOf(check), ...own]
+  return [OPERATIONS[operation], ...numbers.map(String)]
 }
 
 function plainArgsOf(check: Check): string[] {

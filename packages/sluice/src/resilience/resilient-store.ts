@@ -74,12 +74,15 @@ export class ResilientStore implements AsyncStore {
     onLate: (checks, verdicts) => this.refundLate(checks, verdicts),
   }
 
-  private readonly heldTakes: GuardedOperation<readonly Check[], readonly Verdict[]> = {
-    ...this.takes,
-    call: (checks) => {
-      const exchanged = (this.store as unknown as HoldStore).exchange(NONE, checks)
-      return isPromise(exchanged) ? exchanged.then(({ verdicts }) => verdicts) : exchanged.verdicts
-    },
+  private readonly heldTakes: GuardedOperation<readonly Check[], Exchanged> = {
+    call: (checks) => (this.store as unknown as HoldStore).exchange(NONE, checks),
+    onFailure: (checks, failure, shard) => ({
+      settled: NONE,
+      verdicts: this.takes.onFailure(checks, failure, shard) as readonly Verdict[],
+    }),
+    accept: (checks, answer: Partial<Exchanged> | undefined) =>
+      areVerdicts(checks, answer?.verdicts),
+    onLate: (checks, { verdicts }) => this.refundLate(checks, verdicts),
   }
 
   constructor(
@@ -124,23 +127,25 @@ export class ResilientStore implements AsyncStore {
    * Checks are answered like those of `take`: while the store cannot, the fallback charges them and holds nothing.
    * Settlements belong to the store alone: they reject when it cannot answer.
    */
-  async exchange(settlements: readonly Settlement[], checks: readonly Check[]): Promise<Exchanged> {
+  exchange(settlements: readonly Settlement[], checks: readonly Check[]): MaybePromise<Exchanged> {
     const { store } = this
     if (!isHoldStore(store))
       throw new SluiceError(
         'invalid-option',
         'the store keeps no holds; accepted: redisStore(client)',
       )
-    if (settlements.length === 0) {
-      const verdicts = await this.guard.execute(this.shardFor(checks), this.heldTakes, checks)
-      return { settled: NONE, verdicts }
-    }
-    const { breaker } = this.shardFor(checks)
-    try {
-      return await this.guard.inTime(store.exchange(settlements, checks))
-    } catch (error) {
+    const shard = this.shardFor(checks)
+    if (settlements.length === 0) return this.guard.execute(shard, this.heldTakes, checks)
+    const { breaker } = shard
+    const failed = (error: unknown): never => {
       if (!isMisuse(error) && breaker.state === 'closed') breaker.failed(breaker.enter(), error)
       throw error
+    }
+    try {
+      const exchanged = this.guard.inTime(store.exchange(settlements, checks))
+      return isPromise(exchanged) ? exchanged.then(undefined, failed) : exchanged
+    } catch (error) {
+      return failed(error)
     }
   }
 

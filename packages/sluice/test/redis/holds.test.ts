@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { lengthOf } from '../../../../test/length.ts'
 import { algorithmOf } from '../../src/algorithms/table.ts'
 import { ALGORITHMS, limit, type AlgorithmName, type Limit } from '../../src/limit/limit.ts'
+import type { RedisClient } from '../../src/redis/client.ts'
+import { redisKeys } from '../../src/redis/redis-key.ts'
 import { redisStore } from '../../src/redis/redis-store.ts'
 import type { HeldVerdict } from '../../src/stores/holds/held-verdict.ts'
 import type { Exchanged, Settlement } from '../../src/stores/holds/hold-store.ts'
@@ -24,9 +26,9 @@ const HELD = ALGORITHMS.filter((algorithm) => algorithmOf({ algorithm }).canHold
 const NONE = { out: 0, leased: 0, nextEnd: 0, lastEnd: 0 }
 
 let stores = 0
-function redisWith(clock: () => number) {
+function redisWith(clock: () => number, client: RedisClient = redis.client) {
   const prefix = `holds-${stores++}:`
-  return redisStore(redis.client, { clock, prefix, timeout: 60_000, onWarning: () => {} })
+  return redisStore(client, { clock, prefix, timeout: 60_000, onWarning: () => {} })
 }
 
 describe.each(HELD)('%s', (algorithm) => {
@@ -91,6 +93,75 @@ describe('requests of the simple kind, which the short part of the script decide
     120_000,
   )
 })
+
+describe('requests of one hold each, which the shortest part of the script decides', () => {
+  it.each(['token-bucket', 'gcra', 'leaky-bucket'] as const)(
+    'are answered as by the memory store, many in one call: %s',
+    async (algorithm) => {
+      const random = new Random(SEED + 2)
+      // In front of the first request that the rest of the script decides.
+      const REST = -9
+      const replies = { short: 0, rest: 0 }
+      const evalsha = async (hash: string, count: number, ...rest: string[]): Promise<unknown> => {
+        const reply = (await redis.client.evalsha(hash, count, ...rest)) as unknown[]
+        if (rest[count]?.startsWith('h') === true)
+          replies[reply.includes(REST) ? 'rest' : 'short'] += 1
+        return reply
+      }
+      const client = { evalsha, eval: redis.client.eval.bind(redis.client) }
+      for (let done = 0; done < STEPS / 8;) {
+        const clock = fakeClock()
+        const memory = withHolds(memoryStore({ clock }))
+        const server = redisWith(clock, client)
+        const places = placesOf(() => limitOf(algorithm, random)).slice(0, 3)
+        const { window } = places[0]!.limit
+        let now = 1_800_000_000_000
+        for (let i = 0; i < 40; i++, done++) {
+          now += random.whole(0, random.chance(0.1) ? Math.max(window / 2, 12_000) : 3)
+          if (random.chance(0.01)) now -= random.whole(1, 5)
+          clock.set(now)
+          const requests = Array.from({ length: 8 }, () => singleExchangeOn(places, random))
+          const expected = requests.map((request) => plain(memory.exchange(...request)))
+          const got = await Promise.all(requests.map((request) => server.exchange(...request)))
+          expect(got.map(plain), `seed ${SEED}, step ${done}`).toEqual(expected)
+        }
+      }
+      expect(replies.short).toBeGreaterThan(STEPS / 40)
+      expect(replies.rest).toBeGreaterThan(0)
+    },
+    120_000,
+  )
+
+  it('fail alone, with the others of their call decided', async () => {
+    const server = redisStore(redis.client, { prefix: 'wrong:', onWarning: () => {} })
+    await redis.client.set(redisKeys('wrong:')('s', 'b'), 'of another type', 'PX', 60_000)
+    const takes = ['a', 'b', 'c'].map((key, i) => {
+      const hold = { id: `0123456789abcde${i}`, life: 60_000, onEnd: 'free' as const, late: 0 }
+      return server.exchange(
+        [],
+        [{ space: 's', key, limit: limit('5/min'), cost: 2, holds: true, hold }],
+      )
+    })
+    const ended = await Promise.allSettled(takes)
+    expect(ended.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+  })
+})
+
+/** A take of one hold that comes free at its end, or a settlement of one; ids are as long as those of reservations. */
+function singleExchangeOn(
+  places: readonly Check[],
+  random: Random,
+): [readonly Settlement[], readonly Check[]] {
+  const place = random.pick(places)
+  const id = `reservation-${String(random.whole(0, 300)).padStart(4, '0')}`
+  if (random.chance(0.5)) {
+    const debt = random.chance(0.3) ? 20 : 0
+    return [[{ ...place, id, spent: random.whole(0, 12), keep: 0, debt }], []]
+  }
+  const late = random.pick([0, 50, 600_000])
+  const hold = { id, life: random.pick([5, 100, 60_000]), onEnd: 'free' as const, late }
+  return [[], [{ ...place, cost: random.whole(1, 6), hold }]]
+}
 
 /** Takes of holds that come free at their end on different counts, or settlements. */
 function simpleExchangeOn(

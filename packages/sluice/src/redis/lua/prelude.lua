@@ -14,10 +14,6 @@
 local floor, max, min = math.floor, math.max, math.min
 local pack, unpack = struct.pack, struct.unpack
 
--- Milliseconds for which a key outlives its state: the clock by which keys expire moves on between the start of a
--- script and its reading of the time. A test that sets the time needs more.
-local SPARE = ARGV[1] == '' and 1000 or 3600000
-
 local function ceil_div(a, b)
   local quotient = floor(a / b)
   if a - quotient * b > 0 then return quotient + 1 end

@@ -1,5 +1,7 @@
 -- Decides any number of requests, each of any number of checks, at one instant by the server's clock.
 --
+-- Calls whose first argument begins with h are for hold-each.lua, which says what their arguments are.
+--
 -- KEYS  one per check, request after request
 -- ARGV  1 now in ms, or '' for the server's own time (tests set it)
 --       2 the latest server time in ms at which this call may still act, 0 for any

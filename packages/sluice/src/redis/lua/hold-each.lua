@@ -1,0 +1,237 @@
+-- Decides requests of one check each, all with holds on buckets: takes of holds that come free at their end, and
+-- settlements that keep nothing. The answers equal those of holds.lua. Like take-each.lua without functions, and before
+-- anything else in the script is made: with one request in a call, that costs more than the decision.
+-- From the first request on that needs more than this (an end is due, leases are out, the clock was set back, a value
+-- is damaged) the rest of the script decides, which reads its arguments from a list made here.
+--
+-- KEYS  one per request
+-- ARGV  1 h, and now in ms; h alone: the server's own time (tests set it)
+--       2 the latest server time in ms at which this call may still act, 0 for any
+--       3 one character for each request: that of code 48 + the number of its shape; '' when there is one shape
+--       4 the ids of the holds, 16 characters each
+--       5 for each request its units, or to settle those that were spent, with anything between them
+--       then for each shape: the operation (1 take, 5 settle), the row of the algorithm, quota, window, burst, the
+--       smallest quota of the limits that share the count; for a take the life of the hold and how long it is found
+--       after its end, to settle the debt and ''
+-- Output: flat integers and strings. First the server's time; negative, and alone, when the call came too late
+--       and did nothing. Then for each request with a number of 0 or more in front: used, where at is now, and the
+--       units out; what was asked is done. Else for a take -1 (refused), to settle -1 - status and charged; now - at,
+--       used, out. In both forms, if anything is out, the time to the next and to the last end.
+--       For a request that failed: one string instead, the server's error.
+--       In front of the first request that the rest of the script decides: -9.
+
+local ARGV, now, out, size, first, request = ARGV, nil, nil, nil, 1, 1
+-- Milliseconds for which a key outlives its state: the clock by which keys expire moves on between the start of a
+-- script and its reading of the time. A test that sets the time needs more.
+local SPARE = (ARGV[1] == '' or ARGV[1] == 'h') and 1000 or 3600000
+-- Counts with holds are kept to the next multiple of so many milliseconds, so that most writes need not set an expiry.
+local KEPT_STEP = 65536
+
+if string.byte(ARGV[1]) == 104 then
+  local floor, pack, unpack, pcall, sub, byte = math.floor, struct.pack, struct.unpack, redis.pcall, string.sub, string.byte
+  local FREE, ENDED, SETTLED, SETTLED_KEPT, PURGE_INTERVAL = 0, 2, 3, 10000, 10000
+  local WIDTH = 8
+  now = tonumber(sub(ARGV[1], 2))
+  if not now then
+    local time = redis.call('TIME')
+    now = time[1] * 1000 + floor(time[2] / 1000)
+  end
+  local deadline = tonumber(ARGV[2])
+  if deadline > 0 and now > deadline then return { -now } end
+  local numbers, ids, next_units = ARGV[3], ARGV[4], string.gmatch(ARGV[5], '%d+')
+  local shapes, total = {}, #KEYS
+  for p = 6, #ARGV, WIDTH do
+    local quota, window, slowest = tonumber(ARGV[p + 2]), tonumber(ARGV[p + 3]), tonumber(ARGV[p + 5])
+    local full, most = ARGV[p + 4] * window, floor(4503599627370496 / window) * window
+    if most < full then most = full end
+    if slowest == 0 then slowest = 1 end
+    shapes[#shapes + 1] = { ARGV[p] == '5', quota, window, full, most, slowest, tonumber(ARGV[p + 6]), tonumber(ARGV[p + 7]) }
+  end
+  out, size = { now, 0, 0, 0, 0 }, 1
+  local shape, rest = shapes[1], nil
+  local settles, quota, window, full, most, slowest, life, late_after =
+    shape[1], shape[2], shape[3], shape[4], shape[5], shape[6], shape[7], shape[8]
+
+  for i = 1, total do
+    if numbers ~= '' then
+      shape = shapes[byte(numbers, i) - 48]
+      settles, quota, window, full, most, slowest, life, late_after =
+        shape[1], shape[2], shape[3], shape[4], shape[5], shape[6], shape[7], shape[8]
+    end
+    local key, id, units = KEYS[i], sub(ids, 16 * i - 15, 16 * i), next_units() + 0
+    local raw = pcall('HMGET', key, '', id)
+    local counts, hold = raw[1], raw[2]
+    if raw.err or (hold and not (counts and settles and #hold == 32)) then rest = units break end
+    local at, used, held, leased, next_end, last_end, purge, kept = now, 0, 0, 0, 0, 0, 0, 0
+    local old, is_purged = 0, false
+    local status, hold_units, hold_end, late = nil, 0, 0, 0
+    if hold then
+      status, hold_units, hold_end, late = unpack('<dddd', hold)
+      if not (status % 1 + hold_units % 1 + hold_end % 1 + late % 1 == 0 and hold_units >= 0 and hold_end >= 0 and late >= 0)
+        or status < 0 or status == 1 or status > SETTLED then
+        rest = units
+        break
+      end
+    end
+    if counts then
+      if #counts ~= 64 then rest = units break end
+      at, used, held, leased, next_end, last_end, purge, kept = unpack('<dddddddd', counts)
+      if not (at % 1 + used % 1 + held % 1 + next_end % 1 + last_end % 1 + purge % 1 + kept % 1 == 0 and leased == 0
+        and at >= 0 and at <= now and used >= 0 and used <= 9007199254740991 and held >= 0 and held <= 9007199254740991
+        and next_end >= 0 and last_end >= 0 and last_end <= 9007199254740991 and purge >= 0
+        and kept >= 0 and kept <= 9007199254740991) or (next_end > 0 and now >= next_end) then
+        rest = units
+        break
+      end
+      old = last_end > kept and last_end or kept
+      if used > 0 then
+        local wait = floor(used / slowest)
+        if used - wait * slowest > 0 then wait = wait + 1 end
+        if at + wait > old then old = at + wait end
+      end
+      if purge > 0 and now >= purge then
+        -- Forgets closed holds whose time is over.
+        local list, gone, earliest, is_closed = pcall('HGETALL', key), { 'HDEL', key }, 0, false
+        for j = 1, #list, 2 do
+          local other = list[j]
+          if other ~= '' then
+            if #list[j + 1] ~= 32 or #gone > 1000 then rest = units break end
+            local its_status, _, its_end = unpack('<dddd', list[j + 1])
+            if its_end % 1 ~= 0 or (its_status ~= FREE and its_status ~= ENDED and its_status ~= SETTLED) then rest = units break end
+            if its_status == FREE then
+              if earliest == 0 or its_end < earliest then earliest = its_end end
+            elseif its_end > now then
+              is_closed = true
+            else
+              gone[#gone + 1] = other
+              if other == id then hold = false end
+            end
+          end
+        end
+        if rest then break end
+        if #gone > 2 then pcall(_G.unpack(gone)) end
+        next_end, purge, is_purged = earliest, is_closed and now + PURGE_INTERVAL or 0, true
+        if held == 0 then next_end, last_end = 0, 0 end
+      end
+    end
+
+    local level = (used > most and most or used) - (now - at) * quota
+    if level < 0 then level = 0 end
+    local packed, answer, charged = nil, nil, 0
+    if not settles then
+      if level + (units + held) * window <= full then
+        local ends = now + life
+        packed = pack('<dddd', FREE, units, ends, late_after)
+        held = held + units
+        if next_end == 0 or ends < next_end then next_end = ends end
+        if ends > last_end then last_end = ends end
+        if late_after > 0 and ends + late_after > kept then kept = ends + late_after end
+      else
+        answer = -1
+      end
+    elseif not hold then
+      answer = -1
+    elseif status == SETTLED then
+      answer, charged = -4, hold_units
+    else
+      -- What was out and spent is charged whatever the limit is by now.
+      charged = units < hold_units and units or hold_units
+      held = held - hold_units
+      if units > charged then
+        local room = floor((full - level) / window)
+        if room * window > full - level then room = room - 1 end
+        room = room - held + life
+        if room > charged then charged = room < units and room or units end
+      end
+      if status ~= FREE then answer = -3 elseif charged ~= units then answer = -2 end
+      if late > 0 then
+        local forgotten = now + (late < SETTLED_KEPT and late or SETTLED_KEPT)
+        packed = pack('<dddd', SETTLED, charged, forgotten, late)
+        if purge == 0 then purge = forgotten end
+        if forgotten > kept then kept = forgotten end
+      else
+        packed = ''
+      end
+      if held == 0 then next_end, last_end = 0, 0 end
+    end
+
+    local reply
+    if packed then
+      used = used - (now - at) * quota
+      if used < 0 then used = 0 end
+      at = now
+      if charged > 0 then
+        local more = used + charged * window
+        if more > most then more = most end
+        if more > used then used = more end
+      end
+    end
+    if packed or is_purged then
+      local wait = floor(used / slowest)
+      if used - wait * slowest > 0 then wait = wait + 1 end
+      local expires = last_end > kept and last_end or kept
+      if used > 0 and at + wait > expires then expires = at + wait end
+      if expires <= now then
+        reply = pcall('DEL', key)
+      else
+        counts = pack('<dddddddd', at, used, held, 0, next_end, last_end, purge, kept)
+        if packed and packed ~= '' then
+          reply = pcall('HSET', key, '', counts, id, packed)
+        else
+          reply = pcall('HSET', key, '', counts)
+          if packed and type(reply) ~= 'table' then reply = pcall('HDEL', key, id) end
+        end
+        local last = floor(expires / KEPT_STEP)
+        if expires > last * KEPT_STEP then last = last + 1 end
+        -- The last writer has set the same expiry unless the state must be kept into another step.
+        if last * KEPT_STEP >= old + KEPT_STEP and type(reply) ~= 'table' then
+          reply = pcall('PEXPIRE', key, last * KEPT_STEP - now + SPARE)
+        end
+      end
+    end
+
+    if type(reply) == 'table' and reply.err then
+      size = size + 1
+      out[size] = reply.err
+    else
+      if not answer then
+        out[size + 1], out[size + 2] = used, held
+        size = size + 2
+      else
+        size = size + 1
+        out[size] = answer
+        if settles then
+          size = size + 1
+          out[size] = charged
+        end
+        out[size + 1], out[size + 2], out[size + 3] = now - at, used, held
+        size = size + 3
+      end
+      if held > 0 then
+        out[size + 1], out[size + 2] = next_end - now, last_end - now
+        size = size + 2
+      end
+    end
+    request = i + 1
+  end
+  if not rest then return out end
+
+  -- The same arguments in the form that the rest of the script reads.
+  size = size + 1
+  out[size] = -9
+  local list = { '', ARGV[2], #shapes, '', numbers == '' and string.rep('1', total - request + 1) or sub(numbers, request) }
+  for p = 6, #ARGV, WIDTH do
+    local is_take = ARGV[p] == '1'
+    local checks = { ARGV[p], '1', ARGV[p + 1], ARGV[p + 2], ARGV[p + 3], ARGV[p + 4], ARGV[p + 5], '0', '8', '' }
+    for i = 1, 10 do list[#list + 1] = checks[i] end
+    list[#list + 1] = is_take and ARGV[p + 6] or ''
+    list[#list + 1] = '0'
+    list[#list + 1] = is_take and ARGV[p + 7] or ARGV[p + 6]
+    list[#list + 1] = ''
+  end
+  for i = request, total do
+    list[#list + 1] = sub(ids, 16 * i - 15, 16 * i)
+    list[#list + 1] = i == request and rest or next_units()
+  end
+  ARGV, first, request = list, request, 1
+end
