@@ -12,7 +12,7 @@ import { scenarios } from './scenarios/index.ts'
 
 // The scenarios mostly wait. Two tests, one for each client, share a scenario; up to three wait for their turn.
 vi.setConfig({ maxConcurrency: 10 })
-const slack: Slack = 10
+const slack: Slack = 20
 const seed = 1
 const rows: Row[] = []
 let pods: Pods

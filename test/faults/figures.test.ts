@@ -95,7 +95,7 @@ describe('the judge names', () => {
       [],
       [
         'ms of the longest wait that is our own: 201, at most 200',
-        'ms of the median wait: 201, at most 5',
+        'ms of the median wait that is our own: 201, at most 5',
       ],
     ],
   ])('%s', (_, asked, charges, says) => {

@@ -33,7 +33,7 @@ export interface Figures {
   readonly longestWait: number
   /** The longest wait without the time for which the pod's own event loop stood still, in which it cannot answer. */
   readonly ownWait: number
-  /** The median wait from 300 ms after the beginning of the fault to its end. */
+  /** The median of such waits from 300 ms after the beginning of the fault to its end. */
   readonly medianWait: number
   /** The longest standstill of the pod's own event loop. */
   readonly stoodStill: number
@@ -97,9 +97,12 @@ export function figuresOf(
     if (is(FAILED)) tally.errors += 1
     if (is(DEGRADED)) tally.fallback += 1
     longestWait = Math.max(longestWait, wait[i]!)
-    if (wait[i]! > ownWait)
-      ownWait = Math.max(ownWait, wait[i]! - stillWithin(record.still, at[i]!, wait[i]!))
-    if (at[i]! >= begin + OPENING && at[i]! < back) waits.push(wait[i]!)
+    const isInFault = at[i]! >= begin + OPENING && at[i]! < back
+    if (isInFault || wait[i]! > ownWait) {
+      const own = wait[i]! - stillWithin(record.still, at[i]!, wait[i]!)
+      ownWait = Math.max(ownWait, own)
+      if (isInFault) waits.push(own)
+    }
     if (key[i]! < 0) {
       if (!is(ALLOWED)) continue
       if (is(DEGRADED)) hot.byFallback += 1

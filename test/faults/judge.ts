@@ -41,7 +41,7 @@ export function broken(scenario: Scenario, figures: Figures, slack: Slack): stri
     ['hot units admitted by the fallback against a refusal', figures.againstRefusal, ofDay(0)],
     [`answers of the fallback (${whyOf(figures)})`, figures.fallback, bounds.fallback ?? Infinity],
     ['ms of the longest wait that is our own', figures.ownWait, longestWait],
-    ['ms of the median wait', figures.medianWait, medianWait],
+    ['ms of the median wait that is our own', figures.medianWait, medianWait],
     ['ms until the store answers again', figures.recovery ?? Infinity, recovery * slack],
     ...figures.others.map(({ what, value, most, isTimed = false }): [string, number, number] => [
       what,

@@ -79,7 +79,7 @@ export class Load {
     clearInterval(this.timer)
     this.isOver = true
     // A caller that is never answered waits for ever: that shows as a wait to the end of the run.
-    for (let turn = 0; turn < 300 && this.unanswered > 0; turn++) await pause(10)
+    for (let turn = 0; turn < 1000 && this.unanswered > 0; turn++) await pause(10)
     // Answers that came too late are handed back meanwhile.
     await pause(GRACE)
     for (let i = 0; i < this.count; i++) {

@@ -9,7 +9,7 @@ export const WINDOW = 86_400_000
 /** The deadline of a call at default settings, in ms. */
 export const TIMEOUT = 100
 /** A deadline that no pause of the machine reaches, for tests of faults in which the store is there all the time. */
-export const PATIENT = 2000
+export const PATIENT = 5000
 /** The share of a quota that the fallback admits, by default. */
 export const SHARE = 1 / 2
 
