@@ -88,7 +88,9 @@ function readerMaker<Q, S>(
   const needsAddress = isRuled('ip') || isRuled('network')
 
   return (extra) => {
-    const isKeyEnough = extra !== null && [...extra].every((name) => name === 'key')
+    // A function that chooses the limit may read any attribute.
+    const isKeyEnough =
+      ruled !== null && extra !== null && [...extra].every((name) => name === 'key')
     if (isBare && isKeyEnough) return (request) => keyOf(request)
     const wants = (name: string): boolean => isRuled(name) || extra === null || extra.has(name)
     const readers = IDENTITIES.filter((name) => options[name] !== undefined && wants(name)).map(
