@@ -19,6 +19,8 @@ export async function makeRedisScript() {
     await sourceOf('call'),
     kinds,
     await sourceOf('take-holds'),
+    await sourceOf('learning'),
+    await sourceOf('take-leases'),
     ...made,
     makers,
     holds,

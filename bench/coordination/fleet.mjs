@@ -1,4 +1,4 @@
-// The second part of `npm run bench:coordination`, also `node bench/coordination/fleet.mjs [seconds]`: 8 processes on one server, in all: a hot key, Zipf keys, and a storm of refusals.
+// The second part of `npm run bench:coordination`, also `node bench/coordination/fleet.mjs [seconds] [load]`: 8 processes on one server, in all: a hot key, Zipf keys, and a storm of refusals.
 //
 // Every process counts what it admitted of each key. The sum must not exceed burst + rate * T of the whole run: the same
 // run that shows the speed shows that the limit held.
@@ -45,9 +45,10 @@ const LOADS = [
 
 /** @typedef {{ all: number, decisions: number, admitted: [key: number, units: number][], refused: number, undecided: number, began: number, ended: number, cpu: number, p99: number }} Share */
 
+const only = process.argv[3] ?? ''
 const rows = []
 let broken = 0
-for (const load of LOADS) {
+for (const load of LOADS.filter(({ name }) => name.startsWith(only))) {
   const server = await startRedisServer()
   try {
     const before = await callsOf(server.port)

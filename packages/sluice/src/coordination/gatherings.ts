@@ -5,56 +5,125 @@ import type { Millis } from '../time/clock.ts'
 import type { Timers } from '../time/timers.ts'
 import { TurnBatches } from '../time/turn-batches.ts'
 
-/** Takes as many of these units as there is room for: the verdict's `held` says how many. */
-export type TakePart<C> = (count: C, check: Check, units: number) => Promise<Verdict>
+/** Counts in one exchange at most: its answers come together, and the first must not wait for many others. */
+const MAX_TOGETHER = 32
+
+/** A count that requests of one turn ask about. */
+export interface GatheringCount {
+  /** Its requests of this turn. */
+  gathering: Gathering | null
+}
 
 /** Requests of one unit each on one count, in the order in which they came. */
-class Gathering<C> {
-  count!: C
-  check!: Check
+export class Gathering {
+  readonly check: Check
   units = 0
   /** Resolves with the verdict on all units together. */
   readonly answer: Promise<Verdict>
-  settle!: (answer: Promise<Verdict>) => void
+  resolve!: (verdict: Verdict) => void
+  reject!: (error: Error) => void
 
-  constructor() {
-    this.answer = new Promise((resolve) => {
-      this.settle = resolve
+  constructor(check: Check) {
+    this.check = check
+    this.answer = new Promise((resolve, reject) => {
+      this.resolve = resolve
+      this.reject = reject
     })
   }
 }
 
+/** As many units of a count as there is room for: the verdict's `held` says how many. */
+export interface WantedPart<C> {
+  /** What is known of the count; null when it is asked for once. */
+  readonly count: C | null
+  readonly check: Check
+  readonly units: number
+}
+
+/** Takes the units of several counts. Gives the verdict or the error of each. */
+export type TakeParts<C> = (
+  parts: readonly WantedPart<C>[],
+) => Promise<readonly (Verdict | Error)[]>
+
+/** The gatherings of one turn, each with its count. */
+interface Turn<C> {
+  readonly gatherings: Gathering[]
+  readonly counts: (C | null)[]
+}
+
 /** The requests that wait for the store. Near its limit a count is asked for each request; a server must not run a script for each. */
-export class Gatherings<C> {
-  private readonly batches: TurnBatches<C, Gathering<C>>
+export class Gatherings<C extends GatheringCount> {
+  private readonly takeParts: TakeParts<C>
+  private readonly turns: TurnBatches<number, Turn<C>>
   private inFlight = 0
 
-  constructor(takePart: TakePart<C>, timers: Timers) {
-    this.batches = new TurnBatches({
-      make: () => new Gathering<C>(),
-      hasRoom: () => true,
-      send: ({ count, check, units, settle }) => {
-        this.inFlight += 1
-        const answer = takePart(count, check, units)
-        settle(answer)
-        const ended = (): void => void (this.inFlight -= 1)
-        answer.then(ended, ended)
-      },
+  constructor(takeParts: TakeParts<C>, timers: Timers) {
+    this.takeParts = takeParts
+    this.turns = new TurnBatches({
+      make: (): Turn<C> => ({ gatherings: [], counts: [] }),
+      hasRoom: ({ counts }) => counts.length < MAX_TOGETHER,
+      send: (turn) => void this.send(turn),
       isBusy: () => this.inFlight > 0,
       timers,
     })
   }
 
   /** Takes one unit: the first requests get what there is. */
-  async take(count: C, check: Check): Promise<Verdict> {
-    const gathering = this.batches.batchFor(count, 1)
-    gathering.count = count
-    gathering.check = check
-    gathering.units += 1
-    const place = gathering.units
-    const together = await gathering.answer
-    return new GatheredVerdict(together, place <= (together.held ?? 0))
+  take(count: C, check: Check): Promise<readonly Verdict[]> {
+    return join((count.gathering ??= this.adopt(count, check) ?? this.open(count, check)))
   }
+
+  /** Takes one unit of a count of which nothing is known. */
+  takeAlone(check: Check): Promise<readonly Verdict[]> {
+    return join(this.open(null, check))
+  }
+
+  /** A request of this turn that came when nothing was known of the count yet. */
+  private adopt(count: C, { space, key }: Check): Gathering | undefined {
+    const { counts, gatherings } = this.turns.batchFor(0, 1)
+    for (let i = 0; i < counts.length; i++) {
+      const { check } = gatherings[i]!
+      if (counts[i] !== null || check.key !== key || check.space !== space) continue
+      counts[i] = count
+      return gatherings[i]
+    }
+    return undefined
+  }
+
+  private open(count: C | null, check: Check): Gathering {
+    const gathering = new Gathering(check)
+    const turn = this.turns.batchFor(0, 1)
+    turn.counts.push(count)
+    turn.gatherings.push(gathering)
+    return gathering
+  }
+
+  private async send({ gatherings, counts }: Turn<C>): Promise<void> {
+    for (const count of counts) if (count !== null) count.gathering = null
+    this.inFlight += 1
+    try {
+      const answers = await this.takeParts(
+        gatherings.map(({ check, units }, i) => ({ count: counts[i]!, check, units })),
+      )
+      for (const [i, gathering] of gatherings.entries()) {
+        const answer = answers[i]!
+        if (answer instanceof Error) gathering.reject(answer)
+        else gathering.resolve(answer)
+      }
+    } catch (error) {
+      for (const { reject } of gatherings) reject(error as Error)
+    } finally {
+      this.inFlight -= 1
+    }
+  }
+}
+
+function join(gathering: Gathering): Promise<readonly Verdict[]> {
+  gathering.units += 1
+  const place = gathering.units
+  return gathering.answer.then((together) => [
+    new GatheredVerdict(together, place <= (together.held ?? 0)),
+  ])
 }
 
 /**

@@ -1,7 +1,12 @@
 // The leases of a process: takes units from the store, reports what was spent, and gives back what is not needed.
 import type { Verdict } from '../limit/verdict.ts'
 import { lifeWithin } from '../stores/holds/held-count.ts'
-import type { Exchanged, HoldStore, Settlement } from '../stores/holds/hold-store.ts'
+import type {
+  Exchanged,
+  ExchangeRequest,
+  HoldStore,
+  Settlement,
+} from '../stores/holds/hold-store.ts'
 import type { Check } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
 import { Counts } from './counts.ts'
@@ -15,21 +20,32 @@ import {
   type LeaseEnvironment,
   type LeaseOptions,
 } from './options.ts'
+import { RecentKeys } from './recent-keys.ts'
 import { StoreTime } from './store-time.ts'
 
 /** Under `auto`, units per horizon from which a count is leased. */
 const HOT = 16
 /** A lease of fewer units costs the store more than it saves. */
 const WORTH = 4
+/** The same while half of the limit is free, and the most that is then leased of a count that is asked for seldom. */
+const WORTH_IF_SLOW = 2
+const MAX_IF_SLOW = 16
 /** Horizons to lease for at most: three of the four that a life has. */
 const MAX_AHEAD = 3
+/**
+ * Units are little compared to a limit if this many times as many fit into its burst. While half of the limit is free, they
+ * are leased for most of a life, and lapse at its end: a call to give them back would cost more than they are worth.
+ */
+const LITTLE = 64
 /** Milliseconds for which nothing is leased, in the background or with a request, after the store had next to nothing. */
 const QUIET: Millis = 50
 /** Sweeps without demand after which units are given back, and after which the count is forgotten. */
 const IDLE = 2
-const FORGOTTEN = 20
+const FORGOTTEN = 8
 
 const NOTHING: Exchanged = { settled: [], verdicts: [] }
+/** Shared, and never changed. */
+const NONE: never[] = []
 
 /** The counts of which this process leases units. At most one exchange at a time concerns a lease. */
 export class LeaseBook {
@@ -42,6 +58,7 @@ export class LeaseBook {
   private readonly environment: LeaseEnvironment
   private readonly onEvent: (event: CoordinationEvent) => void
   private readonly storeTime = new StoreTime()
+  private readonly recentKeys: RecentKeys
   private readonly stats: LeaseStats
   /** Milliseconds from an exchange to its answer, lately. */
   private roundTrip = 0
@@ -59,6 +76,7 @@ export class LeaseBook {
     this.environment = environment
     this.onEvent = onEvent
     this.counts = new Counts(maxCounts)
+    this.recentKeys = new RecentKeys(life / 2)
     this.stats = options.stats ?? new LeaseStats()
     this.stats.watch(() => this.look())
     const { random } = environment
@@ -81,43 +99,84 @@ export class LeaseBook {
     checks: readonly Check[],
     now: number,
   ): Promise<Exchanged> {
-    const settlements: Settlement[] = []
-    const settling: LeasedCount[] = []
-    const wishes: Wish[] = []
-    for (const count of counts) {
-      const settlement = this.report(count, now)
-      if (settlement !== undefined) {
-        settlements.push(settlement)
-        settling.push(count)
-      }
-      const wish = this.wishOf(count, now)
-      if (wish !== undefined) wishes.push(wish)
-    }
-    if (settlements.length + checks.length + wishes.length === 0) return Promise.resolve(NOTHING)
-    const answer = this.send(settlements, [...checks, ...wishes.map(({ check }) => check)])
-    const done = answer.then(
+    const prepared = this.prepare(counts, checks, now)
+    const { settlements } = prepared
+    if (settlements.length + prepared.checks.length === 0) return Promise.resolve(NOTHING)
+    const done = this.send(settlements, prepared.checks).then(
       (exchanged) => {
-        const later = this.environment.clock.now()
-        this.noteRoundTrip(later - now)
-        for (const [i, count] of settling.entries())
-          if (exchanged.settled[i]!.status === 'unknown') this.lost(count)
-        for (const [i, wish] of wishes.entries())
-          this.granted(wish, exchanged.verdicts[checks.length + i]!, now, later)
-        const [first] = exchanged.verdicts
-        if (first !== undefined) this.storeTime.learn(first.at, now)
-        for (const count of counts) count.pending = null
+        this.finish(prepared, exchanged, now, this.environment.clock.now())
         return exchanged
       },
       (error: unknown) => {
-        for (const count of counts) {
-          count.unsettle()
-          count.pending = null
-        }
+        abandon(prepared)
         throw error
       },
     )
     for (const count of counts) count.pending = done
     return done
+  }
+
+  /** Several exchanges with one check each, sent together: each by itself, with one promise for all. */
+  exchangeEach(
+    exchanges: readonly { readonly counts: readonly LeasedCount[]; readonly check: Check }[],
+    now: number,
+  ): Promise<readonly (Verdict | Error)[]> {
+    const all = exchanges.map(({ counts, check }) => this.prepare(counts, [check], now))
+    const done = this.sendEach(all).then(
+      (answers) => {
+        const later = this.environment.clock.now()
+        return answers.map((answer, i) => {
+          if (answer instanceof Error) {
+            abandon(all[i]!)
+            return answer
+          }
+          this.finish(all[i]!, answer, now, later)
+          return answer.verdicts[0]!
+        })
+      },
+      (error: unknown) => {
+        for (const prepared of all) abandon(prepared)
+        throw error
+      },
+    )
+    for (const { counts } of exchanges) for (const count of counts) count.pending = done
+    return done
+  }
+
+  private prepare(
+    counts: readonly LeasedCount[],
+    checks: readonly Check[],
+    now: number,
+  ): PreparedExchange {
+    let [settlements, settling, wishes]: [Settlement[], LeasedCount[], Wish[]] = [NONE, NONE, NONE]
+    for (const count of counts) {
+      const settlement = this.report(count, now)
+      if (settlement !== undefined) {
+        settlements = [...settlements, settlement]
+        settling = [...settling, count]
+      }
+      const wish = this.wishOf(count, now)
+      if (wish !== undefined) wishes = [...wishes, wish]
+    }
+    const all = wishes.length === 0 ? checks : [...checks, ...wishes.map(({ check }) => check)]
+    return { counts, settlements, settling, wishes, checks: all, own: checks.length }
+  }
+
+  /** Takes over the answer to an exchange that was sent at `sentAt`. */
+  private finish(
+    { counts, settling, wishes, own }: PreparedExchange,
+    { settled, verdicts }: Exchanged,
+    sentAt: number,
+    now: number,
+  ): void {
+    this.noteRoundTrip(now - sentAt)
+    for (let i = 0; i < settling.length; i++)
+      if (settled[i]!.status === 'unknown') this.lost(settling[i]!)
+    for (let i = 0; i < wishes.length; i++)
+      this.granted(wishes[i]!, verdicts[own + i]!, sentAt, now)
+    const [first] = verdicts
+    if (first !== undefined) this.storeTime.learn(first.at, sentAt)
+    for (const count of counts) count.pending = null
   }
 
   /** What to report of a lease, with its units counted. */
@@ -155,14 +214,26 @@ export class LeaseBook {
     return this.store.exchange(settlements, checks)
   }
 
+  private sendEach(requests: readonly ExchangeRequest[]): Promise<readonly (Exchanged | Error)[]> {
+    if (this.store.exchangeEach !== undefined) return this.store.exchangeEach(requests)
+    const each = requests.map(({ settlements, checks }) =>
+      this.send(settlements, checks).catch((error: unknown) => error as Error),
+    )
+    return Promise.all(each)
+  }
+
   /** What to lease of a count: as much as one horizon needs. */
   private wishOf(count: LeasedCount, now: number): Wish | undefined {
     const { space, key, limit, slowestQuota, lease } = count
     const expected = count.expected(now)
-    const wanted = Math.ceil(expected * this.horizonsAhead)
+    const slow = count.isPlentiful && !count.isAuto ? count.slowDemand(this.life) : 0
+    const few = Math.min(MAX_IF_SLOW, Math.floor(slow))
+    const ahead = isLittle(count, expected * MAX_AHEAD) ? MAX_AHEAD : this.horizonsAhead
+    const wanted = Math.max(Math.ceil(expected * ahead), few)
     const more = Math.min(wanted - lease.left, limit.burst)
     const lasts = this.storeTime.lifeWithin(limit, this.life, now)
-    if (more < WORTH || lasts < this.sweepEvery || this.isClosed) return undefined
+    if (more < (few > 0 ? WORTH_IF_SLOW : WORTH) || lasts < this.sweepEvery || this.isClosed)
+      return undefined
     if (count.isAuto && expected < HOT) return undefined
     const id = lease.id === '' ? this.name + String(this.ids++) : lease.id
     const hold = { id, life: this.life, onEnd: 'spent', fair: true } as const
@@ -182,6 +253,7 @@ export class LeaseBook {
 
   private granted({ count, id, check }: Wish, verdict: Verdict, sentAt: number, now: number): void {
     const units = verdict.held ?? 0
+    count.learn(verdict)
     if (units > 0) {
       const meanwhile = (count.expected(now) / this.horizon) * 2 * this.roundTrip
       const life = lifeWithin(count.limit, this.life, verdict.at)
@@ -236,6 +308,13 @@ export class LeaseBook {
     })
   }
 
+  /** The count of a leasable check; undefined when it is asked for seldom, or when there is no room for another one. */
+  warmCountFor(check: Check, now: number): LeasedCount | undefined {
+    if (this.counts.find(check) === undefined && !this.recentKeys.note(check.key, now))
+      return undefined
+    return this.countFor(check, now)
+  }
+
   /** The count of a leasable check; undefined when there is no room for another one. */
   countFor(check: Check, now: number): LeasedCount | undefined {
     if (this.isClosed) return undefined
@@ -268,8 +347,10 @@ export class LeaseBook {
       const { lease } = count
       const expected = count.expected(now)
       const isEnding = lease.end - now < 2 * this.sweepEvery
-      if (count.idleSweeps >= IDLE || isEnding) void this.giveBack(count, now)
-      else if (lease.left > 4 * expected + 1) void this.giveBack(count, now, Math.ceil(expected))
+      if (!isLittle(count, lease.left)) {
+        if (count.idleSweeps >= IDLE || isEnding) void this.giveBack(count, now)
+        else if (lease.left > 4 * expected + 1) void this.giveBack(count, now, stepOf(expected))
+      }
       if (count.idleSweeps >= FORGOTTEN && count.leftAt(now) === 0) this.counts.delete(count)
     }
   }
@@ -296,6 +377,35 @@ export class LeaseBook {
     )
     count.pending = done
     await done
+  }
+}
+
+/** Whether units are little compared to what is free of their limit. */
+function isLittle({ isPlentiful, limit }: LeasedCount, units: number): boolean {
+  return isPlentiful && units * LITTLE <= limit.burst
+}
+
+/** The next power of 2: the script describes settlements that keep equally much once. */
+function stepOf(units: number): number {
+  return 2 ** Math.ceil(Math.log2(Math.max(1, units)))
+}
+
+/** What to send of some counts, and what to do with the answer. */
+interface PreparedExchange extends ExchangeRequest {
+  readonly counts: readonly LeasedCount[]
+  /** The counts of the settlements. */
+  readonly settling: readonly LeasedCount[]
+  /** What is leased by the checks behind the caller's own. */
+  readonly wishes: readonly Wish[]
+  /** How many checks are the caller's own. */
+  readonly own: number
+}
+
+/** Nothing is known of what the store has booked. */
+function abandon({ counts }: PreparedExchange): void {
+  for (const count of counts) {
+    count.unsettle()
+    count.pending = null
   }
 }
 

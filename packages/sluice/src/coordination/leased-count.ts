@@ -1,9 +1,11 @@
 // What this process knows of one leased count: its lease, its demand, and an exchange that is under way.
 import type { Limit } from '../limit/limit.ts'
+import type { Verdict } from '../limit/verdict.ts'
 import type { Settlement } from '../stores/holds/hold-store.ts'
 import type { Check } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
 import { Demand } from './demand.ts'
+import type { Gathering, GatheringCount } from './gatherings.ts'
 import { CLOCK_TOLERANCE } from './lease-clock.ts'
 import { NO_LEASE, type Lease } from './lease.ts'
 
@@ -14,7 +16,7 @@ const DRIFT = 0.001
 const ALL = Number.MAX_SAFE_INTEGER
 
 /** One count of which units are leased. */
-export class LeasedCount {
+export class LeasedCount implements GatheringCount {
   readonly space: string
   readonly key: string
   readonly limit: Limit
@@ -22,12 +24,15 @@ export class LeasedCount {
   /** Whether it is leased only while it is hot. */
   readonly isAuto: boolean
   readonly demand: Demand
+  gathering: Gathering | null = null
   /** The lease that is spent, and reported with the next exchange. */
   lease: Lease = NO_LEASE
   /** The exchange that is under way. At most one at a time concerns the lease. */
   pending: Promise<unknown> | null = null
   /** Whether the store had next to nothing to lease the last time. */
   isScarce = false
+  /** Whether half of the limit was free when the store last answered, so that a few units may lapse. */
+  isPlentiful = false
   /** Until then no refill is sent in the background. */
   quietUntil: number = -Infinity
   /** Sweeps since anything was last wanted. */
@@ -43,6 +48,11 @@ export class LeasedCount {
   private wanted = 0
   /** A refill is due when no more than this is left. */
   private low = 0
+  /** When no lease covered a request last, and units spent since then. */
+  private missedAt: number = -Infinity
+  private sinceMiss = 0
+  /** Units of one millisecond, from one such request to the next. */
+  private slowRate = 0
 
   constructor(check: Check, isAuto: boolean, horizon: Millis, now: number) {
     const { space, key, limit, slowestQuota } = check
@@ -63,6 +73,7 @@ export class LeasedCount {
     lease.spent += cost
     lease.spentAt = now
     this.wanted += cost
+    this.sinceMiss += cost
     return lease
   }
 
@@ -88,8 +99,24 @@ export class LeasedCount {
   }
 
   /** Notes units that no lease covered. */
-  miss(cost: number): void {
+  miss(cost: number, now: number): void {
     this.wanted += cost
+    this.sinceMiss += cost
+    // Those of one turn are one.
+    if (now === this.missedAt) return
+    this.slowRate = this.sinceMiss / (now - this.missedAt)
+    this.missedAt = now
+    this.sinceMiss = 0
+  }
+
+  /** Units that will be wanted within so many milliseconds, as far as a few requests can tell. */
+  slowDemand(within: Millis): number {
+    return this.slowRate * within
+  }
+
+  /** Takes over what the store says of the count. */
+  learn({ remaining }: Verdict): void {
+    this.isPlentiful = 2 * remaining >= this.limit.burst
   }
 
   /** Units that can be spent at `now`. */

@@ -1,9 +1,11 @@
 // A store around a store: takes units in advance and spends them in this process, without a round trip.
+import type { Limit } from '../limit/limit.ts'
 import type { Verdict } from '../limit/verdict.ts'
 import type { Exchanged, HoldStore, Settlement } from '../stores/holds/hold-store.ts'
 import type { AsyncStore, Check, MaybePromise } from '../stores/store.ts'
+import type { Millis } from '../time/clock.ts'
 import type { Counts } from './counts.ts'
-import { Gatherings } from './gatherings.ts'
+import { Gatherings, type WantedPart } from './gatherings.ts'
 import { held, isCoordinated, isLeasable, isUnder } from './leasable.ts'
 import { LeaseBook } from './lease-book.ts'
 import type { Lease } from './lease.ts'
@@ -56,8 +58,7 @@ export class LeasedStore implements AsyncStore {
     this.clock = environment.clock
     this.book = new LeaseBook(store, options, environment)
     this.counts = this.book.counts
-    const takePart = this.takePart.bind(this)
-    this.gatherings = new Gatherings(takePart, environment.timers)
+    this.gatherings = new Gatherings((parts) => this.takeParts(parts), environment.timers)
   }
 
   /** The verdicts if leases cover every check; else undefined, with nothing done. */
@@ -68,8 +69,9 @@ export class LeasedStore implements AsyncStore {
   }
 
   take(checks: readonly Check[]): MaybePromise<readonly Verdict[]> {
+    if (checks.length === 1) return this.takeOne(checks)
     if (!checks.some(isCoordinated)) return this.store.take(checks)
-    return this.takeNow(checks) ?? this.takeThrough(checks)
+    return this.takeAllNow(checks) ?? this.takeThrough(checks)
   }
 
   /** For requests with budgets or slots: every check asks the store. */
@@ -167,26 +169,38 @@ export class LeasedStore implements AsyncStore {
       if (lease === undefined) asked.push({ index, check, count })
       else local.push({ index, check, count: count!, lease })
     }
-    if (asked.length > 0) {
-      const [{ check, count }] = asked as [AskedCheck]
-      const isAlone = checks.length === 1 && check.cost === 1 && count !== undefined
-      return isAlone ? this.askTogether(count, check) : this.ask(checks, asked, local, now)
-    }
+    if (asked.length > 0) return this.ask(checks, asked, local, now)
     return local.map(({ count, lease }) => this.verdictOf(count, lease, now))
   }
 
-  /** Most requests ask for one unit of one count: those of one turn ask together. */
-  private async askTogether(count: LeasedCount, check: Check): Promise<readonly Verdict[]> {
-    count.miss(1)
-    return [await this.gatherings.take(count, check)]
+  /** Most requests ask for one unit of one count: those of one turn that no lease covers ask together. */
+  private takeOne(checks: readonly Check[]): MaybePromise<readonly Verdict[]> {
+    const check = checks[0]!
+    if (!isCoordinated(check)) return this.store.take(checks)
+    const verdict = this.takeOneNow(check)
+    if (verdict !== undefined) return [verdict]
+    if (check.cost !== 1 || !isLeasable(check)) return this.takeThrough(checks)
+    const now = this.clock.now()
+    const count = this.book.warmCountFor(check, now)
+    if (count === undefined) return this.gatherings.takeAlone(check)
+    count.miss(1, now)
+    return this.gatherings.take(count, check)
   }
 
-  private async takePart(count: LeasedCount, check: Check, units: number): Promise<Verdict> {
+  private takeParts(
+    parts: readonly WantedPart<LeasedCount>[],
+  ): Promise<readonly (Verdict | Error)[]> {
     const now = this.clock.now()
-    const free = count.isFree(now) ? [count] : []
-    const part: Check = { ...held(check, this.book.life), cost: units, shadow: true, partial: true }
-    const { verdicts } = await this.book.exchange(free, [part], now)
-    return verdicts[0]!
+    const leaseLife = this.book.life
+    const exchanges = parts.map(({ count, check: { space, key, limit, slowestQuota }, units }) => ({
+      counts: count?.isFree(now) === true ? [count] : NONE,
+      check: partOf(space, key, limit, slowestQuota, units, leaseLife),
+    }))
+    return this.book.exchangeEach(exchanges, now).then((answers) => {
+      for (const [i, answer] of answers.entries())
+        if (!(answer instanceof Error)) parts[i]!.count?.learn(answer)
+      return answers
+    })
   }
 
   private async ask(
@@ -195,7 +209,7 @@ export class LeasedStore implements AsyncStore {
     local: readonly LocalCheck[],
     now: number,
   ): Promise<readonly Verdict[]> {
-    for (const { check, count } of asked) count?.miss(check.cost)
+    for (const { check, count } of asked) count?.miss(check.cost, now)
     // At most one exchange at a time concerns a lease: another one that is under way may not be answered in order.
     const free = new Set(asked.flatMap(({ count }) => (count?.isFree(now) === true ? [count] : [])))
     const answer = this.book.exchange(
@@ -239,6 +253,30 @@ export class LeasedStore implements AsyncStore {
       takenAt: LeasedCount.storeTime(lease, now),
     }))
     Promise.resolve(this.store.refund(checks)).catch(() => {})
+  }
+}
+
+const NONE: readonly never[] = []
+
+/** A check that takes what there is of some units. One literal, since many are made. */
+function partOf(
+  space: string,
+  key: string,
+  limit: Limit,
+  slowestQuota: number | undefined,
+  cost: number,
+  leaseLife: Millis,
+): Check {
+  return {
+    space,
+    key,
+    limit,
+    slowestQuota,
+    cost,
+    leaseLife,
+    holds: true,
+    shadow: true,
+    partial: true,
   }
 }
 

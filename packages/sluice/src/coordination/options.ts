@@ -42,7 +42,7 @@ export interface LeaseOptions {
    * failover nothing is leased for that long. All processes on one store must use the same. Default 2000.
    */
   readonly life?: Millis
-  /** Counts with leases at most; any others cost a round trip per request. Default 16,384. */
+  /** Counts with leases at most; any others cost a round trip per request. Default 65,536. */
   readonly maxCounts?: number
   /** Receives each switch of a count between leases and round trips. */
   readonly onEvent?: (event: CoordinationEvent) => void
@@ -64,7 +64,7 @@ export interface SyncOptions {
    * totals are older than half of it asks the store. Default 100.
    */
   readonly interval?: Millis
-  /** Counts at most; any others cost a round trip per request. Default 16,384. */
+  /** Counts at most; any others cost a round trip per request. Default 65,536. */
   readonly maxCounts?: number
   /** Receives each switch of a count between this process and round trips. */
   readonly onEvent?: (event: CoordinationEvent) => void
@@ -116,7 +116,7 @@ export const LEASE_LIFE: Millis = 2000
 const MIN_LIFE: Millis = 200
 const MAX_LIFE: Millis = 60_000
 /** The default of {@link LeaseOptions.maxCounts}. */
-export const MAX_COUNTS = 16_384
+export const MAX_COUNTS = 65_536
 
 /** Throws `invalid-option` unless the options are right. */
 export function checkLeaseOptions(options: LeaseOptions): void {

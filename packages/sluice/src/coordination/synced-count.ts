@@ -1,4 +1,5 @@
 // What this process knows of one synced count: the total of the last answer, and what was taken here since.
+import type { Gathering, GatheringCount } from './gatherings.ts'
 import { algorithmOf } from '../algorithms/table.ts'
 import type { Limit } from '../limit/limit.ts'
 import type { Verdict } from '../limit/verdict.ts'
@@ -16,11 +17,12 @@ export interface Sent {
 }
 
 /** One count of which each process keeps a copy. */
-export class SyncedCount {
+export class SyncedCount implements GatheringCount {
   readonly space: string
   readonly key: string
   readonly limit: Limit
   readonly slowestQuota: number | undefined
+  gathering: Gathering | null = null
   /** Calls under way that book what was taken here. */
   private syncs = 0
   /** Whether requests are decided here; what was last reported. */

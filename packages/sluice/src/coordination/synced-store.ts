@@ -8,7 +8,7 @@ import type { Exchanged, HoldStore, Settlement } from '../stores/holds/hold-stor
 import type { AsyncStore, Check, MaybePromise } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
 import { Counts } from './counts.ts'
-import { Gatherings } from './gatherings.ts'
+import { Gatherings, type WantedPart } from './gatherings.ts'
 import { isSynced, isUnder } from './leasable.ts'
 import { LeaseStats } from './lease-stats.ts'
 import {
@@ -82,9 +82,7 @@ export class SyncedStore implements AsyncStore {
     this.onEvent = onEvent
     this.stats = options.stats ?? new LeaseStats()
     this.isSharded = options.isSharded ?? false
-    const takePart = (count: SyncedCount, check: Check, units: number): Promise<Verdict> =>
-      this.takePart(count, { ...held(check), cost: units, shadow: true, partial: true })
-    this.gatherings = new Gatherings(takePart, environment.timers)
+    this.gatherings = new Gatherings((parts) => this.takeParts(parts), environment.timers)
   }
 
   takeNow(checks: readonly Check[]): readonly Verdict[] | undefined {
@@ -184,14 +182,20 @@ export class SyncedStore implements AsyncStore {
   private async ask(checks: readonly Check[]): Promise<readonly Verdict[]> {
     const [first] = checks
     const alone = checks.length === 1 && first!.cost === 1 ? this.countFor(first!) : undefined
-    if (alone !== undefined) return [await this.gatherings.take(alone, first!)]
+    if (alone !== undefined) return this.gatherings.take(alone, first!)
     const counts = checks.flatMap((check) => (isSynced(check) ? (this.countFor(check) ?? []) : []))
     return this.flush([...new Set(counts)], checks.map(heldIfSynced))
   }
 
-  private async takePart(count: SyncedCount, check: Check): Promise<Verdict> {
-    const [verdict] = await this.flush([count], [check])
-    return verdict!
+  private takeParts(
+    parts: readonly WantedPart<SyncedCount>[],
+  ): Promise<readonly (Verdict | Error)[]> {
+    const take = async ({ count, check, units }: WantedPart<SyncedCount>): Promise<Verdict> => {
+      const part = { ...held(check), cost: units, shadow: true, partial: true }
+      const [verdict] = await this.flush(count === null ? [] : [count], [part])
+      return verdict!
+    }
+    return Promise.all(parts.map((part) => take(part).catch((error: unknown) => error as Error)))
   }
 
   /** Books what was taken here of some counts, then takes the checks: one call. Gives the verdicts of the checks. */

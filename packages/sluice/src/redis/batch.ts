@@ -43,6 +43,7 @@ export class Batch {
   private isEach = true
   private eachIds = ''
   private eachUnits = ''
+  private isLease = true
   /** Whether the call may act after we have given it up: it only hands back units, or reports those that were spent. */
   mayActLate = true
   private readonly answers: Answer[] = []
@@ -64,6 +65,7 @@ export class Batch {
     if (shape.plainArgs === undefined || isTwice) this.isPlain = false
     if (!shape.isSimple || isTwice) this.isSimple = false
     if (this.isEach) this.addEach(shape, checks)
+    if (!shape.isLease || !isOneName(names)) this.isLease = false
     if (shape.operation !== 'refund' && shape.operation !== 'settle') this.mayActLate = false
     for (const name of names) this.names.push(name)
     if (shape.hasHolds) (this.ownChecks ??= [])[this.numbers.length] = checks
@@ -112,8 +114,8 @@ export class Batch {
       for (const { eachArgs } of shapes) for (const arg of eachArgs!) args.push(arg)
       return args
     }
-    const isSimple = this.isSimple ? '1' : ''
-    const args = [time, String(latest), String(shapes.length), isSimple, this.numbersText()]
+    const short = this.isSimple ? '1' : this.isLease ? '2' : ''
+    const args = [time, String(latest), String(shapes.length), short, this.numbersText()]
     for (const shape of shapes) for (const arg of shape.args) args.push(arg)
     for (let i = 0; i < numbers.length; i++) {
       const own = this.ownChecks?.[i]
@@ -174,6 +176,11 @@ export class Batch {
     for (const number of this.numbers) text += String.fromCharCode(ZERO + number)
     return text
   }
+}
+
+function isOneName(names: readonly string[]): boolean {
+  for (let i = 1; i < names.length; i++) if (names[i] !== names[0]) return false
+  return true
 }
 
 function hasTwins(names: readonly string[]): boolean {

@@ -3,13 +3,13 @@ import { SluiceError } from '../errors.ts'
 import type { Limit } from '../limit/limit.ts'
 import type { Verdict } from '../limit/verdict.ts'
 import type { OnVerdicts } from '../stores/refusal-cache/refusal-cache.ts'
-import type { Exchanged, Settled, Settlement } from '../stores/holds/hold-store.ts'
+import type { Exchanged, ExchangeRequest, Settled, Settlement } from '../stores/holds/hold-store.ts'
 import type { Check } from '../stores/store.ts'
 import type { Clock, Millis } from '../time/clock.ts'
 import { Timeouts } from '../time/timeouts.ts'
 import type { Timers } from '../time/timers.ts'
 import { TurnBatches } from '../time/turn-batches.ts'
-import { Batch } from './batch.ts'
+import { Batch, type Answer } from './batch.ts'
 import type { RedisConnection } from './connection.ts'
 import { chargedOf, type Charged } from './late.ts'
 import { isNoScript, storeError } from './redis-errors.ts'
@@ -122,6 +122,35 @@ export class Batcher {
     return [own, own.add(this.shapeIn(own, operation, checks), names, checks)]
   }
 
+  /** Runs exchanges of one slot, each by itself. Answers all of them with one promise: each by its answer, or by its error. */
+  async exchangeEach(
+    requests: readonly ExchangeRequest[],
+    nameOf: (space: string, key: string) => string,
+  ): Promise<readonly (Exchanged | Error)[]> {
+    const placed: (readonly [Batch, number] | undefined)[] = []
+    const batches = new Set<Batch>()
+    const place = (operation: Operation, checks: readonly Check[]): void => {
+      const names: string[] = []
+      for (const { space, key } of checks) names.push(nameOf(space, key))
+      const one = checks.length === 0 ? undefined : this.add(operation, checks, names)
+      if (one !== undefined) batches.add(one[0])
+      placed.push(one)
+    }
+    for (const { settlements, checks } of requests) {
+      place('settle', settleChecks(settlements))
+      place('take', checks)
+    }
+    for (const { done } of batches) await done
+    return requests.map((_, i) => {
+      try {
+        const settled = answerOf(placed[2 * i]) as readonly Settled[]
+        return { settled, verdicts: answerOf(placed[2 * i + 1]) as readonly Verdict[] }
+      } catch (error) {
+        return error as Error
+      }
+    })
+  }
+
   private readonly begin = (batch: Batch): void => {
     const now = this.options.clock()
     batch.deadline = now + this.options.timeout
@@ -231,6 +260,11 @@ export class Batcher {
     this.timeouts.remove(batch)
     return true
   }
+}
+
+/** The answer to a request of a batch that is settled; none to no request. Throws its error. */
+function answerOf(placed: readonly [Batch, number] | undefined): Exclude<Answer, string> {
+  return placed === undefined ? NONE : placed[0].answerTo(placed[1])
 }
 
 /** The error of a call that was given up, or that the server found too late. */

@@ -7,7 +7,13 @@ import {
   type ObservedStore,
   type OnVerdicts,
 } from '../stores/refusal-cache/refusal-cache.ts'
-import type { Exchanged, HoldStore, Settled, Settlement } from '../stores/holds/hold-store.ts'
+import type {
+  Exchanged,
+  ExchangeRequest,
+  HoldStore,
+  Settled,
+  Settlement,
+} from '../stores/holds/hold-store.ts'
 import type { AsyncStore, Check, RemoteStore, StoreEvent } from '../stores/store.ts'
 import { preciseClock, type Clock, type Millis } from '../time/clock.ts'
 import { Deadlines } from '../time/deadlines.ts'
@@ -257,6 +263,15 @@ class Redis implements ObservedStore {
       settled,
       verdicts,
     }))
+  }
+
+  /** Outside of a cluster all answers arrive by one promise, which costs less than one for each. */
+  exchangeEach(requests: readonly ExchangeRequest[]): Promise<readonly (Exchanged | Error)[]> {
+    if (!this.cluster) return this.batcher.exchangeEach(requests, this.nameOf)
+    const each = requests.map(({ settlements, checks }) =>
+      this.exchange(settlements, checks).catch((error: unknown) => error as Error),
+    )
+    return Promise.all(each)
   }
 
   private hold(checks: readonly Check[]): Promise<Exchanged> {

@@ -2,7 +2,7 @@
 import { algorithmOf, ROWS } from '../algorithms/table.ts'
 import type { CheckWithState } from '../stores/refusal-cache/cached-count.ts'
 import type { Settlement } from '../stores/holds/hold-store.ts'
-import type { Check } from '../stores/store.ts'
+import type { Check, Hold } from '../stores/store.ts'
 import { periodAt, type Calendar } from '../time/calendar.ts'
 import type { Millis } from '../time/clock.ts'
 import type { RefundCheck } from './unconfirmed-refunds.ts'
@@ -59,6 +59,8 @@ export interface Shape {
   readonly eachArgs: readonly string[] | undefined
   /** Whether the part of the script that decides most requests with holds can decide this one. */
   readonly isSimple: boolean
+  /** The same of the part that decides most requests on leased buckets, if all checks are on one count. */
+  readonly isLease: boolean
   /** Whether a count keeps holds, so that each request has arguments of its own. */
   readonly hasHolds: boolean
   /** Whether the description holds at any time. One with periods of the calendar holds for now. */
@@ -82,6 +84,7 @@ export function shapeOf(operation: Operation, checks: readonly Check[], now: Mil
     singleArgs: isPlain && checks.length === 1 ? singleArgsOf(checks[0]!) : undefined,
     eachArgs: isSimple && checks.length === 1 ? eachArgsOf(operation, checks[0]!) : undefined,
     isSimple,
+    isLease: isLeaseRequest(operation, checks),
     hasHolds: checks.some(({ holds }) => holds === true),
     isLasting: checks.every(({ limit }) => limit.calendar === undefined),
   }
@@ -129,21 +132,15 @@ function isAlike(
   a: TracedCheck & Partial<SettleCheck>,
   b: TracedCheck & Partial<SettleCheck>,
 ): boolean {
+  if (a.partial !== b.partial || a.limit !== b.limit || a.holds !== b.holds) return false
+  if (a.partial === true) return isAlikePart(a, b)
   return (
-    a.limit === b.limit &&
     a.lastState === b.lastState &&
     (a.cost === b.cost || a.holds === true) &&
-    a.holds === b.holds &&
-    a.hold?.life === b.hold?.life &&
-    a.hold?.onEnd === b.hold?.onEnd &&
-    a.hold?.fair === b.hold?.fair &&
+    isAlikeHold(a.hold, b.hold) &&
     a.leaseLife === b.leaseLife &&
-    a.partial === b.partial &&
     a.booked === b.booked &&
-    a.hold?.late === b.hold?.late &&
-    a.settlement?.keep === b.settlement?.keep &&
-    a.settlement?.life === b.settlement?.life &&
-    (a.settlement?.debt ?? 0) === (b.settlement?.debt ?? 0) &&
+    isAlikeSettlement(a.settlement, b.settlement) &&
     a.slowestQuota === b.slowestQuota &&
     a.takenAt === b.takenAt &&
     a.leavesTrace === b.leavesTrace &&
@@ -153,6 +150,26 @@ function isAlike(
     (a.candidate ?? false) === (b.candidate ?? false) &&
     (a.countRefused ?? false) === (b.countRefused ?? false)
   )
+}
+
+/** The same for parts, of which there are many: they never have the other fields. */
+function isAlikePart(a: TracedCheck, b: TracedCheck): boolean {
+  return (
+    a.leaseLife === b.leaseLife &&
+    a.slowestQuota === b.slowestQuota &&
+    a.booked === b.booked &&
+    a.shadow === b.shadow
+  )
+}
+
+function isAlikeHold(a: Hold | undefined, b: Hold | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b
+  return a.life === b.life && a.onEnd === b.onEnd && a.fair === b.fair && a.late === b.late
+}
+
+function isAlikeSettlement(a: Settlement | undefined, b: Settlement | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b
+  return a.keep === b.keep && a.life === b.life && (a.debt ?? 0) === (b.debt ?? 0)
 }
 
 function argsOf(
@@ -238,6 +255,31 @@ function eachArgsOf(
   const own = settlement === undefined ? [hold!.life, hold!.late ?? 0] : [settlement.debt ?? 0, '']
   const numbers = [ROWS.indexOf(row) + 1, quota, window, burst, slowestOf(check), ...own]
   return [OPERATIONS[operation], ...numbers.map(String)]
+}
+
+/** Whether take-leases.lua knows such a request. */
+function isLeaseRequest(
+  operation: Operation,
+  checks: readonly (TracedCheck & Partial<SettleCheck>)[],
+): boolean {
+  if (operation === 'take') {
+    const isAlone = checks.length === 1
+    return checks.every((check) => isLeaseTake(check, checks[0]!, isAlone))
+  }
+  if (operation !== 'settle' || checks.length !== 1) return false
+  const [{ limit, settlement }] = checks as [SettleCheck]
+  const { life, debt = 0 } = settlement
+  return life === undefined && debt === 0 && algorithmOf(limit).lua === PLAIN_LUA
+}
+
+function isLeaseTake(check: TracedCheck, first: TracedCheck, isAlone: boolean): boolean {
+  const { limit, holds, hold, shadow, candidate, countRefused, partial, booked } = check
+  if (holds !== true || candidate === true || countRefused === true || booked === true) return false
+  if (limit !== first.limit || limit.lockFor !== undefined) return false
+  const isLease = hold?.onEnd === 'spent' && hold.fair === true && (hold.late ?? 0) === 0
+  const isWhole = hold === undefined && partial !== true && isAlone && check.isPool !== true
+  const isPart = (isLease || (hold === undefined && partial === true)) && shadow === true
+  return (isWhole || isPart) && algorithmOf(limit).lua === PLAIN_LUA
 }
 
 function plainArgsOf(check: Check): string[] {

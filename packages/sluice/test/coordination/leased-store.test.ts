@@ -61,6 +61,40 @@ describe('a store with leases', () => {
     expect(verdicts[7]).toMatchObject({ remaining: 0, retryAfter: 12_000, source: 'memory' })
   })
 
+  it('leases a few units of a key that it sees twice per second while half of the limit is free, and lets them lapse', async () => {
+    const fleet = await leasing()
+    const [process] = fleet.processes
+    const seldom = leasedCheck(RULE, 'seldom')
+    const before = process!.calls
+    for (let i = 0; i < 40; i++) {
+      process!.check([seldom])
+      await fleet.time.pass(500)
+    }
+    // A call for each fourth request, or fewer, besides those that report the other key.
+    expect(process!.calls - before).toBeLessThanOrEqual(16)
+    expect(fleet.unitsOf('seldom')).toBe(40)
+    await fleet.time.pass(4000)
+    expect(sharedVerdict(fleet, seldom).remaining).toBe(1000)
+  })
+
+  it('asks for each request of such a key when less than half of its limit is free', async () => {
+    const fleet = await leasing()
+    const [process] = fleet.processes
+    const scarce = leasedCheck(limit('60/h'), 'scarce')
+    for (let i = 0; i < 40; i++) {
+      process!.check([scarce])
+      await fleet.time.pass(1)
+    }
+    await fleet.time.pass(4000)
+    const before = process!.calls
+    for (let i = 0; i < 10; i++) {
+      process!.check([scarce])
+      await fleet.time.pass(500)
+    }
+    expect(process!.calls - before).toBe(10)
+    expect(fleet.unitsOf('scarce')).toBe(50)
+  })
+
   it('puts leased units back into the lease when a strict rule refuses', async () => {
     const { processes, time } = await leasing()
     const { store } = processes[0]!

@@ -94,6 +94,80 @@ describe('requests of the simple kind, which the short part of the script decide
   )
 })
 
+describe('requests on leases, which another short part of the script decides', () => {
+  it.each(['token-bucket', 'gcra', 'leaky-bucket'] as const)(
+    'are answered as by the memory store, many in one call: %s',
+    async (algorithm) => {
+      const random = new Random(SEED + 3)
+      for (let done = 0; done < STEPS / 8;) {
+        const clock = fakeClock()
+        const memory = withHolds(memoryStore({ clock }))
+        const server = redisWith(clock)
+        const places = placesOf(() => limitOf(algorithm, random)).slice(0, 3)
+        const { window } = places[0]!.limit
+        let now = 1_800_000_000_000
+        for (let i = 0; i < 40; i++, done++) {
+          now += random.whole(0, random.chance(0.1) ? window / 2 : 3)
+          if (random.chance(0.01)) now -= random.whole(1, 5)
+          clock.set(now)
+          const requests = Array.from({ length: 8 }, () => leaseExchangeOn(places, random))
+          const expected = requests.map((request) => plain(memory.exchange(...request)))
+          const got = await Promise.all(requests.map((request) => server.exchange(...request)))
+          expect(got.map(plain), `seed ${SEED}, step ${done}`).toEqual(expected)
+        }
+      }
+    },
+    120_000,
+  )
+
+  it('keep a count as long as anything of it matters, although few of them set its expiry', async () => {
+    const clock = fakeClock(1_800_000_000_000)
+    const server = redisWith(clock)
+    const place = { space: 's', key: 'k', limit: limit('10/min'), holds: true, shadow: true }
+    const part = { ...place, cost: 1, partial: true }
+    const hold = { id: 'a', life: 100_000, onEnd: 'spent', fair: true } as const
+    const [name] = await names(async () => server.exchange([], [part]))
+    const lives = async (): Promise<number> => (await redis.client.pttl(name!)) - 3_600_000
+    expect(await lives()).toBeGreaterThanOrEqual(6000)
+    await server.exchange([], [{ ...place, cost: 4, hold }])
+    expect(await lives()).toBeGreaterThanOrEqual(100_000)
+    const before = await lives()
+    await server.exchange([{ ...place, id: 'a', spent: 1, keep: 0 }], [])
+    expect(await lives()).toBeGreaterThan(before - 60_000)
+  })
+})
+
+/** Units spent in part, leased, and settled, each request on one count. */
+function leaseExchangeOn(
+  places: readonly Check[],
+  random: Random,
+): [readonly Settlement[], readonly Check[]] {
+  const place = random.pick(places)
+  const id = `id-${random.whole(0, 5)}`
+  if (random.chance(0.3)) {
+    const keep = random.pick([0, 2, Number.MAX_SAFE_INTEGER])
+    return [[{ ...place, id, spent: random.whole(0, 3), keep }], []]
+  }
+  const life = random.pick([5, 100, 60_000])
+  // Now and then another kind, which the rest of the script decides.
+  const late = random.chance(0.02) ? 50 : 0
+  const kind = random.chance(0.02)
+    ? ({ onEnd: 'free' } as const)
+    : ({ onEnd: 'spent', fair: true } as const)
+  const hold = { id, life, late, ...kind }
+  const lease = { ...place, cost: random.whole(1, 12), shadow: true, hold }
+  const part = { ...place, cost: random.whole(1, 6), shadow: true, partial: true }
+  const whole = { ...place, cost: random.whole(0, 6), shadow: random.chance(0.2) }
+  return [[], random.pick([[lease], [part], [part, lease], [whole]])]
+}
+
+/** The keys that a call has made. */
+async function names(call: () => Promise<unknown>): Promise<readonly string[]> {
+  const before = new Set(await redis.client.keys('*'))
+  await call()
+  return (await redis.client.keys('*')).filter((name) => !before.has(name))
+}
+
 describe('requests of one hold each, which the shortest part of the script decides', () => {
   it.each(['token-bucket', 'gcra', 'leaky-bucket'] as const)(
     'are answered as by the memory store, many in one call: %s',

@@ -13,8 +13,6 @@ local MAX_PRODUCT, SETTLED_KEPT, PURGE_INTERVAL = 4503599627370496, 10000, 10000
 local CROWD, CROWD_INTERVAL = 64, 50
 -- Fields in one command: Lua's stack has an end.
 local MAX_FIELDS = 1000
--- The key that tells of a server's start lives for a week after it was last compared, every 20 ms at most.
-local MARKER_LIFE, MARKER_RENEWAL = 604800000, 20
 
 local function raised_of(check)
   local raised = check.raised
@@ -311,38 +309,6 @@ function holds.take_part(check, view, now, put)
   put(units > 0 and 1 or 0)
   check.units = units
   holds.show(check, view, now, put)
-end
-
--- Whether leases may be out that this server does not know of: for one life after it started or took over. A key with
--- its run id tells. In a cluster the key may belong to another node; then only a start is seen.
---
--- INFO costs more than a decision, so a key that was compared a moment ago is taken as it is. A server that lost a lease
--- has lost what was written after it too: it would have to take over within that moment to be missed.
-local learning
-function holds.is_learning(key, life, now)
-  if learning ~= nil then return learning end
-  local marker = string.match(key, '^[^{]*') .. 'leases'
-  local since = redis.pcall('GET', marker)
-  local known, at, seen
-  if type(since) == 'string' then known, at, seen = string.match(since, '^(%w+) (%d+) (%d+)$') end
-  at, seen = tonumber(at), tonumber(seen)
-  if seen and now >= seen and now - seen < MARKER_RENEWAL then
-    learning = now - at < life
-    return learning
-  end
-  learning = false
-  local info = redis.pcall('INFO', 'server')
-  if type(info) ~= 'string' then return false end
-  local run_id = string.match(info, 'run_id:(%w+)')
-  if type(since) == 'table' then
-    local uptime = tonumber(string.match(info, 'uptime_in_seconds:(%d+)'))
-    learning = uptime ~= nil and uptime * 1000 <= life
-    return learning
-  end
-  if known ~= run_id then at = now end
-  redis.pcall('SET', marker, string.format('%s %.0f %.0f', run_id, at, now), 'PX', MARKER_LIFE)
-  learning = now - at < life
-  return learning
 end
 
 -- Books what became of a hold: status (0 unknown, 1 settled, 2 late, 3 repeated), charged, kept, ends at.

@@ -6,7 +6,8 @@
 -- ARGV  1 now in ms, or '' for the server's own time (tests set it)
 --       2 the latest server time in ms at which this call may still act, 0 for any
 --       3 how many shapes follow; requests that differ only in their keys share one shape
---       4 1 when take-holds.lua may decide requests; it then decides all it can, and this script the rest
+--       4 1 when take-holds.lua may decide requests, 2 when take-leases.lua may; it then decides all it can, and this
+--         script the rest
 --       5 one character for each request: that of code 48 + the number of its shape
 --       then for each shape: the operation (1 take, 2 peek, 3 refund, 4 reset, 5 settle), the number of checks, and for
 --       each check: algorithm (its row in algorithms/table.ts, from 1), quota, window, burst, the smallest quota of
@@ -438,7 +439,7 @@ while request <= #numbers do
   if shape.has_holds then read_holds(shape) end
   local start = size
   local err
-  if shape.operation == TAKE and shape.lease_life and held.is_learning(KEYS[first], shape.lease_life, now) then
+  if shape.operation == TAKE and shape.lease_life and is_learning(KEYS[first], shape.lease_life, now) then
     err = 'LEARNING leases may have been lost'
   elseif shape.operation == TAKE then
     if #shape == 1 then

@@ -82,6 +82,12 @@ export interface Exchanged {
   readonly verdicts: readonly Verdict[]
 }
 
+/** One of several exchanges that are sent together. */
+export interface ExchangeRequest {
+  readonly settlements: readonly Settlement[]
+  readonly checks: readonly Check[]
+}
+
 /**
  * A store that counts checks with `holds`. Its `peek` and `reset` accept them too; `take` does not.
  *
@@ -96,6 +102,8 @@ export interface HoldStore extends Store {
    * without `holds` may be mixed.
    */
   exchange(settlements: readonly Settlement[], checks: readonly Check[]): MaybePromise<Exchanged>
+  /** Several exchanges, each by itself, with one promise for all: the answer to each, or its error. */
+  exchangeEach?(requests: readonly ExchangeRequest[]): Promise<readonly (Exchanged | Error)[]>
 }
 
 /** A remote store that counts checks with `holds`. */

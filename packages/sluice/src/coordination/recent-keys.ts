@@ -1,0 +1,39 @@
+// Which keys were asked for lately: a mark for each, so that nothing is kept of keys that are asked for once.
+import type { Millis } from '../time/clock.ts'
+
+/** Marks of a process. Keys may share one, so a key may be taken for another that was asked for lately. */
+const MARKS = 65_536
+/** Characters of a key that are looked at, from its beginning and from its end. */
+const LOOKED_AT = 32
+
+/** Remembers keys for a while, in a fixed amount of memory. */
+export class RecentKeys {
+  private readonly within: Millis
+  /** By mark: a part of the hash of the key that set it last, and when. */
+  private readonly hashes = new Int32Array(MARKS)
+  private readonly times = new Float64Array(MARKS).fill(-Infinity)
+
+  constructor(within: Millis) {
+    this.within = within
+  }
+
+  /** Notes that a key is asked for. Returns whether it was asked for within the time before. */
+  note(key: string, now: number): boolean {
+    const hash = hashOf(key)
+    const mark = hash & (MARKS - 1)
+    const isRecent = this.hashes[mark] === hash && now - this.times[mark]! < this.within
+    this.hashes[mark] = hash
+    this.times[mark] = now
+    return isRecent
+  }
+}
+
+function hashOf(key: string): number {
+  const { length } = key
+  let hash = length
+  for (let i = Math.min(length, LOOKED_AT) - 1; i >= 0; i--)
+    hash = Math.imul(hash ^ key.charCodeAt(i), 0x01000193)
+  for (let i = Math.max(LOOKED_AT, length - LOOKED_AT); i < length; i++)
+    hash = Math.imul(hash ^ key.charCodeAt(i), 0x01000193)
+  return hash ^ (hash >>> 15)
+}
