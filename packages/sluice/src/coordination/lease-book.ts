@@ -20,7 +20,7 @@ import {
   type LeaseEnvironment,
   type LeaseOptions,
 } from './options.ts'
-import { RecentKeys } from './recent-keys.ts'
+import { SeenKeys } from './seen-keys.ts'
 import { StoreTime } from './store-time.ts'
 
 /** Under `auto`, units per horizon from which a count is leased. */
@@ -58,7 +58,7 @@ export class LeaseBook {
   private readonly environment: LeaseEnvironment
   private readonly onEvent: (event: CoordinationEvent) => void
   private readonly storeTime = new StoreTime()
-  private readonly recentKeys: RecentKeys
+  private readonly seenKeys: SeenKeys
   private readonly stats: LeaseStats
   /** Milliseconds from an exchange to its answer, lately. */
   private roundTrip = 0
@@ -76,7 +76,7 @@ export class LeaseBook {
     this.environment = environment
     this.onEvent = onEvent
     this.counts = new Counts(maxCounts)
-    this.recentKeys = new RecentKeys(life / 2)
+    this.seenKeys = new SeenKeys(life / 2)
     this.stats = options.stats ?? new LeaseStats()
     this.stats.watch(() => this.look())
     const { random } = environment
@@ -310,7 +310,7 @@ export class LeaseBook {
 
   /** The count of a leasable check; undefined when it is asked for seldom, or when there is no room for another one. */
   warmCountFor(check: Check, now: number): LeasedCount | undefined {
-    if (this.counts.find(check) === undefined && !this.recentKeys.note(check.key, now))
+    if (this.counts.find(check) === undefined && !this.seenKeys.note(check.key, now))
       return undefined
     return this.countFor(check, now)
   }

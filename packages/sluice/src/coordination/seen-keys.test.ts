@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { RecentKeys } from './recent-keys.ts'
+import { SeenKeys } from './seen-keys.ts'
 
-describe('recent keys', () => {
+describe('seen keys', () => {
   it('know a key that was asked for within the time, and no longer', () => {
-    const keys = new RecentKeys(1000)
+    const keys = new SeenKeys(1000)
     expect(keys.note('ada', 0)).toBe(false)
     expect(keys.note('ada', 999)).toBe(true)
     expect(keys.note('bob', 999)).toBe(false)
@@ -11,14 +11,14 @@ describe('recent keys', () => {
   })
 
   it('tell apart keys that differ anywhere near their ends, and the empty key', () => {
-    const keys = new RecentKeys(1000)
+    const keys = new SeenKeys(1000)
     const long = 'x'.repeat(100)
     for (const key of ['', 'a', 'b', `${long}a`, `${long}b`, `a${long}`, `b${long}`, long])
       expect(keys.note(key, 0)).toBe(false)
   })
 
   it('confuse few of many', () => {
-    const keys = new RecentKeys(1000)
+    const keys = new SeenKeys(1000)
     let known = 0
     for (let i = 0; i < 20_000; i++) if (keys.note(`user ${i}`, i / 100)) known += 1
     expect(known).toBe(0)

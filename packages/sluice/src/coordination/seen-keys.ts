@@ -7,7 +7,7 @@ const MARKS = 65_536
 const LOOKED_AT = 32
 
 /** Remembers keys for a while, in a fixed amount of memory. */
-export class RecentKeys {
+export class SeenKeys {
   private readonly within: Millis
   /** By mark: a part of the hash of the key that set it last, and when. */
   private readonly hashes = new Int32Array(MARKS)
