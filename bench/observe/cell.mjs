@@ -26,7 +26,7 @@ const store = memoryStore()
 /** What stands around decisions. */
 function around() {
   if (contender === 'none') return {}
-  if (contender === 'empty') return { onDecision: () => {} }
+  if (contender === 'empty') return { onDecision: () => {}, isTimed: () => false }
   const metrics = new MetricRegistry()
   const observer = new Observer()
   observer.start()

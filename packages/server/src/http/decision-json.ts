@@ -9,15 +9,6 @@ const heads = new WeakMap<Limit, { readonly rule: string; readonly text: string 
 
 /** The JSON of a decision. */
 export function decisionJson(decision: Decision): string {
-  // An allowed decision has no id.
-  if (decision.allowed) return jsonWithoutId(decision)
-  const json = jsonWithoutId(decision)
-  // An id has no character that JSON escapes. The output of `JSON.stringify` has it already.
-  if (decision.id === undefined || json.startsWith('{"id"')) return json
-  return `{"id":"${decision.id}",${json.slice(1)}`
-}
-
-function jsonWithoutId(decision: Decision): string {
   const { allowed, outcomes, skipped } = decision
   // Decisions of lockouts carry more, and are rare.
   if (!allowed && outcomes.some(({ lockedOut }) => lockedOut === true))
@@ -30,7 +21,7 @@ function jsonWithoutId(decision: Decision): string {
   const { start, middle, end } = frameOf(first)
   const { remaining, retryAfter, resetAfter, availableAfter } = first
   const numbers = `${remaining},"retryAfter":${retryAfter},"resetAfter":${resetAfter}`
-  return `${start}${numbers}${middle}${numbers},"availableAfter":${availableAfter}${end}`
+  return `${opening(decision)}${start}${numbers}${middle}${numbers},"availableAfter":${availableAfter}${end}`
 }
 
 /** The JSON of a decision without the outcomes of its rules and the rules that were skipped. */
@@ -41,9 +32,13 @@ export function briefDecisionJson(decision: Decision): string {
     return JSON.stringify(briefOf(decision))
   const start = briefStart(rule, limit, allowed)
   const numbers = `${decision.remaining},"retryAfter":${decision.retryAfter},"resetAfter":${decision.resetAfter}`
-  const json = start + numbers + briefEnd(decision.delay, decision.at)
-  // An id has no character that JSON escapes.
-  return decision.id === undefined ? json : `{"id":"${decision.id}",${json.slice(1)}`
+  return `${opening(decision)}${start}${numbers}${briefEnd(decision.delay, decision.at)}`
+}
+
+/** What stands before the first member that every decision has: a refusal has an id, with no character that JSON escapes. */
+function opening(decision: Decision): string {
+  const id = decision.allowed ? undefined : decision.id
+  return id === undefined ? '{' : `{"id":"${id}",`
 }
 
 function briefOf(decision: Decision): object {
@@ -62,8 +57,8 @@ function briefStart(rule: string, limit: Limit, allowed: boolean): string {
     const head = `"rule":${JSON.stringify(rule)},"limit":${JSON.stringify(limit)},"remaining":`
     known = {
       rule,
-      allowed: whole(`{"allowed":true,"reason":"within-limit",${head}`),
-      refused: whole(`{"allowed":false,"reason":"over-limit",${head}`),
+      allowed: whole(`"allowed":true,"reason":"within-limit",${head}`),
+      refused: whole(`"allowed":false,"reason":"over-limit",${head}`),
     }
     briefStarts.set(limit, known)
   }
@@ -123,7 +118,7 @@ function makeFrame(outcome: Outcome): Frame {
   const reason = allowed ? 'within-limit' : 'over-limit'
   return {
     outcome: { rule, cost, delay, at, source, hidden },
-    start: whole(`{"allowed":${allowed},"reason":"${reason}",${head},"remaining":`),
+    start: whole(`"allowed":${allowed},"reason":"${reason}",${head},"remaining":`),
     middle: whole(
       `,"delay":${allowed ? delay : 0},"at":${at},"degraded":false,"outcomes":[{${head},"cost":${cost},"allowed":${allowed},"remaining":`,
     ),
@@ -162,7 +157,7 @@ function severalJson(decision: Decision, outcomes: readonly Outcome[]): string {
       ? '"rule":null,"limit":null,"remaining":null,"retryAfter":0,"resetAfter":0,"delay":0'
       : `${headJson(binding)},"remaining":${binding.remaining},"retryAfter":${allowed ? 0 : binding.retryAfter},"resetAfter":${binding.resetAfter},"delay":${delay}`
   const passed = skipped.length === 0 ? '[]' : JSON.stringify(skipped)
-  return `{"allowed":${allowed},"reason":"${reason}",${head},"at":${at},${why},"outcomes":[${list}],"skipped":${passed}}`
+  return `${opening(decision)}"allowed":${allowed},"reason":"${reason}",${head},"at":${at},${why},"outcomes":[${list}],"skipped":${passed}}`
 }
 
 /** An outcome behind its head. */

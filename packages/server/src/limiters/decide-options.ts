@@ -3,7 +3,9 @@ import {
   systemClock,
   visibleOutcomes,
   type Attributes,
+  type Decision,
   type DecideOptions,
+  type DecisionRequest,
   type Millis,
   type OnSettled,
   type Store,
@@ -12,11 +14,11 @@ import {
 import type { Block } from '../controls/control.ts'
 import type { KnownBlocks } from '../controls/live-controls.ts'
 import type { CountedRules, DecisionMetrics } from '../metrics/decision-metrics.ts'
-import type { QueuedDecision } from '../observe/decision-queue.ts'
 import type { Observer } from '../observe/observer.ts'
 import { DecisionSampler } from '../observe/sampler.ts'
 import type { HeldUnits } from '../metrics/units-out.ts'
 import type { RecentTraffic } from '../metrics/recent-traffic.ts'
+import { RoutineDecisions } from './routine-decisions.ts'
 
 const NONE: ReadonlySet<string> = new Set()
 
@@ -63,27 +65,38 @@ export function decideOptions(
   const noteThresholds = hasThresholds ? thresholds?.(counted.name) : undefined
   const blockOf = (attributes: Attributes): Block | undefined =>
     blocks?.blocks?.find(counted.name, attributes, systemClock())
-  /** How many decisions the one stands for that is made now; only a timed one is chosen before. */
-  let weight: number | undefined
+  /** How many decisions the one stands for that is made now. */
+  let weight = 0
   const isSampled = (): boolean => {
     weight = sampler.weight(observer.ticks)
     return weight > 0
   }
-  const note = (queued: QueuedDecision): void => {
-    const { decision, request, elapsed, block } = queued
-    const weight = queued.weight ?? sampler.weight(observer.ticks)
+  /** Measures a decision of the sample. */
+  const measure = (decision: Decision, request: DecisionRequest, elapsed: Millis): void => {
+    const outcomes = visibleOutcomes(decision)
+    metrics.measure(outcomes, request.checks, weight)
+    if (!isRemote) metrics.time(elapsed, weight)
+    else if (outcomes[0]?.source === 'store') onStoreAnswer?.(elapsed, weight)
+  }
+  /** The operator's block that refused a request; a request that no rule refused was blocked. */
+  const blockBehind = ({ rule }: Decision, { attributes }: DecisionRequest): Block | undefined =>
+    rule === null ? attributes.map(blockOf).find((one) => one !== undefined) : undefined
+  const routine = new RoutineDecisions(metrics, rules, noteThresholds === undefined && !isRemote)
+  const note = (decision: Decision, request: DecisionRequest, elapsed: Millis): void => {
+    if (noteThresholds !== undefined) noteThresholds(decision, request, elapsed)
     metrics.count(decision, request)
     if (isRemote) {
+      weight = sampler.weight(observer.ticks)
       metrics.countRemote(decision)
       metrics.time(elapsed, 1)
     }
     if (weight > 0) {
-      const outcomes = visibleOutcomes(decision)
-      metrics.measure(outcomes, request.checks, weight)
-      if (!isRemote) metrics.time(elapsed, weight)
-      else if (outcomes[0]?.source === 'store') onStoreAnswer?.(elapsed, weight)
+      recent?.note(counted.name, decision, request, observer.ticks)
+      measure(decision, request, elapsed)
     }
+    const block = decision.allowed ? undefined : blockBehind(decision, request)
     rules.note(decision, request, block, weight)
+    routine.learn(decision, request)
   }
   return {
     store,
@@ -99,14 +112,8 @@ export function decideOptions(
     // A call over the network costs far more than two readings of the clock.
     isTimed: isRemote ? undefined : isSampled,
     onDecision: (decision, request, elapsed) => {
-      recent?.note(counted.name, decision, request, observer.ticks)
-      noteThresholds?.(decision, request, elapsed)
-      // Refused without a rule: an operator has blocked it.
-      const block =
-        !decision.allowed && decision.rule === null
-          ? request.attributes.map(blockOf).find((one) => one !== undefined)
-          : undefined
-      observer.queue.add({ decision, request, elapsed, weight, block, note })
+      if (weight === 0 && decision.allowed && routine.note(decision, request)) return
+      note(decision, request, elapsed)
     },
   }
 }

@@ -155,6 +155,11 @@ export class PolicyMetrics {
     if (this.shadows.size > 0) this.noteShadows(decision)
   }
 
+  /** The counter of what one rule allows. */
+  allowedBy(rule: string): Counter {
+    return (this.rules.get(rule) ?? this.none).allowed
+  }
+
   /** Counts what only decisions of a remote store have: fallbacks, and refusals that were remembered. */
   countRemote(decision: Decision): void {
     if (decision.degraded) this.degraded.add()

@@ -16,9 +16,9 @@ describe('a busy service', () => {
   it('shows the beginning of each tick', () => {
     const recent = new RecentTraffic(() => 1000)
     for (let i = 0; i < 5000; i++) recent.note('api', decision, request, 1)
-    expect(recent.list()).toHaveLength(250)
+    expect(recent.list()).toHaveLength(100)
     recent.note('api', decision, request, 2)
-    expect(recent.list()).toHaveLength(251)
+    expect(recent.list()).toHaveLength(101)
   })
 })
 

@@ -1,10 +1,11 @@
 // The last requests that policies decided, in a ring of fixed size: a changed policy can be tried on them.
 import type { Attributes, Decision, DecisionRequest, Millis } from 'sluice'
+import { ownText } from '../log/own-text.ts'
 
 /** Requests that are kept. */
 const MAX_REQUESTS = 10_000
 /** Requests of one tick that are kept. A busier service shows the beginning of each tick, without gaps in it. */
-const MAX_PER_TICK = 250
+const MAX_PER_TICK = 100
 /** Longer values are kept as their beginning: they make keys of their own either way. */
 const MAX_VALUE = 128
 /** Characters of one request, names and values together: a caller may send thousands of attributes. */
@@ -80,7 +81,7 @@ function copyOf(attributes: Attributes): Attributes {
     // Also an empty one takes some room.
     room -= name.length + (text?.length ?? 8) + 8
     if (room < 0) break
-    copy[name] = text === undefined ? value : Buffer.from(text).toString()
+    copy[name] = text === undefined ? value : ownText(text)
   }
   return copy
 }

@@ -40,8 +40,6 @@ export class Gauge implements Series {
 /** All metrics of one service, in the order in which they were made. */
 export class MetricRegistry {
   private readonly families: Family<Series>[] = []
-  /** Called before anything is read: adds what is counted and not written yet. */
-  beforeReading: () => void = () => {}
 
   /** A counter; the name ends in `_total`. */
   counter(name: string, help: string, labels: readonly string[] = []): Family<Counter> {
@@ -70,13 +68,11 @@ export class MetricRegistry {
 
   /** The exposition in Prometheus' text format, version 0.0.4. */
   text(): string {
-    this.beforeReading()
     return this.families.map((family) => family.text()).join('')
   }
 
   /** All metrics as plain data, to be added up over several processes. */
   snapshot(): readonly FamilySnapshot[] {
-    this.beforeReading()
     return this.families.map((family) => family.snapshot())
   }
 

@@ -1,6 +1,6 @@
 // What filled a count: which routes, sub-keys and costs took its units, in this window and the one before.
 import type { Attributes, Millis } from 'sluice'
-import { ownText } from './hash.ts'
+import { ownText } from '../log/own-text.ts'
 import { SpaceSaving, mergeTops } from './space-saving.ts'
 
 /** Kinds of requests that are kept apart for one key. */

@@ -10,14 +10,9 @@ const CROWDED = SLOTS / 4
 export class KeyAges {
   private readonly hashes = new Uint32Array(SLOTS)
   private readonly instants = new Float64Array(SLOTS)
-  /** Keys with any of these bits in their hash are not followed. */
-  private mask = 0
+  /** Keys with any of these bits in their hash are not followed; each request of the others has to be noted. */
+  mask = 0
   private lost = 0
-
-  /** Whether a key is followed: then each of its requests has to be noted. */
-  follows(hash: number): boolean {
-    return (hash & this.mask) === 0
-  }
 
   /** Milliseconds since a followed key was last asked for; -1 when it is not known. */
   note(hash: number, at: Millis): Millis {
@@ -41,6 +36,11 @@ export class KeyAges {
     if (this.mask === 0) return
     this.mask >>>= 1
     // Keys that were not followed meanwhile would seem older than they are.
+    this.forget()
+  }
+
+  /** Forgets all instants: some requests were not noted. */
+  forget(): void {
     this.instants.fill(0)
   }
 }

@@ -1,7 +1,7 @@
 // The attributes that make a key, as operators read them.
 import { createHash } from 'node:crypto'
 import type { Attributes } from 'sluice'
-import { ownText } from './hash.ts'
+import { ownText } from '../log/own-text.ts'
 
 /** Attributes with their values as text; a long value is its hash. */
 export type NamedKey = Readonly<Record<string, string>>
@@ -11,7 +11,10 @@ const LONGEST_PLAIN = 128
 
 /** The attributes of a request that a rule counts by. */
 export function namedKey(by: readonly string[], attributes: Attributes): NamedKey {
-  return Object.fromEntries(by.map((name) => [name, ownText(plainOrHash(attributes[name]))]))
+  const [only] = by
+  const textOf = (name: string): string => ownText(plainOrHash(attributes[name]))
+  if (by.length === 1 && only !== undefined) return { [only]: textOf(only) }
+  return Object.fromEntries(by.map((name) => [name, textOf(name)]))
 }
 
 function plainOrHash(value: unknown): string {

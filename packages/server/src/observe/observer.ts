@@ -11,9 +11,9 @@ import {
   type RuleCheck,
   type VisibleOutcome,
 } from 'sluice'
-import { DecisionQueue, type RefusingBlock } from './decision-queue.ts'
 import { letters, SHORT_ID_LENGTH, shortIds, twoLetters } from './hash.ts'
 import { countRefusal, isSameMoment, Journal, type JournalEntry } from './journal.ts'
+import type { NamedKey } from './key-names.ts'
 import { RuleWatch, SPAN, type RuleEvent, type RulePart } from './rule-watch.ts'
 
 /** How often the time is read. Between two readings all decisions count as made at the same instant. */
@@ -42,6 +42,12 @@ export interface DescribedCheck extends RuleCheck {
   readonly attributes?: Attributes
 }
 
+/** The block that refused a request. */
+export interface RefusingBlock {
+  readonly id: string
+  readonly attributes: NamedKey
+}
+
 /** Observes the decisions about one set of rules. */
 export interface RulesObserver {
   /** The id of a refusal: what it begins with names the key, the rest the instant and the process. */
@@ -56,6 +62,8 @@ export interface RulesObserver {
     block?: RefusingBlock,
     weight?: number,
   ) => void
+  /** What sees the keys of one rule, for callers that meet it again and again; undefined for a rule that is not observed. */
+  readonly watchOf: (rule: string) => Pick<RuleWatch, 'see' | 'isGone'> | undefined
 }
 
 /** Receives how old the count of a key was at a decision, in milliseconds, by rule. */
@@ -65,9 +73,8 @@ export type AgesOf = (rule: string) => ((age: Millis) => void) | undefined
 export class Observer {
   /** A name of this process that no other has. */
   readonly process: string = letters(randomInt(2 ** 47), 8)
-  /** Decisions that are not noted yet. Every reading here notes them first. */
-  readonly queue: DecisionQueue = new DecisionQueue()
-  private readonly entries: Journal = new Journal()
+  /** The refusals of late. */
+  readonly journal: Journal = new Journal()
   /** Called with the first refusal of a key after a while. */
   onFirstRefusal: (entry: JournalEntry) => void = () => {}
   private readonly clock: Clock
@@ -98,18 +105,10 @@ export class Observer {
 
   close(): void {
     clearInterval(this.timer)
-    this.queue.drain()
   }
 
-  /** The refusals of late. */
-  get journal(): Journal {
-    this.queue.drain()
-    return this.entries
-  }
-
-  /** Notes what waits, reads the time, and lets old generations go. */
+  /** Reads the time, and lets old generations go. */
   tick(): void {
-    this.queue.drain()
     this.now = this.clock()
     this.ticks = (this.ticks + 1) % 0x40_00_00_00
     this.newRefusals = 0
@@ -158,18 +157,21 @@ export class Observer {
     }
     return {
       identify: (decision, request) => this.identify(idOfKey, decision, request),
+      watchOf,
       note: (decision, request, block, weight) => {
-        const { checks } = request
         const { allowed } = decision
-        if (!allowed) this.refusedInTick += 1
-        // Most decisions of a busy service end here: of one rule, not in the sample, and not of interest otherwise.
-        if (weight === 0 && checks.length === 1 && block === undefined) {
-          const { key, rule, shadow, onTrial } = checks[0]!
+        if (!allowed && ++this.refusedInTick > MAX_EXACT_REFUSALS && weight === 0) {
+          // Most refusals of an attack end here: of one rule, not in the sample, and not of interest otherwise.
+          const { checks } = request
           const watch = places[0]
-          const isKnown = watch !== undefined && watch.rule === rule.name && !watch.isGone
-          const isPlain = shadow !== true && onTrial === undefined
-          const isRoutine = allowed || this.refusedInTick > MAX_EXACT_REFUSALS
-          if (isKnown && isPlain && isRoutine && !(watch.see(key, decision) && allowed)) return
+          if (checks.length === 1 && watch !== undefined && block === undefined) {
+            const { key, rule, shadow, onTrial } = checks[0]!
+            const isKnown = watch.rule === rule.name && !watch.isGone
+            if (isKnown && shadow !== true && onTrial === undefined) {
+              watch.see(key, decision)
+              return
+            }
+          }
         }
         note(decision, request, block, weight)
       },
@@ -184,7 +186,6 @@ export class Observer {
 
   /** What is counted in metrics: the number of different keys of a rule, and of those at zero for long. */
   countsOf(policy: string, rule: string): { readonly distinct: number; readonly atZero: number } {
-    this.queue.drain()
     const watch = this.watches.get(idOf(policy, rule))
     if (watch === undefined) return { distinct: 0, atZero: 0 }
     return { distinct: watch.distinctKeys, atZero: watch.keysAtZero(this.now, ZERO_FOR).length }
@@ -256,7 +257,7 @@ export class Observer {
     if (known === undefined && this.newRefusals >= MAX_NEW_REFUSALS) return
     this.newRefusals += 1
     const attributes = check?.attributes ?? request.attributes[0] ?? {}
-    const first = this.entries.note(
+    const first = this.journal.note(
       {
         id: known?.id ?? idOfKey(rule, key),
         policy,

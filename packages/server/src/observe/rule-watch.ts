@@ -25,6 +25,18 @@ const FILLS = 64
 /** A count is filling when less than this share of it is left. */
 const FILLING = 0.75
 
+/**
+ * Decisions of one tick whose keys are all counted, 100,000 a second. Of more, the keys of one part in eight are: the
+ * number of different keys is then a lower bound.
+ */
+const ALL_SEEN = 25_000
+
+/** Whether a key is in the part that is always counted: chosen by its end, so that all requests of a key are seen or none. */
+function isInPart(key: string): boolean {
+  const end = key.length - 1
+  return end < 1 || ((key.charCodeAt(end) ^ (key.charCodeAt(end - 1) << 1)) & 7) === 0
+}
+
 /** How one request met one rule. */
 export interface RuleEvent {
   readonly key: string
@@ -86,6 +98,8 @@ export class RuleWatch {
   private readonly refused: Generations<SpaceSaving<NamedKey>>
   private readonly busiest: Generations<SpaceSaving<NamedKey>>
   private readonly distinct: Generations<HyperLogLog>
+  /** The present generation of {@link distinct}. */
+  private keys: HyperLogLog
   private trial: Generations<Trial> | undefined
   private readonly zero = new KeysAtZero()
   private readonly fills = new Map<string, Fill>()
@@ -94,8 +108,9 @@ export class RuleWatch {
   readonly refusals: Map<string, KeptEntry> = new Map()
   /** Called with how old the count of a key was, in milliseconds. */
   onAge: ((age: Millis) => void) | undefined
-  /** Cleared by each note, set by each tick. */
-  private isIdle = false
+  /** Decisions since the last tick; beyond `room`, a part of the keys is seen. */
+  private seen = 1
+  private room = ALL_SEEN
   private last: Millis
 
   constructor(policy: string, rule: string, by: readonly string[], now: Millis) {
@@ -107,6 +122,7 @@ export class RuleWatch {
     this.refused = new Generations(SPAN, places, now)
     this.busiest = new Generations(SPAN, places, now)
     this.distinct = new Generations(SPAN, () => new HyperLogLog(), now)
+    this.keys = this.distinct.now
   }
 
   /**
@@ -114,10 +130,10 @@ export class RuleWatch {
    * has nothing left.
    */
   see(key: string, decision: Decision): boolean {
-    this.isIdle = false
+    if (++this.seen > this.room && !isInPart(key)) return false
     const hash = hash32(key)
-    this.distinct.now.add(hash)
-    if (this.ages.follows(hash)) this.noteAge(hash, decision.at)
+    this.keys.add(hash)
+    if ((hash & this.ages.mask) === 0) this.noteAge(hash, decision.at)
     return this.zero.has(key, hash)
   }
 
@@ -139,7 +155,7 @@ export class RuleWatch {
 
   /** Notes what a candidate, or a shadow rule, answered beside the enforced answer. */
   noteTrial(event: RuleEvent, enforced: boolean, onTrial: boolean, now: Millis): void {
-    this.isIdle = false
+    this.seen += 1
     this.trial ??= new Generations<Trial>(CANDIDATE_SPAN, newTrial, now)
     const { counts, distinct, top } = this.trial.now
     const way = divergenceOf(enforced, onTrial)
@@ -158,11 +174,21 @@ export class RuleWatch {
   turn(now: Millis): boolean {
     const before = this.distinct.since
     for (const each of [this.refused, this.busiest, this.distinct, this.trial]) each?.turn(now)
-    if (!this.isIdle) this.last = now
-    this.isIdle = true
+    this.keys = this.distinct.now
+    if (this.seen > 0) this.last = now
+    this.makeRoom()
     if (this.distinct.since === before) return true
     this.ages.turn()
     return now - this.last < SILENT || this.trial !== undefined
+  }
+
+  /** After a tick with very many decisions, only a part of the keys is seen in the next, from its beginning. */
+  private makeRoom(): void {
+    const isBusy = this.seen > ALL_SEEN
+    // The others were not followed meanwhile, and would seem older than they are.
+    if (this.room === 0 && !isBusy) this.ages.forget()
+    this.room = isBusy ? 0 : ALL_SEEN
+    this.seen = 0
   }
 
   /** The estimated number of different keys in the last one to two spans. */

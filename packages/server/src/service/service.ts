@@ -90,7 +90,6 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const storeMetrics = new StoreMetrics(metrics, log, isConnected)
   const store = guardedStore(opened.store, config.failure, storeMetrics.onEvent)
   const observer = new Observer()
-  metrics.beforeReading = () => observer.queue.drain()
   observer.onFirstRefusal = new RefusalLog(log).note
   const fleet = new Fleet(observer, redis, log)
   const recent = new RecentTraffic()

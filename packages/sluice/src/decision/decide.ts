@@ -78,11 +78,33 @@ const NONE: readonly never[] = []
  * ```
  */
 export function decide(request: DecisionRequest, options: DecideOptions): MaybePromise<Decision> {
-  const { onDecision, identify, isTimed } = options
-  if (onDecision === undefined && identify === undefined) return answer(request, options, 'take')
+  const { store, blocked, onDecision, isTimed } = options
   const isMeasured = onDecision !== undefined && (isTimed === undefined || isTimed())
   const start = isMeasured ? preciseClock() : NaN
-  return answer(request, options, 'take', (decision) => observed(decision, request, options, start))
+  if (blocked !== undefined) {
+    const left = longestBlock(request.attributes, blocked)
+    if (left !== undefined) return observed(blockedDecision(left), request, options, start)
+  }
+  const { checks, skipped } = request
+  if (checks.length === 0)
+    return observed(new StoreDecision(checks, NONE, skipped), request, options, start)
+  if (hasTrial(checks)) return takeWithCandidates(request, options, start)
+  const verdicts = store.take(checks)
+  // A closure in this function would cost each decision an object, also where it is not used.
+  if (isPromise(verdicts)) return decideLater(verdicts, request, options, start)
+  return observed(new StoreDecision(checks, verdicts, skipped), request, options, start)
+}
+
+function decideLater(
+  verdicts: Promise<readonly Verdict[]>,
+  request: DecisionRequest,
+  options: DecideOptions,
+  start: Millis,
+): Promise<Decision> {
+  const { checks, skipped } = request
+  return verdicts.then((all) =>
+    observed(new StoreDecision(checks, all, skipped), request, options, start),
+  )
 }
 
 /** The same decision, with its id, once it was observed. `start` is when it began; NaN if it is not measured. */
@@ -92,9 +114,10 @@ function observed(
   { onDecision, identify }: DecideOptions,
   start: Millis,
 ): Decision {
-  if (!decision.allowed && identify !== undefined) nameRefusal(decision, request, identify)
+  if (identify !== undefined && !decision.allowed) nameRefusal(decision, request, identify)
   // NaN is the only number that is not equal to itself.
-  onDecision?.(decision, request, start === start ? preciseClock() - start : NaN)
+  if (onDecision !== undefined)
+    onDecision(decision, request, start === start ? preciseClock() - start : NaN)
   return decision
 }
 
@@ -123,7 +146,7 @@ export function decideNow(request: DecisionRequest, options: DecideOptions): Dec
   const verdicts = (store as AsyncStore).takeNow?.(checks)
   if (verdicts === undefined) return undefined
   const decision = new StoreDecision(checks, verdicts, skipped)
-  return onDecision === undefined ? decision : observed(decision, request, options, start)
+  return observed(decision, request, options, start)
 }
 
 /**
@@ -137,32 +160,16 @@ export function decideNow(request: DecisionRequest, options: DecideOptions): Dec
  */
 export function peekDecision(
   request: DecisionRequest,
-  options: DecideOptions,
-): MaybePromise<Decision> {
-  return answer(request, options, 'peek')
-}
-
-/** Asks the store; `finish` completes the decision, without a promise of its own. */
-function answer(
-  request: DecisionRequest,
   { store, blocked }: DecideOptions,
-  operation: 'take' | 'peek',
-  finish?: (decision: Decision) => Decision,
 ): MaybePromise<Decision> {
   const { checks, skipped } = request
-  const made = (verdicts: readonly Verdict[]): Decision => {
-    const decision = new StoreDecision(checks, verdicts, skipped)
-    return finish === undefined ? decision : finish(decision)
-  }
-  const blockedFor = blocked === undefined ? undefined : longestBlock(request.attributes, blocked)
-  if (blockedFor !== undefined) {
-    const decision = blockedDecision(blockedFor)
-    return finish === undefined ? decision : finish(decision)
-  }
-  if (checks.length === 0) return made(NONE)
-  if (operation === 'take' && hasTrial(checks)) return takeWithCandidates(request, store, finish)
-  const verdicts = operation === 'take' ? store.take(checks) : store.peek(checks)
-  return isPromise(verdicts) ? verdicts.then(made) : made(verdicts)
+  const left = blocked === undefined ? undefined : longestBlock(request.attributes, blocked)
+  if (left !== undefined) return blockedDecision(left)
+  if (checks.length === 0) return new StoreDecision(checks, NONE, skipped)
+  const verdicts = store.peek(checks)
+  return isPromise(verdicts)
+    ? verdicts.then((all) => new StoreDecision(checks, all, skipped))
+    : new StoreDecision(checks, verdicts, skipped)
 }
 
 /** Whether a limit is on trial beside one of the checks. */
@@ -174,16 +181,17 @@ function hasTrial(checks: readonly RuleCheck[]): boolean {
 /** One call for the checks and their candidates: same instant, same round trip. */
 function takeWithCandidates(
   request: DecisionRequest,
-  store: Store,
-  finish: (decision: Decision) => Decision = (decision) => decision,
+  options: DecideOptions,
+  start: Millis,
 ): MaybePromise<Decision> {
   const { checks, skipped } = request
   const made = (verdicts: readonly Verdict[]): Decision => {
     const own = verdicts.slice(0, checks.length)
     const decision = new StoreDecision(checks, own, skipped)
-    return finish(withCandidates(decision, checks, own, verdicts.slice(checks.length)))
+    const tried = withCandidates(decision, checks, own, verdicts.slice(checks.length))
+    return observed(tried, request, options, start)
   }
-  const verdicts = store.take([...checks, ...candidateChecks(checks)])
+  const verdicts = options.store.take([...checks, ...candidateChecks(checks)])
   return isPromise(verdicts) ? verdicts.then(made) : made(verdicts)
 }
 

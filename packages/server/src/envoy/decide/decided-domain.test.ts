@@ -139,7 +139,6 @@ describe('what stands around the decisions', () => {
   test('counts decisions by rule and knows who is refused most', async () => {
     const metrics = new MetricRegistry()
     const observer = new Observer()
-    metrics.beforeReading = () => observer.queue.drain()
     const matcher = new FileMatcher(config)
     const surroundings = {
       store: memoryStore(),
