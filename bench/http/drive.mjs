@@ -56,7 +56,8 @@ export function driver(listener, { connections, dual }) {
           request.httpVersionMajor = 1
           request.httpVersionMinor = 1
           request.httpVersion = '1.1'
-          request.rawHeaders = HEADERS
+          // A list of its own for each request, as from Node's parser.
+          request.rawHeaders = HEADERS.slice()
           request.headers = {
             host: 'localhost',
             'user-agent': 'bench',

@@ -40,6 +40,8 @@ export class Admission {
   held: HeldRequest | undefined
   /** The admission by the guard before this one. */
   readonly earlier: Admission | undefined
+  /** The request, where the admission is not kept on it. */
+  request: object | undefined
 
   constructor(
     guard: Settler,
@@ -57,19 +59,23 @@ export class Admission {
     this.error = undefined
     this.held = undefined
     this.earlier = earlier
+    this.request = undefined
   }
 }
 
-/** Where a request keeps its last admission. */
+/** Where a request, or the list of its header lines, keeps its last admission. */
 const ADMISSION = Symbol('sluice.admission')
 
 interface Marked {
   [ADMISSION]?: Admission
+  readonly rawHeaders?: object & { [ADMISSION]?: Admission }
 }
 
-/** Admissions that are kept beside their requests. */
+/** Admissions of requests that have no list of header lines to themselves. */
 const beside = new WeakMap<object, Admission>()
-let isBesideUsed = false
+/** Whether an admission was ever kept on its request, and whether one was kept elsewhere: most processes know one way. */
+let isOnRequest = false
+let isOffRequest = false
 
 /** How a guard keeps admissions with their requests. */
 export interface AdmissionKeeper {
@@ -80,24 +86,40 @@ export interface AdmissionKeeper {
 
 /** Keeps an admission as a property of its request, the cheapest way. */
 export const onRequest: AdmissionKeeper = {
-  of: (request) =>
-    (isBesideUsed ? beside.get(request) : undefined) ?? (request as Marked)[ADMISSION],
+  of: (request) => (isOffRequest ? offRequest.of(request) : (request as Marked)[ADMISSION]),
   keep(request, admission) {
-    if (isBesideUsed && beside.has(request)) beside.set(request, admission)
-    else (request as Marked)[ADMISSION] = admission
+    if (isOffRequest) offRequest.keep(request, admission)
+    else {
+      isOnRequest = true
+      ;(request as Marked)[ADMISSION] = admission
+    }
   },
 }
 
 /**
- * Keeps an admission beside its request. Express changes the prototype of each request, after which a new property, or
- * looking for one that is missing, may cost more than this.
+ * Keeps an admission on the list of the request's header lines, which Node makes for each request. Express changes the
+ * prototype of each request; from then on V8 makes a new hidden class for every property that is added. A WeakMap costs
+ * half a microsecond, and two more when garbage is collected.
  */
-export const besideRequest: AdmissionKeeper = {
-  of: (request) => beside.get(request),
-  keep(request, admission) {
-    isBesideUsed = true
-    beside.set(request, admission)
+export const offRequest: AdmissionKeeper = {
+  of(request) {
+    const kept = (request as Marked).rawHeaders?.[ADMISSION]
+    if (kept?.request === request) return kept
+    return beside.get(request) ?? (isOnRequest ? (request as Marked)[ADMISSION] : undefined)
   },
+  keep(request, admission) {
+    isOffRequest = true
+    const { rawHeaders: lines } = request as Marked
+    admission.request = request
+    if (lines !== undefined && mayKeep(lines, request)) lines[ADMISSION] = admission
+    else beside.set(request, admission)
+  },
+}
+
+/** Whether a list of header lines belongs to this request alone: requests of tests may share one. */
+function mayKeep(lines: NonNullable<Marked['rawHeaders']>, request: object): boolean {
+  const kept = lines[ADMISSION]
+  return kept === undefined ? Object.isExtensible(lines) : kept.request === request
 }
 
 /** The last admission of a request, whichever guard kept it. */

@@ -10,7 +10,7 @@ import type { Millis } from '../time/clock.ts'
 import { duration } from '../time/duration.ts'
 import {
   Admission,
-  besideRequest,
+  offRequest,
   onRequest,
   type AdmissionKeeper,
   type Settler,
@@ -105,7 +105,7 @@ export class RequestGuard<Q extends object, S> implements Settler {
     this.fieldNames = dialects.flatMap(({ fields }) => fields)
     this.writeFields = fieldWriter(adapter, options, policy, dialects)
     this.replyTo = replyMaker(options, (error) => this.failed('problem', error))
-    this.admissions = adapter.keepsBeside === true ? besideRequest : onRequest
+    this.admissions = adapter.keepsBeside === true ? offRequest : onRequest
     this.skip = options.skip
     this.onDecision = options.onDecision
     this.defaultCost = this.holding?.reserves === true ? 0 : 1
