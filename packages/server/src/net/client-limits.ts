@@ -78,18 +78,19 @@ export interface RequestLimit {
 /** Refuses requests of an address that has too many unanswered ones, before anything else is done for them. */
 export function limitRequests(handle: Handler, { max, fields, onRefused }: RequestLimit): Handler {
   const open = new OpenRequests(max)
-  /** Addresses are read once for each connection. */
-  const networks = new WeakMap<Socket, string>()
+  /** Made once for each connection: the network of its address, and what ends a request. */
+  const callers = new WeakMap<Socket, { network: string; leave: () => void }>()
   return (request, response) => {
     const { socket } = request
-    let network = networks.get(socket)
-    if (network === undefined) {
-      network = networkOf(socket.remoteAddress)
-      networks.set(socket, network)
+    let caller = callers.get(socket)
+    if (caller === undefined) {
+      const network = networkOf(socket.remoteAddress)
+      caller = { network, leave: () => open.leave(network) }
+      callers.set(socket, caller)
     }
-    const from = network
-    if (open.enter(from)) {
-      response.once('close', () => open.leave(from))
+    if (open.enter(caller.network)) {
+      // Not once: a response closes once, and the wrapper costs as much as all the rest here.
+      response.on('close', caller.leave)
       handle(request, response)
       return
     }

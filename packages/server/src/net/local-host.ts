@@ -23,9 +23,17 @@ export function isLocalHost(field: string | undefined): boolean {
 /** The handler of a listener on `host`; on loopback it refuses requests that were meant for another host. */
 export function localOnly(host: string, handler: RequestListener): RequestListener {
   if (!isLoopback(host)) return handler
+  // Clients name the same host each time, and the expression costs more than the rest here.
+  let lastLocal: string | undefined
+  const isLocal = (field: string | undefined): boolean => {
+    if (field === lastLocal) return true
+    if (!isLocalHost(field)) return false
+    lastLocal = field
+    return true
+  }
   return (request, response) => {
     const { url = '' } = request
-    if (isLocalHost(request.headers.host) || url.startsWith(ASKED_BY_PROXIES))
+    if (isLocal(request.headers.host) || url.startsWith(ASKED_BY_PROXIES))
       handler(request, response)
     else refuseHost(response)
   }
