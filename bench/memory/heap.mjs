@@ -5,7 +5,7 @@ import { cpuSeconds } from '../lib/cpu.mjs'
 import { heapBytes, insert, pauses } from './insertion.mjs'
 import { subjectOf } from './contenders.mjs'
 
-/** @typedef {{ keys: number, bytesPerKey: number, insertsPerSecond: number, pause: number, timers: number }} HeapResult pause in CPU milliseconds of the main thread */
+/** @typedef {{ keys: number, bytesPerKey: number, insertsPerSecond: number, cold: number, pause: number, timers: number }} HeapResult pauses in CPU milliseconds of the main thread; `cold`: among the first thousands of keys */
 
 /** @param {{ contender: string, keys: number }} input @returns {Promise<HeapResult>} */
 async function measure({ contender, keys }) {
@@ -25,6 +25,7 @@ async function measure({ contender, keys }) {
     keys,
     bytesPerKey: bytes / keys,
     insertsPerSecond: keys / seconds,
+    cold: measured.cold(),
     pause: measured.longest(),
     timers: timers(),
   }

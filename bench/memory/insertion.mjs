@@ -14,18 +14,27 @@ export function heapBytes() {
   return heapUsed + arrayBuffers
 }
 
-/** Main-thread CPU between marks, of which there is one per turn; only the longest stretch is kept. */
+/** The first stretches of a process, in which V8 interprets most of the code: what they cost is not the store's. */
+const COLD = 10
+
+/** Main-thread CPU between marks, of which there is one per turn; only the longest stretches are kept. */
 export function pauses() {
   let last = NaN
+  let marks = 0
+  let cold = 0
   let longest = 0
   return {
     /** Begins without ending a stretch. */
     start: () => void (last = mainThreadMillis()),
     mark() {
       const now = mainThreadMillis()
-      longest = Math.max(longest, now - last)
+      marks += 1
+      if (marks <= COLD) cold = Math.max(cold, now - last)
+      else longest = Math.max(longest, now - last)
       last = now
     },
+    /** The longest of the first stretches, and of all later ones. */
+    cold: () => cold,
     longest: () => longest,
   }
 }

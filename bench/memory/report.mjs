@@ -104,6 +104,7 @@ function memoryTable(memory) {
     'inserts per CPU-s',
     'timers',
     'longest pause inserting, CPU ms',
+    'the same, first 10,000 keys of a process',
     'longest pause expiring, CPU ms',
     'heap left after two windows',
   ]
@@ -117,6 +118,7 @@ function memoryTable(memory) {
       figure(middle('insertsPerSecond')),
       middle('timers').toLocaleString('en'),
       middle('pause').toFixed(1),
+      middle('cold').toFixed(1),
       expiry ? expiry.pause.toFixed(1) : '-',
       expiry ? `${((100 * expiry.bytesLeft) / keys).toFixed(1)} %` : '-',
     ]

@@ -23,11 +23,15 @@ function guardOf(adapter: FrameworkAdapter<NodeRequest, NodeResponse>) {
   return (request: NodeRequest) => void guard.enter(request, null)
 }
 
-test.each([
+const shared: readonly string[] = []
+const frozen = Object.freeze<string[]>([])
+const LISTS: readonly (readonly [string, readonly string[], readonly string[]])[] = [
   ['lists of their own', [], []],
-  ['one list between them', ...Array<string[]>(2).fill([])],
-  ['one frozen list', ...Array<readonly string[]>(2).fill(Object.freeze<string[]>([]))],
-] as const)('requests with %s are counted once each', (_, one, other) => {
+  ['one list between them', shared, shared],
+  ['one frozen list', frozen, frozen],
+]
+
+test.each(LISTS)('requests with %s are counted once each', (_, one, other) => {
   const enter = guardOf(besideAdapter)
   const requests = [requestWith(one), requestWith(other)]
   for (const request of [...requests, ...requests]) enter(request)
