@@ -26,7 +26,7 @@ const NEVER = ['**/node_modules/**', '**/dist/**', ...LONG_ONLY]
 const UNITS = ['{packages/*/src,scripts}/**/*.test.ts']
 
 /** Many tests wait for servers and processes, so that more workers than processors are of use. */
-const WORKERS = availableParallelism() + 1
+const WORKERS = availableParallelism() + 2
 
 /** The longest files first; a run must not end with one of them alone. */
 class LongestFirst extends BaseSequencer {
