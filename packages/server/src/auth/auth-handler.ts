@@ -30,7 +30,8 @@ export function authHandler(
   const dialect = PROXIES[proxy]
   const adapter = proxyAdapter(dialect)
   const guardOf = guardsOver(adapter, options, log, proxy)
-  const counted = new Set(Object.values(options.attributes))
+  // With two paths the proxy and this service may each read another one.
+  const counted = new Set([...Object.values(options.attributes), dialect.uri, dialect.method])
 
   const end = (response: ServerResponse, status: number, real: number, body?: string): void => {
     options.onAnswer(status)
@@ -83,7 +84,7 @@ export function authHandler(
   }
 }
 
-/** The refusal of a request that names its caller twice: the application may read either name. */
+/** The refusal of a request that names its caller, path or method twice: the application may read either one. */
 function doubledField(
   { rawHeaders }: IncomingMessage,
   counted: ReadonlySet<string>,

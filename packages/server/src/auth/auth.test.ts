@@ -55,6 +55,19 @@ describe.each(names)('the fields that name a caller, for %s', (name) => {
   })
 })
 
+describe.each(names)('the fields that describe a request, for %s', (name) => {
+  const { uri, method } = PROXIES[name]
+  it.each([
+    ['path', [uri, '/login']],
+    ['path in another spelling', [uri.replaceAll('-', '_'), '/login']],
+    ['method', [method, 'GET', method, 'POST']],
+  ])('are refused when there are two: %s', async (_, fields) => {
+    const policies = [{ name: 'api', rules: [{ name: 'all', by: [], limit: '1/h' }] }]
+    const { url } = await running({ policies })
+    expect((await ask(url, name, fields)).headers['sluice-status']).toBe('400')
+  })
+})
+
 describe.each(names)('preflights, for %s', (name) => {
   const policies = [{ name: 'api', rules: [{ name: 'all', by: [], limit: '1/h' }] }]
   const preflight = [
