@@ -29,7 +29,7 @@ function body(runs: readonly SimulationResult[], first: SimulationResult): strin
   return [
     facts(first),
     '<h2>Runs</h2>',
-    `<p class="note">Ideal: one decider without latency, on the same requests. Peak: the most units of one key in any span of ${span(first.limit.window)}. Over by: units beyond the limit in the worst span of any length.</p>`,
+    `<p class="note">Ideal: one decider without latency, on the same requests. Peak: the most units of one key in any span of ${span(first.limit.window)}. Over by: units beyond what the algorithm allows in the worst span of any length; a bucket allows its burst and its refill, a fixed window two quotas around an edge.</p>`,
     runTable(runs),
     '<h2>Allowed over time</h2>',
     '<p class="note">Grey: all requests. Lines: those that each run allowed.</p>',

@@ -31,7 +31,7 @@ export function printedSimulation(report: SimulationReport, columns: number): re
   append(lines, [
     '',
     ...wrapped(
-      `vs ideal: against one decider without latency. peak: the most units of one key in any span of ${span(first.limit.window)}. over by: units beyond the limit in the worst span of any length. calls: store calls per decision.`,
+      `vs ideal: against one decider without latency. peak: the most units of one key in any span of ${span(first.limit.window)}. over by: units beyond what the algorithm allows in the worst span of any length; a bucket allows its burst and its refill, a fixed window two quotas around an edge. calls: store calls per decision.`,
       columns,
     ),
   ])
