@@ -2,7 +2,7 @@
 import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import fc from 'fast-check'
 import { once } from 'node:events'
 import { request, type IncomingMessage } from 'node:http'
@@ -222,6 +222,24 @@ describe('the audit log', () => {
 })
 
 describe('strangers', () => {
+  it('with idle connections from one address do not keep another address out', async () => {
+    const { adminUrl } = await administered({}, { headersTimeout: 60_000 })
+    const port = Number(new URL(adminUrl).port)
+    const open = (localAddress: string) => connect({ host: '127.0.0.1', port, localAddress })
+    const idle = Array.from({ length: 400 }, () => open('127.0.0.1'))
+    onTestFinished(() => {
+      for (const socket of idle) socket.destroy()
+    })
+    let dropped = 0
+    for (const socket of idle) socket.on('error', () => {}).once('close', () => (dropped += 1))
+    await until('those beyond the limit are dropped', 20_000, () => dropped === 100)
+    const operator = open('127.0.0.2')
+    operator.write('GET /v1/admin/state HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n')
+    const [answer] = (await once(operator, 'data')) as [Buffer]
+    operator.destroy()
+    expect(answer.toString()).toMatch(/^HTTP\/1\.1 401 /)
+  })
+
   it.each<[string, string, unknown, RegExp]>([
     ['block', 'no duration', { attributes: { user: 'a' } }, /for is missing/],
     [

@@ -27,6 +27,9 @@ export const adminListener = z.strictObject(
     maxConnections: whole(1, 2 ** 20)
       .describe('Most connections at once.')
       .default(400),
+    maxConnectionsPerAddress: whole(1, 2 ** 20)
+      .describe('Maximum number of connections from one address, or from one /64 of IPv6.')
+      .default(300),
   },
   { error: 'an object with host, port and tokenFile' },
 )
