@@ -232,7 +232,7 @@ describe('strangers', () => {
     })
     let dropped = 0
     for (const socket of idle) socket.on('error', () => {}).once('close', () => (dropped += 1))
-    await until('those beyond the limit are dropped', 20_000, () => dropped === 100)
+    await until('those beyond the limit are dropped', 20_000, async () => dropped === 100)
     const operator = open('127.0.0.2')
     operator.write('GET /v1/admin/state HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n')
     const [answer] = (await once(operator, 'data')) as [Buffer]
