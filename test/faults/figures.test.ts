@@ -138,6 +138,14 @@ test('refusals, which are remembered, do not show that the store is back', () =>
   expect(figures([...refused, [3500, 7, LAST, ALLOWED]]).recovery).toBe(507)
 })
 
+test('a store is not back while requests wait that were made before those it answered', () => {
+  const half = Array.from({ length: 12 }, (_, i): Asked => [3001 + i, 1, i === 0 ? LAST : -1, 0])
+  const rest = Array.from({ length: 12 }, (_, i): Asked => [3200 + i, 1, -1, 0])
+  expect(figures([...half, ...rest]).recovery).toBe(2)
+  // The hot key is refused from memory meanwhile, which says nothing of the store.
+  expect(figures([...half, [3100, -1, 7, 0], ...rest]).recovery).toBe(null)
+})
+
 test('several pods count together, and the slowest tells the time', () => {
   const one = figures([[1500, 50, -1, ALLOWED | DEGRADED], ...well])
   const other = figures([[1500, 70, -1, ALLOWED | DEGRADED], ...well])

@@ -1,14 +1,7 @@
 // What became of the requests of one scenario through one client, as numbers.
 import type { Charge } from './charges.ts'
-import {
-  ABORTED,
-  ALLOWED,
-  DEGRADED,
-  FAILED,
-  type Orders,
-  type PodRecord,
-  STEADY,
-} from './orders.ts'
+import { ALLOWED, DEGRADED, FAILED, type Orders, type PodRecord } from './orders.ts'
+import { recoveryOf } from './recovery.ts'
 
 /** When the fault began and ended, by the lab's clock, and how far the epoch is from it. */
 export interface Times {
@@ -155,25 +148,6 @@ function longest(still: Float64Array): number {
   let most = 0
   for (let i = 0; i < still.length; i += 2) most = Math.max(most, still[i + 1]! - still[i]!)
   return most
-}
-
-/** When the store answered first, of a row of answers; only keys that are used once show it, since refusals are remembered. */
-function recoveryOf({ at, wait, answer, key }: PodRecord, back: number): number | null {
-  let run = 0
-  let since: number | null = null
-  for (let i = 0; i < at.length; i++) {
-    if (at[i]! < back) continue
-    if ((answer[i]! & ABORTED) !== 0) continue
-    if ((answer[i]! & (DEGRADED | FAILED)) !== 0) {
-      run = 0
-      since = null
-      continue
-    }
-    run += 1
-    if (key[i]! >= 0) since ??= at[i]! + wait[i]! - back
-    if (run >= STEADY && since !== null) return since
-  }
-  return null
 }
 
 function median(numbers: number[]): number {

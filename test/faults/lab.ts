@@ -57,7 +57,7 @@ async function runOnce(
     }
     const times = await occur(scenario, place, started, scenario.length[length])
     await pause(scenario.after ?? AFTER)
-    await steady(started, STEADY_WITHIN[length])
+    await steady(started, times.back, STEADY_WITHIN[length])
     const figures = await Promise.all(started.map((pod) => account(pod, place, times)))
     const perKind = kinds.map((kind) => [
       kind,
@@ -126,10 +126,10 @@ async function occur(
 }
 
 /** Waits, within reason, until the store answers all pods again. */
-async function steady(pods: readonly Pod[], milliseconds: number): Promise<void> {
+async function steady(pods: readonly Pod[], since: number, milliseconds: number): Promise<void> {
   const deadline = now() + milliseconds
   while (now() < deadline) {
-    const states = await Promise.all(pods.map((pod) => pod.isSteady()))
+    const states = await Promise.all(pods.map((pod) => pod.isSteadySince(since)))
     if (states.every(Boolean)) return
     await pause(100)
   }

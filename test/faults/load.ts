@@ -10,8 +10,8 @@ import {
   onceKey,
   type Orders,
   type PodRecord,
-  STEADY,
 } from './orders.ts'
+import { recoveryOf } from './recovery.ts'
 
 const TICK = 4
 /** Milliseconds by which a timer may be late before the event loop has stood still. */
@@ -43,7 +43,6 @@ export class Load {
   private unanswered = 0
   private isSpent = false
   private isOver = false
-  private inRow = 0
   private timer: NodeJS.Timeout | undefined
   private begun = 0
   private hotMade = 0
@@ -69,9 +68,16 @@ export class Load {
     }, TICK)
   }
 
-  /** Whether the store has answered the last requests, all of them. */
-  get isSteady(): boolean {
-    return this.inRow >= STEADY
+  /** Whether the store has answered a row of requests that were made since an instant. */
+  isSteadySince(instant: number): boolean {
+    const { at, wait, answer, key, count } = this
+    const made = {
+      at: at.subarray(0, count),
+      wait: wait.subarray(0, count),
+      answer: answer.subarray(0, count),
+      key: key.subarray(0, count),
+    }
+    return recoveryOf(made, instant) !== null
   }
 
   /** Stops asking, and resolves with the record when everything is answered. */
@@ -161,8 +167,6 @@ export class Load {
     if (error !== undefined && this.errors.size < 5) this.errors.add(error)
     this.wait[index] = now() - this.at[index]!
     this.answer[index] = answer
-    if ((answer & (DEGRADED | FAILED)) !== 0) this.inRow = 0
-    else if ((answer & ABORTED) === 0) this.inRow += 1
     this.unanswered -= 1
   }
 

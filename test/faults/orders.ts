@@ -44,7 +44,8 @@ export type Request =
   | { readonly is: 'load' }
   | { readonly is: 'block'; readonly milliseconds: number }
   | { readonly is: 'heap' }
-  | { readonly is: 'steady' }
+  /** Whether the store has answered steadily since an instant of the lab's clock. */
+  | { readonly is: 'steady'; readonly since: number }
   | { readonly is: 'time' }
   | { readonly is: 'end' }
 

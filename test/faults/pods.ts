@@ -19,8 +19,8 @@ export interface Pod {
   kill(signal: 'SIGSTOP' | 'SIGCONT'): void
   /** The bytes of heap in use after a collection. */
   heap(): Promise<number>
-  /** Whether the store has answered its last requests. */
-  isSteady(): Promise<boolean>
+  /** Whether the store has answered a row of the requests since an instant of the lab's clock. */
+  isSteadySince(instant: number): Promise<boolean>
   /** Its wall clock, in ms since the epoch. */
   time(): Promise<number>
   /** Ends the load and the process; gives what was recorded. Rejects when the process has died before. */
@@ -104,9 +104,9 @@ function control(child: ChildProcess, orders: Orders): Pod & { readonly ready: P
       tell({ is: 'heap' })
       return (await answer).live
     },
-    async isSteady() {
+    async isSteadySince(since) {
       const answer = heard('steady')
-      tell({ is: 'steady' })
+      tell({ is: 'steady', since })
       return (await answer).isSteady
     },
     async time() {

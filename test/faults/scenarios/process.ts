@@ -45,7 +45,7 @@ export const processes: readonly Scenario[] = [
   {
     name: 'eight pods start in turn on a healthy server',
     length: { test: 1000, full: 2000 },
-    load: { isImmediate: true, hotPerSecond: 200, oncePerSecond: 50 },
+    load: { isImmediate: true, hotPerSecond: 100, oncePerSecond: 25 },
     pods: 8,
     isCold: true,
     open: onServer(async (_, { begin, back, last }) => {
