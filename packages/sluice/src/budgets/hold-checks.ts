@@ -21,22 +21,12 @@ export function slotCheck(check: RuleCheck, rule: RuleInCode, id: string): RuleC
   return holding(check, 1, { id, life: rule.hold as Millis, onEnd: 'free' })
 }
 
-/** The check of a hold. Field by field: a spread costs as much as the rest of a reservation. */
+/** The check of a hold, made of one that nothing else uses: a copy costs as much as the rest of a reservation. */
 export function holding(check: RuleCheck, cost: number, hold: Hold): RuleCheck {
-  const { space, key, limit, slowestQuota, shadow, countRefused, onStoreFailure, rule } = check
-  return {
-    space,
-    key,
-    limit,
-    cost,
-    slowestQuota,
-    holds: true,
-    hold,
-    shadow: shadow ?? false,
-    countRefused: countRefused ?? false,
-    onStoreFailure: onStoreFailure!,
-    rule,
-  }
+  const own = check as { cost: number; hold?: Hold | undefined }
+  own.cost = cost
+  own.hold = hold
+  return check
 }
 
 /** A settlement of the hold on the count of a check. */

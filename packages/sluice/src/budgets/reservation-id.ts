@@ -7,6 +7,15 @@ import type { Millis } from '../time/clock.ts'
 const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
+/** As much of Node's `Buffer` as is used. It is looked up, not imported: browsers and edges have none. */
+interface NodeRuntime {
+  readonly Buffer?: {
+    from(text: string, encoding: 'utf8'): { toString(encoding: 'base64url'): string }
+    from(bytes: ArrayBufferLike): { toString(encoding: 'base64url'): string }
+  }
+}
+const { Buffer } = globalThis as NodeRuntime
+
 // Nearly all ids are made of ASCII, of which the encoded form is the text itself.
 // oxlint-disable-next-line no-control-regex
 const NOT_ASCII = /[^\x00-\x7f]/
@@ -41,7 +50,7 @@ export interface ReservationData {
 export function writeId(data: ReservationData): string {
   const { hold, policy, attributes, units, isDegraded, endsAt } = data
   const text = JSON.stringify([policy, attributes, units, isDegraded ? 1 : 0, endsAt])
-  return `${hold}.${base64Url(NOT_ASCII.test(text) ? binaryOf(encoder.encode(text)) : text)}`
+  return `${hold}.${encoded(text)}`
 }
 
 /** Reads an id. Throws `unknown-reservation` when it is not one of this policy. */
@@ -96,11 +105,19 @@ let used = 0
 export function newHoldId(): string {
   if (used === ids.length) {
     globalThis.crypto.getRandomValues(pool)
-    ids = base64Url(binaryOf(pool))
+    ids =
+      Buffer === undefined
+        ? base64Url(binaryOf(pool))
+        : Buffer.from(pool.buffer).toString('base64url')
     used = 0
   }
   used += ID_LENGTH
   return ids.slice(used - ID_LENGTH, used)
+}
+
+/** The name of the holds in what may be an id. */
+export function holdIn(id: unknown): string {
+  return typeof id === 'string' ? id.slice(0, ID_LENGTH) : ''
 }
 
 function parsed(id: string): ReservationData | undefined {
@@ -136,6 +153,11 @@ function parsed(id: string): ReservationData | undefined {
   } catch {
     return undefined
   }
+}
+
+function encoded(text: string): string {
+  if (Buffer !== undefined) return Buffer.from(text, 'utf8').toString('base64url')
+  return base64Url(NOT_ASCII.test(text) ? binaryOf(encoder.encode(text)) : text)
 }
 
 function base64Url(binary: string): string {

@@ -44,16 +44,20 @@ const STATUSES: readonly Settled['status'][] = ['settled', 'late', 'repeated', '
 
 /** The rule whose status says most decides the status; of the numbers, the largest. */
 export function summary(settled: readonly Settled[], names: readonly string[]): Settlements {
-  const rules: SettledRule[] = []
+  const rules = new Array<SettledRule>(settled.length)
   let first = STATUSES.length - 1
-  let [charged, uncharged, debt, endsAt] = [0, 0, 0, 0]
-  for (const [i, one] of settled.entries()) {
+  let charged = 0
+  let uncharged = 0
+  let debt = 0
+  let endsAt = 0
+  for (let i = 0; i < settled.length; i++) {
+    const one = settled[i]!
     first = Math.min(first, STATUSES.indexOf(one.status))
     charged = Math.max(charged, one.charged)
     uncharged = Math.max(uncharged, one.uncharged)
     debt = Math.max(debt, one.debt)
     if (one.endsAt > 0) endsAt = endsAt === 0 ? one.endsAt : Math.min(endsAt, one.endsAt)
-    rules.push(Object.assign(one, { rule: names[i]! }))
+    rules[i] = Object.assign(one, { rule: names[i]! })
   }
   return { status: STATUSES[first]!, charged, uncharged, debt, endsAt, rules }
 }

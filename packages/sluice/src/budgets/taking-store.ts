@@ -9,11 +9,19 @@ import { mergeShares, withCallerShares, type SharedCheck } from './caller-shares
 
 /** A store whose `take` also takes holds, for `decide`. */
 export function takingFrom(store: HoldStore, rules: readonly CompiledRule[]): Store {
+  const takeHeld = (checks: readonly Check[]): MaybePromise<readonly Verdict[]> => {
+    if (store.takeHeld !== undefined) return store.takeHeld(checks)
+    const exchanged = store.exchange([], checks)
+    return isPromise(exchanged) ? exchanged.then(({ verdicts }) => verdicts) : exchanged.verdicts
+  }
   const take = (checks: readonly Check[]): MaybePromise<readonly Verdict[]> => {
-    const exchanged = store.exchange([], withCallerShares(checks as readonly SharedCheck[]))
-    return isPromise(exchanged)
-      ? exchanged.then(({ verdicts }) => mergeShares(checks as readonly SharedCheck[], verdicts))
-      : mergeShares(checks as readonly SharedCheck[], exchanged.verdicts)
+    const own = checks as readonly SharedCheck[]
+    const all = withCallerShares(own)
+    if (all === checks) return takeHeld(checks)
+    const verdicts = takeHeld(all)
+    return isPromise(verdicts)
+      ? verdicts.then((all) => mergeShares(own, all))
+      : mergeShares(own, verdicts)
   }
   const taking: Store = {
     ...(store.sync === true ? { sync: true } : {}),

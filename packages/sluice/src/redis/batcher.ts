@@ -92,15 +92,6 @@ export class Batcher {
     })
   }
 
-  /** {@link run} of a take whose answer is that of an exchange. */
-  exchange(checks: readonly Check[], names: readonly string[]): Promise<Exchanged> {
-    const [own, request] = this.add('take', checks, names)
-    return own.done.then(() => ({
-      settled: NONE,
-      verdicts: own.answerTo(request) as readonly Verdict[],
-    }))
-  }
-
   /** Books settlements, whose names are all in one cluster slot. */
   book(settlements: readonly Settlement[], names: readonly string[]): Promise<Exchanged> {
     const [own, request] = this.add('settle', settleChecks(settlements), names)

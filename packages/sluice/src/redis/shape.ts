@@ -14,10 +14,13 @@ export interface SettleCheck extends Check {
 
 /** The checks of settlements. */
 export function settleChecks(settlements: readonly Settlement[]): readonly SettleCheck[] {
-  return settlements.map((settlement) => {
+  const checks = new Array<SettleCheck>(settlements.length)
+  for (let i = 0; i < settlements.length; i++) {
+    const settlement = settlements[i]!
     const { space, key, limit, slowestQuota } = settlement
-    return { space, key, limit, cost: 0, slowestQuota, holds: true, settlement }
-  })
+    checks[i] = { space, key, limit, cost: 0, slowestQuota, holds: true, settlement }
+  }
+  return checks
 }
 
 /** A check as the store sends it: to a server that may drop counts by itself, or a refund that may arrive twice. */

@@ -74,15 +74,14 @@ export class ResilientStore implements AsyncStore {
     onLate: (checks, verdicts) => this.refundLate(checks, verdicts),
   }
 
-  private readonly heldTakes: GuardedOperation<readonly Check[], Exchanged> = {
-    call: (checks) => (this.store as unknown as HoldStore).exchange(NONE, checks),
-    onFailure: (checks, failure, shard) => ({
-      settled: NONE,
-      verdicts: this.takes.onFailure(checks, failure, shard) as readonly Verdict[],
-    }),
-    accept: (checks, answer: Partial<Exchanged> | undefined) =>
-      areVerdicts(checks, answer?.verdicts),
-    onLate: (checks, { verdicts }) => this.refundLate(checks, verdicts),
+  private readonly heldTakes: GuardedOperation<readonly Check[], readonly Verdict[]> = {
+    ...this.takes,
+    call: (checks) => {
+      const store = this.store as unknown as HoldStore
+      if (store.takeHeld !== undefined) return store.takeHeld(checks)
+      const exchanged = store.exchange(NONE, checks)
+      return isPromise(exchanged) ? exchanged.then(({ verdicts }) => verdicts) : exchanged.verdicts
+    },
   }
 
   constructor(
@@ -128,15 +127,14 @@ export class ResilientStore implements AsyncStore {
    * Settlements belong to the store alone: they reject when it cannot answer.
    */
   exchange(settlements: readonly Settlement[], checks: readonly Check[]): MaybePromise<Exchanged> {
-    const { store } = this
-    if (!isHoldStore(store))
-      throw new SluiceError(
-        'invalid-option',
-        'the store keeps no holds; accepted: redisStore(client)',
-      )
-    const shard = this.shardFor(checks)
-    if (settlements.length === 0) return this.guard.execute(shard, this.heldTakes, checks)
-    const { breaker } = shard
+    const store = this.holdStore()
+    if (settlements.length === 0) {
+      const taken = this.takeHeld(checks)
+      return isPromise(taken)
+        ? taken.then((verdicts) => ({ settled: NONE, verdicts }))
+        : { settled: NONE, verdicts: taken }
+    }
+    const { breaker } = this.shardFor(checks)
     const failed = (error: unknown): never => {
       if (!isMisuse(error) && breaker.state === 'closed') breaker.failed(breaker.enter(), error)
       throw error
@@ -147,6 +145,20 @@ export class ResilientStore implements AsyncStore {
     } catch (error) {
       return failed(error)
     }
+  }
+
+  takeHeld(checks: readonly Check[]): MaybePromise<readonly Verdict[]> {
+    this.holdStore()
+    return this.guard.execute(this.shardFor(checks), this.heldTakes, checks)
+  }
+
+  private holdStore(): HoldStore {
+    const { store } = this
+    if (isHoldStore(store)) return store
+    throw new SluiceError(
+      'invalid-option',
+      'the store keeps no holds; accepted: redisStore(client)',
+    )
   }
 
   /** A peek is never a probe: a store that takes no writes may still answer it. */

@@ -104,6 +104,8 @@ export interface HoldStore extends Store {
   exchange(settlements: readonly Settlement[], checks: readonly Check[]): MaybePromise<Exchanged>
   /** Several exchanges, each by itself, with one promise for all: the answer to each, or its error. */
   exchangeEach?(requests: readonly ExchangeRequest[]): Promise<readonly (Exchanged | Error)[]>
+  /** The verdicts of an exchange without settlements, for less than it costs. Default: by `exchange`. */
+  takeHeld?(checks: readonly Check[]): MaybePromise<readonly Verdict[]>
 }
 
 /** A remote store that counts checks with `holds`. */
