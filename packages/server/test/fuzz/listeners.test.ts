@@ -30,8 +30,9 @@ function exchange(port: number, bytes: Buffer): Promise<{ answer: string; isWhol
     let answer = ''
     let isWhole = false
     const socket: Socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
-    // A server that waits for a body that was announced has nothing to answer.
-    socket.setTimeout(500, () => socket.destroy())
+    // A server that waits for a body that was announced has nothing to answer. On a busy machine the time may be over
+    // before it could: a server that answers a later connection has answered this one, too.
+    socket.setTimeout(500, () => void refusedLine(port).then(() => socket.destroy()))
     socket.on('data', (data) => (answer += data.toString('latin1')))
     socket.on('error', () => {})
     socket.on('end', () => {
@@ -40,6 +41,16 @@ function exchange(port: number, bytes: Buffer): Promise<{ answer: string; isWhol
     })
     socket.on('close', () => resolve({ answer, isWhole }))
     socket.end(bytes)
+  })
+}
+
+/** Resolves when the server has answered a line that is not HTTP. */
+function refusedLine(port: number): Promise<void> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: '127.0.0.1' })
+    socket.on('error', () => {})
+    socket.on('close', () => resolve())
+    socket.resume().end('?\r\n\r\n')
   })
 }
 
