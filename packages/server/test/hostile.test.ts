@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
 import { until } from '../../../test/servers/until.ts'
 import { running, type Running } from './running.ts'
+import { turnOfServer } from './turn-of-server.ts'
 
 const policies = [
   { name: 'api', rules: [{ name: 'all', by: [], limit: '1000000/h' }] },
@@ -18,9 +19,10 @@ const remaining = async ({ post }: Running) =>
 /** Bytes to the port, whatever they are; gives what came back. */
 function raw(url: string, bytes: string | Buffer): Promise<string> {
   return new Promise((resolve) => {
-    const socket = connect(Number(new URL(url).port), '127.0.0.1')
+    const port = Number(new URL(url).port)
+    const socket = connect(port, '127.0.0.1')
     let text = ''
-    socket.setTimeout(200, () => socket.destroy())
+    socket.setTimeout(200, () => void turnOfServer(port).then(() => socket.destroy()))
     socket.on('data', (data) => (text += data.toString('latin1')))
     socket.on('error', () => {})
     socket.on('close', () => resolve(text))

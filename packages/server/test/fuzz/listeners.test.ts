@@ -8,6 +8,7 @@ import { administered, TOKEN } from '../admin/admin.ts'
 import { call, decode, encode, framed } from '../envoy/raw-client.ts'
 import { askedBy } from './asked-units.ts'
 import { running, type Running } from '../running.ts'
+import { turnOfServer } from '../turn-of-server.ts'
 import { behind } from '../upstream/behind.ts'
 
 vi.setConfig({ testTimeout: 3_600_000 })
@@ -32,7 +33,7 @@ function exchange(port: number, bytes: Buffer): Promise<{ answer: string; isWhol
     const socket: Socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
     // A server that waits for a body that was announced has nothing to answer. On a busy machine the time may be over
     // before it could: a server that answers a later connection has answered this one, too.
-    socket.setTimeout(500, () => void refusedLine(port).then(() => socket.destroy()))
+    socket.setTimeout(500, () => void turnOfServer(port).then(() => socket.destroy()))
     socket.on('data', (data) => (answer += data.toString('latin1')))
     socket.on('error', () => {})
     socket.on('end', () => {
@@ -41,16 +42,6 @@ function exchange(port: number, bytes: Buffer): Promise<{ answer: string; isWhol
     })
     socket.on('close', () => resolve({ answer, isWhole }))
     socket.end(bytes)
-  })
-}
-
-/** Resolves when the server has answered a line that is not HTTP. */
-function refusedLine(port: number): Promise<void> {
-  return new Promise((resolve) => {
-    const socket = connect({ port, host: '127.0.0.1' })
-    socket.on('error', () => {})
-    socket.on('close', () => resolve())
-    socket.resume().end('?\r\n\r\n')
   })
 }
 

@@ -344,14 +344,14 @@ describe('what is counted', () => {
     const limiter = limiterOf({ limit: '5/min' })
     const after = ({ status }: { status: number }): number | undefined =>
       status < 400 ? 0 : undefined
+    const client = new AbortController()
     let closed: () => void
     const whenClosed = new Promise<void>((resolve) => (closed = resolve))
-    const url = await serving(
-      limiter,
-      { key: () => 'all', after },
-      (_, response) => void response.once('close', () => closed()),
-    )
-    await expect(fetch(url, { signal: AbortSignal.timeout(50) })).rejects.toThrow(/abort/)
+    const url = await serving(limiter, { key: () => 'all', after }, (_, response) => {
+      response.once('close', () => closed())
+      client.abort()
+    })
+    await expect(fetch(url, { signal: client.signal })).rejects.toThrow(/abort/)
     await whenClosed
     await new Promise((resolve) => setImmediate(resolve))
     expect(limiter.peek('all').remaining).toBe(4)
