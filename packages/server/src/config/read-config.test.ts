@@ -53,6 +53,10 @@ describe('a file', () => {
       "store: { kind: redis, url: 'rediss://h', prefix: 'x:', timeout: 15ms, cluster: true }",
       { kind: 'redis', url: 'rediss://h', prefix: 'x:', timeout: 15, cluster: true },
     ],
+    [
+      "store: { kind: redis, url: 'redis://h', leaseLife: 5s, syncInterval: 50 }",
+      { kind: 'redis', url: 'redis://h', leaseLife: 5000, syncInterval: 50 },
+    ],
   ])('says where counts live: %s', (line, store) => {
     expect(configOf(`${policy}${line}\n`).store).toMatchObject(store)
   })

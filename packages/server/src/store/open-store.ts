@@ -84,6 +84,8 @@ function openRedis(
   const leases = new LeaseStats()
   const store = withCoordination(counts, {
     stats: leases,
+    ...(config.leaseLife !== undefined && { life: config.leaseLife }),
+    ...(config.syncInterval !== undefined && { interval: config.syncInterval }),
     ...(replicas !== undefined && { replicas }),
     ...(share !== undefined && { share }),
   })

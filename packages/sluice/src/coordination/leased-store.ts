@@ -106,8 +106,13 @@ export class LeasedStore implements AsyncStore {
 
   /** Forgets what is spent. Leases of this process end here; those of others last to their end. */
   async reset(checks: readonly Check[]): Promise<void> {
-    for (const check of checks) this.counts.find(check)?.lose()
+    const lose = (): void => {
+      for (const check of checks) this.counts.find(check)?.lose()
+    }
+    lose()
     await this.store.reset(checks.map((check) => held(check)))
+    // What was granted meanwhile is not known to the store any more, or is given up with the rest.
+    lose()
   }
 
   /** Gives back every unit that is out, then closes the store. */

@@ -92,8 +92,16 @@ export class Batch {
     return this.shapes.length === 1 ? this.shapes[0]!.singleArgs : undefined
   }
 
-  /** The script's arguments; `time` is '' for the server's own, `latest` the last instant at which it may act. */
-  argsFor(time: string, latest: Millis): readonly string[] {
+  /** Whether it may lease units. */
+  get hasLeases(): boolean {
+    return this.shapes.some(({ checks }) => checks.some(({ leaseLife }) => leaseLife !== undefined))
+  }
+
+  /**
+   * The script's arguments; `time` is '' for the server's own, `latest` the last instant at which it may act, `marker` the key
+   * that tells whether the server may lease in this slot of a cluster.
+   */
+  argsFor(time: string, latest: Millis, marker?: string): readonly string[] {
     const { shapes, numbers } = this
     if (this.isPlain && this.singleArgs !== undefined) {
       const args = [String(latest)]
@@ -121,6 +129,7 @@ export class Batch {
       const own = this.ownChecks?.[i]
       if (own !== undefined) addHoldArgs(args, own)
     }
+    if (marker !== undefined) args.push(marker)
     return args
   }
 

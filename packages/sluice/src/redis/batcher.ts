@@ -15,7 +15,7 @@ import { chargedOf, type Charged } from './late.ts'
 import { isNoScript, storeError } from './redis-errors.ts'
 import { ANY_TIME, ServerTime } from './server-time.ts'
 import { knownShape, settleChecks, shapeOf, traced, type Operation, type Shape } from './shape.ts'
-import { shardOfSlot, slotOf } from './slot.ts'
+import { shardOfSlot, slotOf, tagOfSlot } from './slot.ts'
 
 /** Checks in one script call at most: more gains nothing, and the server answers no other client meanwhile. */
 const MAX_CHECKS = 64
@@ -176,6 +176,7 @@ export class Batcher {
       const args = batch.argsFor(
         serverClock === undefined ? '' : String(serverClock()),
         isBounded ? serverTime.at(batch.deadline) : ANY_TIME,
+        connection.cluster && batch.hasLeases ? leaseMarker(names[0]!, batch.slot) : undefined,
       )
       const read = (reply: unknown): void => {
         const values = reply as readonly unknown[]
@@ -251,6 +252,11 @@ export class Batcher {
     this.timeouts.remove(batch)
     return true
   }
+}
+
+/** The key that tells whether a server of a cluster may lease in a slot: in that slot, with the prefix of a count. */
+function leaseMarker(name: string, slot: number): string {
+  return `${name.slice(0, name.indexOf('{'))}{${tagOfSlot(slot)}}leases`
 }
 
 /** The answer to a request of a batch that is settled; none to no request. Throws its error. */

@@ -17,6 +17,19 @@ export function slotOf(name: string): number {
   return crc & 0x3fff
 }
 
+/** By slot a tag of it, as far as they were needed, and the next number to try. */
+const tags: string[] = []
+let nextTag = 0
+
+/** A short tag of a slot: the first whole number in it. */
+export function tagOfSlot(slot: number): string {
+  while (tags[slot] === undefined) {
+    const tag = String(nextTag++)
+    tags[slotOf(`{${tag}}`)] ??= tag
+  }
+  return tags[slot]
+}
+
 /** The items of each slot, in order. */
 export function grouped<T>(items: Iterable<T>, slotOfItem: (item: T) => number): T[][] {
   const groups = new Map<number, T[]>()

@@ -173,6 +173,17 @@ describe('a store with leases', () => {
     expect(sharedVerdict(fleet).remaining).toBe(1000)
   })
 
+  it('drops what was on its way while the count was reset', async () => {
+    const fleet = await leasing(1, { latency: 5, isOrdered: true })
+    const { store } = fleet.processes[0]!
+    // The last ones ask for more in the background.
+    for (let i = 0; store.takeNow([CHECK]) !== undefined; i++) expect(i).toBeLessThan(10_000)
+    const reset = store.reset([CHECK])
+    await fleet.time.pass(20)
+    await reset
+    expect(store.takeNow([CHECK])).toBeUndefined()
+  })
+
   it('does not spend units that were leased under another limit', async () => {
     const fleet = await leasing()
     const { store } = fleet.processes[0]!

@@ -1,6 +1,6 @@
 // The shape of `store` in its long form.
 import { z } from 'zod'
-import { flag, matching, millis, whole } from './values.ts'
+import { flag, matching, millis, millisFrom, whole } from './values.ts'
 
 const memory = z.strictObject({
   kind: z.literal('memory'),
@@ -19,6 +19,12 @@ const redis = z.strictObject({
     .default('sl:'),
   timeout: millis.describe('When a call is given up.').default(100),
   cluster: flag.describe('Whether the URL names a node of a cluster.').default(false),
+  leaseLife: millisFrom(200, 60_000)
+    .describe('For how long units are leased; the same in all instances; 2 s when it is left out.')
+    .exactOptional(),
+  syncInterval: millisFrom(10, 60_000)
+    .describe('Within how long instances see what others took; 100 ms when it is left out.')
+    .exactOptional(),
 })
 
 export const store = z.discriminatedUnion('kind', [memory, redis], {

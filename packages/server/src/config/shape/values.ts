@@ -16,6 +16,12 @@ export const millis: z.ZodType<number> = z
     }
   })
 
+/** A duration within bounds in milliseconds, both included. */
+export function millisFrom(least: number, most: number): z.ZodType<number> {
+  const error = `${MILLIS}, from ${least} to ${most} ms`
+  return millis.refine((value) => value >= least && value <= most, { error })
+}
+
 /** A whole number within bounds, both included. */
 export function whole(least: number, most: number): z.ZodType<number> {
   const error = `a whole number from ${least} to ${most}`

@@ -4,14 +4,17 @@
 local MARKER_LIFE, MARKER_RENEWAL = 604800000, 20
 
 -- Whether leases may be out that this server does not know of: for one life after it started or took over. A key with
--- its run id tells. In a cluster the key may belong to another node; then only a start is seen.
+-- its run id tells. In a cluster each slot has a key of its own, which the last argument names, since the counts of a slot
+-- are replicated and moved with it. A slot without one has leased nothing, unless its node has just started.
 --
 -- INFO costs more than a decision, so a key that was compared a moment ago is taken as it is. A server that lost a lease
 -- has lost what was written after it too: it would have to take over within that moment to be missed.
 local learning
 local function is_learning(key, life, now)
   if learning ~= nil then return learning end
-  local marker = string.match(key, '^[^{]*') .. 'leases'
+  local marker = ARGV[#ARGV]
+  local is_of_slot = string.sub(marker, -7) == '}leases'
+  if not is_of_slot then marker = string.match(key, '^[^{]*') .. 'leases' end
   local since = redis.pcall('GET', marker)
   local known, at, seen
   if type(since) == 'string' then known, at, seen = string.match(since, '^(%w+) (%d+) (%d+)$') end
@@ -24,12 +27,17 @@ local function is_learning(key, life, now)
   local info = redis.pcall('INFO', 'server')
   if type(info) ~= 'string' then return false end
   local run_id = string.match(info, 'run_id:(%w+)')
+  local uptime = tonumber(string.match(info, 'uptime_in_seconds:(%d+)'))
+  local is_started = uptime ~= nil and uptime * 1000 <= life
   if type(since) == 'table' then
-    local uptime = tonumber(string.match(info, 'uptime_in_seconds:(%d+)'))
-    learning = uptime ~= nil and uptime * 1000 <= life
+    learning = is_started
     return learning
   end
-  if known ~= run_id then at = now end
+  if is_of_slot and not since and not is_started then
+    at = 0
+  elseif known ~= run_id then
+    at = now
+  end
   redis.pcall('SET', marker, string.format('%s %.0f %.0f', run_id, at, now), 'PX', MARKER_LIFE)
   learning = now - at < life
   return learning

@@ -28,6 +28,7 @@
 --       With flag 512, there follow the id of the refund and for how long it is known.
 --       then for each request, for each of its checks with flag 8: the id of the hold or '', and the cost; to settle
 --       what was spent
+--       then, in a cluster, for requests on leased counts: the key that tells whether this server may lease in this slot
 -- Output: flat integers and strings. First the server's time; negative, and alone, when the call came too late
 --       and did nothing. Then for each take or peek, check by check: the answer (0 refused, 1 taken, 2 would be
 --       allowed), now - at, used, and for an algorithm of three words before; for an algorithm of no words: the
