@@ -260,13 +260,15 @@ describe('a store with a refusal cache', () => {
 
   it('remembers a bounded number of refusals, the newest', async () => {
     const { store, asked, others } = cachedStore()
-    const keys = Array.from({ length: 16_385 }, (_, i) => `key ${i}`)
-    for (const key of keys) {
-      others.take([on(key, { cost: 10 })])
-      await store.take([on(key)])
+    const keys = Array.from({ length: 65_537 }, (_, i) => `key ${i}`)
+    // Several in one request, since there are many.
+    for (let i = 0; i < keys.length; i += 16) {
+      const some = keys.slice(i, i + 16)
+      others.take(some.map((key) => on(key, { cost: 10 })))
+      await store.take(some.map((key) => on(key)))
     }
     const before = asked.length
-    await store.take([on(keys.at(-8192)!)])
+    await store.take([on(keys.at(-32_768)!)])
     await store.take([on(keys.at(-1)!)])
     expect(asked.length).toBe(before)
     await store.take([on(keys[0]!)])

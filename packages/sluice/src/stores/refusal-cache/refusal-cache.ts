@@ -12,8 +12,10 @@ import {
 import { CachedCount, stateOf, type CheckWithState } from './cached-count.ts'
 import { RecentMap } from './recent-map.ts'
 
-/** Counts that are cached at most: about 10 MB. */
-const MAX_COUNTS = 16_384
+/** Counts that are cached at most, about 30 MB: as many as a process can refuse while a refusal is held. */
+const MAX_COUNTS = 65_536
+/** Counts whose refund or reset is known by its number at most. */
+const MAX_LOWERED = 16_384
 
 /** Receives the verdicts of a take before the caller does. */
 export type OnVerdicts = (verdicts: readonly Verdict[]) => void
@@ -222,7 +224,7 @@ export class RefusalCache implements RemoteStore {
       this.counts.delete(check.space, check.key)
       lowerings.lastOf.set(nameOf(check), lowerings.count)
     }
-    if (lowerings.lastOf.size <= MAX_COUNTS) return
+    if (lowerings.lastOf.size <= MAX_LOWERED) return
     lowerings.lastOf.clear()
     lowerings.forgotten = lowerings.count
   }
