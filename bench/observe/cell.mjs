@@ -35,7 +35,7 @@ function around() {
     observer,
     decisions: new DecisionMetrics(
       metrics,
-      (/** @type {string} */ name, /** @type {string} */ rule) => observer.countsOf(name, rule),
+      (/** @type {string} */ name, /** @type {string} */ rule) => observer.membersOf(name, rule),
     ),
     held: /** @type {any} */ (undefined),
     recent: new RecentTraffic(),

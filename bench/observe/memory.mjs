@@ -48,7 +48,7 @@ const options = decideOptions(policy, {
   observer,
   decisions: new DecisionMetrics(
     new MetricRegistry(),
-    (/** @type {string} */ name, /** @type {string} */ rule) => observer.countsOf(name, rule),
+    (/** @type {string} */ name, /** @type {string} */ rule) => observer.membersOf(name, rule),
   ),
   recent: new RecentTraffic(),
 })

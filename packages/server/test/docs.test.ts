@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { startRedis } from '../../../test/servers/redis-server.ts'
+import { authority } from '../../../test/tls/authority.ts'
 import { VARIABLES } from '../src/config/environment.ts'
 import { readConfig } from '../src/config/read-config.ts'
 import { METHODS } from '../src/http/routes.ts'
@@ -85,7 +86,8 @@ describe('metrics', () => {
         },
       ],
     })
-    await post('/v1/check', { key: 'a' })
+    // Twice, so that the age of a key is known.
+    for (let i = 0; i < 2; i++) await post('/v1/check', { key: 'a' })
     const text = await metrics()
     const served = [...text.matchAll(/^# TYPE (\S+)/gm)].map((match) => match[1]!)
     const rows = page('reference/service/metrics.md').matchAll(/^\| `(\w+)` /gm)
@@ -112,24 +114,37 @@ describe('metrics', () => {
     const rows = page('reference/service/metrics.md').matchAll(/^\| `(\w+)` /gm)
     const listed = [...rows].map((match) => match[1]!)
     expect(served.filter((name) => !listed.includes(name))).toEqual([])
-    const own = /^sluice_(redis|leas|breaker)/
+    const own = /^sluice_(redis|leas|synced|coordination|breaker|store_duration)/
     expect(served.filter((name) => own.test(name)).toSorted()).toEqual(
       listed.filter((name) => own.test(name)).toSorted(),
     )
   })
 
-  it('lists the metrics of every listener', async () => {
+  it('lists the metrics of every listener and of TLS, and no other', async () => {
     const upstream = 'http://127.0.0.1:1'
     const limits = join(folder(), 'limits.yaml')
-    writeFileSync(limits, 'domain: shop\ndescriptors: [{ key: user }]\n')
-    const { metrics } = await administered({
-      listeners: { grpc: { port: 0 }, proxy: { port: 0, upstream } },
+    writeFileSync(
+      limits,
+      'domain: shop\ndescriptors: [{ key: user, rate_limit: { unit: hour, requests_per_unit: 1 } }]\n',
+    )
+    const ours = authority()
+    onTestFinished(() => ours.close())
+    const { metrics, ask, listeners } = await administered({
+      listeners: {
+        grpc: { port: 0, tls: ours.issue('localhost') },
+        proxy: { port: 0, upstream },
+      },
       envoy: { files: [limits] },
     })
+    await ask('state')
+    await fetch(listeners.find(({ name }) => name === 'proxy')!.url)
     const served = [...(await metrics()).matchAll(/^# TYPE (\S+)/gm)].map((match) => match[1]!)
-    expect(served).toContain('sluice_envoy_files_valid')
     const rows = page('reference/service/metrics.md').matchAll(/^\| `(\w+)` /gm)
-    const listed = new Set([...rows].map((match) => match[1]!))
-    expect(served.filter((name) => !listed.has(name))).toEqual([])
+    const listed = [...rows].map((match) => match[1]!)
+    expect(served.filter((name) => !listed.includes(name))).toEqual([])
+    const own = /^sluice_(tls|grpc|envoy_(descriptor|files)|proxy(?!_llm)|admin|blocks|live)/
+    expect(served.filter((name) => own.test(name)).toSorted()).toEqual(
+      listed.filter((name) => own.test(name)).toSorted(),
+    )
   })
 })

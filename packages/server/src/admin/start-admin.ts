@@ -37,7 +37,7 @@ export interface StartAdminOptions {
   readonly storeMetrics: StoreMetrics
   readonly recent: RecentTraffic
   /** The metrics of all processes of the service as text. */
-  readonly metricsText: () => string | Promise<string>
+  readonly metricsText: (names?: ReadonlySet<string>) => string | Promise<string>
   /** What `/readyz` shows. */
   readonly detail: () => object
   /** Policies in words. */

@@ -13,6 +13,8 @@ import type { DomainConfig } from './descriptors/domain-config.ts'
 export interface DomainOptions extends FileMatcherOptions, DecidedDomainOptions {
   /** What stands around the decisions of a policy or a domain. */
   readonly around: (counted: CountedRules) => DecideOptions
+  /** Called with the domains of descriptors in force whenever they have changed. */
+  readonly onDomains?: (counted: readonly CountedRules[]) => void
   /** Counts the decisions of the descriptors of one domain. */
   readonly countDescriptors?: (counted: CountedRules) => (decision: Decision) => void
 }
@@ -35,16 +37,19 @@ export class DomainRegistry implements Domains, CountedDomains {
   swap(configs: readonly DomainConfig[]): void {
     const lines: string[] = []
     const listed: CountedDomain[] = []
+    const counted: CountedRules[] = []
     this.ofDescriptors = new Map(
       configs.map((config) => {
         const matcher = new FileMatcher(config, this.options)
         for (const line of matcher.describe()) lines.push(`${config.domain}.${line}`)
         listed.push(matcher.listed)
+        counted.push(matcher.counted)
         return [config.domain, decidedDomain(matcher, this.aroundOf(matcher), this.options)]
       }),
     )
     this.lines = lines
     this.listed = listed
+    this.options.onDomains?.(counted)
   }
 
   /** What stands around the decisions of a file's descriptors: as for policies, and counters of each descriptor. */

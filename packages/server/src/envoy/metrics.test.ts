@@ -22,10 +22,8 @@ describe('the counters of a descriptor', () => {
     ['by a look', outcome(true, 0, 0), [0, 0, 0]],
   ])('count hits %s', (_, one, expected) => {
     const metrics = new MetricRegistry()
-    const count = descriptorMetrics(
-      metrics,
-      0.8,
-    )({ name: 'shop', rules: [{ name: 'user', by: [] }] })
+    const { countDescriptors } = descriptorMetrics(metrics, 0.8)
+    const count = countDescriptors({ name: 'shop', rules: [{ name: 'user', by: [] }] })
     count({ outcomes: [one] } as unknown as Decision)
     const text = metrics.text()
     const counted = ['hits', 'near_limit', 'over_limit'].map((name) =>
@@ -41,12 +39,23 @@ describe('the counters of a descriptor', () => {
 
   it('count as near the limit by the ratio that is set', () => {
     const metrics = new MetricRegistry()
-    const count = descriptorMetrics(metrics, 0.5)
+    const { countDescriptors: count } = descriptorMetrics(metrics, 0.5)
     count({ name: 'shop', rules: [{ name: 'user', by: [] }] })({
       outcomes: [outcome(true, 4, 3)],
     } as unknown as Decision)
     expect(metrics.text()).toContain(
       'sluice_envoy_descriptor_near_limit_total{domain="shop",descriptor="user"} 2\n',
     )
+  })
+
+  it('are dropped when the files no longer have it', () => {
+    const metrics = new MetricRegistry()
+    const { countDescriptors, retain } = descriptorMetrics(metrics, 0.8)
+    const shop = { name: 'shop', rules: ['user', 'path'].map((name) => ({ name, by: [] })) }
+    countDescriptors(shop)
+    countDescriptors({ name: 'old', rules: shop.rules })
+    retain([{ name: 'shop', rules: [{ name: 'user', by: [] }] }])
+    const named = [...metrics.text().matchAll(/hits_total\{(.*)\}/g)].map(([, labels]) => labels)
+    expect(named).toEqual(['domain="shop",descriptor="user"'])
   })
 })

@@ -72,14 +72,22 @@ export function addFilesMetric(
     .readFrom(() => (files.problems.length === 0 ? 1 : 0))
 }
 
+/** The counters of the descriptors of all files. */
+interface DescriptorMetrics {
+  /** What is to be called with the decisions of some rules. */
+  readonly countDescriptors: (counted: CountedRules) => (decision: Decision) => void
+  /** Drops the series of descriptors that are no longer in force. */
+  readonly retain: (counted: readonly CountedRules[]) => void
+}
+
 /**
- * Adds counters for each descriptor of the files: all hits, those near the limit and those over it. Gives what is to be
- * called with the decisions of some rules. Units above `nearLimitRatio` of a limit are near it.
+ * Adds counters for each descriptor of the files: all hits, those near the limit and those over it. Units above
+ * `nearLimitRatio` of a limit are near it.
  */
 export function descriptorMetrics(
   metrics: MetricRegistry,
   nearLimitRatio: number,
-): (counted: CountedRules) => (decision: Decision) => void {
+): DescriptorMetrics {
   const family = (name: string, help: string) =>
     metrics.counter(`sluice_envoy_descriptor_${name}_total`, help, ['domain', 'descriptor'])
   const hits = family('hits', 'Units that requests asked of a descriptor.')
@@ -88,7 +96,14 @@ export function descriptorMetrics(
     'Units that were taken above the near-limit ratio of the limit.',
   )
   const over = family('over_limit', 'Units that were refused, also by limits in shadow mode.')
-  return ({ name: domain, rules }) => {
+  const retain = (counted: readonly CountedRules[]): void => {
+    const kept = new Set(
+      counted.flatMap(({ name, rules }) => rules.map((rule) => JSON.stringify([name, rule.name]))),
+    )
+    for (const one of [hits, near, over])
+      one.retain(([domain, rule]) => domain === 'other' || kept.has(JSON.stringify([domain, rule])))
+  }
+  const countDescriptors: DescriptorMetrics['countDescriptors'] = ({ name: domain, rules }) => {
     const counters = new Map(
       rules.map(({ name }) => [
         name,
@@ -112,4 +127,5 @@ export function descriptorMetrics(
       }
     }
   }
+  return { countDescriptors, retain }
 }

@@ -55,10 +55,14 @@ export async function startEnvoy(
   const settings = config.envoy ?? envoyShape.parse({})
   const { files, mergeDomains, reflection, nearLimitRatio, ...deciding } = settings
   const around = (counted: CountedRules): DecideOptions => decideOptions(counted, surroundings)
-  const countDescriptors = descriptorMetrics(context.metrics, nearLimitRatio)
+  const { countDescriptors, retain } = descriptorMetrics(context.metrics, nearLimitRatio)
+  const onDomains = (counted: readonly CountedRules[]): void => {
+    surroundings.decisions.retain('domains', counted)
+    retain(counted)
+  }
   const { decisionIdHeader } = config
   const domains = new DomainRegistry(
-    { ...deciding, around, countDescriptors, decisionIdHeader },
+    { ...deciding, around, onDomains, countDescriptors, decisionIdHeader },
     context.limiters,
   )
   const loading = { algorithm: deciding.algorithm, mergeDomains }

@@ -25,6 +25,8 @@ export class LimiterRegistry implements LimiterSource {
   /** As the file has them. */
   private written: readonly Policy[]
   current: Limiters
+  /** Called with the policies in force whenever they have changed. */
+  onChange: (policies: readonly Policy[]) => void = () => {}
 
   constructor(
     policies: readonly Policy[],
@@ -60,6 +62,7 @@ export class LimiterRegistry implements LimiterSource {
       return kept ?? this.make(policy)
     }
     this.current = limitersOf(policies, makeOrKeep, this.generation(old.generation))
+    this.onChange(policies)
     return this.current
   }
 

@@ -22,7 +22,7 @@ function serving(rules = policy) {
   const observer = new Observer(clock)
   const metrics = new MetricRegistry()
   const store = memoryStore({ clock })
-  const decisions = new DecisionMetrics(metrics, (name, rule) => observer.countsOf(name, rule))
+  const decisions = new DecisionMetrics(metrics, (name, rule) => observer.membersOf(name, rule))
   const recent = new RecentTraffic(clock)
   const held = new HeldUnits(metrics)
   const around = decideOptions(rules, { store, decisions, observer, held, recent })

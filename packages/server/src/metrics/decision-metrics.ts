@@ -40,10 +40,12 @@ export class DecisionMetrics {
   private readonly duration: Family<Histogram>
   private readonly cached: Family<Counter>
   private readonly rules: RuleMetrics
+  /** The rules in force, by what has put them in force. */
+  private readonly inForce = new Map<string, readonly CountedRules[]>()
 
   constructor(
     metrics: MetricRegistry,
-    countKeys: CountKeys = () => ({ distinct: 0, atZero: 0 }),
+    countKeys: CountKeys = () => ({ distinct: [], atZero: [] }),
     onUnmet: OnUnmet = () => undefined,
   ) {
     this.rules = new RuleMetrics(metrics, countKeys, onUnmet)
@@ -77,6 +79,23 @@ export class DecisionMetrics {
       'How long decisions took, the store included.',
       ['policy'],
     )
+  }
+
+  /** Drops the series of rules that are no longer in force; `source` is what has put these in force. */
+  retain(source: string, counted: readonly CountedRules[]): void {
+    this.inForce.set(source, counted)
+    const names = new Map<string, Set<string>>()
+    for (const { name, rules } of [...this.inForce.values()].flat()) {
+      const kept = names.get(name) ?? new Set(['', 'other'])
+      for (const rule of rules) kept.add(rule.name)
+      names.set(name, kept)
+    }
+    const isKept = ([policy = '', rule = '']: readonly string[]): boolean =>
+      policy === 'other' || names.get(policy)?.has(rule) === true
+    for (const family of [this.decisions, this.shadowRefusals, this.marks]) family.retain(isKept)
+    for (const family of [this.degraded, this.cached, this.duration])
+      family.retain(([policy = '']) => isKept([policy, '']))
+    this.rules.retain(isKept)
   }
 
   /** The metrics of one policy; every rule's counters are there from the start, at 0. */

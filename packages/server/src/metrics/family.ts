@@ -1,13 +1,16 @@
 // One metric with its labels: each combination of their values is a series of its own.
+import type { Members } from './members.ts'
 
 /** The numbers behind one combination of labels. */
 export interface Series {
   /** The lines of the exposition, given the metric's name and its labels as `{a="b"}` or ''. */
   lines(name: string, labels: string): readonly string[]
+  /** What the value is the number of, if processes may have seen the same. */
+  readonly members?: Members
 }
 
 /** What the values of several processes make together. */
-export type Across = 'sum' | 'max' | 'min'
+export type Across = 'sum' | 'max' | 'min' | 'union'
 
 /** A metric at one moment, as plain data. */
 export interface FamilySnapshot {
@@ -17,9 +20,11 @@ export interface FamilySnapshot {
   readonly across: Across
   /** The values by what stands before them in the exposition. */
   readonly values: ReadonlyMap<string, number>
+  /** What the values are the numbers of, by the same strings, if processes may have seen the same. */
+  readonly members?: ReadonlyMap<string, Members> | undefined
 }
 
-/** Beyond this many series of one metric, further ones are counted together as `other`. */
+/** Beyond this many series of one metric, further ones are counted together as `other`, and further gauges are left out. */
 const MOST_SERIES = 10_000
 
 /** A metric by name. Hold on to what `with` gives: looking it up costs more than adding to it. */
@@ -30,7 +35,10 @@ export class Family<S extends Series> {
   private readonly labels: readonly string[]
   private readonly make: () => S
   private readonly across: Across
+  private readonly most: number
   private readonly series = new Map<string, S>()
+  /** The label values of each series. */
+  private readonly valuesOf = new Map<string, readonly string[]>()
 
   constructor(
     kind: string,
@@ -39,6 +47,7 @@ export class Family<S extends Series> {
     labels: readonly string[],
     make: () => S,
     across: Across = 'sum',
+    most: number = MOST_SERIES,
   ) {
     this.kind = kind
     this.name = name
@@ -46,6 +55,7 @@ export class Family<S extends Series> {
     this.labels = labels
     this.make = make
     this.across = across
+    this.most = most
   }
 
   /** The series of these label values, in the order of the label names; made, at 0, when it is new. */
@@ -53,17 +63,36 @@ export class Family<S extends Series> {
     const labels = this.labelText(values)
     const found = this.series.get(labels)
     if (found !== undefined) return found
-    if (this.series.size >= MOST_SERIES && values.some((value) => value !== 'other'))
+    if (this.series.size >= this.most && values.some((value) => value !== 'other')) {
+      // Gauges of several things are no gauge of all of them.
+      if (this.kind === 'gauge') return this.make()
       // oxlint-disable-next-line sluice/no-spread-arguments -- one for each label name
       return this.with(...values.map(() => 'other'))
+    }
     const made = this.make()
     this.series.set(labels, made)
+    this.valuesOf.set(labels, values)
     return made
+  }
+
+  /** Drops the series for whose label values `isKept` returns false; their holders add to them in vain. */
+  retain(isKept: (values: readonly string[]) => boolean): void {
+    for (const [labels, values] of this.valuesOf) {
+      if (isKept(values)) continue
+      this.series.delete(labels)
+      this.valuesOf.delete(labels)
+    }
+  }
+
+  /** Whether a line of the exposition may have one of these names. */
+  isAmong(names: ReadonlySet<string>): boolean {
+    return names.has(this.name) || (this.kind === 'histogram' && names.has(`${this.name}_bucket`))
   }
 
   /** Its part of the exposition; nothing when it has no series yet. */
   text(): string {
-    return this.series.size === 0 ? '' : familyText(this.name, this.help, this.kind, this.lines())
+    const lines = this.lines()
+    return lines.length === 0 ? '' : familyText(this.name, this.help, this.kind, lines)
   }
 
   /** All its values at this moment. */
@@ -73,7 +102,15 @@ export class Family<S extends Series> {
       const end = line.lastIndexOf(' ')
       return [line.slice(0, end), Number(line.slice(end + 1))]
     })
-    return { kind, name, help, across, values: new Map(values) }
+    const members = across === 'union' ? this.members() : undefined
+    return { kind, name, help, across, values: new Map(values), members }
+  }
+
+  private members(): ReadonlyMap<string, Members> {
+    const members = new Map<string, Members>()
+    for (const [labels, series] of this.series)
+      if (series.members !== undefined) members.set(`${this.name}${labels}`, series.members)
+    return members
   }
 
   private lines(): readonly string[] {

@@ -5,6 +5,8 @@ import type { Series } from './family.ts'
 export interface Scale {
   readonly edges: readonly number[]
   readonly unit: number
+  /** Whether a histogram without values is left out: files may have thousands of rules that no request meets. */
+  readonly isLeftOutEmpty?: boolean
 }
 
 const DURATIONS: Scale = {
@@ -13,12 +15,17 @@ const DURATIONS: Scale = {
 }
 
 /** Shares of a whole, from nothing to all of it. */
-export const SHARES: Scale = { edges: [0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9], unit: 1 }
+export const SHARES: Scale = {
+  edges: [0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9],
+  unit: 1,
+  isLeftOutEmpty: true,
+}
 
 /** From 10 ms to a day, noted in milliseconds. */
 export const AGES: Scale = {
   edges: [10, 100, 1000, 10_000, 60_000, 300_000, 1_800_000, 7_200_000, 86_400_000],
   unit: 1000,
+  isLeftOutEmpty: true,
 }
 
 /** A histogram. */
@@ -60,7 +67,8 @@ export class Histogram implements Series {
   }
 
   lines(name: string, labels: string): readonly string[] {
-    const { edges, unit } = this.scale
+    const { edges, unit, isLeftOutEmpty } = this.scale
+    if (isLeftOutEmpty === true && this.count === 0) return []
     const shown = [...edges.map((edge) => String(edge / unit)), '+Inf']
     let total = 0
     const buckets = shown.map((edge, step) => {

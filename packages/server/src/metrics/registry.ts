@@ -1,6 +1,7 @@
 // The service's own metrics and their text form for Prometheus; one addition costs a few nanoseconds.
 import { Family, type Across, type FamilySnapshot, type Series } from './family.ts'
 import { Histogram, type Scale } from './histogram.ts'
+import { sizeOfUnion, type Members } from './members.ts'
 
 /** Something that only grows. */
 export class Counter implements Series {
@@ -37,13 +38,35 @@ export class Gauge implements Series {
   }
 }
 
+/** The number of different things, of which several processes may have seen the same; read at each scrape. */
+export class UnionGauge implements Series {
+  private read: () => Members = () => []
+
+  readFrom(members: () => Members): void {
+    this.read = members
+  }
+
+  get members(): Members {
+    return this.read()
+  }
+
+  lines(name: string, labels: string): readonly string[] {
+    return [`${name}${labels} ${sizeOfUnion([this.members])}`]
+  }
+}
+
 /** All metrics of one service, in the order in which they were made. */
 export class MetricRegistry {
   private readonly families: Family<Series>[] = []
 
   /** A counter; the name ends in `_total`. */
-  counter(name: string, help: string, labels: readonly string[] = []): Family<Counter> {
-    return this.family(new Family('counter', name, help, labels, () => new Counter()))
+  counter(
+    name: string,
+    help: string,
+    labels: readonly string[] = [],
+    most?: number,
+  ): Family<Counter> {
+    return this.family(new Family('counter', name, help, labels, () => new Counter(), 'sum', most))
   }
 
   /** A gauge; `across` says what the values of several processes make together. */
@@ -52,8 +75,21 @@ export class MetricRegistry {
     help: string,
     labels: readonly string[] = [],
     across: Across = 'sum',
+    most?: number,
   ): Family<Gauge> {
-    return this.family(new Family('gauge', name, help, labels, () => new Gauge(), across))
+    return this.family(new Family('gauge', name, help, labels, () => new Gauge(), across, most))
+  }
+
+  /** A gauge of different things; several processes make their union. */
+  unionGauge(
+    name: string,
+    help: string,
+    labels: readonly string[],
+    most?: number,
+  ): Family<UnionGauge> {
+    return this.family(
+      new Family('gauge', name, help, labels, () => new UnionGauge(), 'union', most),
+    )
   }
 
   /** A histogram of seconds, whose name ends in `_seconds`, or by a scale of its own. */
@@ -62,13 +98,18 @@ export class MetricRegistry {
     help: string,
     labels: readonly string[] = [],
     scale?: Scale,
+    most?: number,
   ): Family<Histogram> {
-    return this.family(new Family('histogram', name, help, labels, () => new Histogram(scale)))
+    return this.family(
+      new Family('histogram', name, help, labels, () => new Histogram(scale), 'sum', most),
+    )
   }
 
-  /** The exposition in Prometheus' text format, version 0.0.4. */
-  text(): string {
-    return this.families.map((family) => family.text()).join('')
+  /** The exposition in Prometheus' text format, version 0.0.4; with names, of the metrics that have one of them. */
+  text(names?: ReadonlySet<string>): string {
+    const { families } = this
+    const wanted = names === undefined ? families : families.filter((one) => one.isAmong(names))
+    return wanted.map((family) => family.text()).join('')
   }
 
   /** All metrics as plain data, to be added up over several processes. */

@@ -11,7 +11,8 @@ import {
 } from 'sluice'
 import type { Family } from './family.ts'
 import { AGES, SHARES, type Histogram } from './histogram.ts'
-import type { Counter, Gauge, MetricRegistry } from './registry.ts'
+import type { Members } from './members.ts'
+import type { Counter, Gauge, MetricRegistry, UnionGauge } from './registry.ts'
 
 /** A rule whose answers are counted. */
 export interface CountedRule {
@@ -29,11 +30,20 @@ export interface CountedRule {
 const NEAR = 0.2
 const WAYS = ['both-allow', 'both-refuse', 'newly-refused', 'newly-allowed'] as const
 
+/** Series of one metric of rules: enough for some thousand rules in a file, and a scrape of few megabytes. */
+const MOST_SERIES = 2000
+/** Those of metrics that are of the rules which requests meet. */
+const MOST_MET = 500
+
+/** The keys of a rule, to be counted with those that other processes have seen. */
+export interface KeyMembers {
+  readonly distinct: Members
+  /** Keys that have had nothing left for long. */
+  readonly atZero: readonly number[]
+}
+
 /** Estimates about the keys of a rule, read at each scrape. */
-export type CountKeys = (
-  policy: string,
-  rule: string,
-) => { readonly distinct: number; readonly atZero: number }
+export type CountKeys = (policy: string, rule: string) => KeyMembers
 
 /** Called once for a rule that was skipped in each of its first requests because one attribute was not known. */
 export type OnUnmet = (policy: string, rule: string, missing: string) => void
@@ -59,8 +69,8 @@ export class RuleMetrics {
   private readonly skipped: Family<Counter>
   private readonly trials: Family<Counter>
   private readonly limits: Family<Gauge>
-  private readonly distinct: Family<Gauge>
-  private readonly atZero: Family<Gauge>
+  private readonly distinct: Family<UnionGauge>
+  private readonly atZero: Family<UnionGauge>
   private readonly countKeys: CountKeys
   private readonly onUnmet: OnUnmet
 
@@ -73,51 +83,65 @@ export class RuleMetrics {
       'What was left after a decision, as a share of the most at once.',
       rule,
       SHARES,
+      MOST_MET,
     )
     this.ages = metrics.histogram(
       'sluice_rule_state_age_seconds',
       'How long before a decision the key had last been asked for; of many keys some are followed.',
       rule,
       AGES,
+      MOST_MET,
     )
     this.nearLimit = metrics.counter(
       'sluice_rule_near_limit_total',
       'Decisions that left at most a fifth of the limit.',
       rule,
+      MOST_SERIES,
     )
     this.coldStarts = metrics.counter(
       'sluice_rule_cold_starts_total',
       'Decisions on keys whose count was new or as good as new.',
       rule,
+      MOST_SERIES,
     )
     this.skipped = metrics.counter(
       'sluice_rule_skipped_total',
       'Requests for which a rule was skipped because an attribute was not known.',
       [...rule, 'missing'],
+      MOST_SERIES,
     )
     this.trials = metrics.counter(
       'sluice_candidate_decisions_total',
       'What a limit on trial, or a shadow rule, would have changed.',
       [...rule, 'result'],
+      MOST_SERIES,
     )
     this.limits = metrics.gauge(
       'sluice_rule_limit',
       "The rule's own limit: quota, burst, and the window in seconds.",
       [...rule, 'part'],
       'max',
+      MOST_SERIES,
     )
-    this.distinct = metrics.gauge(
+    this.distinct = metrics.unionGauge(
       'sluice_rule_distinct_keys',
       'Different keys in the last one to two minutes, estimated.',
       rule,
-      'max',
+      MOST_SERIES,
     )
-    this.atZero = metrics.gauge(
+    this.atZero = metrics.unionGauge(
       'sluice_rule_keys_at_zero',
       'Keys that have had nothing left for over five minutes.',
       rule,
-      'max',
+      MOST_SERIES,
     )
+  }
+
+  /** Drops the series of rules for which `isKept` returns false. */
+  retain(isKept: (labels: readonly string[]) => boolean): void {
+    const { room, ages, nearLimit, coldStarts, skipped, trials, limits, distinct, atZero } = this
+    const all = [room, ages, nearLimit, coldStarts, skipped, trials, limits, distinct, atZero]
+    for (const family of all) family.retain(isKept)
   }
 
   /** What is to be called for each decision about some rules; their series are there from the start, at 0. */
@@ -140,8 +164,8 @@ export class RuleMetrics {
       for (const [part, value] of Object.entries(parts))
         this.limits.with(policy, name, part).set(value)
     }
-    const ways = WAYS.map((way) => [way, this.trials.with(policy, name, way)])
     const isOnTrial = candidate !== undefined || shadow === true
+    const ways = (isOnTrial ? WAYS : []).map((way) => [way, this.trials.with(policy, name, way)])
     return {
       room,
       ages: this.ages.with(policy, name),

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { hash32 } from '../observe/hash.ts'
+import { DISTINCT_ERROR, HyperLogLog } from './hyper-log-log.ts'
 import { MetricRegistry } from './registry.ts'
 import { SummedMetrics } from './sum.ts'
 
@@ -63,5 +65,33 @@ describe('metrics of several processes', () => {
     sum.keep(1, figures({ counted: 2 }))
     sum.keep(1, figures({ counted: 5 }))
     expect(linesOf(sum.text(figures({ counted: 1 })))).toContain('a_total{of="x y"} 6')
+  })
+
+  it('count what several have seen alike once', () => {
+    const sum = new SummedMetrics()
+    const seen = (keys: readonly number[], few: readonly number[]) => {
+      const metrics = new MetricRegistry()
+      const sketch = new HyperLogLog()
+      for (const key of keys) sketch.add(hash32(`key ${key}`))
+      metrics
+        .unionGauge('keys', 'Keys.', ['of'])
+        .with('x')
+        .readFrom(() => sketch.registers)
+      metrics
+        .unionGauge('few', 'Few.', [])
+        .with()
+        .readFrom(() => few)
+      return metrics.snapshot()
+    }
+    const from = (start: number) => Array.from({ length: 100 }, (_, i) => start + i)
+    sum.keep(1, seen(from(0), [1, 2, 3]))
+    sum.keep(2, seen(from(50), [3, 4]))
+    const own = seen(from(120), [])
+    const [keys, few] = linesOf(sum.text(own))
+    expect(few).toBe('few 4')
+    const [, count] = /^keys\{of="x"\} (\d+)$/.exec(keys!)!
+    expect(Math.abs(Number(count) - 220)).toBeLessThan(220 * 5 * DISTINCT_ERROR)
+    sum.end(2)
+    expect(linesOf(sum.text([]))).toContain('few 3')
   })
 })

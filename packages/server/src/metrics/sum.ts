@@ -1,10 +1,13 @@
 // Adds up the metrics of several processes, of which some may have ended.
 import { familyText, type Across, type FamilySnapshot } from './family.ts'
+import { sizeOfUnion, type Members } from './members.ts'
 
 const COMBINE: Readonly<Record<Across, (a: number, b: number) => number>> = {
   sum: (a, b) => a + b,
   max: Math.max,
   min: Math.min,
+  // Of a process that says no more than the number; the union of the others is taken below.
+  union: Math.max,
 }
 
 /** All metrics of one process. */
@@ -44,8 +47,10 @@ function linesOf(values: FamilySnapshot['values']): readonly string[] {
   return [...values].map(([series, value]) => `${series} ${value}`)
 }
 
+type Sum = FamilySnapshot & { readonly values: Map<string, number> }
+
 function summed(snapshots: readonly Snapshot[]): Snapshot {
-  const families = new Map<string, FamilySnapshot & { readonly values: Map<string, number> }>()
+  const families = new Map<string, Sum>()
   for (const family of snapshots.flat()) {
     const sum = families.get(family.name)
     if (sum === undefined) {
@@ -58,5 +63,23 @@ function summed(snapshots: readonly Snapshot[]): Snapshot {
       sum.values.set(series, other === undefined ? value : combine(other, value))
     }
   }
+  for (const [name, { across, values }] of families)
+    if (across === 'union') countUnions(snapshots, name, values)
   return [...families.values()]
+}
+
+/** Sets each value to the number of different members that all processes have seen. */
+function countUnions(
+  snapshots: readonly Snapshot[],
+  name: string,
+  values: Map<string, number>,
+): void {
+  const parts = new Map<string, Members[]>()
+  for (const { members } of snapshots.flat().filter((family) => family.name === name))
+    for (const [series, seen] of members ?? []) {
+      const others = parts.get(series)
+      if (others === undefined) parts.set(series, [seen])
+      else others.push(seen)
+    }
+  for (const [series, all] of parts) values.set(series, sizeOfUnion(all))
 }

@@ -11,7 +11,9 @@ import {
   type RuleCheck,
   type VisibleOutcome,
 } from 'sluice'
-import { letters, SHORT_ID_LENGTH, shortIds, twoLetters } from './hash.ts'
+import { sizeOfUnion } from '../metrics/members.ts'
+import type { KeyMembers } from '../metrics/rule-metrics.ts'
+import { hash32, letters, SHORT_ID_LENGTH, shortIds, twoLetters } from './hash.ts'
 import { countRefusal, isSameMoment, Journal, type JournalEntry } from './journal.ts'
 import type { NamedKey } from './key-names.ts'
 import { RuleWatch, SPAN, type RuleEvent, type RulePart } from './rule-watch.ts'
@@ -186,9 +188,18 @@ export class Observer {
 
   /** What is counted in metrics: the number of different keys of a rule, and of those at zero for long. */
   countsOf(policy: string, rule: string): { readonly distinct: number; readonly atZero: number } {
+    const { distinct, atZero } = this.membersOf(policy, rule)
+    return { distinct: sizeOfUnion([distinct]), atZero: atZero.length }
+  }
+
+  /** The same as members, of which metrics of several processes make a union. */
+  membersOf(policy: string, rule: string): KeyMembers {
     const watch = this.watches.get(idOf(policy, rule))
-    if (watch === undefined) return { distinct: 0, atZero: 0 }
-    return { distinct: watch.distinctKeys, atZero: watch.keysAtZero(this.now, ZERO_FOR).length }
+    if (watch === undefined) return { distinct: [], atZero: [] }
+    return {
+      distinct: watch.distinctKeys.registers,
+      atZero: watch.keysAtZero(this.now, ZERO_FOR).map(({ key }) => hash32(key)),
+    }
   }
 
   /** Since when keys are counted. */

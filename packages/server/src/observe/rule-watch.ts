@@ -3,7 +3,7 @@ import type { Attributes, Decision, Millis } from 'sluice'
 import { Fill, type FilledBy } from './fill.ts'
 import { Generations } from './generations.ts'
 import { hash32 } from './hash.ts'
-import { HyperLogLog } from './hyper-log-log.ts'
+import { HyperLogLog } from '../metrics/hyper-log-log.ts'
 import type { KeptEntry } from './journal.ts'
 import { KeyAges } from './key-ages.ts'
 import { namedKey, type NamedKey } from './key-names.ts'
@@ -191,9 +191,9 @@ export class RuleWatch {
     this.seen = 0
   }
 
-  /** The estimated number of different keys in the last one to two spans. */
-  get distinctKeys(): number {
-    return merged(this.distinct.both).size
+  /** The different keys of the last one to two spans. */
+  get distinctKeys(): HyperLogLog {
+    return merged(this.distinct.both)
   }
 
   /** Keys at zero for longer than a time. */

@@ -1,5 +1,5 @@
 // What all processes have seen of the keys of each rule, put together.
-import { HyperLogLog, DISTINCT_ERROR } from './hyper-log-log.ts'
+import { HyperLogLog, DISTINCT_ERROR } from '../metrics/hyper-log-log.ts'
 import type { KeyAtZero } from './keys-at-zero.ts'
 import type { NamedKey } from './key-names.ts'
 import { sumOf, type Divergence, type RulePart } from './rule-watch.ts'

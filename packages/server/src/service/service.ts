@@ -99,7 +99,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     store,
     decisions: new DecisionMetrics(
       metrics,
-      (policy, rule) => observer.countsOf(policy, rule),
+      (policy, rule) => observer.membersOf(policy, rule),
       (policy, rule, missing) =>
         log.warn(
           { policy, rule, missing, help: helpAt('reference/service/config', 'unset-attribute') },
@@ -120,6 +120,9 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     controls && ((policies) => controls.adjust(policies)),
     worker?.generation,
   )
+  const { decisions } = surroundings
+  decisions.retain('policies', limiters.current.policies)
+  limiters.onChange = (policies) => decisions.retain('policies', policies)
   if (controls !== undefined) controls.onChange = () => limiters.refresh()
   const environment = source?.environment ?? {}
   const reloader =
@@ -164,7 +167,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
         )),
       ...(storeMetrics.isDegraded ? { degraded: true } : {}),
     })
-    const metricsText = () => worker?.metricsText() ?? metrics.text()
+    const metricsText = (names?: ReadonlySet<string>) =>
+      worker?.metricsText() ?? metrics.text(names)
     const { http } = config.listeners
     const debug = hasEnvoy(config) ? debugRoutes(health, () => envoy?.domains) : []
     const makeHandler = (isClosing: () => boolean) =>

@@ -8,6 +8,8 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { freePort } from '../../../../test/servers/ports.ts'
 import { startRedis } from '../../../../test/servers/redis-server.ts'
 import { until } from '../../../../test/servers/until.ts'
+import { HyperLogLog } from '../../src/metrics/hyper-log-log.ts'
+import { hash32 } from '../../src/observe/hash.ts'
 import { startLoad } from '../load.ts'
 import { childrenOf, isAlive, kill, runWorkers, type RunningWorkers } from './running-workers.ts'
 
@@ -72,6 +74,7 @@ interface TopAnswer {
 
 const ALLOWED = 'sluice_decisions_total{policy="api",rule="per-key",result="allowed"}'
 const REFUSED = 'sluice_decisions_total{policy="api",rule="per-key",result="refused"}'
+const DISTINCT = 'sluice_rule_distinct_keys{policy="api",rule="per-key"}'
 
 test('four workers admit exactly the limit, and any of them shows the sum of all metrics', async () => {
   const port = String(await freePort())
@@ -111,6 +114,20 @@ test('four workers admit exactly the limit, and any of them shows the sum of all
   await until('every worker knows the top keys of all', 20_000, async () =>
     (await tops()).every(([refused, busiest]) => refused === 100 && busiest === 100),
   )
+  // Keys that one worker alone has seen, and one that all have: each is counted once.
+  const keys = ['one', ...Array.from({ length: 40 }, (_, i) => `key-${i}`)]
+  await Promise.all(keys.map((key) => service.post('/v1/check', { key })))
+  const all = new HyperLogLog()
+  for (const key of keys) all.add(hash32(key))
+  expect(await figure(service, DISTINCT, all.size)).toBe(all.size)
+  const { text } = await service.get('/metrics')
+  const listed = readFileSync(
+    new URL('../../../../docs/reference/service/metrics.md', import.meta.url),
+    'utf8',
+  )
+  const named = [...listed.matchAll(/^\| `(sluice_worker\w+)` /gm)].map(([, name]) => name!)
+  const served = [...text.matchAll(/^# TYPE (sluice_worker\S+)/gm)].map(([, name]) => name!)
+  expect(served.toSorted()).toEqual(named.toSorted())
 })
 
 test('a worker that is killed is replaced, and no counter goes back', async () => {

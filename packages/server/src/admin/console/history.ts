@@ -75,13 +75,14 @@ export interface History {
 
 /** Samples the metrics. */
 export class Sampler {
-  private readonly readMetrics: () => string | Promise<string>
+  private readonly readMetrics: (names: ReadonlySet<string>) => string | Promise<string>
   private readonly names: RuleName[] = []
   private readonly places = new Map<string, number>()
   private last = new Map<string, number>()
   private ticks: Tick[] = []
 
-  constructor(readMetrics: () => string | Promise<string>) {
+  /** `readMetrics` gives the exposition; lines of other names may be missing. */
+  constructor(readMetrics: (names: ReadonlySet<string>) => string | Promise<string>) {
     this.readMetrics = readMetrics
   }
 
@@ -91,7 +92,7 @@ export class Sampler {
 
   /** Reads the metrics and appends what happened since the last time; nothing at the first. */
   async sample(now: Millis): Promise<Tick | undefined> {
-    const found = readExposition(await this.readMetrics(), METRICS)
+    const found = readExposition(await this.readMetrics(METRICS), METRICS)
     const isFirst = this.last.size === 0
     const before = this.last
     const after = new Map<string, number>([['', now]])

@@ -41,7 +41,7 @@ export interface StartConsoleOptions {
     readonly processes: number
   }>
   readonly recent: RecentTraffic
-  readonly metricsText: () => string | Promise<string>
+  readonly metricsText: (names: ReadonlySet<string>) => string | Promise<string>
   readonly detail: () => object
   /** Policies in words. */
   readonly describe: (policy: Policy) => readonly string[]

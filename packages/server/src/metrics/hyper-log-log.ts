@@ -9,7 +9,7 @@ const ALPHA = 0.7213 / (1 + 1.079 / REGISTERS)
 
 /** HyperLogLog (Flajolet et al., 2007) over 32-bit hashes, with linear counting for few keys. */
 export class HyperLogLog {
-  private readonly registers: Uint8Array
+  readonly registers: Uint8Array
 
   constructor(registers: Uint8Array = new Uint8Array(REGISTERS)) {
     this.registers = registers
