@@ -21,6 +21,7 @@ const PROGRAMS = [
   { name: 'curl', packages: ['curl'] },
   { name: 'git', packages: ['git'] },
   { name: 'systemd-analyze', packages: ['systemd'] },
+  { name: 'zsh', packages: ['zsh'] },
   { name: 'cc', packages: ['gcc', 'libc6-dev'] },
   {
     // Networks of their own, in which packets get lost: only root may make one.

@@ -22,12 +22,11 @@ export function completion(program: Command, shell: string): string {
         ),
       ])
       .join('\n')}\n`
-  if (shell !== 'bash' && shell !== 'zsh')
+  if (shell === 'zsh') return zshScript(commands)
+  if (shell !== 'bash')
     throw new Mistake(`${JSON.stringify(shell)} is no known shell; accepted: ${SHELLS.join(', ')}`)
   const cases = commands.map(({ name, flags }) => `    ${name}) words="${flags.join(' ')}" ;;`)
-  // zsh reads the functions of bash with its own bashcompinit.
-  const start = shell === 'zsh' ? 'autoload -U +X bashcompinit && bashcompinit\n' : ''
-  return `${start}_sluice() {
+  return `_sluice() {
   local words="${names}"
   if [ "$COMP_CWORD" -gt 1 ]; then
     case "\${COMP_WORDS[1]}" in
@@ -38,5 +37,39 @@ ${cases.join('\n')}
   COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
 }
 complete -o default -F _sluice sluice
+`
+}
+
+interface Completed {
+  readonly name: string
+  readonly about: string
+  readonly flags: readonly string[]
+}
+
+/** zsh's own way: its emulation of bash shares the parameter `words` with the function that is called. */
+function zshScript(commands: readonly Completed[]): string {
+  const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
+  const cases = commands.map(
+    ({ name, flags }) => `    ${name}) compadd -- ${flags.map(quoted).join(' ')} ;;`,
+  )
+  return `#compdef sluice
+(( $+functions[compdef] )) || { autoload -U compinit && compinit }
+_sluice() {
+  if (( CURRENT == 2 )); then
+    local -a names about
+    names=(${commands.map(({ name }) => quoted(name)).join(' ')})
+    about=(${commands.map(({ name, about }) => quoted(`${name}: ${about}`)).join(' ')})
+    compadd -l -d about -a names
+    return
+  fi
+  if [[ $words[CURRENT] == -* ]]; then
+    case $words[2] in
+${cases.join('\n')}
+    esac
+    return
+  fi
+  _files
+}
+compdef _sluice sluice
 `
 }

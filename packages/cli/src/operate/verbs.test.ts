@@ -197,6 +197,27 @@ describe('completion', () => {
     expect(complete('block', '--n')).toBe('--note')
   })
 
+  it('completes commands and flags in zsh', () => {
+    const script = completion(program, 'zsh')
+    // What zsh would be told: names as an array, or as words.
+    const told = `compadd() { [[ $3 == about ]] && { print -r -- "$names"; print -rl -- $about } || print -r -- "\${@:2}" }`
+    const complete = (...words: string[]) =>
+      execFileSync('zsh', [
+        '-f',
+        '-c',
+        `compdef() {}; _files() { print files }\n${script}\n${told}\nwords=(sluice ${words.join(' ')}); CURRENT=$(( $#words )); _sluice`,
+      ])
+        .toString()
+        .trim()
+    const [names, ...about] = complete('wh').split('\n')
+    expect(names!.split(' ')).toEqual(program.commands.map((command) => command.name()))
+    expect(about).toEqual(
+      program.commands.map((command) => `${command.name()}: ${command.description()}`),
+    )
+    expect(complete('block', '--n').split(' ')).toContain('--note')
+    expect(complete('promote', 'sluice.')).toBe('files')
+  })
+
   it('refuses a shell that it does not know', () => {
     expect(completion(program, 'fish')).toContain('-a why')
     expect(() => completion(program, 'csh')).toThrow('accepted: bash, zsh, fish')
