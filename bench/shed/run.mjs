@@ -44,7 +44,7 @@ const { capacity, unloaded } = await withServer('plain', async (port) => {
 })
 console.log(`capacity ${capacity.toFixed(0)}/s, p99 unloaded ${unloaded.toFixed(1)} ms`)
 
-for (const kind of ['plain', 'shed']) {
+for (const kind of ['plain', 'shed', 'front']) {
   const answers = await withServer(kind, async (port) => {
     // Half of the capacity first, so that the server knows itself.
     await openLoad(port, capacity / 2, 3)

@@ -18,6 +18,8 @@ const IDLE: Millis = 0.5
 const DEMAND_SPAN: Millis = 500
 /** The work that is asked of one thread, as a part of its time, from which on requests wait for ever longer. Chance adds 15 %. */
 const OVERLOAD = 1.15
+/** The work of requests that were all let in, as a part of the time, from which on they may be too many: more is never seen. */
+const SATURATION = 0.9
 
 /**
  * By Little's law, a server that answers `throughput` requests per millisecond, each within `latency`, has throughput ×
@@ -40,11 +42,13 @@ export class LoadEstimate {
   private turnStart: Millis = NaN
   private turnEnd: Millis = -Infinity
   private lastTurn: Millis = 0
-  /** Requests of the present span, also those that were shed. */
+  /** Requests of the present span, also those that were shed, and the critical ones of them. */
   private arrived = 0
+  private arrivedCritical = 0
   private demandStart: Millis
-  /** The requests of the last span, times the best latency, as a part of its time. */
+  /** The requests of the last span, and the critical ones of them, times the best latency, as a part of its time. */
   private demand = 0
+  private criticalDemand = 0
 
   constructor(now: Millis, loopTarget: Millis) {
     this.spanStart = now
@@ -53,8 +57,9 @@ export class LoadEstimate {
   }
 
   /** Notes a request. True if it is the first of its turn: then {@link endTurn} is due after the turn. */
-  noteArrival(now: Millis): boolean {
+  noteArrival(now: Millis, isCritical = false): boolean {
     this.arrived += 1
+    if (isCritical) this.arrivedCritical += 1
     if (now - this.demandStart >= DEMAND_SPAN) this.endDemandSpan(now)
     if (this.turnStart === this.turnStart) return false
     if (now - this.turnEnd > IDLE) this.lastTurn = 0
@@ -95,8 +100,13 @@ export class LoadEstimate {
     return Math.max(this.inFlight / this.room, this.loopDelay / this.loopTarget)
   }
 
-  /** How full the server is for a request of this turn, which may have waited for it. */
-  pressureAt(now: Millis): number {
+  /**
+   * How full the server is for a request of this turn, which may have waited for it. While critical requests alone do not
+   * fill the time of the server, only requests under way count for them: what they waited for, such as another process on the
+   * same core or the others of their turn, is over, and to shed them would make nothing faster.
+   */
+  pressureAt(now: Millis, isCritical = false): number {
+    if (isCritical && this.criticalDemand < SATURATION) return this.inFlight / this.room
     const { pressure } = this
     if (this.demand < OVERLOAD) return pressure
     const waited = this.lastTurn + now - this.turnStart
@@ -104,9 +114,12 @@ export class LoadEstimate {
   }
 
   private endDemandSpan(now: Millis): void {
-    const work = this.latency === Infinity ? 0 : this.arrived * this.latency
-    this.demand = work / (now - this.demandStart)
+    const latency = this.latency === Infinity ? 0 : this.latency
+    const span = now - this.demandStart
+    this.demand = (this.arrived * latency) / span
+    this.criticalDemand = (this.arrivedCritical * latency) / span
     this.arrived = 0
+    this.arrivedCritical = 0
     this.demandStart = now
   }
 

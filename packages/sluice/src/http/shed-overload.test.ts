@@ -18,8 +18,19 @@ interface Answer {
   readonly served: boolean
 }
 
+interface World {
+  readonly isShedding?: boolean
+  /** Milliseconds for which another process has the core, about once a second. */
+  readonly stall?: number
+  readonly classes?: readonly string[]
+}
+
 /** A server of one thread under a load of so many times its capacity, turn by turn of its event loop. */
-function overloaded(factor: number, seconds: number, isShedding = true): readonly Answer[] {
+function overloaded(
+  factor: number,
+  seconds: number,
+  { isShedding = true, stall = 0, classes = CLASSES }: World = {},
+): readonly Answer[] {
   const clock = fakeClock()
   let look = (): void => {}
   let endTurn = (): void => {}
@@ -36,7 +47,12 @@ function overloaded(factor: number, seconds: number, isShedding = true): readonl
   let sent = 0
   let next = 0
   let lookAt = 20
+  let stallAt = stall === 0 ? Infinity : 3500
   const handle = ({ priority, sent }: (typeof waiting)[number]): void => {
+    if (clock() >= stallAt) {
+      clock.advance(stall)
+      stallAt = clock() + 500 + 1000 * random.next()
+    }
     const response = Object.assign(new EventEmitter(), { setHeader: () => {}, end: () => {} })
     const headers = { 'x-priority': priority }
     const request: NodeRequest = { url: '/', headers, rawHeaders: [], socket: {} }
@@ -51,7 +67,7 @@ function overloaded(factor: number, seconds: number, isShedding = true): readonl
   while (clock() < seconds * 1000) {
     // The first three seconds the server has half of what it can do, and comes to know itself.
     for (; next <= clock(); sent++) {
-      waiting.push({ priority: CLASSES[(sent * 7) % 10]!, sent: next })
+      waiting.push({ priority: classes[(sent * 7) % classes.length]!, sent: next })
       // At random, as requests of many clients come.
       const wait = WORK * -Math.log(1 - random.next())
       next += wait / (next < 3000 ? 0.5 : factor)
@@ -97,7 +113,22 @@ describe('a server of one thread', () => {
     expect(answers.filter(({ served }) => !served).length / answers.length).toBeLessThan(0.01)
   })
 
+  it.each([20, 60, 200])('serves critical requests although it stood still for %d ms', (stall) => {
+    const { goodput, critical } = figuresOf(overloaded(4, 20, { stall }), 20)
+    expect(critical).toBeGreaterThanOrEqual(0.999)
+    expect(goodput).toBeGreaterThan(0.9 * (1 - stall / 1000) - 0.1)
+  })
+
+  it('sheds critical requests too when they alone are too many', () => {
+    const answers = overloaded(4, 20, { classes: ['critical'] })
+    const { goodput, p99 } = figuresOf(answers, 20)
+    expect(answers.filter(({ served }) => !served).length / answers.length).toBeGreaterThan(0.5)
+    expect(goodput).toBeGreaterThanOrEqual(0.9)
+    // Their cut-off is four times as high.
+    expect(p99).toBeLessThanOrEqual(12)
+  })
+
   it('would let everybody wait without it', () => {
-    expect(figuresOf(overloaded(4, 12, false), 12).p99).toBeGreaterThan(100)
+    expect(figuresOf(overloaded(4, 12, { isShedding: false }), 12).p99).toBeGreaterThan(100)
   })
 })

@@ -166,6 +166,18 @@ describe('shed', () => {
     expect(JSON.parse(response.body)).toMatchObject({ status: 503 })
   })
 
+  it('stands in front of any handler, which does not see what is shed', () => {
+    const { shedder, work } = server()
+    let handled = 0
+    const handler = shedder.inFrontOf(() => handled++)
+    const request: NodeRequest = { url: '/', headers: {}, rawHeaders: [], socket: {} }
+    const responses = Array.from({ length: 6 }, () => new FakeResponse())
+    work(50)
+    for (const response of responses) handler(request, response as unknown as NodeResponse)
+    expect(handled).toBe(4)
+    expect(responses.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200, 503, 503])
+  })
+
   it('lets health checks pass, and what the application names', () => {
     const { send, work } = server()
     work(50)
