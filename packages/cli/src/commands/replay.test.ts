@@ -221,7 +221,7 @@ describe('lines that cannot be read', () => {
       { fault: 'not in the format', count: 1, file: 'standard input', line: 102 },
       { fault: 'cut off', count: 1, file: 'standard input', line: 104 },
       { fault: 'binary', count: 1, file: 'standard input', line: 106 },
-      { fault: 'no such time', count: 1, file: 'standard input', line: 108 },
+      { fault: 'time impossible', count: 1, file: 'standard input', line: 108 },
       { fault: 'too long', count: 1, file: 'standard input', line: 110 },
     ])
   })
@@ -279,7 +279,7 @@ describe('mistakes', () => {
       'none of the first 1 lines can be read as alb (not in the format); they look like --format combined',
     ],
     [
-      'no time',
+      'time missing',
       { format: 'ndjson' },
       '{"when":1,"ip":"a"}',
       'the lines offer when, ip; accepted: --map time=<field>',

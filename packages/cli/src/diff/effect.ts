@@ -28,7 +28,8 @@ export interface Effect {
 /** Compares the first candidate of a replay, the old policy, with the second. */
 export function effectOf<T>(replay: Replay<T>, nameOf: (key: string) => string, most = 10): Effect {
   const [before, after] = replay.candidates
-  if (before === undefined || after === undefined) throw new Error('two candidates are compared')
+  if (before === undefined || after === undefined)
+    throw new Error('effectOf needs a replay with two candidates')
   const touched: Touched[] = []
   let [newlyRefused, freed] = [0, 0]
   for (let client = 0; client < replay.clients.size; client++) {

@@ -29,7 +29,7 @@ export function importExpressRateLimit(text: string, file: string): Imported {
     if (options === undefined || options.has('...')) {
       notes.push({
         line,
-        text: 'only the running program knows these options; translate them by hand',
+        text: 'these options are computed at run time; translate them by hand',
       })
       kept.add(nameOf(callee))
       continue

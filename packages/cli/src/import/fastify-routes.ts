@@ -1,6 +1,6 @@
 // Which routes a limit of @fastify/rate-limit applies to: one route by its config, or those of a plugin with a prefix.
 import type { Note } from './imported.ts'
-import { METHODS, methodsOf, routePath, type Place } from './routes.ts'
+import { METHODS, methodOf, routePath, type Place } from './routes.ts'
 import { literalOf, nameOf, type SourceFile, type SyntaxNode } from './source.ts'
 
 /** The limit of one route. */
@@ -8,7 +8,7 @@ export interface RouteLimit {
   readonly line: number
   /** The value of `config.rateLimit`. */
   readonly options: SyntaxNode
-  /** Undefined if only the running program knows the path. */
+  /** Undefined if the path is computed at run time. */
   readonly place: Place | undefined
 }
 
@@ -58,12 +58,12 @@ function routeOf(call: SyntaxNode, line: number, calls: readonly SyntaxNode[]): 
   if (route === undefined) return undefined
   return {
     line,
-    methods: verb === 'all' ? undefined : methods.flatMap(methodsOf),
+    methods: verb === 'all' ? undefined : [...new Set(methods.map(methodOf))],
     routes: route === 'every' ? undefined : [route],
   }
 }
 
-/** The prefixes of all plugins around a node, joined; undefined if only the running program knows one. */
+/** The prefixes of all plugins around a node, joined; undefined if one is computed at run time. */
 function prefixOf(calls: readonly SyntaxNode[], node: SyntaxNode): string | undefined {
   const prefixes = plugins(calls, node).map((call) => {
     const options = (call['arguments'] as SyntaxNode[])[1]

@@ -5,7 +5,7 @@ import type { CallOption, CallOptions } from './source.ts'
 
 /** What became of one call. */
 export interface TranslatedCall {
-  /** Undefined if only the running program knows the numbers. */
+  /** Undefined if the numbers are computed at run time. */
   readonly rule: Rule | undefined
   /** The options of `rateLimit`, as source code; undefined if the call must be rewritten by hand. */
   readonly code: string | undefined
@@ -229,7 +229,7 @@ export function translateCall(
   else if (rule === undefined)
     notes.push({
       line,
-      text: 'only the running program knows the limit; no rule was written for it',
+      text: 'the limit is computed at run time; no rule was written for it',
     })
   const fileNotes = [...options.values()].flatMap(({ name, line, value }): Note[] => {
     if (name === 'keyGenerator')

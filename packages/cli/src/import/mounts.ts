@@ -1,6 +1,6 @@
 // Where a file mounts the limiters of express-rate-limit: the paths and methods of `use`, of routes and of routers.
 import type { Note } from './imported.ts'
-import { METHODS, methodsOf, routePath, type Place } from './routes.ts'
+import { METHODS, methodOf, routePath, type Place } from './routes.ts'
 import { literalOf, nameOf, type SourceFile, type SyntaxNode } from './source.ts'
 
 /** The places of a limiter that can be said in a condition, and what cannot. */
@@ -10,7 +10,7 @@ export interface Mounts {
   readonly notes: readonly Note[]
 }
 
-/** One path argument: text, or undefined for what only the running program knows. */
+/** One path argument: text, or undefined if it is computed at run time. */
 type PathText = string | undefined
 
 /** Finds mounts in one file. */
@@ -69,7 +69,7 @@ export class MountFinder {
         text: `use: ${this.source.textOf(node)} may be a path; the rule applies to every route: write when`,
       })
     const outer = this.prefixesOf(receiver, line, notes)
-    const methods = isPrefix || verb === 'all' ? undefined : methodsOf(verb)
+    const methods = isPrefix || verb === 'all' ? undefined : [methodOf(verb)]
     const found = outer.flatMap((prefix) =>
       own.map((path) =>
         prefix === undefined || path === undefined

@@ -60,18 +60,19 @@ export function importRateLimiterFlexible(text: string, file: string): Imported 
     if (options === undefined || !isWhole(points) || !isWhole(duration)) {
       notes.push({
         line,
-        text: 'only the running program knows the limit; no rule was written for it',
+        text: 'the limit is computed at run time; no rule was written for it',
       })
       continue
     }
     const prefix = options.get('keyPrefix')?.value
-    const name_ = typeof prefix === 'string' && prefix !== '' ? prefix : `limit-${rules.length + 1}`
+    const ruleName =
+      typeof prefix === 'string' && prefix !== '' ? prefix : `limit-${rules.length + 1}`
     const isEven = options.get('execEvenly')?.value === true
     if (duration.value === 0)
       notes.push({ line, text: 'duration 0 never expires; the rule has a window of 365 days' })
     const window = duration.value === 0 ? '365d' : windowText(duration.value * 1000)
     rules.push({
-      name: name_,
+      name: ruleName,
       by: ['key'],
       limit: {
         quota: points.value,

@@ -47,10 +47,10 @@ export function routePath(path: string, isPrefix: boolean): RoutePath | 'every' 
   return { patterns: [exact, ...rest.patterns], declared: [exact, ...rest.declared] }
 }
 
-/** `GET` routes answer `HEAD` too. */
-export function methodsOf(name: string): readonly string[] {
+/** The method by which Sluice counts a request: `HEAD` counts as `GET`. */
+export function methodOf(name: string): string {
   const method = name.toUpperCase()
-  return method === 'GET' ? ['GET', 'HEAD'] : [method]
+  return method === 'HEAD' ? 'GET' : method
 }
 
 /** The rule with the condition of each place: one rule for all places with the same methods. */

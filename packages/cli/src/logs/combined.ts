@@ -65,9 +65,9 @@ export class CombinedParser implements ByteParser {
     starts[USER] = user
     ends[USER] = hasUser ? Math.max(user, i - 1) : user
     if (i + 28 > end) return 'cut off'
-    if (bytes[i + 27] !== CLOSE) return 'no time'
+    if (bytes[i + 27] !== CLOSE) return 'time missing'
     this.at = this.stamp.read(bytes, i + 1)
-    if (Number.isNaN(this.at)) return 'no such time'
+    if (Number.isNaN(this.at)) return 'time impossible'
     i += 29
     if (i >= end || bytes[i] !== QUOTE) return i >= end ? 'cut off' : 'not in the format'
     const request = i + 1

@@ -38,9 +38,9 @@ export class FieldParser implements LogParser {
     if (typeof record === 'string') return record
     this.record = record
     const time = this.raw('time')
-    if (time === undefined) return 'no time'
+    if (time === undefined) return 'time missing'
     this.at = instantOf(time)
-    if (Number.isNaN(this.at)) return 'no such time'
+    if (Number.isNaN(this.at)) return 'time impossible'
     const status = Number(this.raw('status'))
     this.status = status >= 100 && status < 1000 ? Math.trunc(status) : 0
     this.duration = this.splitter.duration?.(record) ?? Number.NaN

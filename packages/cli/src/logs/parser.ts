@@ -22,8 +22,8 @@ export type Fault =
   | 'too long'
   | 'cut off'
   | 'not in the format'
-  | 'no time'
-  | 'no such time'
+  | 'time missing'
+  | 'time impossible'
 
 /** Reads lines of one format. The members hold what the last line said, until the next one is read. */
 export interface LogParser {
@@ -49,7 +49,7 @@ export interface ByteParser extends LogParser {
   /** Where the value of the last {@link locate} begins and ends in the line's bytes. */
   readonly from: number
   readonly to: number
-  /** Finds an attribute's bytes; false when the line has none, or when its value is not its bytes. */
+  /** Finds an attribute's bytes; false when there are none, or when the value differs from them, as an escaped string does. */
   locate(attribute: string): boolean
 }
 

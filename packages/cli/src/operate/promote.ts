@@ -1,4 +1,4 @@
-// `sluice promote`: puts the limit on trial in the place of the rule's own, or enforces a shadow rule, in the file.
+// `sluice promote`: replaces the rule's limit with its candidate, or enforces a shadow rule, in the file.
 import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { PromotionError, promoteRule, reviewText } from '@sluice/server'
 import { Mistake } from '../terminal/mistake.ts'

@@ -62,7 +62,7 @@ export function caveatsOf<T>(
   if (throttled > 0)
     say(
       'refused-before',
-      `${countOf(throttled, 'line')} (${percent(throttled / requests)}) were refused with 429 when they were recorded. They count as demand here, but clients that were refused send less: the real demand is higher.`,
+      `${countOf(throttled, 'line')} (${percent(throttled / requests)}) were refused with 429 when they were recorded. They count as demand here, but clients that were refused may have sent less, so the real demand may be higher.`,
     )
   if (fractional === 0)
     say(
@@ -158,7 +158,7 @@ function busiest<T>(
   if (replay.clients.size < 10 || share < 0.2) return
   say(
     'one-client',
-    `One client, ${show(most)}, makes ${percent(share)} of all requests: shares of requests say mostly what happens to it.`,
+    `One client, ${show(most)}, makes ${percent(share)} of all requests: percentages of requests mostly describe this one client.`,
   )
 }
 

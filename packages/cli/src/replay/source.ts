@@ -149,7 +149,7 @@ export class Source<T> {
     const { mapping } = this.options
     const [fault = 'not in the format'] = [...faults].toSorted(([, a], [, b]) => b - a)[0] ?? []
     const other = formatOf(texts, mapping)
-    const isTime = fault === 'no time' || fault === 'no such time'
+    const isTime = fault === 'time missing' || fault === 'time impossible'
     const hint = isTime
       ? `the lines offer ${this.parser!.fields().join(', ')}; accepted: --map time=<field>`
       : other !== undefined && other !== format
@@ -166,7 +166,7 @@ export class Source<T> {
   ): Fault | undefined {
     const fault = parser.read(bytes, start, end)
     if (fault !== undefined) {
-      const isBinary = fault !== 'no such time' && holdsControl(bytes, start, end)
+      const isBinary = fault !== 'time impossible' && holdsControl(bytes, start, end)
       this.options.onFault(isBinary ? 'binary' : fault, this.name, this.lines)
       return fault
     }

@@ -5,7 +5,7 @@ import type { WebhookConfig } from '../config/config.ts'
 import type { Log } from '../log/log.ts'
 import type { MetricRegistry } from '../metrics/registry.ts'
 
-/** Events that wait for one webhook at most; further ones are dropped and counted. */
+/** Most events of one webhook that are queued, in flight or awaiting a retry; further ones are dropped and counted. */
 const MAX_QUEUE = 1000
 /** Requests to one webhook at once. */
 const MAX_AT_ONCE = 4
@@ -81,7 +81,7 @@ export class Webhooks {
     for (const sender of this.senders) sender.add(id, type, body, this.tools.now())
   }
 
-  /** Ends what is under way; what waits is lost. */
+  /** Aborts requests in flight; queued events are lost. */
   close(): void {
     for (const sender of this.senders) sender.close()
   }
@@ -190,7 +190,7 @@ class Sender {
 
   private giveUp({ id, attempts }: Delivery, { reason }: Failure): void {
     this.note('failed')
-    // Once until a delivery succeeds: the metric counts the rest.
+    // Logged once until a delivery succeeds; the metric counts every failure.
     if (this.isFailing) return
     this.isFailing = true
     const host = hostOf(this.config.url)
@@ -207,7 +207,7 @@ interface Failure {
   readonly isFinal: boolean
 }
 
-/** Whether the receiver has refused for good: only a timeout, a rate limit and its own failures may pass. */
+/** Whether a retry is useless. 408, 425, 429 and 5xx may go away; every other status is final, redirects too. */
 function isFinal(status: number): boolean {
   return status < 500 && status !== 408 && status !== 425 && status !== 429
 }

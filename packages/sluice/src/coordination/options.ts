@@ -23,7 +23,8 @@ export interface CoordinationEvent {
   readonly key: string
   /**
    * `demand`: it became hot or idle. `near-limit`: the store has nothing to lease, or the total is near the limit.
-   * `lost`: the store forgot the lease. `below-one`: the share is 1 unit instead, so the fleet may admit more.
+   * `lost`: the store forgot the lease. `below-one`: the share of this process would be
+   * under 1 unit and was raised to 1, so the fleet may admit more than the limit.
    */
   readonly reason: 'demand' | 'near-limit' | 'lost' | 'below-one'
 }
@@ -42,11 +43,11 @@ export interface LeaseOptions {
    * failover nothing is leased for that long. All processes on one store must use the same. Default 2000.
    */
   readonly life?: Millis
-  /** Counts with leases at most; any others cost a round trip per request. Default 65,536. */
+  /** Most counts that are leased at once; others cost a round trip per request. Default 65,536. */
   readonly maxCounts?: number
   /** Receives each switch of a count between leases and round trips. */
   readonly onEvent?: (event: CoordinationEvent) => void
-  /** Is added to with each exchange, for metrics. */
+  /** Updated on each exchange, for metrics. */
   readonly stats?: LeaseStats
 }
 
@@ -60,15 +61,15 @@ export interface LeaseOptions {
  */
 export interface SyncOptions {
   /**
-   * Milliseconds within which every process has seen what the others took. Should be several round trips: a process whose
-   * totals are older than half of it asks the store. Default 100.
+   * Milliseconds within which every process has seen what the others took. Make it several times the round-trip time: a
+   * process whose totals are older than half the interval asks the store. Default 100.
    */
   readonly interval?: Millis
-  /** Counts at most; any others cost a round trip per request. Default 65,536. */
+  /** Most counts that are synced at once; others cost a round trip per request. Default 65,536. */
   readonly maxCounts?: number
   /** Receives each switch of a count between this process and round trips. */
   readonly onEvent?: (event: CoordinationEvent) => void
-  /** Is added to with each sync, for metrics. */
+  /** Updated on each sync, for metrics. */
   readonly stats?: LeaseStats
   /** Whether the store keeps its counts in several places, such as a cluster. Default false. */
   readonly isSharded?: boolean

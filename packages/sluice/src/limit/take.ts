@@ -1,4 +1,4 @@
-// The one decision: let time pass, see whether the cost fits, spend it. Every store decides by this.
+// One take in TypeScript: let time pass, see whether the cost fits, spend it. (The Redis script does the same in Lua.)
 import type { Limit } from './limit.ts'
 import type { Source, Verdict } from './verdict.ts'
 import type { Millis } from '../time/clock.ts'

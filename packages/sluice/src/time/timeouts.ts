@@ -1,4 +1,4 @@
-// One timer for all calls on their way, since they all wait equally long.
+// One timer for all pending calls, since all of them have the same timeout.
 import type { Clock, Millis } from './clock.ts'
 import { systemTimers, type Timers } from './timers.ts'
 
@@ -13,8 +13,8 @@ export interface Expiring<T> {
  * Tells when an item's deadline has passed. Items come in the order of their deadlines. The timer keeps the
  * process alive, but no longer than its pending calls.
  *
- * The timer outlives the items where it can let the process end: starting and stopping one for each call costs more than
- * the rest of a call that is alone. It may then fire early, and is started again for what is left.
+ * Where the runtime can unref a timer, it stays after the last item: starting and stopping one for each call costs more
+ * than the rest of a call that is alone. It may then fire early, and is started again for what is left.
  *
  * The line is made of the items themselves. A Set leaves tables behind that keep calls long answered from
  * being collected: measured, it made a check several times as expensive.
@@ -28,8 +28,8 @@ export class Timeouts<T extends Expiring<T>> {
   private timer: unknown
   /** The timer does not keep the process alive. */
   private isReleased = false
-  /** The timer has fired, and the turn that it gives to answers is not over: who comes now is looked at then. */
-  private isTurn = false
+  /** The timer has fired; answers already in the socket get one more turn. Items added meanwhile are checked when it ends. */
+  private isLastTurn = false
 
   constructor(clock: Clock, expire: (item: T) => void, timers: Timers = systemTimers) {
     this.clock = clock
@@ -42,7 +42,7 @@ export class Timeouts<T extends Expiring<T>> {
     if (this.last === null) this.first = item
     else this.last.after = item
     this.last = item
-    if (this.isTurn) return
+    if (this.isLastTurn) return
     if (this.timer === undefined)
       this.timer = this.timers.start(this.tick, Math.max(0, item.deadline - this.clock()))
     else if (this.isReleased) {
@@ -71,10 +71,10 @@ export class Timeouts<T extends Expiring<T>> {
     this.timer = undefined
     this.isReleased = false
     if (this.first === null) return
-    this.isTurn = true
+    this.isLastTurn = true
     // The event loop may have been blocked past the deadline with the answer in the socket: it gets one turn.
     this.timers.afterTurn(() => {
-      this.isTurn = false
+      this.isLastTurn = false
       const now = this.clock()
       while (this.first !== null && this.first.deadline <= now) {
         const item = this.first
