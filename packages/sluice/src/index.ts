@@ -98,6 +98,7 @@ export {
   type PolicyOption,
 } from './limiter/create-limiter.ts'
 export type { LimiterControls, LiveControl } from './limiter/controls.ts'
+export type { LimiterWarning } from './limiter/skipped-rules.ts'
 export { matchPolicy, type PolicyMatcher } from './limiter/match-policy.ts'
 export type { ResilienceOptions } from './resilience/options.ts'
 export type { ResilienceEvent } from './resilience/events.ts'

@@ -19,10 +19,12 @@ export function limiterMaker(surroundings: DecisionSurroundings): MakeLimiter {
       ...(isTimed && { isTimed }),
       ...(identify && { identify }),
     }
+    // The service logs skipped rules itself, from its metrics.
+    const limiting = { ...around, onWarning: () => {} }
     if (!policy.rules.some(({ hold }) => hold !== undefined))
-      return createLimiter({ policy, store, ...around })
+      return createLimiter({ policy, store, ...limiting })
     const holding = keepingHolds(store)
-    const limiter = createLimiter({ policy, store: holding, ...around })
+    const limiter = createLimiter({ policy, store: holding, ...limiting })
     const budget = createBudget({
       policy,
       store: holding,

@@ -29,7 +29,7 @@ import { RequestGuard } from './request-guard.ts'
  * }
  * ```
  */
-export type RateLimitOptions<Q, S = unknown> = Omit<LimiterSettings, 'onDecision'> &
+export type RateLimitOptions<Q, S = unknown> = Omit<LimiterSettings, 'onDecision' | 'onWarning'> &
   (LimitOption | PolicyOption) &
   HttpOptions<Q, S>
 
@@ -55,7 +55,9 @@ export function createRequestGuard<Q extends object, S>(
   const { http, limiter } = splitOptions(first)
   const merged = { ...http, ...options }
   checkHttpOptions(merged)
-  return new RequestGuard(createLimiter(limiter as LimiterOptions), adapter, merged)
+  const { onWarning } = merged as HttpOptions<Q, S>
+  const settings = { ...limiter, ...(onWarning !== undefined && { onWarning }) } as LimiterOptions
+  return new RequestGuard(createLimiter(settings), adapter, merged)
 }
 
 function isLimiter(value: object): value is AnyLimiter {

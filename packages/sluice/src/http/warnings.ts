@@ -23,6 +23,7 @@ export type HttpWarningCode =
   | 'address-prefix'
   | 'route-undeclared'
   | 'control-unmet'
+  | 'rule-skipped'
   | 'route-unknown'
   | 'mount-unknown'
   | 'request-refused'

@@ -24,6 +24,7 @@ import { policyLimiter } from './fast-limiter.ts'
 import type { Limiter, SyncLimiter } from './limiter.ts'
 import { readByBlocked, rememberPolicy } from './policy-behind.ts'
 import type { PolicyLimiter } from './policy-limiter.ts'
+import type { LimiterWarning } from './skipped-rules.ts'
 import type { TypedLimiter, TypedSyncLimiter } from './typed-limiter.ts'
 
 /**
@@ -51,6 +52,8 @@ export interface LimiterSettings<S extends Store = Store> {
   readonly blocked?: DecideOptions['blocked']
   /** Which attributes `blocked` reads now, which adapters then read too; another set after a change. Default: all of them. */
   readonly blockedBy?: DecideOptions['blockedBy']
+  /** Receives mistakes that show only while the limiter runs, each once. Default: the console. */
+  readonly onWarning?: (warning: LimiterWarning) => void
 }
 
 /**
@@ -129,6 +132,7 @@ const OPTIONS = [
   'identify',
   'blocked',
   'blockedBy',
+  'onWarning',
 ]
 
 /**
@@ -161,6 +165,7 @@ export function createLimiter<S extends Store = SyncStore, P extends PolicyInCod
     policy,
     hashKeys,
     isBareLimit: options.limit !== undefined,
+    onWarning: options.onWarning,
     deciding: { store, blocked, onDecision, isTimed, identify },
     release,
   })
@@ -261,7 +266,14 @@ function checkOptions(options: LimiterOptions): void {
   }
   if (hashKeys !== undefined && typeof hashKeys !== 'boolean')
     wrong(`hashKeys is ${show(hashKeys)}; accepted: true or false`)
-  for (const name of ['onDecision', 'isTimed', 'identify', 'blocked', 'blockedBy'] as const) {
+  for (const name of [
+    'onDecision',
+    'isTimed',
+    'identify',
+    'blocked',
+    'blockedBy',
+    'onWarning',
+  ] as const) {
     const value: unknown = options[name]
     if (value !== undefined && typeof value !== 'function')
       wrong(`${name} is ${show(value)}; accepted: a function`)

@@ -23,6 +23,7 @@ import type { Millis } from '../time/clock.ts'
 import type { PaidPools } from './limiter.ts'
 import type { LiveCondition } from './policy-behind.ts'
 import { describeRules } from './describe-rules.ts'
+import { SkippedRules, type LimiterWarning } from './skipped-rules.ts'
 import { isBareRule, matchRules, requireCost, toCheck } from './match-rules.ts'
 
 const NONE: readonly never[] = []
@@ -36,6 +37,8 @@ export interface PolicyLimiterOptions {
   /** Whether it was made from a limit instead of a policy. */
   readonly isBareLimit: boolean
   readonly deciding: DecideOptions
+  /** Receives mistakes that show while the limiter runs. Default: the console. */
+  readonly onWarning?: ((warning: LimiterWarning) => void) | undefined
   /** Releases what the limiter itself holds. */
   readonly release: () => MaybePromise<void>
 }
@@ -53,6 +56,8 @@ export class PolicyLimiter implements LimiterControls {
   /** The only rule, when a request is nothing but a key. */
   private only: CompiledRule | null
   private isClosed = false
+  /** Looks for rules that never apply; null when there is nothing more to find. */
+  private skippedRules: SkippedRules | null
 
   constructor(options: PolicyLimiterOptions) {
     const { rules, hashKeys, isBareLimit, deciding, release } = options
@@ -63,6 +68,8 @@ export class PolicyLimiter implements LimiterControls {
     this.hashKeys = hashKeys
     this.release = release
     this.only = onlyRule(options)
+    const names = rules.map(({ rule }) => rule.name)
+    this.skippedRules = new SkippedRules(options.policy.name, names, options.onWarning)
   }
 
   check(attributes: Attributes | string, cost = 1): MaybePromise<Decision> {
@@ -171,7 +178,9 @@ export class PolicyLimiter implements LimiterControls {
     if (cost !== 1) requireCost('cost', cost)
     this.controls?.refresh()
     const parsed = parseAttributes(attributes, this.accepted)
-    return matchRules(this.rules, parsed, cost, this.hashKeys)
+    const matched = matchRules(this.rules, parsed, cost, this.hashKeys)
+    if (this.skippedRules?.note(matched) === false) this.skippedRules = null
+    return matched
   }
 }
 
