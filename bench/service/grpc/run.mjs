@@ -1,4 +1,4 @@
-// Measures the rate limit service against bare echoes with the same messages: h2load, one core each, interleaved.
+// Measures the rate limit service against bare echoes with the same messages, one core each, interleaved.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -6,19 +6,21 @@ import { readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { measureInChild } from '../../lib/child.mjs'
 import { pinToSecondCore } from '../../lib/cores.mjs'
 import { machine } from '../../lib/machine.mjs'
 import { interleaved } from '../../lib/rounds.mjs'
 import { median, pairedRatio } from '../../lib/statistics.mjs'
-import { figure, markdownTable } from '../../lib/table.mjs'
-import { PATH, requestFrame } from './messages.mjs'
+import { figure, markdownTable, withSpread } from '../../lib/table.mjs'
+import { requestFrame } from './messages.mjs'
 
 const CONTENDERS = ['grpc-js echo', 'node:http2 echo', 'sluice']
-const FLOOR = 'grpc-js echo'
+const PEER = 'grpc-js echo'
+const FLOOR = 'node:http2 echo'
 /** Ticks of /proc in a second. */
 const TICKS = 100
 
-/** @typedef {{ contender: string, descriptors: number, perSecond: number, cpu: number, p50: string, p99: string }} Measured */
+/** @typedef {{ contender: string, descriptors: number, perSecond: number, cpu: number, p50: number, p99: number }} Measured waits in milliseconds */
 
 /**
  * Measures every contender with requests of 1 and of 64 descriptors.
@@ -66,19 +68,10 @@ async function startServer(name, core) {
 
 /** 4 connections with 32 calls each. @param {number} port @param {string} body @param {number} seconds */
 async function load(port, body, seconds) {
-  const headers = ['content-type: application/grpc', 'te: trailers'].flatMap((text) => ['-H', text])
-  const url = `http://127.0.0.1:${port}${PATH}`
-  const args = ['-D', `${seconds}`, '-c', '4', '-m', '32', '-d', body, ...headers, url]
-  const child = spawn('h2load', args, { stdio: ['ignore', 'pipe', 'inherit'] })
-  let output = ''
-  child.stdout.setEncoding('utf8').on('data', (text) => (output += text))
-  await once(child, 'close')
-  const done = /requests: (\d+) total.* (\d+) succeeded, (\d+) failed/.exec(output)
-  if (!done || done[3] !== '0') throw new Error(`h2load: ${output}`)
-  const requests = Number(done[2])
-  const [, p50 = '-'] = /time for request:\s+\S+\s+\S+\s+(\S+)/.exec(output) ?? []
-  const [, p99 = '-'] = /time for request:\s+\S+\s+(\S+)/.exec(output) ?? []
-  return { requests, perSecond: requests / seconds, p50, p99 }
+  const module = new URL('./load.mjs', import.meta.url)
+  /** @type {import('./load.mjs').Driven} */
+  const driven = await measureInChild(module, { port, body, seconds }, { flags: [] })
+  return { ...driven, perSecond: driven.requests / driven.seconds }
 }
 
 /** CPU time of a process, all threads. @param {number} pid */
@@ -87,51 +80,42 @@ function cpuSeconds(pid) {
   return (Number(fields[11]) + Number(fields[12])) / TICKS
 }
 
-/** The results as a table, with ratios to the echo of grpc-js. @param {Measured[]} results */
+/** The results as a table, with ratios to both echoes. @param {Measured[]} results */
 export function grpcTable(results) {
-  const rows = [1, 64].flatMap((descriptors) =>
-    CONTENDERS.map((contender) => {
-      const of = (/** @type {string} */ name) =>
-        results.filter((one) => one.contender === name && one.descriptors === descriptors)
-      const speeds = of(contender).map(({ perSecond }) => perSecond)
-      const cpus = of(contender).map(({ cpu }) => cpu)
-      const floor = of(FLOOR)
+  const rows = [1, 64].flatMap((descriptors) => {
+    const of = (/** @type {string} */ name, /** @type {'perSecond' | 'cpu'} */ figure) =>
+      results
+        .filter((one) => one.contender === name && one.descriptors === descriptors)
+        .map((one) => one[figure])
+    return CONTENDERS.map((contender) => {
+      const cpus = of(contender, 'cpu')
+      const perSecond = of(contender, 'perSecond')
       return [
         `${descriptors}`,
         contender,
-        figure(median(speeds)),
-        figure(median(speeds) * descriptors),
-        figure(median(cpus)),
-        figure(
-          pairedRatio(
-            speeds,
-            floor.map(({ perSecond }) => perSecond),
-          ),
-        ),
-        figure(
-          pairedRatio(
-            cpus,
-            floor.map(({ cpu }) => cpu),
-          ),
-        ),
+        figure(median(perSecond)),
+        figure(median(perSecond) * descriptors),
+        withSpread(cpus),
+        figure(pairedRatio(cpus, of(FLOOR, 'cpu'))),
+        figure(pairedRatio(cpus, of(PEER, 'cpu'))),
       ]
-    }),
-  )
+    })
+  })
   const head = [
     'descriptors',
     'contender',
     'calls/s',
     'decisions/s',
     'CPU µs/call',
-    '× speed',
-    '× CPU',
+    '× CPU of node:http2',
+    '× CPU of grpc-js',
   ]
   return markdownTable(head, rows)
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   const quick = process.argv.includes('--quick')
-  const results = await measureGrpc(quick ? { rounds: 2, seconds: 1 } : {})
+  const results = await measureGrpc(quick ? { rounds: 4, seconds: 1 } : {})
   console.log(JSON.stringify(machine()))
   console.log(grpcTable(results))
 }
