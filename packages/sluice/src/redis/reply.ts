@@ -4,7 +4,7 @@ import { LazyVerdict } from '../limit/take.ts'
 import type { Verdict } from '../limit/verdict.ts'
 import type { Check } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
-import type { SettleCheck, Shape } from './shape.ts'
+import { isUnitPart, type SettleCheck, type Shape } from './shape.ts'
 import type { HeldNumbers } from '../stores/holds/held-count.ts'
 import {
   HeldLogVerdict,
@@ -130,8 +130,13 @@ function logVerdict({ limit, cost }: Check, reply: Reply): Verdict {
   }
 }
 
-function heldVerdict({ limit, cost, hold, partial }: Check, reply: Reply): Verdict {
-  const answer = numberFrom(reply)
+function heldVerdict(check: Check, reply: Reply): Verdict {
+  const { limit, cost, hold, partial } = check
+  let answer = numberFrom(reply)
+  if (isUnitPart(check)) {
+    if (answer >= 0) return unitVerdict(check, answer, reply.now)
+    answer = numberFrom(reply)
+  }
   const numbers = readNumbers(limit, reply)
   const instants = algorithmOf(limit).words === 0 ? readInstants(reply) : undefined
   const held = hold?.fair === true || partial === true ? numberFrom(reply) : undefined
@@ -139,6 +144,13 @@ function heldVerdict({ limit, cost, hold, partial }: Check, reply: Reply): Verdi
   return instants === undefined
     ? new HeldVerdict(limit, numbers, cost, reply.now, allowed, 'store', held)
     : new HeldLogVerdict(instants, limit, numbers, cost, reply.now, allowed, 'store', held)
+}
+
+/** One unit was taken, nothing is out, and this much is used now. */
+function unitVerdict({ limit }: Check, used: number, now: Millis): Verdict {
+  const state = { at: now, used, before: 0 }
+  const numbers = { state, out: 0, leased: 0, nextEnd: 0, lastEnd: 0 }
+  return new HeldVerdict(limit, numbers, 1, now, true, 'store', 1)
 }
 
 function readInstants(reply: Reply): LogInstants {

@@ -93,10 +93,15 @@ export function shapeOf(operation: Operation, checks: readonly Check[], now: Mil
   }
 }
 
+/** Whether a check takes one unit if there is room for it, on a count with leases: what most requests for the store are. */
+export function isUnitPart({ cost, hold, partial, booked }: Check): boolean {
+  return partial === true && cost === 1 && hold === undefined && booked !== true
+}
+
 /** Adds what only this request says of its holds. */
 export function addHoldArgs(args: string[], checks: readonly (Check | SettleCheck)[]): void {
   for (const check of checks) {
-    if (check.holds !== true) continue
+    if (check.holds !== true || isUnitPart(check)) continue
     if ('settlement' in check) args.push(check.settlement.id, String(check.settlement.spent))
     else args.push(check.hold?.id ?? '', String(check.cost))
   }
@@ -158,6 +163,7 @@ function isAlike(
 /** The same for parts, of which there are many: they never have the other fields. */
 function isAlikePart(a: TracedCheck, b: TracedCheck): boolean {
   return (
+    (a.cost === 1) === (b.cost === 1) &&
     a.leaseLife === b.leaseLife &&
     a.slowestQuota === b.slowestQuota &&
     a.booked === b.booked &&
@@ -200,7 +206,8 @@ function argsOf(
   } else if (check.holds === true) {
     const { life = 0, onEnd, late = 0, fair } = check.hold ?? {}
     const whole = onEnd !== 'spent' ? '0' : fair === true ? '2' : '1'
-    const atEnd = check.partial === true ? (check.booked === true ? '4' : '3') : whole
+    const part = isUnitPart(check) ? '5' : check.booked === true ? '4' : '3'
+    const atEnd = check.partial === true ? part : whole
     args.push(String(life), atEnd, String(late), String(check.leaseLife ?? ''))
   } else if (lastState !== undefined && (operation === 'take' || operation === 'peek'))
     // A refund of such a take only leaves a trace.

@@ -192,7 +192,12 @@ describe('leases on Redis', () => {
         const checks: Check[] = [
           { ...place, cost: random.whole(0, 3) },
           { ...place, cost: random.whole(1, 60), shadow: true, hold },
-          { ...place, cost: random.whole(1, 60), shadow: true, partial: true },
+          {
+            ...place,
+            cost: random.chance(0.5) ? 1 : random.whole(1, 60),
+            shadow: true,
+            partial: true,
+          },
           { ...place, cost: random.whole(0, 9), shadow: true, partial: true, booked: true },
         ]
         const expected = memory.exchange(settlements, checks)

@@ -156,7 +156,8 @@ function leaseExchangeOn(
     : ({ onEnd: 'spent', fair: true } as const)
   const hold = { id, life, late, ...kind }
   const lease = { ...place, cost: random.whole(1, 12), shadow: true, hold }
-  const part = { ...place, cost: random.whole(1, 6), shadow: true, partial: true }
+  const cost = random.chance(0.5) ? 1 : random.whole(1, 6)
+  const part = { ...place, cost, shadow: true, partial: true }
   const whole = { ...place, cost: random.whole(0, 6), shadow: random.chance(0.2) }
   return [[], random.pick([[lease], [part], [part, lease], [whole]])]
 }

@@ -306,6 +306,7 @@ function holds.take_part(check, view, now, put)
   if check.cost > 0 then view = holds.charge(check, view, true) end
   if check.cost > 0 or view.is_set_back then err = holds.keep(check, view, now) end
   if err then return err end
+  if check.is_unit then put(-1) end
   put(units > 0 and 1 or 0)
   check.units = units
   holds.show(check, view, now, put)

@@ -18,21 +18,22 @@
 --       dropped the count. With flag 4, what refund and reset leave is kept as a trace, so that no process takes the
 --       count for dropped.
 --       With flag 8, there follow for a take the life of a hold, what its end does (0 free, 1 spent, 2 spent and a fair
---       part; without a hold 3: as much is spent as there is room for, 4: all is spent), how long it is found after, and
---       the life of leases; to settle: life or '', keep, debt, and ''.
+--       part; without a hold 3: as much is spent as there is room for, 4: all is spent, 5: one unit is spent if there is
+--       room), how long it is found after, and the life of leases; to settle: life or '', keep, debt, and ''.
 --       With flag 32, there follow four edges of calendar periods around the caller's time.
 --       With flag 64, there follow the length of the first lock, the factor from one to the next, the longest. Such a
 --       check stands behind one whose refusals it counts.
 --       With flag 128, there follows the largest number of stamps.
 --       A check with flag 256 belongs to the one in front of it: of such a group the first that fits is charged.
 --       With flag 512, there follow the id of the refund and for how long it is known.
---       then for each request, for each of its checks with flag 8: the id of the hold or '', and the cost; to settle
---       what was spent
+--       then for each request, for each of its checks with flag 8 but those of one unit: the id of the hold or '', and the
+--       cost; to settle what was spent
 --       then, in a cluster, for requests on leased counts: the key that tells whether this server may lease in this slot
 -- Output: flat integers and strings. First the server's time; negative, and alone, when the call came too late
 --       and did nothing. Then for each take or peek, check by check: the answer (0 refused, 1 taken, 2 would be
 --       allowed), now - at, used, and for an algorithm of three words before; for an algorithm of no words: the
---       answer, used, full at, free at, available at; for a check with flag 8 the answer and what holds.lua shows.
+--       answer, used, full at, free at, available at; for a check with flag 8 the answer and what holds.lua shows. For one
+--       unit that was taken where nothing is out, used alone; else -1 stands in front.
 --       For each settlement what holds.lua shows.
 --       Nothing for refund and reset. For a request that failed: one string instead, the server's error.
 --
@@ -101,6 +102,7 @@ end
 -- `answer` is REFUSED, TAKEN, or LOOKED_AT when the cost would fit but was not taken.
 local function show(check, view, answer)
   local algorithm = check.algorithm
+  if check.is_unit then put(-1) end
   put(answer)
   if view.held then return held.show(check, view, now, put) end
   if view.log then
@@ -383,6 +385,7 @@ for s = 1, tonumber(ARGV[3]) do
         shape.lease_life = shape[i].lease_life or shape.lease_life
         if shape[i].on_end == 2 then shape[i].on_end, shape[i].is_part = 1, true end
         if shape[i].on_end >= 3 then shape[i].is_part, shape[i].is_booked = true, shape[i].on_end == 4 end
+        if shape[i].on_end == 5 then shape[i].is_unit = true end
       end
       arg = arg + 4
     elseif traces and shape.operation >= REFUND then
@@ -422,7 +425,9 @@ if request > 1 then arg = rest_of_arguments end
 local function read_holds(shape)
   for i = 1, #shape do
     local check = shape[i]
-    if check.holds then
+    if check.is_unit then
+      check.id, check.cost, check.units, check.asked = '', 1, nil, nil
+    elseif check.holds then
       check.id = ARGV[arg]
       if shape.operation > RESET then
         check.spent = tonumber(ARGV[arg + 1])

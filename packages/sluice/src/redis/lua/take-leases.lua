@@ -7,7 +7,7 @@
 
 if ARGV[4] == '2' then
   local pcall = redis.pcall
-  local SPENT, WHOLE, LEASED, CROWD, CROWD_INTERVAL, MAX_FIELDS = 1, 0, 2, 64, 50, 1000
+  local SPENT, WHOLE, LEASED, UNIT, CROWD, CROWD_INTERVAL, MAX_FIELDS = 1, 0, 2, 5, 64, 50, 1000
   local shapes = {}
   for s = 1, tonumber(ARGV[3]) do
     local checks = tonumber(ARGV[arg + 1])
@@ -30,6 +30,12 @@ if ARGV[4] == '2' then
       shape.lease_life = tonumber(ARGV[arg + 11]) or shape.lease_life
       arg = arg + 12
     end
+    -- The arguments of a request.
+    shape.width = 2 * checks
+    for i = 1, checks do
+      if shape[i].last == UNIT and not shape.settles then shape[i].is_unit, shape.width = true, shape.width - 2 end
+    end
+    shape.is_unit = shape.width == 0
     shapes[s] = shape
   end
 
@@ -249,6 +255,10 @@ if ARGV[4] == '2' then
       spend(units, now)
       is_changed = true
     end
+    if check.is_unit then
+      size = size + 1
+      out[size] = -1
+    end
     size = size + 1
     out[size] = (units > 0 or cost == 0) and 1 or 0
     show()
@@ -285,9 +295,72 @@ if ARGV[4] == '2' then
     show()
   end
 
+  -- Takes one unit of a count of which nothing is leased: what most requests are. Returns false if it is another one.
+  local function take_unit(name, check)
+    local raw = pcall('HGET', name, '')
+    local since, level, keeps = now, 0, 0
+    if raw then
+      if type(raw) == 'table' or #raw ~= 64 then return false end
+      local holds, leases, soonest, latest, purge
+      since, level, holds, leases, soonest, latest, purge, keeps = unpack('<dddddddd', raw)
+      if not (holds == 0 and leases == 0 and soonest == 0 and latest == 0 and purge == 0 and since >= 0 and since <= now
+        and since % 1 + level % 1 + keeps % 1 == 0 and level >= 0 and level <= check.most
+        and keeps >= 0 and keeps <= 9007199254740991) then
+        return false
+      end
+      level = level - (now - since) * check.quota
+      if level < 0 then level = 0 end
+    end
+    level = level + check.window
+    if level > check.full then return false end
+    local expires = now + ceil_div(level, check.slowest)
+    local is_later = expires > keeps or not raw
+    if expires > keeps then keeps = ceil_div(expires, KEPT_STEP) * KEPT_STEP end
+    local reply = pcall('HSET', name, '', pack('<dddddddd', now, level, 0, 0, 0, 0, 0, keeps))
+    if type(reply) ~= 'table' and is_later then reply = pcall('PEXPIRE', name, keeps - now + SPARE) end
+    size = size + 1
+    out[size] = type(reply) == 'table' and reply.err or level
+    return true
+  end
+
   local function is_of_run(name, check)
     return name == key and check.quota == limit.quota and check.window == limit.window
       and check.burst == limit.burst and check.slowest == limit.slowest
+  end
+
+  -- Decides a request in a run. Returns false if the rest of the script has to.
+  local function decide(shape, checks, name)
+    local is_ours = true
+    if not (key and is_of_run(name, shape[1])) then
+      close()
+      is_ours = open(name, shape[1].is_unit and '' or ARGV[arg], shape[1])
+    end
+    local a = arg
+    for i = 1, checks do
+      if not shape[i].is_unit then
+        local id = ARGV[a]
+        is_ours = is_ours and find(id) and (id ~= '' or not shape.settles)
+        if is_ours and shape.settles and known[id] and tonumber(ARGV[a + 1]) > known[id][1] then is_ours = false end
+        a = a + 2
+      end
+    end
+    if not is_ours then
+      -- A sweep that was not finished is left to the rest.
+      if requests == 0 then is_changed = false end
+      return false
+    end
+    requests, a = requests + 1, arg
+    for i = 1, checks do
+      if shape[i].is_unit then
+        take(shape[i], '', 1)
+      elseif shape.settles then
+        settle(shape[i], ARGV[a], tonumber(ARGV[a + 1]))
+      else
+        take(shape[i], ARGV[a], tonumber(ARGV[a + 1]))
+      end
+      if not shape[i].is_unit then a = a + 2 end
+    end
+    return true
   end
 
   local total = #numbers
@@ -299,30 +372,15 @@ if ARGV[4] == '2' then
       key, size = nil, size + 1
       out[size] = 'LEARNING leases may have been lost'
     else
-      local is_ours = true
-      if not (key and is_of_run(name, shape[1])) then
-        if key then close() end
-        is_ours = open(name, ARGV[arg], shape[1])
+      if name ~= key then
+        close()
+        key = nil
       end
-      for i = 1, checks do
-        local id = ARGV[arg + 2 * i - 2]
-        is_ours = is_ours and find(id) and (id ~= '' or not shape.settles)
-        if is_ours and shape.settles and known[id] and tonumber(ARGV[arg + 2 * i - 1]) > known[id][1] then
-          is_ours = false
-        end
-      end
-      if not is_ours then
-        -- A sweep that was not finished is left to the rest.
-        if requests == 0 then is_changed = false end
-        break
-      end
-      requests = requests + 1
-      for i = 1, checks do
-        local id, units = ARGV[arg + 2 * i - 2], tonumber(ARGV[arg + 2 * i - 1])
-        if shape.settles then settle(shape[i], id, units) else take(shape[i], id, units) end
+      if not (shape.is_unit and checks == 1 and not key and take_unit(name, shape[1])) then
+        if not decide(shape, checks, name) then break end
       end
     end
-    arg, first, request = arg + 2 * checks, first + checks, request + 1
+    arg, first, request = arg + shape.width, first + checks, request + 1
   end
   close()
   if request > total then return out end
