@@ -1,6 +1,6 @@
 // What a condition asks for that no request has: a method, a route, an address or a text that looks right and never comes.
 import type { Condition, Pattern } from 'sluice'
-import { addressProblem, methodName } from 'sluice/http'
+import { addressProblem, apiKeyHash, methodName } from 'sluice/http'
 import type { Config } from './config.ts'
 import { didYouMean } from './did-you-mean.ts'
 
@@ -20,7 +20,12 @@ export const USUAL_ATTRIBUTES: readonly string[] = [
 
 /** One part of a condition that never holds, or for more than it says. */
 export interface UnmetCondition {
-  readonly code: 'method-case' | 'undeclared-route' | 'address-prefix' | 'stray-space'
+  readonly code:
+    | 'method-case'
+    | 'undeclared-route'
+    | 'address-prefix'
+    | 'stray-space'
+    | 'plain-api-key'
   readonly attribute: string
   readonly message: string
 }
@@ -44,8 +49,17 @@ export function unmetConditions(
       const text = textOf(one)
       const stray = text === undefined ? undefined : straySpace(who, attribute, text)
       if (stray !== undefined) return [stray]
+      if (attribute === 'apiKey' && isOwn(attribute)) return plainApiKey(who, text)
       if (isOwn(attribute)) return []
-      if (attribute === 'method' && text !== undefined) return methods(who, text)
+      const prefix = prefixOf(one)
+      if (attribute === 'method' && prefix !== undefined) return methodPrefix(who, prefix)
+      if (attribute === 'route' && prefix !== undefined)
+        return proxy.routes.some((route) => route.startsWith(prefix)) || proxy.routes.length === 0
+          ? []
+          : routes(who, `${prefix}*`, proxy.routes, isBehindProxy)
+      // HEAD beside GET is no mistake: it counts as GET.
+      if (attribute === 'method' && text !== undefined)
+        return all.map(textOf).includes(methodName(text)) ? [] : methods(who, text)
       if (attribute === 'route' && text !== undefined)
         return routes(who, text, proxy.routes, isBehindProxy)
       const problem = addressProblem(attribute, one, { ipv4: 32, ipv6: proxy.ipv6Prefix })
@@ -66,6 +80,28 @@ function textOf(pattern: Single): string | undefined {
   const text = String(pattern)
   return text === 'present' || text === 'absent' || text.endsWith('*') ? undefined : text
 }
+
+/** What the texts that a pattern asks for begin with. */
+function prefixOf(pattern: Single): string | undefined {
+  if (typeof pattern !== 'string' || !pattern.endsWith('*') || pattern.length === 1)
+    return undefined
+  return pattern.slice(0, -1)
+}
+
+/** Proxied requests carry the hash of an API key, which is 43 characters of base64url. */
+function plainApiKey(who: string, text: string | undefined): UnmetCondition[] {
+  if (text === undefined || /^[\w-]{43}$/.test(text)) return []
+  const message = `${who} asks for an apiKey in plain text, which no request of a proxy has: keys are compared by their hashes; write ${apiKeyHash(text)}`
+  return [{ code: 'plain-api-key', attribute: 'apiKey', message }]
+}
+
+function methodPrefix(who: string, prefix: string): UnmetCondition[] {
+  if (METHODS.some((method) => method.startsWith(prefix))) return []
+  const message = `${who} asks for methods that begin with ${prefix}, which no request of a proxy has: methods are in upper case`
+  return [{ code: 'method-case', attribute: 'method', message }]
+}
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY', 'TRACE', 'CONNECT']
 
 function straySpace(who: string, attribute: string, text: string): UnmetCondition | undefined {
   if (text.trim() === text) return undefined

@@ -9,6 +9,17 @@ export function canHoldTogether(a: Condition, b: Condition): boolean {
   })
 }
 
+/** Whether every request that meets one condition meets another, as far as their patterns tell at once. */
+export function covers(wide: Condition, narrow: Condition): boolean {
+  return Object.entries(wide).every(([attribute, pattern]) => {
+    const other = Object.hasOwn(narrow, attribute) ? narrow[attribute] : undefined
+    if (other === undefined) return false
+    if (JSON.stringify(pattern) === JSON.stringify(other)) return true
+    const isAny = alternatives(pattern).some(({ kind }) => kind === 'present')
+    return isAny && !holdsWithout(narrow, attribute)
+  })
+}
+
 /** Whether a condition asks for an attribute not to be known. */
 export function requiresAbsence(condition: Condition, attribute: string): boolean {
   const pattern = Object.hasOwn(condition, attribute) ? condition[attribute] : undefined

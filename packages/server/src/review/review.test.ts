@@ -1,4 +1,5 @@
 import { parsePolicy, type Rule } from 'sluice'
+import { apiKeyHash } from 'sluice/http'
 import { describe, expect, it } from 'vitest'
 import { describePolicy } from './describe.ts'
 import { reviewText } from './review.ts'
@@ -82,6 +83,34 @@ describe('a trap is found', () => {
         }),
       ],
       `address-prefix ${first}.overrides[0].when.ip`,
+    ],
+    [
+      'methods by a prefix in lower case',
+      [rule({ when: { method: 'po*' } })],
+      `method-case ${first}.when.method`,
+    ],
+    [
+      'a tier with a space',
+      [rule({ tiers: { attribute: 'plan', limits: { 'pro ': '9/s' } } })],
+      `stray-space ${first}.tiers.limits["pro "]`,
+    ],
+    [
+      'an override behind one for all',
+      [
+        rule({
+          by: ['tenant'],
+          overrides: [
+            { when: { user: '*' }, limit: '5/s' },
+            { when: { user: 'ann' }, limit: '50/s' },
+          ],
+        }),
+      ],
+      `never-chosen ${first}.overrides[1]`,
+    ],
+    [
+      'an override that leaves nobody to the limit',
+      [rule({ overrides: [{ when: { user: 'present' }, limit: 'unlimited' }] })],
+      `never-chosen ${first}.overrides[0]`,
     ],
     ['by what must be absent', [rule({ when: { user: 'absent' } })], `never-applies ${first}.by`],
     [
@@ -197,6 +226,7 @@ it('a misspelling that rules share is found in each of them', () => {
 describe('what is meant is not warned of', () => {
   it.each<[string, object[]]>([
     ['one rule', [rule({})]],
+    ['HEAD beside GET', [rule({ when: { method: ['GET', 'HEAD'] } })]],
     ['a rule for the anonymous', [rule({ when: { user: 'absent' }, by: ['device'] })]],
     [
       'an override for some of the requests',
@@ -333,6 +363,26 @@ describe('a rule that never applies', () => {
     expect(warnings(rules, { listeners, trustedProxies: ['10.0.0.0/8'] })).toEqual([
       `undeclared-route ${first}.when.route`,
     ])
+  })
+
+  it('since no declared route begins so is found', () => {
+    expect(warnings([rule({ when: { route: '/export/*' } })], routes)).toEqual([
+      `undeclared-route ${first}.when.route`,
+    ])
+    expect(warnings([rule({ when: { route: '/exports/*' } })], routes)).toEqual([])
+  })
+
+  it('since proxies hash the API key that it names is found, and the hash is told', () => {
+    const proxy = { attributes: { apiKey: 'x-api-key' } }
+    const overrides = (apiKey: string) => [{ when: { apiKey }, limit: '9/s' }]
+    const text = fileOf([rule({ overrides: overrides('sk_live_1') })], { proxy })
+    const [warning] = reviewText(text, 'x').warnings
+    expect(warning!.code).toBe('plain-api-key')
+    expect(warning!.message).not.toContain('sk_live_1')
+    expect(warning!.message).toContain(apiKeyHash('sk_live_1'))
+    expect(warnings([rule({ overrides: overrides(apiKeyHash('sk_live_1')) })], { proxy })).toEqual(
+      [],
+    )
   })
 
   it('is not one for an address that proxies count whole', () => {

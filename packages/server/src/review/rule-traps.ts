@@ -1,7 +1,7 @@
 // Traps within one rule: it can never apply, it counts raw paths, or it guards a login by a fixed window.
 import { limit, type LimitOrNone, type Rule } from 'sluice'
 import type { Step } from '../config/problem.ts'
-import { canHoldTogether, requiresAbsence, textsFor } from './patterns.ts'
+import { canHoldTogether, covers, requiresAbsence, textsFor } from './patterns.ts'
 import type { Trap } from './warning.ts'
 
 /** The traps of one rule, which stands at `steps` in the file. */
@@ -26,16 +26,21 @@ function neverChosen(rule: Rule, steps: readonly Step[]): readonly Trap[] {
   const traps: Trap[] = []
   for (const [i, override] of overrides.entries()) {
     const place = [...steps, 'overrides', i]
-    const earlier = overrides.findIndex(
-      (other, j) => j < i && JSON.stringify(other.when) === JSON.stringify(override.when),
-    )
+    const earlier = overrides.findIndex((other, j) => j < i && covers(other.when, override.when))
     if (!canHoldTogether(when, override.when)) {
       const message = `override ${i + 1} of rule ${name} is never chosen: its condition contradicts the rule's own`
       traps.push({ code: 'never-chosen', steps: place, message })
     } else if (earlier >= 0) {
-      const message = `override ${i + 1} of rule ${name} is never chosen: override ${earlier + 1} has the same condition and comes first`
+      const message = `override ${i + 1} of rule ${name} is never chosen: override ${earlier + 1} holds for the same requests and comes first`
       traps.push({ code: 'never-chosen', steps: place, message })
     }
+  }
+  const forAll = overrides.findIndex((override) =>
+    covers(override.when, Object.fromEntries(rule.by.map((attribute) => [attribute, 'present']))),
+  )
+  if (forAll >= 0) {
+    const message = `the limit of rule ${name} is never used: override ${forAll + 1} holds for every request that the rule counts`
+    traps.push({ code: 'never-chosen', steps: [...steps, 'overrides', forAll], message })
   }
   if (tiers === undefined) return traps
   const texts = requiresAbsence(when, tiers.attribute) ? [] : textsFor(when, tiers.attribute)

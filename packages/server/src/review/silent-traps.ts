@@ -20,6 +20,7 @@ export function silentTraps(
   const settings = { proxy: config.proxy, isBehindProxy: isBehindProxy(policy, config) }
   return [
     ...unsetAttributes(rule, policy, config, steps),
+    ...spacedTiers(rule, steps),
     ...conditionsOf(rule).flatMap(([when, place]) =>
       unmetConditions(`rule ${rule.name}`, when, settings).map(({ code, attribute, message }) => ({
         code,
@@ -28,6 +29,15 @@ export function silentTraps(
       })),
     ),
   ]
+}
+
+/** Tiers for values with a space at an end. */
+function spacedTiers({ name, tiers }: Rule, steps: readonly Step[]): readonly Trap[] {
+  const values = Object.keys(tiers?.limits ?? {}).filter((value) => value.trim() !== value)
+  return values.map((value) => {
+    const message = `rule ${name} has a tier for ${JSON.stringify(value)}, with a space at an end, which requests do not have; write ${JSON.stringify(value.trim())}`
+    return { code: 'stray-space', steps: [...steps, 'tiers', 'limits', value], message }
+  })
 }
 
 /** Whether the requests of the reverse proxy are decided by a policy. */

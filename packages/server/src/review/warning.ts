@@ -11,6 +11,7 @@ export type WarningCode =
   | 'undeclared-route'
   | 'address-prefix'
   | 'stray-space'
+  | 'plain-api-key'
   | 'same-key'
   | 'login-window'
   | 'untrusted-address'

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { PolicyInCode, RuleInCode } from '../policy/policy.ts'
 import { rateLimit as forFastify } from './fastify.ts'
+import { apiKeyHash } from './identity.ts'
 import { rateLimit as forNode } from './node.ts'
 import type { HttpWarning } from './warnings.ts'
 
@@ -86,6 +87,14 @@ describe('an adapter warns when it is made of a rule that never applies', () => 
       ],
     ],
     [
+      'for an API key in plain text',
+      { overrides: [{ when: { apiKey: 'sk_live_1' }, limit: '9/min' }] },
+      { apiKey: user },
+      [
+        `api-key-plain: rule one asks for an apiKey in plain text, which no request has: keys are compared by their hashes; write ${apiKeyHash('sk_live_1')}`,
+      ],
+    ],
+    [
       'for a method with a space',
       { when: { method: ['POST ', 'GET'] } },
       {},
@@ -145,6 +154,8 @@ describe('an adapter does not warn', () => {
       { attributes: { ip: user } },
     ],
     ['of a cost in the table', { cost: 'tokens' }, { attributes: { tokens: user } }],
+    ['of HEAD beside GET', { when: { method: ['GET', 'HEAD'] } }, {}],
+    ['of the hash of an API key', { when: { apiKey: apiKeyHash('k') } }, { apiKey: user }],
     ['of a method', { when: { method: 'POST' } }, {}],
     ['of a route in another spelling', { when: { route: '/a/:id' } }, { routes: ['/a/{id}'] }],
     ['of a route below a mount', { when: { route: '/a/{id}/b' } }, { routes: ['/a/:id'] }],

@@ -6,6 +6,7 @@ import { addressProblem, type CountedBits } from './address-conditions.ts'
 import { IDENTITIES } from './attributes.ts'
 import { patternsIn, textsIn, allowsAbsence } from './condition-texts.ts'
 import type { FrameworkAdapter } from './framework-adapter.ts'
+import { apiKeyHash } from './identity.ts'
 import type { HttpOptions } from './options.ts'
 import { routeSpellings } from '../policy/route-spellings.ts'
 import { methodName } from './routes.ts'
@@ -29,7 +30,12 @@ export function warnOfSilentRules<Q, S>(
       unmetIn({ what, when }, adapter, options),
     )
   })
-  for (const code of ['method-name', 'address-prefix', 'route-undeclared'] as const) {
+  for (const code of [
+    'method-name',
+    'address-prefix',
+    'api-key-plain',
+    'route-undeclared',
+  ] as const) {
     const found = asked.filter((one) => one.code === code).map(({ message }) => message)
     if (found.length > 0) warn(code, () => found.join('; '))
   }
@@ -66,7 +72,8 @@ function unmetIn<Q, S>(
     typeof attributes === 'function' ||
     (attributes !== undefined && Object.hasOwn(attributes, name))
   const methods: Unmet[] = textsIn(when, 'method')
-    .filter((text) => methodName(text) !== text && text !== '*other')
+    // HEAD beside GET is no mistake: it counts as GET.
+    .filter((text, _, all) => !all.includes(methodName(text)) && text !== '*other')
     .map((text) => ({
       code: 'method-name',
       message: `${what} asks for the method ${text}, which no request has: it counts as ${methodName(text)}`,
@@ -87,6 +94,14 @@ function unmetIn<Q, S>(
         ]
       }),
     )
+  const keys: Unmet[] = (
+    options.apiKey === undefined || isOwn('apiKey') ? [] : textsIn(when, 'apiKey')
+  )
+    .filter((text) => !/^[\w-]{43}$/.test(text))
+    .map((text) => ({
+      code: 'api-key-plain',
+      message: `${what} asks for an apiKey in plain text, which no request has: keys are compared by their hashes; write ${apiKeyHash(text)}`,
+    }))
   // Frameworks that know the route of every request match more than what is declared.
   const isListed = routesLate && Array.isArray(routes)
   const undeclared: Unmet[] = (isListed ? textsIn(when, 'route') : [])
@@ -97,7 +112,7 @@ function unmetIn<Q, S>(
       const message = `${what} asks for the route ${text}, which is not among routes${hint}`
       return { code: 'route-undeclared', message }
     })
-  return [...methods, ...addresses, ...undeclared]
+  return [...methods, ...addresses, ...keys, ...undeclared]
 }
 
 /** The bits by which an adapter with these options counts addresses. */

@@ -21,6 +21,7 @@ export type HttpWarningCode =
   | 'attribute-unset'
   | 'method-name'
   | 'address-prefix'
+  | 'api-key-plain'
   | 'route-undeclared'
   | 'control-unmet'
   | 'rule-skipped'
