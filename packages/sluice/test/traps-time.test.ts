@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createLimiter } from '../src/limiter/create-limiter.ts'
 import { memoryStore } from '../src/stores/memory/memory-store.ts'
+import { fakeClock } from '../src/testing/fake-clock.ts'
 import { inMemory } from './in-memory.ts'
 import { ALGORITHMS } from './walks.ts'
 
@@ -165,8 +166,12 @@ describe('timers', () => {
     'trap: a timer of more than 2^31 ms fires at once (%s, a window of 40 days)',
     (algorithm) => {
       const timers = [vi.spyOn(globalThis, 'setTimeout'), vi.spyOn(globalThis, 'setInterval')]
-      const limiter = createLimiter({ limit: { algorithm, quota: 2, window: '40d' } })
+      // Windows of 40 days begin at multiples of it: at this instant one has just begun.
+      const clock = fakeClock(500 * 40 * DAY)
+      const limit = { algorithm, quota: 2, window: '40d' }
+      const limiter = createLimiter({ limit, store: memoryStore({ clock }) })
       limiter.check('key', 2)
+      clock.advance(60_000)
       vi.advanceTimersByTime(60_000)
       const { allowed, resetAfter } = limiter.check('key')
       expect(allowed).toBe(false)
