@@ -12,7 +12,7 @@ const COPIED = 'build ensure-valkey install run test test-programs test-tally'
   .split(' ')
   .map((name) => `${name}.mjs`)
 const PROGRAMS =
-  'redis-server promtool nginx haproxy caddy openssl curl git systemd-analyze cc python3 valkey-server chromium tc'
+  'redis-server promtool nginx haproxy caddy openssl curl git systemd-analyze zsh cc python3 valkey-server chromium tc'
 const threePass = `echo '{"passed":3,"failed":0,"hasErrors":false}' >> "$SLUICE_TEST_TALLY"`
 let folder: string
 

@@ -168,7 +168,7 @@ describe('timers', () => {
       const timers = [vi.spyOn(globalThis, 'setTimeout'), vi.spyOn(globalThis, 'setInterval')]
       // Windows of 40 days begin at multiples of it: at this instant one has just begun.
       const clock = fakeClock(500 * 40 * DAY)
-      const limit = { algorithm, quota: 2, window: '40d' }
+      const limit = { algorithm, quota: 2, window: '40d' } as const
       const limiter = createLimiter({ limit, store: memoryStore({ clock }) })
       limiter.check('key', 2)
       clock.advance(60_000)
