@@ -44,6 +44,30 @@ describe('a reservation', () => {
     expect(budget.reserve({ team: 'a' }, 900).allowed).toBe(true)
   })
 
+  it('is settled by any budget of its policy and store, by what its id says', () => {
+    const store = memoryStore({ clock: fakeClock() })
+    const policy = { name: 'llm', rules: [{ ...tokens, holdShare: 1 }] }
+    const [here, there] = [createBudget({ policy, store }), createBudget({ policy, store })]
+    const { id } = here.reserve({ team: 'é' }, 600)
+    expect(there.settle(id, 100)).toMatchObject({ status: 'settled', charged: 100 })
+    expect(here.settle(id, 100)).toMatchObject({ status: 'repeated', charged: 100 })
+  })
+
+  it('is settled by its own id although thousands were made after it', () => {
+    const { budget } = world({ ...tokens, limit: '1000000/min' })
+    const { id } = budget.reserve({ team: 'a' }, 6)
+    for (let i = 0; i < 9000; i++) budget.reserve({ team: 'b' }, 1)
+    expect(budget.settle(id, 5)).toMatchObject({ status: 'settled', charged: 5 })
+  })
+
+  it('is not settled by an id that begins like its own and names another key', () => {
+    const { budget } = world({ ...tokens, holdShare: 1 })
+    const [a, b] = [budget.reserve({ team: 'a' }, 600), budget.reserve({ team: 'b' }, 600)]
+    const mixed = a.id.slice(0, a.id.indexOf('.')) + b.id.slice(b.id.indexOf('.'))
+    expect(() => budget.settle(mixed, 1)).toThrow(/no such reservation/)
+    expect(budget.settle(a.id, 1)).toMatchObject({ status: 'settled' })
+  })
+
   it('is clamped to half of the limit, so that one reservation cannot hold all of it', () => {
     const { budget } = world(tokens)
     expect(budget.reserve({ team: 'a' }, 1_000_000)).toMatchObject({ allowed: true, units: 500 })
