@@ -1,13 +1,14 @@
 // What filled a count: which routes, sub-keys and costs took its units, in this window and the one before.
 import type { Attributes, Millis } from 'sluice'
 import { ownText } from '../log/own-text.ts'
+import { keptKey } from './hash.ts'
 import { SpaceSaving, mergeTops } from './space-saving.ts'
 
 /** Kinds of requests that are kept apart for one key. */
 const KINDS = 6
 /** Attributes that describe a request, and characters of each. */
 const MAX_ATTRIBUTES = 4
-const MAX_CHARACTERS = 60
+const MAX_CHARACTERS = 40
 
 /** One kind of request, and the units it took. */
 export interface FilledBy {
@@ -48,7 +49,7 @@ export class Fill {
     }
     const kind = kindOf(attributes, by)
     const describe = (): Kind => ({ attributes: kind, cost })
-    this.now.add(`${cost} ${JSON.stringify(kind)}`, cost, describe, weight)
+    this.now.add(keptKey(`${cost} ${JSON.stringify(kind)}`), cost, describe, weight)
   }
 
   list(): readonly FilledBy[] {

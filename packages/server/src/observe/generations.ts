@@ -8,10 +8,13 @@ export class Generations<T> {
   private number: number
   now: T
   before: T | undefined
+  private readonly settle: (ended: T) => void
 
-  constructor(span: Millis, make: () => T, now: Millis) {
+  /** `settle` is called with a generation that has ended and is still to be read. */
+  constructor(span: Millis, make: () => T, now: Millis, settle: (ended: T) => void = () => {}) {
     this.span = span
     this.make = make
+    this.settle = settle
     this.number = Math.floor(now / span)
     this.now = make()
     this.before = undefined
@@ -22,6 +25,7 @@ export class Generations<T> {
     const number = Math.floor(now / this.span)
     if (number === this.number) return
     this.before = number === this.number + 1 ? this.now : undefined
+    if (this.before !== undefined) this.settle(this.before)
     this.now = this.make()
     this.number = number
   }

@@ -46,6 +46,15 @@ export function shortIds(scope: string): (key: string) => string {
   }
 }
 
+const keyIdOf = shortIds('key')
+/** Longer keys stand as their hash where many are kept. */
+const LONGEST_KEPT = 24
+
+/** What stands for a key in sketches: the key itself, or 60 bits of it, so that its length costs no memory. */
+export function keptKey(key: string): string {
+  return key.length <= LONGEST_KEPT ? key : `~${keyIdOf(key)}`
+}
+
 function fiveLetters(value: number): string {
   return PAIRS[value & 4095]! + PAIRS[(value >>> 12) & 4095]! + ALPHABET[(value >>> 24) & 63]!
 }

@@ -1,10 +1,11 @@
 // Keys that have had nothing left for a while: customers that a limit shuts out, or clients in a retry loop.
 import type { Millis } from 'sluice'
-import { hash32 } from './hash.ts'
+import { ownText } from '../log/own-text.ts'
+import { hash32, keptKey } from './hash.ts'
 import type { NamedKey } from './key-names.ts'
 
 /** Keys that are followed at once. */
-const MAX_KEYS = 128
+const MAX_KEYS = 64
 /** Slots that tell of most keys at once that they are not followed. */
 const SLOTS = 2048
 /** A key that was free for no longer than this between two requests counts as never free: waits are rounded up to seconds. */
@@ -18,6 +19,8 @@ export interface KeyAtZero {
 }
 
 interface Followed {
+  /** Where its hash is counted. */
+  readonly slot: number
   readonly about: NamedKey
   readonly since: Millis
   /** When its next unit comes free, by the last answer. */
@@ -34,24 +37,31 @@ export class KeysAtZero {
 
   /** The key had nothing left at `now`, and gets its next unit after `availableAfter`. */
   note(key: string, now: Millis, availableAfter: Millis, describe: () => NamedKey): void {
-    const known = this.keys.get(key)
+    const kept = keptKey(key)
+    const known = this.keys.get(kept)
     if (known !== undefined && now <= known.freeAt + SLACK) {
       known.freeAt = now + availableAfter
       return
     }
     if (known === undefined && this.keys.size >= MAX_KEYS && !this.forgetFree(now)) return
-    if (known === undefined) this.slots[slotOf(hash32(key))]! += 1
-    this.keys.set(key, { about: describe(), since: now, freeAt: now + availableAfter })
+    const slot = slotOf(hash32(key))
+    if (known === undefined) this.slots[slot]! += 1
+    this.keys.set(ownText(kept), {
+      slot,
+      about: describe(),
+      since: now,
+      freeAt: now + availableAfter,
+    })
   }
 
   /** Whether a key is followed. Asked of every decision: the hash alone answers for most keys. */
   has(key: string, hash: number): boolean {
-    return this.slots[slotOf(hash)] !== 0 && this.keys.has(key)
+    return this.slots[slotOf(hash)] !== 0 && this.keys.has(keptKey(key))
   }
 
   /** The key had units. */
   clear(key: string): void {
-    if (this.keys.delete(key)) this.slots[slotOf(hash32(key))]! -= 1
+    this.forget(keptKey(key))
   }
 
   /** Keys at zero for longer than a time, longest first. */
@@ -66,8 +76,15 @@ export class KeysAtZero {
   private forgetFree(now: Millis): boolean {
     if (now === this.lookedAt) return false
     this.lookedAt = now
-    for (const [key, { freeAt }] of this.keys) if (now > freeAt + SLACK) this.clear(key)
+    for (const [key, { freeAt }] of this.keys) if (now > freeAt + SLACK) this.forget(key)
     return this.keys.size < MAX_KEYS
+  }
+
+  private forget(kept: string): void {
+    const known = this.keys.get(kept)
+    if (known === undefined) return
+    this.keys.delete(kept)
+    this.slots[known.slot]! -= 1
   }
 }
 

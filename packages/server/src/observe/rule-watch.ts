@@ -1,8 +1,9 @@
 // What is known of the keys of one rule, in at most 256 kB however many they are.
 import type { Attributes, Decision, Millis } from 'sluice'
+import { ownText } from '../log/own-text.ts'
 import { Fill, type FilledBy } from './fill.ts'
 import { Generations } from './generations.ts'
-import { hash32 } from './hash.ts'
+import { hash32, keptKey } from './hash.ts'
 import { HyperLogLog } from '../metrics/hyper-log-log.ts'
 import type { KeptEntry } from './journal.ts'
 import { KeyAges } from './key-ages.ts'
@@ -14,6 +15,8 @@ import { mergeTops, SpaceSaving, type TopKeys } from './space-saving.ts'
 const LISTED = 50
 /** Places of each sketch: twice what is listed, which halves the errors. */
 const PLACES = 100
+/** Those of limits on trial, and of a generation that has ended. */
+const FEWER_PLACES = 50
 /** Answers cover one to two of these. */
 export const SPAN: Millis = 60_000
 /** Those about candidates cover longer: a change is judged by days, not by minutes. */
@@ -21,7 +24,7 @@ const CANDIDATE_SPAN: Millis = 3_600_000
 /** A rule that no request met for so long is forgotten. */
 const SILENT: Millis = 3_600_000
 /** Keys of which is noted what fills them. */
-const FILLS = 64
+const FILLS = 16
 /** A count is filling when less than this share of it is left. */
 const FILLING = 0.75
 
@@ -119,8 +122,9 @@ export class RuleWatch {
     this.by = by
     this.last = now
     const places = (): SpaceSaving<NamedKey> => new SpaceSaving(PLACES)
-    this.refused = new Generations(SPAN, places, now)
-    this.busiest = new Generations(SPAN, places, now)
+    const settle = (ended: SpaceSaving<NamedKey>): void => ended.keepHeaviest(FEWER_PLACES)
+    this.refused = new Generations(SPAN, places, now, settle)
+    this.busiest = new Generations(SPAN, places, now, settle)
     this.distinct = new Generations(SPAN, () => new HyperLogLog(), now)
     this.keys = this.distinct.now
   }
@@ -162,12 +166,12 @@ export class RuleWatch {
     counts[way] += 1
     if (way !== 'newlyRefused') return
     distinct.add(hash32(event.key))
-    top.add(event.key, 1, () => this.name(event))
+    top.add(keptKey(event.key), 1, () => this.name(event))
   }
 
   /** What filled a key, as far as it was noted. */
   fillOf(key: string): readonly FilledBy[] {
-    return this.fills.get(key)?.list() ?? []
+    return this.fills.get(keptKey(key))?.list() ?? []
   }
 
   /** Begins new generations when their time has come. Returns whether anything is still known. */
@@ -234,20 +238,21 @@ export class RuleWatch {
   private sample(event: RuleEvent, weight: number, now: Millis): void {
     const { key, allowed, cost, remaining, burst } = event
     if (!allowed) {
-      this.refused.now.add(key, 1, () => this.name(event), weight)
+      this.refused.now.add(keptKey(key), 1, () => this.name(event), weight)
       return
     }
     if (cost === 0) return
-    this.busiest.now.add(key, cost, () => this.name(event), weight)
+    this.busiest.now.add(keptKey(key), cost, () => this.name(event), weight)
     if (remaining < burst * FILLING) this.noteFill(event, weight, now)
   }
 
   private noteFill({ key, attributes, cost, window }: RuleEvent, weight: number, now: Millis) {
-    let fill = this.fills.get(key)
+    const kept = keptKey(key)
+    let fill = this.fills.get(kept)
     if (fill === undefined) {
       fill = new Fill(now)
       if (this.fills.size >= FILLS) this.fills.delete(this.fills.keys().next().value!)
-      this.fills.set(key, fill)
+      this.fills.set(ownText(kept), fill)
     }
     fill.note(attributes, this.by, cost, weight, window, now)
   }
@@ -264,7 +269,7 @@ export class RuleWatch {
 
 function newTrial(): Trial {
   const counts = { bothAllow: 0, bothRefuse: 0, newlyRefused: 0, newlyAllowed: 0 }
-  return { top: new SpaceSaving(PLACES), distinct: new HyperLogLog(), counts }
+  return { top: new SpaceSaving(FEWER_PLACES), distinct: new HyperLogLog(), counts }
 }
 
 /** The sum of several; null of none. */

@@ -42,10 +42,12 @@ interface Entry<T> {
 export class SpaceSaving<T> {
   private readonly places: number
   private readonly byKey = new Map<string, Entry<T>>()
-  private readonly entries: Entry<T>[] = []
+  private entries: Entry<T>[] = []
   /** The least count at the last full look; entries that still have it are found by going round. */
   private least = 0
   private cursor = 0
+  /** The most that a key may have which was forgotten by {@link keepHeaviest}. */
+  private forgotten = 0
 
   constructor(places: number) {
     this.places = places
@@ -90,11 +92,20 @@ export class SpaceSaving<T> {
     return this.byKey.get(key)
   }
 
+  /** Forgets all but the heaviest, of a stream that has ended; the floor covers the others. */
+  keepHeaviest(most: number): void {
+    const sorted = this.entries.toSorted((a, b) => b.count - a.count)
+    this.forgotten = this.top(most).floor
+    for (const { key } of sorted.slice(most)) this.byKey.delete(key)
+    this.entries = sorted.slice(0, most)
+  }
+
   /** The heaviest keys, heaviest first. */
   top(most: number = this.places): TopKeys<T> {
     const sorted = this.entries.toSorted((a, b) => b.count - a.count)
     const isFull = this.entries.length >= this.places
-    const floor = sorted[most]?.count ?? (isFull ? (sorted.at(-1)?.count ?? 0) : 0)
+    const least = sorted[most]?.count ?? (isFull ? (sorted.at(-1)?.count ?? 0) : 0)
+    const floor = Math.max(least, this.forgotten)
     return { entries: sorted.slice(0, most).map((entry) => ({ ...entry })), floor }
   }
 
