@@ -118,6 +118,14 @@ describe('a mistake is shown where it was made', () => {
       'sluice.yaml:5:17: trustedProxies is "10.0.0.0/8"; accepted: a list of networks',
     ],
     [
+      `${policy}trustedProxies: [localhost]\n`,
+      'sluice.yaml:5:18: trustedProxies[0] is "localhost"; accepted: a network such as',
+    ],
+    ...['login', '/api/*', '/a/:id?', '/a/x-{id}', 'POST /a', '/s?q=1'].map((route) => [
+      `${policy}proxy: { routes: ['${route}'] }\n`,
+      `sluice.yaml:5:19: proxy.routes[0] is "${route}"; accepted: a pattern such as '/orders/{id}'`,
+    ]),
+    [
       `${policy}trustedProxies: true\n`,
       'sluice.yaml:5:17: trustedProxies is true; accepted: a list of networks such as [10.0.0.0/8], those of your proxies',
     ],
@@ -392,7 +400,12 @@ describe('a variable of the environment in a value', () => {
       { NET: '10.0.0.0/8' },
       { trustedProxies: ['10.0.0.0/8'] },
     ],
-    ['$${ as it stands', "trustedProxies: ['$${NET}']", {}, { trustedProxies: ['${NET}'] }],
+    [
+      '$${ as it stands',
+      "listeners: { admin: { tokenFile: '$${NET}' } }",
+      {},
+      { listeners: { admin: { tokenFile: '${NET}' } } },
+    ],
   ])('is %s', (_, line, environment, expected) => {
     expect(readConfig(yaml(line), 'sluice.yaml', environment)).toMatchObject({
       problems: [],

@@ -4,6 +4,9 @@ import { addressProblem, apiKeyHash, methodName } from 'sluice/http'
 import type { Config } from './config.ts'
 import { didYouMean } from './did-you-mean.ts'
 
+/** The route of every path that no declared pattern matches. */
+const UNMATCHED = '*unmatched'
+
 /** What adapters, proxies and most callers set. */
 export const USUAL_ATTRIBUTES: readonly string[] = [
   'user',
@@ -54,7 +57,7 @@ export function unmetConditions(
       const prefix = prefixOf(one)
       if (attribute === 'method' && prefix !== undefined) return methodPrefix(who, prefix)
       if (attribute === 'route' && prefix !== undefined)
-        return proxy.routes.some((route) => route.startsWith(prefix)) || proxy.routes.length === 0
+        return [...proxy.routes, UNMATCHED].some((route) => route.startsWith(prefix))
           ? []
           : routes(who, `${prefix}*`, proxy.routes, isBehindProxy)
       // HEAD beside GET is no mistake: it counts as GET.
@@ -130,7 +133,7 @@ function routes(
   declared: readonly string[],
   isBehindProxy: boolean,
 ): UnmetCondition[] {
-  if (declared.includes(text) || text === '*unmatched') return []
+  if (declared.includes(text) || text === UNMATCHED) return []
   if (declared.length === 0 && !isBehindProxy) return []
   const hint = didYouMean(text, declared)
   const message = `${who} asks for the route ${text}, which is not among proxy.routes: no request that a proxy asks about has it${hint}; add it there`

@@ -357,9 +357,9 @@ describe('a rule that never applies', () => {
     expect(warning!.message).toContain('did you mean /exports/{id}?')
   })
 
-  it('since the reverse proxy knows no routes is found', () => {
+  it.each(['/login', '/api/*'])('since the reverse proxy knows no routes is found: %s', (route) => {
     const listeners = { proxy: { upstream: 'http://127.0.0.1:3000' } }
-    const rules = [rule({ by: ['ip'], when: { route: '/login' } })]
+    const rules = [rule({ by: ['ip'], when: { route } })]
     expect(warnings(rules, { listeners, trustedProxies: ['10.0.0.0/8'] })).toEqual([
       `undeclared-route ${first}.when.route`,
     ])

@@ -94,11 +94,22 @@ export function createGateway(
       answerProblem(request, response, problemOf(503, 'unknown-policy', detail), isClosing())
       return
     }
-    const guard = guardOf(holding.limiterFor(limiter, head.target))
-    const proxied: ProxiedRequest = { request, response, head, guard, early }
-    const admission = proxied.guard.enter(request, null)
-    if (isPromise(admission)) void admission.then((admission) => proceed(proxied, admission))
-    else proceed(proxied, admission)
+    const fail = (error: unknown): void => {
+      warnings.warn('proxy-failed', { error: String(error) }, 'a request could not be judged')
+      count('unavailable')
+      if (response.headersSent) response.destroy()
+      else answerProblem(request, response, problemOf(503, 'internal', 'an unexpected error'), true)
+    }
+    try {
+      const guard = guardOf(holding.limiterFor(limiter, head.target))
+      const proxied: ProxiedRequest = { request, response, head, guard, early }
+      const admission = guard.enter(request, null)
+      if (isPromise(admission))
+        admission.then((admission) => proceed(proxied, admission)).catch(fail)
+      else proceed(proxied, admission)
+    } catch (error) {
+      fail(error)
+    }
   }
 
   const proceed = (proxied: ProxiedRequest, admission: Admission): void => {

@@ -49,11 +49,21 @@ function newBranch(): Branch {
   return { fixed: new Map(), any: null, end: null, rest: null }
 }
 
+/**
+ * Whether a text is a route pattern: a path with segments such as `{id}` or `:id`, and `{path*}` at the end.
+ *
+ * @example
+ * ```ts
+ * isRoutePattern('/orders/{id}') // true
+ * isRoutePattern('/orders/*') // false: write /orders/{rest*}
+ * ```
+ */
+export function isRoutePattern(text: string): boolean {
+  return text !== '' && /^(?:\/(?:[^/{}*?#:\s]*|\{\w+\}|:\w+))*(?:\/\{\w+\*\})?$/.test(text)
+}
+
 function declare(root: Branch, pattern: unknown): void {
-  const isPattern =
-    typeof pattern === 'string' &&
-    /^(?:\/(?:[^/{}*?#:\s]*|\{\w+\}|:\w+))*(?:\/\{\w+\*\})?$/.test(pattern)
-  if (!isPattern || pattern === '') throw wrong(pattern)
+  if (typeof pattern !== 'string' || !isRoutePattern(pattern)) throw wrong(pattern)
   const segments = pattern.split('/').filter((part) => part !== '')
   const others = segments.filter((segment) => /^[{:]/.test(segment)).length
   const declared: Declared = { pattern, rank: (segments.length - others) * MAX_SEGMENTS - others }

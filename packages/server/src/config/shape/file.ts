@@ -1,4 +1,5 @@
 // The shape of the whole file, with `store` in its long form and policies still as they were written.
+import { clientAddress } from 'sluice/http'
 import { z } from 'zod'
 import { LOG_LEVELS } from '../../log/log.ts'
 import { envoy } from './envoy.ts'
@@ -11,7 +12,18 @@ import { webhooks } from './webhooks.ts'
 import { workers } from './workers.ts'
 
 const FIELD_NAME = "the name of a header field, such as 'Decision-Id'"
+const NETWORK = "a network such as '10.0.0.0/8', or loopback, link-local, private or unix"
 const POLICIES = 'a list of at least one policy'
+
+/** Whether the library accepts it as a trusted proxy. */
+function isTrustable(network: string): boolean {
+  try {
+    clientAddress({ trustedProxies: [network] }, () => {})
+    return true
+  } catch {
+    return false
+  }
+}
 
 export const shutdown = z.strictObject(
   {
@@ -42,7 +54,7 @@ export const file = z.strictObject(
     failure: failure.describe('What happens while a remote store cannot answer.').prefault({}),
     webhooks: webhooks.describe('Where the thresholds that keys cross are reported.').default([]),
     trustedProxies: listOf(
-      text("a network such as '10.0.0.0/8'"),
+      text(NETWORK).refine(isTrustable, { error: NETWORK }),
       'a list of networks such as [10.0.0.0/8], those of your proxies',
     )
       .describe('The proxies whose word on the client’s address is believed.')

@@ -1,5 +1,5 @@
 // The shape of `proxy`.
-import { DIALECT_NAMES, type DialectName } from 'sluice/http'
+import { DIALECT_NAMES, isRoutePattern, type DialectName } from 'sluice/http'
 import { z } from 'zod'
 import { listOf, matching, millis, oneOf, text } from './values.ts'
 
@@ -18,12 +18,13 @@ const attributes: z.ZodType<Readonly<Record<string, string>>> = z
     Object.fromEntries(Object.entries(fields).map(([name, it]) => [name, it.toLowerCase()])),
   )
 
+const ROUTE = "a pattern such as '/orders/{id}', or '/files/{path*}' for all that follows"
 const PREFIX = 'a whole number from 32 to 128'
 
 /** Without `headers`, those of the whole service are used. */
 export const proxy = z.strictObject(
   {
-    routes: listOf(text("a pattern such as '/orders/{id}'"), 'a list of patterns')
+    routes: listOf(text(ROUTE).refine(isRoutePattern, { error: ROUTE }), 'a list of patterns')
       .describe('Patterns of paths; what matches none of them counts as one route.')
       .default([]),
     attributes: attributes.default({}),
