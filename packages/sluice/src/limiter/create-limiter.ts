@@ -121,19 +121,16 @@ type PlainLimiterFor<S extends Store, P extends PolicyInCode> = [P] extends [Typ
 
 const WRITE =
   "write createLimiter({ limit: '100/min' }) or createLimiter({ policy: { name, rules } })"
-const OPTIONS = [
-  'limit',
-  'policy',
-  'store',
-  'hashKeys',
-  'resilience',
+/** The options that are functions. */
+const FUNCTIONS = [
   'onDecision',
   'isTimed',
   'identify',
   'blocked',
   'blockedBy',
   'onWarning',
-]
+] as const
+const OPTIONS = ['limit', 'policy', 'store', 'hashKeys', 'resilience', ...FUNCTIONS]
 
 /**
  * Makes a limiter. On the memory store it answers at once, on a remote store by promises; where the types do not
@@ -266,14 +263,7 @@ function checkOptions(options: LimiterOptions): void {
   }
   if (hashKeys !== undefined && typeof hashKeys !== 'boolean')
     wrong(`hashKeys is ${show(hashKeys)}; accepted: true or false`)
-  for (const name of [
-    'onDecision',
-    'isTimed',
-    'identify',
-    'blocked',
-    'blockedBy',
-    'onWarning',
-  ] as const) {
+  for (const name of FUNCTIONS) {
     const value: unknown = options[name]
     if (value !== undefined && typeof value !== 'function')
       wrong(`${name} is ${show(value)}; accepted: a function`)
