@@ -199,7 +199,7 @@ function stampsOf(state: State | undefined): number {
 describe('the fast path of a sliding log with stamps', () => {
   it('answers in every field as the store does', () => {
     fc.assert(
-      fc.property(stamped, starts, steps(80, { back: true }), (made, start, path) => {
+      fc.property(stamped, starts, steps(80, { back: true, refund: true }), (made, start, path) => {
         const clock = fakeClock(start)
         const store = memoryStore({ clock })
         const limiter = createLimiter({ limit: made, store: memoryStore({ clock }) })
@@ -207,6 +207,11 @@ describe('the fast path of a sliding log with stamps', () => {
         for (const drawn of path) {
           const step = walk.next(drawn)
           clock.set(step.at)
+          if (step.do === 'refund') {
+            store.refund([{ space: 's', key: 'k', limit: made, ...step }])
+            limiter.refund('k', step.cost, step.takenAt)
+            continue
+          }
           const cost = drawn.off === 0 ? step.cost : 1
           const [expected] = store.take([{ space: 's', key: 'k', limit: made, cost }])
           const { allowed, remaining, retryAfter, resetAfter } = limiter.check('k', cost)

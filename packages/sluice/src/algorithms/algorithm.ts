@@ -64,6 +64,30 @@ export interface Algorithm<S extends State = State> {
   delay(limit: LimitNumbers, state: S, cost: number, now: Millis): Millis
 }
 
+/**
+ * The numbers of a large state by which most takes of one unit are decided. A store keeps them beside the key, so that
+ * such a take does not touch the state itself, which a cache rarely holds.
+ */
+export interface Front {
+  /** How many numbers there are. */
+  readonly numbers: number
+  /** Writes the numbers of a state. */
+  write(state: State, numbers: Float64Array, from: number): void
+  /** Brings a state up to date with the takes since `write`. */
+  read(state: State, numbers: Float64Array, from: number): void
+  /**
+   * Takes one unit if these numbers are enough to decide, and writes what the answer needs into `output`. Undefined, with
+   * nothing done, if only the state can decide.
+   */
+  takeOne(
+    limit: LimitNumbers,
+    numbers: Float64Array,
+    from: number,
+    now: Millis,
+    output: State,
+  ): boolean | undefined
+}
+
 /** One row of the table of algorithms: its functions, and what stores, scripts and parsers must know of it. */
 export interface AlgorithmRow extends Algorithm {
   /**
@@ -79,6 +103,8 @@ export interface AlgorithmRow extends Algorithm {
    * refusal leaves the state as it was, unless the clock was set back.
    */
   takeOne?(limit: LimitNumbers, state: State, now: Millis, output: State): boolean | undefined
+  /** For a row with `takeOne`: the numbers that decide most takes. */
+  readonly front?: Front
   /** The file in `redis/lua`, without its ending. Algorithms of one arithmetic share a file. */
   readonly lua: string
   /** Whether a limit may have a burst that differs from its quota. */

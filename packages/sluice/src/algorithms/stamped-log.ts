@@ -15,7 +15,7 @@ import { ceilDiv, floorDiv } from './arithmetic.ts'
  * The grain is that of the largest quota that has charged the count since it was empty: a larger one makes segments of
  * the old ones, each with the later instant; a smaller one leaves them.
  */
-interface StampedLog extends State {
+export interface StampedLog extends State {
   last: Millis
   grain: number
   stamps: Millis[]

@@ -8,6 +8,7 @@ import { leakyBucket } from './leaky-bucket.ts'
 import { lockout } from './lockout.ts'
 import { bytesOfLog, slidingLog } from './sliding-log.ts'
 import { slidingWindow } from './sliding-window.ts'
+import { stampedFront } from './stamped-front.ts'
 import { bytesOfStamps, stampedLog, takeOneStamped } from './stamped-log.ts'
 import { tokenBucket } from './token-bucket.ts'
 
@@ -74,6 +75,7 @@ const variants = {
     words: 0,
     bytesOf: bytesOfStamps,
     takeOne: takeOneStamped,
+    front: stampedFront,
     lua: 'stamped-log',
   }) as AlgorithmRow,
   lockout: row(lockout, { words: 3, lua: 'lockout' }) as AlgorithmRow,

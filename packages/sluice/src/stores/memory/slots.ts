@@ -268,13 +268,13 @@ export class BoxedSlots extends Slots {
   private readonly algorithm: AlgorithmRow
 
   constructor(algorithm: AlgorithmRow, room: Room) {
-    // A record has one number, the bytes of its state.
-    super(2, room)
+    // A record has the bytes of its state, and the numbers that decide most takes.
+    super(2 + 2 * (algorithm.front?.numbers ?? 0), room)
     this.algorithm = algorithm
   }
 
   load(slot: number): State {
-    return { ...this.boxes[chunkOf(slot)]![placeOf(slot)]! }
+    return { ...this.stateAt(slot) }
   }
 
   save(slot: number, state: State): void {
@@ -283,15 +283,15 @@ export class BoxedSlots extends Slots {
     // What is taken in place must not change a verdict that holds the state.
     const own = this.algorithm.takeOne === undefined ? state : { ...state }
     ;(this.boxes[chunk] ??= [])[placeOf(slot)] = own
+    this.algorithm.front?.write(own, this.records.floats[chunk]!, this.frontOf(slot))
   }
 
-  /** Takes one unit from the state in its place; see `takeOne` of the algorithm. */
+  /** Takes one unit by the numbers in front, or from the state in its place; see `takeOne` of the algorithm. */
   takeOne(slot: number, limit: Limit, left: TakeOutput): boolean | undefined {
-    const { algorithm } = this
-    const state = this.boxes[chunkOf(slot)]![placeOf(slot)]!
-    const allowed = algorithm.takeOne!(limit, state, left.now, left)
-    if (allowed === true) this.weigh(slot, algorithm.bytesOf!(state))
-    return allowed
+    const { front } = this.algorithm
+    const packed = this.records.floats[chunkOf(slot)]!
+    const decided = front?.takeOne(limit, packed, this.frontOf(slot), left.now, left)
+    return decided ?? this.takeFromState(slot, limit, left)
   }
 
   override remove(slot: number): void {
@@ -300,6 +300,28 @@ export class BoxedSlots extends Slots {
     const chunk = chunkOf(slot)
     if (this.records.isEmpty(chunk)) this.boxes[chunk] = []
     else this.boxes[chunk]![placeOf(slot)] = undefined
+  }
+
+  private takeFromState(slot: number, limit: Limit, left: TakeOutput): boolean | undefined {
+    const { algorithm } = this
+    const state = this.stateAt(slot)
+    const allowed = algorithm.takeOne!(limit, state, left.now, left)
+    if (allowed === true) this.weigh(slot, algorithm.bytesOf!(state))
+    algorithm.front?.write(state, this.records.floats[chunkOf(slot)]!, this.frontOf(slot))
+    return allowed
+  }
+
+  /** The state in its place, up to date. */
+  private stateAt(slot: number): State {
+    const chunk = chunkOf(slot)
+    const state = this.boxes[chunk]![placeOf(slot)]!
+    this.algorithm.front?.read(state, this.records.floats[chunk]!, this.frontOf(slot))
+    return state
+  }
+
+  /** Where the numbers begin that decide most takes. */
+  private frontOf(slot: number): number {
+    return ((placeOf(slot) * this.words) >> 1) + 1
   }
 
   private weigh(slot: number, bytes: number): void {
