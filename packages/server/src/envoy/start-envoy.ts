@@ -65,7 +65,8 @@ export async function startEnvoy(
     { ...deciding, around, onDomains, countDescriptors, decisionIdHeader },
     context.limiters,
   )
-  const loading = { algorithm: deciding.algorithm, mergeDomains }
+  const { policies } = config
+  const loading = { algorithm: deciding.algorithm, mergeDomains, policies }
   const own = given === undefined ? files : []
   const source = new DomainFiles(pathsOf(own, file), loading, domains, context.log)
   if (given !== undefined) domains.swap(given)

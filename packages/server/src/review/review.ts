@@ -8,6 +8,7 @@ import { readConfig, type ConfigResult } from '../config/read-config.ts'
 import { InvalidFiles, loadDomains } from '../envoy/files/load.ts'
 import type { DomainConfig } from '../envoy/descriptors/domain-config.ts'
 import type { FileTrap, FileWarning } from '../envoy/files/notes.ts'
+import { replacesWarnings } from '../envoy/files/replaces.ts'
 import { readDomain } from '../envoy/files/read-domain.ts'
 import { pathsOf } from '../envoy/start-envoy.ts'
 import { reviewNamedFiles } from './named-files.ts'
@@ -44,7 +45,9 @@ export async function reviewFile(file: string, environment: Environment = {}): P
 /** Reviews a file of Envoy's own rate limit service. */
 function reviewDescriptors(text: string, file: string): Review {
   const { domain, problems, warnings } = readDomain(text, file, 'fixed-window')
-  return { config: undefined, domain, problems, warnings: warnings.map(withHelp) }
+  const replaces = domain === undefined ? [] : replacesWarnings([{ ...domain, file }])
+  const all = [...warnings, ...replaces]
+  return { config: undefined, domain, problems, warnings: all.map(withHelp) }
 }
 
 function withHelp(warning: FileWarning): ConfigWarning {
@@ -73,10 +76,10 @@ async function withFiles(
 
 /** The review with what the descriptor files of the configuration have to say. */
 function withDescriptorFiles(review: Review, file: string): Review {
-  const { envoy } = review.config ?? {}
+  const { envoy, policies } = review.config ?? {}
   if (envoy === undefined) return review
   try {
-    const { warnings } = loadDomains(pathsOf(envoy.files, file), envoy)
+    const { warnings } = loadDomains(pathsOf(envoy.files, file), { ...envoy, policies })
     return { ...review, warnings: [...review.warnings, ...warnings.map(withHelp)] }
   } catch (error) {
     if (!(error instanceof InvalidFiles)) throw error

@@ -2,6 +2,7 @@
 import { shown } from '../../config/problem.ts'
 import type { Member, SourceNode } from './node.ts'
 import type { Notes } from './notes.ts'
+import { VARIABLE } from './text-traps.ts'
 
 /** Every field that a file may have anywhere; one in the wrong place means nothing there. */
 const KNOWN = new Set([
@@ -107,7 +108,9 @@ export class Fields {
   /** Says that a value is not what is accepted. */
   refuse(name: string, value: SourceNode, accepted: string): void {
     const path = this.pathTo(name)
-    this.notes.wrong(value, path, `${path} is ${kindOf(value)}; accepted: ${accepted}`)
+    const isVariable = value.kind === 'text' && VARIABLE.test(value.text)
+    const hint = isVariable ? ' (descriptor files have no variables)' : ''
+    this.notes.wrong(value, path, `${path} is ${kindOf(value)}; accepted: ${accepted}${hint}`)
   }
 }
 

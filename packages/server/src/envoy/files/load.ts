@@ -5,6 +5,7 @@ import type { AlgorithmName } from 'sluice'
 import { problemText, type ConfigProblem } from '../../config/problem.ts'
 import type { DomainConfig } from '../descriptors/domain-config.ts'
 import type { FileWarning } from './notes.ts'
+import { replacesWarnings, type DomainPart } from './replaces.ts'
 import { readDomain, type FileDomain } from './read-domain.ts'
 
 /** How files are read. */
@@ -13,6 +14,8 @@ export interface LoadOptions {
   readonly algorithm?: AlgorithmName
   /** Whether several files may speak of one domain; their descriptors then stand side by side. Default false. */
   readonly mergeDomains?: boolean
+  /** The policies of the configuration, which proxies ask for by name where no file has a domain of that name. */
+  readonly policies?: readonly { readonly name: string }[] | undefined
 }
 
 /** What the files say. */
@@ -38,21 +41,33 @@ export class InvalidFiles extends Error {
  * Reads files, and every `.yaml` and `.yml` below folders, in the order of their names. Throws {@link InvalidFiles}.
  */
 export function loadDomains(paths: readonly string[], options: LoadOptions = {}): LoadedDomains {
-  const { algorithm = 'fixed-window', mergeDomains = false } = options
+  const { algorithm = 'fixed-window', mergeDomains = false, policies = [] } = options
   const problems: ConfigProblem[] = []
   const warnings: FileWarning[] = []
   const domains = new Map<string, FileDomain>()
-  const files = paths.flatMap((path) => filesAt(path, problems))
+  const parts = new Map<string, DomainPart[]>()
+  const files = paths.flatMap((path) => filesAt(path, { problems, warnings }))
   for (const file of files) {
     const text = textOf(file, problems)
     if (text === undefined) continue
     const reading = readDomain(text, file, algorithm)
     for (const problem of reading.problems) problems.push(problem)
     for (const warning of reading.warnings) warnings.push(warning)
-    if (reading.domain !== undefined) add(domains, reading.domain, file, mergeDomains, problems)
+    if (reading.domain === undefined) continue
+    const { domain, descriptors } = reading.domain
+    if (policies.some(({ name }) => name === domain)) warnings.push(hidingPolicy(domain, file))
+    parts.set(domain, [...(parts.get(domain) ?? []), { file, descriptors }])
+    add(domains, reading.domain, file, mergeDomains, problems)
   }
   if (problems.length > 0) throw new InvalidFiles(problems)
+  for (const ofDomain of parts.values())
+    for (const warning of replacesWarnings(ofDomain)) warnings.push(warning)
   return { domains: [...domains.values()], warnings, files }
+}
+
+function hidingPolicy(domain: string, file: string): FileWarning {
+  const message = `the domain ${domain} has the name of a policy, so no request of a proxy reaches the policy; rename one of the two`
+  return { code: 'policy-hidden', file, line: 1, column: 1, path: 'domain', message }
 }
 
 function add(
@@ -83,23 +98,40 @@ function add(
   domains.set(read.domain, { ...known, descriptors: [...known.descriptors, ...read.descriptors] })
 }
 
-function filesAt(path: string, problems: ConfigProblem[]): readonly string[] {
+interface Findings {
+  readonly problems: ConfigProblem[]
+  readonly warnings: FileWarning[]
+}
+
+/** The file, or the files of a folder; a folder without any is a trap. */
+function filesAt(path: string, findings: Findings): readonly string[] {
   try {
     if (!statSync(path).isDirectory()) return [path]
-    // Mounted volumes keep their versions in folders that begin with a dot, and link to them.
-    const names = readdirSync(path).filter((name) => !name.startsWith('.'))
-    return names
-      .toSorted()
-      .flatMap((name) =>
-        statSync(join(path, name)).isDirectory()
-          ? filesAt(join(path, name), problems)
-          : [join(path, name)],
-      )
-      .filter((file) => /\.ya?ml$/i.test(file))
+    const files = filesIn(path, findings.warnings)
+    if (files.length === 0) {
+      const message =
+        'the folder holds no .yaml or .yml files, so no descriptor is limited; put the files there, or name another folder'
+      findings.warnings.push({ code: 'no-files', file: path, path: '', message })
+    }
+    return files
   } catch (error) {
-    problems.push({ file: path, path: '', message: `cannot be read: ${(error as Error).message}` })
+    const message = `cannot be read: ${(error as Error).message}`
+    findings.problems.push({ file: path, path: '', message })
     return []
   }
+}
+
+function filesIn(folder: string, warnings: FileWarning[]): readonly string[] {
+  // Mounted volumes keep their versions in folders that begin with a dot, and link to them.
+  const names = readdirSync(folder).filter((name) => !name.startsWith('.'))
+  return names.toSorted().flatMap((name) => {
+    const file = join(folder, name)
+    if (statSync(file).isDirectory()) return filesIn(file, warnings)
+    if (/\.ya?ml$/i.test(name)) return [file]
+    const message = 'the file is not read: its name does not end with .yaml or .yml; rename it'
+    warnings.push({ code: 'file-ignored', file, path: '', message })
+    return []
+  })
 }
 
 function textOf(file: string, problems: ConfigProblem[]): string | undefined {

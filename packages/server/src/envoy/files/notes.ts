@@ -4,17 +4,26 @@ import type { Place } from './node.ts'
 
 /** Traps in files of descriptors, each with its heading in the reference. */
 export const TRAPS = [
+  'address-value',
   'blocks-all',
   'depth-mismatch',
+  'file-ignored',
   'hidden-by-value',
   'metric-ignored',
   'misplaced-field',
   'mode-without-limit',
+  'no-descriptors',
+  'no-files',
   'no-limit',
+  'pattern-value',
+  'plain-variable',
+  'policy-hidden',
   'prefix-never-reached',
+  'replaces-each-other',
   'replaces-nothing',
   'share-without-prefix',
   'star-inside',
+  'stray-space',
   'unlimited-with-limit',
 ] as const
 

@@ -53,6 +53,11 @@ describe('mistakes are reported with their place', () => {
       '4:49: descriptors[0].rate_limit.requests_per_unit is "4294967296"; accepted: a whole number from 0 to 4294967295',
     ],
     [
+      'a variable for a number',
+      one('rate_limit: { unit: day, requests_per_unit: "${RPS}" }'),
+      'is "${RPS}"; accepted: a whole number from 0 to 4294967295 (descriptor files have no variables)',
+    ],
+    [
       'half a request',
       one('rate_limit: { unit: day, requests_per_unit: 1.5 }'),
       '4:49: descriptors[0].rate_limit.requests_per_unit is "1.5"',
@@ -132,16 +137,34 @@ describe('traps are reported by code', () => {
     ['misplaced-field', one('rate_limit: { unit: day, requests_per_unit: 1, shadow_mode: true }')],
     ['mode-without-limit', one('shadow_mode: true', 'descriptors:', `  - { key: b, ${limit} }`)],
     ['no-limit', one()],
+    ['address-value', one('value: 10.0.0.0/8', limit).replace('user', 'remote_address')],
+    ['address-value', one('value: 2001:db8::/32', limit).replace('user', 'client_ip')],
+    ['address-value', one('value: 2001:DB8:0::5', limit).replace('user', 'remote_address')],
+    ['address-value', one('value: "192.0.2.7:80"', limit).replace('user', 'remote_address')],
+    ['address-value', one('value: "[2001:db8::5]"', limit).replace('user', 'remote_address')],
+    ['address-value', one('value: 10.0.0.1', limit).replace('user', 'masked_remote_address')],
+    ['no-descriptors', '\ndomain: shop\ndescriptors: []\n'],
+    ['no-descriptors', '\ndomain: shop\n'],
+    ['pattern-value', one('value: "/api/.*"', limit)],
+    ['pattern-value', one('value: ^/api', limit)],
+    ['pattern-value', one('value: \\d+', limit)],
+    ['plain-variable', one('value: ${TENANT}', limit)],
+    ['plain-variable', one('value: a-${TENANT:-x}', limit)],
+    ['plain-variable', one(limit).replace('user', '${KEY}')],
+    ['plain-variable', `\n${one(limit).replace('shop', '${DOMAIN}')}`],
+    ['stray-space', one('value: "gold "', limit)],
+    ['stray-space', one(limit).replace('user', '" user"')],
+    ['stray-space', `\n${one(limit).replace('shop', '"shop "')}`],
     ['share-without-prefix', one('value: x', 'share_threshold: true', limit)],
     ['star-inside', one('value: a*b', limit)],
     ['unlimited-with-limit', one('rate_limit: { unlimited: true, requests_per_unit: 5 }')],
     [
-      'replaces-nothing',
-      one('rate_limit: { unit: day, requests_per_unit: 1, replaces: [{ name: x }] }'),
+      'prefix-never-reached',
+      `domain: a\ndescriptors:\n  - { key: b, value: x*, ${limit} }\n  - { key: b, value: xy*, ${limit} }`,
     ],
     [
       'prefix-never-reached',
-      `domain: a\ndescriptors:\n  - { key: b, value: x*, ${limit} }\n  - { key: b, value: xy*, ${limit} }`,
+      `domain: a\ndescriptors:\n  - { key: b, ${limit} }\n  - { key: b, value: "*", ${limit} }`,
     ],
     [
       'hidden-by-value',
@@ -160,6 +183,15 @@ descriptors:
   - { key: b, value: x, descriptors: [{ key: c, ${limit} }] }
   - { key: b, value: y*, share_threshold: true, ${limit}, descriptors: [] }
   - { key: d, ${limit} }
+  - { key: generic_key, value: 10.0.0.0/8, ${limit} }
+  - { key: masked_remote_address, value: 10.0.0.0/8, ${limit} }
+  - { key: remote_address, value: "2001:db8::5", ${limit} }
+  - { key: remote_address, value: 192.0.2.7, ${limit} }
+  - { key: remote_address, value: 192.0.*, ${limit} }
+  - { key: recipient, value: mary/anne, ${limit} }
+  - { key: package, value: com.example.*, ${limit} }
+  - { key: path, value: "/price/$5", ${limit} }
+  - { key: path, value: "/names/a b", ${limit} }
 `
     expect(read(text).warnings).toEqual([])
   })

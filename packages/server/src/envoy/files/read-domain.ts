@@ -7,6 +7,7 @@ import { UNITS, unitNamed } from '../descriptors/unit.ts'
 import { Fields } from './fields.ts'
 import { readNode, type SourceNode } from './node.ts'
 import { Notes, type FileWarning } from './notes.ts'
+import { reportDomain } from './text-traps.ts'
 import { reportTraps, type PlacedDescriptor, type PlacedRateLimit } from './traps.ts'
 
 /** A domain and where its parts are written. */
@@ -36,7 +37,10 @@ const DESCRIPTOR = [
 ]
 const RATE_LIMIT = ['unit', 'requests_per_unit', 'unlimited', 'name', 'replaces']
 
-/** Reads a file. Every mistake is a problem with its place; what is allowed but rarely meant is a warning. */
+/**
+ * Reads a file. Every mistake is a problem with its place; what is allowed but rarely meant is a warning. Names in
+ * `replaces` are judged by `replacesWarnings`, since other files may have them.
+ */
 export function readDomain(text: string, file: string, algorithm: AlgorithmName): FileReading {
   const read = readNode(text, file)
   if ('problems' in read) return { domain: undefined, problems: read.problems, warnings: [] }
@@ -48,6 +52,7 @@ export function readDomain(text: string, file: string, algorithm: AlgorithmName)
   const descriptors = readDescriptors(fields, [], { notes, algorithm })
   const { problems, warnings } = notes
   if (problems.length > 0) return { domain: undefined, problems, warnings }
+  reportDomain(domain, descriptors, read.node, notes)
   reportTraps(descriptors, notes)
   return { domain: { domain, descriptors }, problems, warnings }
 }

@@ -3,6 +3,7 @@ import type { DescriptorConfig, RateLimitConfig } from '../descriptors/domain-co
 import { isPrefix } from '../descriptors/tree.ts'
 import type { Place } from './node.ts'
 import type { Notes } from './notes.ts'
+import { reportTexts } from './text-traps.ts'
 
 /** A limit and where it is written. */
 export interface PlacedRateLimit extends RateLimitConfig {
@@ -27,10 +28,10 @@ export function reportTraps(descriptors: readonly PlacedDescriptor[], notes: Not
   for (const descriptor of all) reportOne(descriptor, notes)
   reportSiblings(descriptors, notes)
   for (const { descriptors } of all) reportSiblings(descriptors, notes)
-  reportReplaces(all, notes)
 }
 
-function flattened(descriptors: readonly PlacedDescriptor[]): readonly PlacedDescriptor[] {
+/** Descriptors and all below them, in the file's order. */
+export function flattened(descriptors: readonly PlacedDescriptor[]): readonly PlacedDescriptor[] {
   return descriptors.flatMap((descriptor) => [descriptor, ...flattened(descriptor.descriptors)])
 }
 
@@ -43,6 +44,7 @@ function reportOne(descriptor: PlacedDescriptor, notes: Notes): void {
       'star-inside',
       `${path}: only a * at the end stands for more; the one inside stands for itself`,
     )
+  reportTexts(descriptor, notes)
   if (descriptor.shareThreshold === true && !isPrefix(value))
     warn('share-without-prefix', `${path}: share_threshold needs a value with a * at the end`)
   if (rateLimit === undefined) {
@@ -75,7 +77,16 @@ function reportOne(descriptor: PlacedDescriptor, notes: Notes): void {
 function reportSiblings(descriptors: readonly PlacedDescriptor[], notes: Notes): void {
   for (const [i, descriptor] of descriptors.entries()) {
     const { key, value = '', place, path } = descriptor
-    if (value === '') continue
+    if (value === '') {
+      if (descriptors.some((other) => other.key === key && other.value === '*'))
+        notes.warn(
+          'prefix-never-reached',
+          place,
+          path,
+          `${path}: the same key with the value * matches all of it; remove one of the two`,
+        )
+      continue
+    }
     const before = descriptors.slice(0, i).filter((other) => other.key === key)
     if (isPrefix(value)) {
       const wider = before.find(
@@ -104,17 +115,4 @@ function reportSiblings(descriptors: readonly PlacedDescriptor[], notes: Notes):
         `${path}: requests with this value never reach ${lost.map((inner) => inner.path).join('; ')}`,
       )
   }
-}
-
-function reportReplaces(all: readonly PlacedDescriptor[], notes: Notes): void {
-  const names = new Set(all.map(({ rateLimit }) => rateLimit?.name))
-  for (const { rateLimit, path } of all)
-    for (const name of rateLimit?.replaces ?? [])
-      if (!names.has(name))
-        notes.warn(
-          'replaces-nothing',
-          rateLimit!.place,
-          path,
-          `${path}: replaces ${JSON.stringify(name)}, which is the name of no limit`,
-        )
 }
