@@ -12,6 +12,11 @@ export interface Subject {
 
 type After = () => void
 
+/** What the service finds suspicious in a block or an override. */
+interface Warned {
+  readonly warnings?: readonly string[]
+}
+
 /** Asks before a key is blocked. */
 export function askBlock({ policy, attributes }: Subject, after: After = () => {}): void {
   askFirst({
@@ -29,9 +34,11 @@ export function askBlock({ policy, attributes }: Subject, after: After = () => {
       { name: 'note', label: 'Note', value: '', hint: 'why; others see it' },
     ],
     act: async (values) => {
-      await admin('block', { policy, attributes, for: values['for'], note: values['note'] })
+      const body = { policy, attributes, for: values['for'], note: values['note'] }
+      const { warnings } = await admin<Warned>('block', body)
       after()
       return {
+        warnings,
         said: `Blocked for ${values['for']}.`,
         undo: () => admin('unblock', { policy, attributes }).then(after),
       }
@@ -115,9 +122,11 @@ export function askOverride(
     act: async (values) => {
       const named = { policy, rule, when: attributes }
       const { limit, note } = values
-      await admin('set-override', { ...named, limit, for: values['for'], note })
+      const body = { ...named, limit, for: values['for'], note }
+      const { warnings } = await admin<Warned>('set-override', body)
       after()
       return {
+        warnings,
         said: `The limit is ${limit} for ${values['for']}.`,
         undo: () => admin('remove-override', named).then(after),
       }

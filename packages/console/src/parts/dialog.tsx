@@ -28,6 +28,8 @@ export interface Question {
 interface Done {
   readonly said: string
   readonly undo?: () => Promise<unknown>
+  /** What the service finds suspicious in the change. */
+  readonly warnings?: readonly string[] | undefined
 }
 
 const question = signal<Question | undefined>(undefined)
@@ -71,7 +73,7 @@ function Form({ asked }: { readonly asked: Question }) {
     try {
       const done = await asked.act(values)
       close()
-      toast(done.said, done.undo)
+      toast(done.said, done)
     } catch (error) {
       setProblem((error as Error).message)
     } finally {

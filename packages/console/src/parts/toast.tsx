@@ -1,21 +1,33 @@
 // A short message after a change, with a way to undo it.
 import { signal } from '@preact/signals'
+import { shown } from '../words.ts'
 
 interface Toast {
   readonly text: string
   readonly undo: (() => Promise<unknown>) | undefined
+  readonly warnings: readonly string[]
 }
 
 const shownToast = signal<Toast | undefined>(undefined)
 let timer: ReturnType<typeof setTimeout> | undefined
 
-/** Shows a message for ten seconds. */
-export function toast(text: string, undo?: () => Promise<unknown>): void {
+/** Shows a message for ten seconds; one with warnings until it is closed. */
+export function toast(
+  text: string,
+  {
+    undo,
+    warnings = [],
+  }: Partial<Pick<Toast, 'undo'>> & {
+    readonly warnings?: readonly string[] | undefined
+  } = {},
+): void {
   clearTimeout(timer)
-  shownToast.value = { text, undo }
-  timer = setTimeout(() => {
-    shownToast.value = undefined
-  }, 10_000)
+  shownToast.value = { text, undo, warnings }
+  if (warnings.length === 0) timer = setTimeout(close, 10_000)
+}
+
+function close(): void {
+  shownToast.value = undefined
 }
 
 export function Toasts() {
@@ -31,14 +43,24 @@ export function Toasts() {
   return (
     <div class="toasts" role="status" aria-live="polite">
       {current !== undefined && (
-        <p class="toast">
-          {current.text}
+        <div class="toast">
+          <div>
+            <p>{current.text}</p>
+            {current.warnings.map((warning) => (
+              <p key={warning}>Warning: {shown(warning, 500)}</p>
+            ))}
+          </div>
           {current.undo !== undefined && (
             <button type="button" onClick={() => void undo()}>
               Undo
             </button>
           )}
-        </p>
+          {current.warnings.length > 0 && (
+            <button type="button" onClick={close}>
+              Close
+            </button>
+          )}
+        </div>
       )}
     </div>
   )

@@ -17,7 +17,7 @@ import {
 } from './keys/operated-counts.ts'
 import { blockShown, blockText, overrideShown } from './shown.ts'
 import { readRequest, subjectOf, wrong, type ChangeName } from './requests.ts'
-import { controlWarnings, type KnownRequests } from './silent-controls.ts'
+import { blockWarnings, overrideWarnings, type KnownRequests } from './silent-controls.ts'
 
 /** What the operations work on. */
 export interface ChangeOptions {
@@ -112,7 +112,7 @@ export function changes(options: ChangeOptions): Readonly<Record<ChangeName, Cha
       const made = controls.find(id)
       return {
         block: made?.kind === 'block' ? blockShown(made) : null,
-        warnings: controlWarnings('the block', attributes, known),
+        warnings: blockWarnings(attributes, known),
       }
     },
     unblock: async (body) => {
@@ -135,7 +135,7 @@ export function changes(options: ChangeOptions): Readonly<Record<ChangeName, Cha
       const made = controls.find(id)
       return {
         override: made?.kind === 'override' ? overrideShown(made, options.idle()) : null,
-        warnings: controlWarnings('the override', when, known),
+        warnings: overrideWarnings(when, known),
       }
     },
     'remove-override': async (body) => {

@@ -112,13 +112,22 @@ export function subjectOf({ attributes, key }: Subject): Readonly<Record<string,
   if (entries.length === 0) throw wrong('attributes', `missing; accepted: ${ATTRIBUTES}`)
   const empty = entries.find(([, value]) => value === '')
   if (empty !== undefined) throw wrong(`attributes.${empty[0].slice(0, 60)}`, 'empty')
-  const ip = entries.find(([name]) => name === 'ip')?.[1]
-  if (ip !== undefined && String(ip).includes('/'))
-    throw wrong(
-      'attributes.ip',
-      'a network, and no request has one; accepted: one address, which of IPv6 stands for the network that proxies count it by',
-    )
+  for (const [name, value] of entries) {
+    const problem = addressProblem(name, String(value))
+    if (problem !== undefined) throw wrong(`attributes.${name}`, problem)
+  }
   return Object.fromEntries(entries.map(([name, value]) => [name, String(value)]))
+}
+
+/** Why no request has such an `ip` or `network`. */
+function addressProblem(name: string, text: string): string | undefined {
+  if (name === 'ip' && text.includes('/'))
+    return 'a network, and no request has one; accepted: one address, which of IPv6 stands for the network that proxies count it by'
+  if (name === 'network' && text.includes('/'))
+    return 'a network with its bits, and no request has them; accepted: its first address, such as 192.0.2.0'
+  if (name === 'ip' && /^[\d.]+:\d+$|^\[/.test(text))
+    return 'an address with a port or brackets, and no request has them; accepted: the address alone'
+  return undefined
 }
 
 /** A request with one field that is wrong. */

@@ -1,7 +1,9 @@
 // What is probably wrong with a block or an override that an operator sets: no request has what it asks for.
 import type { Condition, Policy } from 'sluice'
+import { clientAddress } from 'sluice/http'
 import type { Config } from '../config/config.ts'
 import { nearestName } from '../config/did-you-mean.ts'
+import { conditionWithBraces, withBraces } from '../config/route-spelling.ts'
 import { unmetConditions, USUAL_ATTRIBUTES } from '../config/unmet-conditions.ts'
 
 /** What is known of the requests of the service. */
@@ -13,8 +15,47 @@ export interface KnownRequests {
   readonly hasDescriptors: boolean
 }
 
-/** Sentences for the operator; none when nothing is suspicious. Callers of the API may still send anything. */
-export function controlWarnings(
+/** Sentences for the operator who sets an override; none when nothing is suspicious. */
+export function overrideWarnings(when: Condition, known: KnownRequests): readonly string[] {
+  return controlWarnings('the override', conditionWithBraces(when), known)
+}
+
+/** Sentences for the operator who sets a block, which compares whole texts; none when nothing is suspicious. */
+export function blockWarnings(
+  attributes: Readonly<Record<string, string>>,
+  known: KnownRequests,
+): readonly string[] {
+  const { ip, ...others } = attributes
+  const when = Object.entries(others).map(([name, text]) => {
+    // A block of a route holds for both spellings.
+    return [name, { equals: name === 'route' ? withBraces(text) : text }] as const
+  })
+  return [
+    ...Object.entries(attributes).flatMap(([name, text]) => patternRemark(name, text)),
+    ...(ip === undefined ? [] : addressRemark(ip)),
+    ...controlWarnings('the block', Object.fromEntries(when), known),
+  ]
+}
+
+/** Texts that proxies set and that begin with a star. */
+const STARRED = ['*unmatched', '*other']
+
+function patternRemark(name: string, text: string): readonly string[] {
+  if ((!text.includes('*') || STARRED.includes(text)) && text !== 'present') return []
+  return [
+    `the block asks for ${name} ${JSON.stringify(text)}, which stands for itself: a block compares whole texts; block each value, or set an override with the limit 0/s, whose conditions accept patterns and networks`,
+  ]
+}
+
+function addressRemark(ip: string): readonly string[] {
+  if (ip.includes('*') || ip === 'present' || clientAddress().of(ip).ip !== undefined) return []
+  return [
+    `the block asks for ip ${JSON.stringify(ip)}, which is not an address: it holds only for callers that send this text`,
+  ]
+}
+
+/** What any condition may have wrong. Callers of the API may still send anything. */
+function controlWarnings(
   who: string,
   when: Condition,
   { proxy, policies, hasDescriptors }: KnownRequests,

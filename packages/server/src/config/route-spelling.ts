@@ -5,10 +5,21 @@ export function withBraces(route: string): string {
   return route.replaceAll(/\/:([A-Za-z_]\w*)(?=\/|$)/g, '/{$1}')
 }
 
+/** The same route with every `{name}` as `:name`. */
+export function withColons(route: string): string {
+  return route.replaceAll(/\/\{([A-Za-z_]\w*)\}(?=\/|$)/g, '/:$1')
+}
+
+/** A condition with its routes in the spelling of declared ones; `{ equals }` stays as it is. */
+export function conditionWithBraces<T extends object>(when: T): T {
+  return changed(when, 'route', routes) as T
+}
+
 /** A file's plain data with all its routes in one spelling. Whatever is not a route stays as it is. */
 export function withOneRouteSpelling(value: unknown): unknown {
   const proxy = (found: unknown): unknown => changed(found, 'routes', routes)
-  const condition = (found: unknown): unknown => changed(found, 'route', routes)
+  const condition = (found: unknown): unknown =>
+    typeof found === 'object' && found !== null ? conditionWithBraces(found) : found
   const override = (found: unknown): unknown => changed(found, 'when', condition)
   const rule = (found: unknown): unknown =>
     changed(changed(found, 'when', condition), 'overrides', each(override))

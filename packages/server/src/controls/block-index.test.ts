@@ -25,6 +25,9 @@ describe('the index of blocks', () => {
     ['one that has ended', block({ user: 'ann' }, { until: 10 }), { user: 'ann' }, false],
     ['an address as it is', block({ ip: '2001:db8::1' }), { ip: '2001:db8::1' }, true],
     ['another spelling of a route', block({ route: '/a/:id' }), { route: '/a/{id}' }, true],
+    ['a route with braces', block({ route: '/a/{id}' }), { route: '/a/:id' }, true],
+    ['a star, which stands for itself', block({ user: 'a*' }), { user: 'ann' }, false],
+    ['capitals in an address', block({ ip: '2001:DB8::5' }), { ip: '2001:db8::' }, true],
     ['the network that stands for it', block({ ip: '2001:db8::1' }), { ip: '2001:db8::' }, true],
   ])('%s', (_, one, attributes, isBlocked) => {
     const found = new BlockIndex([one]).find('api', attributes, 10)

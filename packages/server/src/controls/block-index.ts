@@ -1,7 +1,7 @@
 // Finds the block of a request in a few steps, however many blocks there are.
 import type { Attributes, Millis } from 'sluice'
 import { clientAddress } from 'sluice/http'
-import { withBraces } from '../config/route-spelling.ts'
+import { withBraces, withColons } from '../config/route-spelling.ts'
 import type { Block } from './control.ts'
 
 /** The blocks that name the same attributes. */
@@ -91,11 +91,12 @@ function makeKeys(
 ): readonly string[] {
   const { ip, route } = attributes
   const network = ip?.includes(':') === true ? clientAddress({ ipv6Prefix }).of(ip).ip : undefined
-  const template = route === undefined ? undefined : withBraces(route)
+  const templates = route === undefined ? [] : [withBraces(route), withColons(route)]
   const addressed =
     network === undefined ? [attributes] : [attributes, { ...attributes, ip: network }]
-  const forms = addressed.flatMap((form) =>
-    template === undefined ? [form] : [form, { ...form, route: template }],
-  )
+  const forms = addressed.flatMap((form) => [
+    form,
+    ...templates.map((template) => ({ ...form, route: template })),
+  ])
   return [...new Set(forms.map((form) => keyFor(names, form)!))]
 }

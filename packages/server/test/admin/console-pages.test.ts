@@ -200,6 +200,20 @@ describe('an action', () => {
     await vi.waitFor(async () => expect((await admin.ask('blocks')).body.blocks).toEqual([]))
   })
 
+  it('shows what the service finds suspicious in a block, until it is closed', async () => {
+    const admin = await administered()
+    const { page } = await signedIn(admin)
+    await go(page, '#/key?policy=api&user=a*')
+    await page.getByRole('button', { name: 'Block', exact: true }).click()
+    await confirm(page, 'Block')
+    const message = page.getByRole('status').filter({ hasText: 'Warning: the block asks for user' })
+    await message.waitFor()
+    expect(await message.textContent()).toContain('Blocked for 1h.')
+    expect(await accessibilityProblems(page)).toEqual([])
+    await message.getByRole('button', { name: 'Close' }).click()
+    await vi.waitFor(async () => expect(await message.count()).toBe(0))
+  })
+
   it('asks first, and a question that is cancelled changes nothing', async () => {
     const admin = await administered()
     const { page } = await keyPage(admin)
