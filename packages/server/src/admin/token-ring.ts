@@ -1,6 +1,7 @@
 // The tokens in force: one from the environment, and those of a file that may change while the service runs.
 import { timingSafeEqual } from 'node:crypto'
 import type { AdminListenerConfig } from '../config/config.ts'
+import { Retry } from '../reload/retry.ts'
 import { watchFile, type WatchOptions } from '../reload/watch-file.ts'
 import type { Log } from '../log/log.ts'
 import { digestOf, isReadByOthers, readTokens, type Token } from '../config/tokens.ts'
@@ -12,6 +13,8 @@ export class TokenRing {
   private readonly file: string | undefined
   private readonly log: Log
   private watcher: { close(): void } | undefined
+  private readonly retry = new Retry(() => this.reload())
+  private lastProblem = ''
 
   constructor(config: AdminListenerConfig, file: string | undefined, log: Log) {
     const { tokenDigest } = config
@@ -56,19 +59,26 @@ export class TokenRing {
 
   close(): void {
     this.watcher?.close()
+    this.retry.close()
   }
 
-  private async reload(): Promise<void> {
+  /** Reads the file again. When it is wrong, the tokens stay as they were. Never rejects. */
+  async reload(): Promise<void> {
     try {
       const before = this.fromFile
       this.fromFile = await readTokens(this.file!)
+      this.lastProblem = ''
       const isSame =
         before.length === this.fromFile.length &&
         before.every(({ digest }, i) => digest.equals(this.fromFile[i]!.digest))
       if (!isSame)
         this.log.info({ names: this.fromFile.map(({ name }) => name) }, 'admin tokens changed')
     } catch (error) {
-      const { message } = error as Error
+      const { message, code } = error as NodeJS.ErrnoException
+      // An error of the system, not of a line.
+      if (code !== undefined) this.retry.later()
+      if (message === this.lastProblem) return
+      this.lastProblem = message
       this.log.error({ error: message }, 'the admin tokens cannot be read; the old ones stay')
     }
   }

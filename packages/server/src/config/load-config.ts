@@ -6,7 +6,7 @@ import type { ConfigProblem } from './problem.ts'
 import { problemsApart } from './read-apart.ts'
 import { readConfig, type ConfigResult } from './read-config.ts'
 
-/** What a file says, and what tells its text from another. */
+/** What a file says, and what tells its text from another; an empty digest if it could not be read. */
 export type LoadedConfig = Omit<ConfigResult, 'positionOf'> & { readonly digest: string }
 
 /** The same with the places of its values. */
@@ -22,7 +22,8 @@ export async function loadConfig(
   if ('problem' in read)
     return { config: undefined, problems: [read.problem], positionOf, digest: '' }
   const digest = createHash('sha256').update(read.text).digest('hex')
-  const problems = await problemsApart(read.text, file, environment)
+  const { problems, isRead } = await problemsApart(read.text, file, environment)
+  if (!isRead) return { config: undefined, problems, positionOf, digest: '' }
   if (problems.length > 0) return { config: undefined, problems, positionOf, digest }
   return { ...readConfig(read.text, file, environment), digest }
 }

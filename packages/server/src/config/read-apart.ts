@@ -16,15 +16,34 @@ const worker = new URL('read-apart-worker.js', import.meta.url)
 /** Sources that are not compiled have no file that a thread could run. */
 const hasWorker = import.meta.url.endsWith('.js')
 
+/** Errors of a system that has no descriptors or threads left: they say nothing about the file. */
+const SCARCE: ReadonlySet<string | undefined> = new Set([
+  'EMFILE',
+  'ENFILE',
+  'EAGAIN',
+  'ERR_WORKER_INIT_FAILED',
+])
+
+/** What a thread has found in a file. */
+export interface ApartResult {
+  readonly problems: readonly ConfigProblem[]
+  /** False if the thread could not run, so that the file may have no problem at all. */
+  readonly isRead: boolean
+}
+
 /** What is wrong with a large file; nothing for small ones, which the caller reads anyway. Never rejects. */
 export async function problemsApart(
   text: string,
   file: string,
   environment: Environment = {},
-): Promise<readonly ConfigProblem[]> {
+): Promise<ApartResult> {
   // What is too large is found sooner than a thread starts.
-  if (text.length < LARGE || !hasWorker || sizeProblem(text) !== undefined) return []
-  const wrong = (message: string): readonly ConfigProblem[] => [{ file, path: '', message }]
+  if (text.length < LARGE || !hasWorker || sizeProblem(text) !== undefined)
+    return { problems: [], isRead: true }
+  const wrong = (message: string, isRead = true): ApartResult => ({
+    problems: [{ file, path: '', message }],
+    isRead,
+  })
   return new Promise((resolve) => {
     const thread = new Worker(worker, {
       workerData: { text, file, environment: { ...environment } },
@@ -35,12 +54,16 @@ export async function problemsApart(
       resolve(wrong('takes too long to read; accepted: a smaller file'))
       void thread.terminate()
     }, TIMEOUT)
-    const settle = (problems: readonly ConfigProblem[]): void => {
+    const settle = (result: ApartResult): void => {
       clearTimeout(timer)
-      resolve(problems)
+      resolve(result)
     }
-    thread.once('message', settle)
-    thread.once('error', ({ message }) => settle(wrong(`cannot be read: ${message}`)))
+    thread.once('message', (problems: readonly ConfigProblem[]) =>
+      settle({ problems, isRead: true }),
+    )
+    thread.once('error', ({ message, code }: NodeJS.ErrnoException) =>
+      settle(wrong(`cannot be read: ${message}`, !SCARCE.has(code))),
+    )
     thread.once('exit', () => settle(wrong('cannot be read: the reader ended early')))
   })
 }

@@ -1,6 +1,6 @@
 // Puts a changed file in force, or keeps what is in force and says why.
 import { isDeepStrictEqual } from 'node:util'
-import type { Millis, Policy } from 'sluice'
+import type { Policy } from 'sluice'
 import type { Config } from '../config/config.ts'
 import type { Environment } from '../config/environment.ts'
 import { loadConfig } from '../config/load-config.ts'
@@ -8,6 +8,7 @@ import { problemText } from '../config/problem.ts'
 import type { MetricRegistry } from '../metrics/registry.ts'
 import type { Log } from '../log/log.ts'
 import { policyChanges } from './policy-changes.ts'
+import { Retry } from './retry.ts'
 
 /** How a reload ended. */
 export type ReloadResult = 'applied' | 'unchanged' | 'failed'
@@ -35,9 +36,6 @@ export interface SwappablePolicies {
   swap(policies: readonly Policy[]): unknown
 }
 
-/** How long until a file that could not be read is read again. */
-const RETRY_AFTER: Millis = 1000
-
 /** Only policies change while the service runs; these parts take effect at the next start. */
 const FIXED = [
   'store',
@@ -63,9 +61,10 @@ export class Reloader {
   /** As the file had them last. */
   private policies: readonly Policy[]
   private problems: readonly string[] = []
-  private retry: NodeJS.Timeout | undefined
-  private isClosed = false
+  private readonly retry = new Retry(() => this.reload())
   private last: Promise<unknown> = Promise.resolve()
+  /** Called after each attempt, also after those that the reloader makes by itself. */
+  onReload: ((result: ReloadResult) => void) | undefined
 
   constructor(
     source: ConfigSource,
@@ -110,6 +109,10 @@ export class Reloader {
         // Whatever a file holds, the old policies stay.
         return this.failed([String(error)])
       })
+      .then((result) => {
+        this.onReload?.(result)
+        return result
+      })
     this.last = next
     return next
   }
@@ -122,7 +125,7 @@ export class Reloader {
     const lines = config === undefined ? problems.map(problemText) : this.swap(config)
     if (lines.length > 0) {
       // A file that cannot be read, for want of file descriptors for example, may be readable without having changed.
-      if (digest === '') this.retryLater()
+      if (digest === '') this.retry.later()
       return this.failed(lines)
     }
     this.problems = []
@@ -140,15 +143,7 @@ export class Reloader {
 
   /** Ends the attempts to read a file that cannot be read. */
   close(): void {
-    clearTimeout(this.retry)
-    this.isClosed = true
-  }
-
-  private retryLater(): void {
-    if (this.isClosed) return
-    clearTimeout(this.retry)
-    this.retry = setTimeout(() => void this.reload(), RETRY_AFTER)
-    this.retry.unref()
+    this.retry.close()
   }
 
   private failed(lines: readonly string[]): 'failed' {

@@ -117,6 +117,18 @@ describe('while it runs', () => {
     expect(figures()).toContain('sluice_tls_reloads_total{listener="http",result="failed"} 1')
   })
 
+  test('files that could not be read are read again, without a change of theirs', async () => {
+    const { certificates, messages } = made()
+    const tls = (await certificates.open('http', { ...pair, minVersion }))!
+    const before = tls.digest
+    renameSync(pair.cert, `${pair.cert}.away`)
+    expect(await certificates.reload()).toBe('failed')
+    copyFileSync(other.key, pair.key)
+    copyFileSync(other.cert, pair.cert)
+    await until('the new pair is in force', 5000, async () => tls.digest !== before)
+    expect(messages('info')).toEqual(['the changed certificate is in force'])
+  })
+
   test('a pair that was broken and is whole again is taken', async () => {
     const { certificates, messages } = made()
     const tls = (await certificates.open('http', { ...pair, minVersion }))!

@@ -10,6 +10,7 @@ import type { Clock, Millis } from 'sluice'
 import type { TlsConfig } from '../config/config.ts'
 import type { MetricRegistry } from '../metrics/registry.ts'
 import type { ReloadResult } from '../reload/reloader.ts'
+import { Retry } from '../reload/retry.ts'
 import { watchFile, type WatchOptions } from '../reload/watch-file.ts'
 import type { Log } from '../log/log.ts'
 import { ListenerTls } from './listener-tls.ts'
@@ -46,6 +47,7 @@ export class Certificates {
   private readonly entries: Entry[] = []
   private readonly watchers: { close(): void }[] = []
   private looking: NodeJS.Timeout | undefined
+  private readonly retry = new Retry(() => this.reload())
   private last: Promise<unknown> = Promise.resolve()
 
   constructor(options: CertificateOptions) {
@@ -84,6 +86,7 @@ export class Certificates {
   close(): void {
     for (const watcher of this.watchers.splice(0)) watcher.close()
     clearInterval(this.looking)
+    this.retry.close()
   }
 
   private follow({ tls: { config } }: Entry): void {
@@ -100,8 +103,9 @@ export class Certificates {
     const { listener, tls, metrics } = entry
     const read = await readTlsFiles(tls.config)
     if ('problems' in read) {
+      if (read.problems.some(({ isUnread }) => isUnread)) this.retry.later()
       const problems = sentences(listener, tls.config, read.problems)
-      // The files are read every two seconds; the same problem is logged once.
+      // Files that cannot be read are read every second; the same problem is logged once.
       if (problems.join() !== entry.lastProblem) {
         metrics.notValid.add()
         this.options.log.error(

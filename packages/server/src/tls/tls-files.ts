@@ -23,6 +23,8 @@ export interface TlsProblem {
   readonly field: 'cert' | 'key' | 'ca'
   /** Goes on after "the file". */
   readonly reason: string
+  /** Set if the file could not be read, which may change without a change of the file. */
+  readonly isUnread?: boolean
 }
 
 /** Relative paths are beside the configuration. */
@@ -44,11 +46,14 @@ export async function readTlsFiles(
 ): Promise<{ readonly files: TlsFiles } | { readonly problems: readonly TlsProblem[] }> {
   const problems: TlsProblem[] = []
   const part = async <T>(field: TlsProblem['field'], parse: (text: string) => T) => {
+    let isUnread = true
     try {
       const { text, mode } = await readPem(config[field] ?? '')
+      isUnread = false
       return { text, mode, value: parse(text) }
     } catch (error) {
-      problems.push({ field, reason: error instanceof Error ? error.message : String(error) })
+      const reason = error instanceof Error ? error.message : String(error)
+      problems.push({ field, reason, isUnread })
       return undefined
     }
   }

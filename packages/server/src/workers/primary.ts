@@ -8,7 +8,7 @@ import { pathsOf } from '../envoy/start-envoy.ts'
 import { LimiterRegistry } from '../limiters/registry.ts'
 import { addProcessMetrics } from '../metrics/process-metrics.ts'
 import { MetricRegistry } from '../metrics/registry.ts'
-import { Reloader, withProblems, type ReloadResult } from '../reload/reloader.ts'
+import { Reloader, withProblems } from '../reload/reloader.ts'
 import { watchFile } from '../reload/watch-file.ts'
 import { Health } from '../health/health.ts'
 import { createLog, flushLogs } from '../log/log.ts'
@@ -93,15 +93,15 @@ export async function startWorkers(options: ServiceOptions): Promise<WorkersServ
     throw error
   }
 
-  const reload = async (): Promise<ReloadResult> => {
-    const result = (await reloader?.reload()) ?? 'unchanged'
-    const { policies } = registry.current
-    if (result === 'applied') supervisor.broadcast({ type: 'policies', policies, status: status() })
-    else if (result === 'failed') supervisor.broadcast({ type: 'status', status: status() })
-    return result
-  }
+  if (reloader !== undefined)
+    reloader.onReload = (result) => {
+      const { policies } = registry.current
+      if (result === 'applied')
+        supervisor.broadcast({ type: 'policies', policies, status: status() })
+      else if (result === 'failed') supervisor.broadcast({ type: 'status', status: status() })
+    }
   if (source !== undefined && watch !== false)
-    watcher = watchFile(source.file, () => void reload(), watch)
+    watcher = watchFile(source.file, () => void reloader?.reload(), watch)
   if (watch !== false) descriptors?.watch(watch)
 
   const stop = async (delay: Millis): Promise<void> => {
@@ -117,7 +117,7 @@ export async function startWorkers(options: ServiceOptions): Promise<WorkersServ
     reload: async () => {
       descriptors?.reload()
       supervisor.broadcast({ type: 'reload' })
-      return reload()
+      return (await reloader?.reload()) ?? 'unchanged'
     },
     stop: (delay = 0) => (stopping ??= stop(delay)),
     failed: supervisor.failed.then(async (reason) => {

@@ -53,7 +53,7 @@ export async function tryPolicy(
   current: readonly Policy[],
   requests: readonly RecentRequest[],
 ): Promise<Trial> {
-  const apart = await problemsApart(text, 'sluice.yaml')
+  const { problems: apart } = await problemsApart(text, 'sluice.yaml')
   const { config, problems } =
     apart.length > 0 ? { config: undefined, problems: apart } : readConfig(text, 'sluice.yaml')
   if (config === undefined) {

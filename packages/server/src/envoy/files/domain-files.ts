@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { problemText } from '../../config/problem.ts'
 import type { ReloadResult } from '../../reload/reloader.ts'
+import { Retry } from '../../reload/retry.ts'
 import { watchFile, type WatchOptions } from '../../reload/watch-file.ts'
 import type { Log } from '../../log/log.ts'
 import type { DomainRegistry } from '../domains.ts'
@@ -15,7 +16,9 @@ export class DomainFiles {
   private readonly log: Log
   private loaded: LoadedDomains
   private watchers: readonly { close(): void }[] = []
+  private watchOptions: WatchOptions | undefined
   private wrong: readonly string[] = []
+  private readonly retry = new Retry(() => this.reloadAndWatch(this.watchOptions))
   /** Called when the files become wrong, wrong in another way, or right again. */
   onProblems: (() => void) | undefined
 
@@ -44,8 +47,9 @@ export class DomainFiles {
       return 'applied'
     } catch (error) {
       if (!(error instanceof InvalidFiles)) throw error
+      if (error.isUnread) this.retry.later()
       const problems = error.problems.map(problemText)
-      // The files are read every two seconds; the same problem is logged once.
+      // Files that cannot be read are read every second; the same problem is logged once.
       if (this.settle(problems))
         this.log.error(
           { problems },
@@ -57,7 +61,8 @@ export class DomainFiles {
 
   /** Reads the files again when they change, until `close`. */
   watch(options?: WatchOptions): void {
-    this.close()
+    this.closeWatchers()
+    this.watchOptions = options
     // A name beside each folder's files, too, so that new files are noticed.
     const names = new Set([...this.paths, ...this.loaded.files])
     this.watchers = [...names].map((name) =>
@@ -66,7 +71,8 @@ export class DomainFiles {
   }
 
   close(): void {
-    for (const watcher of this.watchers) watcher.close()
+    this.closeWatchers()
+    this.retry.close()
   }
 
   /** What is wrong with the files as they were last read. */
@@ -82,10 +88,14 @@ export class DomainFiles {
     return isNew
   }
 
+  private closeWatchers(): void {
+    for (const watcher of this.watchers) watcher.close()
+  }
+
   private reloadAndWatch(options: WatchOptions | undefined): void {
     const { files } = this.loaded
-    if (this.reload() === 'applied' && !isDeepStrictEqual(files, this.loaded.files))
-      this.watch(options)
+    if (this.reload() !== 'applied' || this.watchers.length === 0) return
+    if (!isDeepStrictEqual(files, this.loaded.files)) this.watch(options)
   }
 
   private apply(loaded: LoadedDomains): LoadedDomains {

@@ -30,10 +30,13 @@ export interface LoadedDomains {
 export class InvalidFiles extends Error {
   override readonly name = 'InvalidFiles'
   readonly problems: readonly ConfigProblem[]
+  /** Whether a file could not be read, which may change without a change of the file. */
+  readonly isUnread: boolean
 
-  constructor(problems: readonly ConfigProblem[]) {
+  constructor(problems: readonly ConfigProblem[], isUnread: boolean) {
     super(problems.map(problemText).join('\n'))
     this.problems = problems
+    this.isUnread = isUnread
   }
 }
 
@@ -47,9 +50,13 @@ export function loadDomains(paths: readonly string[], options: LoadOptions = {})
   const domains = new Map<string, FileDomain>()
   const parts = new Map<string, DomainPart[]>()
   const files = paths.flatMap((path) => filesAt(path, { problems, warnings }))
+  let isUnread = problems.length > 0
   for (const file of files) {
     const text = textOf(file, problems)
-    if (text === undefined) continue
+    if (text === undefined) {
+      isUnread = true
+      continue
+    }
     const reading = readDomain(text, file, algorithm)
     for (const problem of reading.problems) problems.push(problem)
     for (const warning of reading.warnings) warnings.push(warning)
@@ -59,7 +66,7 @@ export function loadDomains(paths: readonly string[], options: LoadOptions = {})
     parts.set(domain, [...(parts.get(domain) ?? []), { file, descriptors }])
     add(domains, reading.domain, file, mergeDomains, problems)
   }
-  if (problems.length > 0) throw new InvalidFiles(problems)
+  if (problems.length > 0) throw new InvalidFiles(problems, isUnread)
   for (const ofDomain of parts.values())
     for (const warning of replacesWarnings(ofDomain)) warnings.push(warning)
   return { domains: [...domains.values()], warnings, files }
