@@ -14,6 +14,7 @@ const FIRST = [
   'test/faults/faults.test.ts',
   'packages/sluice/test/client/adaptive-hidden.test.ts',
   'packages/sluice/test/redis/agreement.test.ts',
+  'packages/sluice/test/simulation/simulation.test.ts',
   'packages/server/test/admin/console-pages.test.ts',
   'packages/server/test/envoy/interop.test.ts',
   'packages/cli/test/guide.test.ts',

@@ -5,6 +5,12 @@ import { reconnectDelay } from './reconnect-delay.ts'
 /** Milliseconds after which an attempt to connect is given up. */
 export const CONNECT_TIMEOUT: Millis = 2000
 
+/**
+ * The same for a node of a cluster. The store cannot help there with a second connection: node-redis reports the other
+ * nodes as ready, so that an attempt whose packets were lost is only over when it is given up.
+ */
+export const NODE_CONNECT_TIMEOUT: Millis = 800
+
 /** Milliseconds after which node-redis asks a cluster which node took over from one that is lost; its default is 5 s. */
 const TOPOLOGY_REFRESH: Millis = 100
 
@@ -55,7 +61,10 @@ export interface IoredisClusterSettings {
  */
 export interface NodeRedisSettings {
   disableOfflineQueue: true
-  socket: { connectTimeout: Millis; reconnectStrategy: (retries: number) => Millis }
+  socket: {
+    connectTimeout: Millis
+    reconnectStrategy: (retries: number, cause?: Error) => Millis
+  }
 }
 
 /**
@@ -172,7 +181,9 @@ export function nodeRedisOptions<Own extends object = object>(own?: Own): NodeRe
     // A new object each time: node-redis writes the address of a URL into it.
     socket: {
       connectTimeout: CONNECT_TIMEOUT,
-      reconnectStrategy: (retries: number) => reconnectDelay(retries + 1),
+      // An attempt that was given up has taken its time already.
+      reconnectStrategy: (retries: number, cause?: Error) =>
+        reconnectDelay(cause?.message === 'Connection timeout' ? 1 : retries + 1),
       ...socket,
     },
   }
@@ -208,10 +219,11 @@ export function nodeRedisSentinelOptions<Own extends object = object>(
 export function nodeRedisClusterOptions<Own extends object = object>(
   own?: Own,
 ): NodeRedisClusterSettings & Own {
-  const { defaults }: { readonly defaults?: object } = own ?? {}
+  const { defaults }: { readonly defaults?: { readonly socket?: object } } = own ?? {}
+  const socket = { connectTimeout: NODE_CONNECT_TIMEOUT, ...defaults?.socket }
   return {
     topologyRefreshOnReconnectionAttemptStrategy: TOPOLOGY_REFRESH,
     ...(own as Own),
-    defaults: nodeRedisOptions(defaults),
+    defaults: nodeRedisOptions({ ...defaults, socket }),
   }
 }

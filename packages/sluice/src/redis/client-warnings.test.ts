@@ -1,7 +1,13 @@
 import { Redis as Upstash } from '@upstash/redis'
 import { Cluster, Redis } from 'ioredis'
 import { Redis as Iovalkey } from 'iovalkey'
-import { createClient, createClientPool, createCluster, createSentinel } from 'redis'
+import {
+  ConnectionTimeoutError,
+  createClient,
+  createClientPool,
+  createCluster,
+  createSentinel,
+} from 'redis'
 import { describe, expect, it } from 'vitest'
 import {
   ioredisClusterOptions,
@@ -58,6 +64,18 @@ describe('the options of sluice/redis', () => {
       password: 'p',
       enableOfflineQueue: false,
     })
+  })
+
+  it('give up an attempt to reach a node of a cluster, and begin the next one, within a second', () => {
+    const { connectTimeout, reconnectStrategy } = nodeRedisClusterOptions().defaults.socket
+    for (const retries of [0, 1, 20]) {
+      const delay = reconnectStrategy(retries, new ConnectionTimeoutError())
+      expect(connectTimeout + delay).toBeLessThan(900)
+    }
+    // One that was refused has taken no time: the next one waits for its turn.
+    expect(reconnectStrategy(20, new Error('connect ECONNREFUSED'))).toBeGreaterThanOrEqual(880)
+    const own = { defaults: { password: 'p', socket: { connectTimeout: 5000 } } }
+    expect(nodeRedisClusterOptions(own).defaults).toMatchObject(own.defaults)
   })
 
   it('are new objects each time, since node-redis writes addresses into them', () => {

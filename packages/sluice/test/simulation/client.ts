@@ -1,12 +1,11 @@
 // A Redis client as the store sees one: node-redis in shape, with connections that it renews by itself when they end.
+import { CONNECT_TIMEOUT, NODE_CONNECT_TIMEOUT } from '../../src/redis/client-options.ts'
 import type { Millis } from '../../src/time/clock.ts'
 import { slotOf } from '../../src/redis/slot.ts'
 import type { Timers } from '../../src/time/timers.ts'
 import { Link, type Network } from './link.ts'
 import type { Command, Server } from './server.ts'
 
-/** Milliseconds after which an attempt to connect is given up, as `nodeRedisOptions` has it. */
-export const CONNECT_TIMEOUT: Millis = 2000
 const SLOTS = 16_384
 
 export interface SimulatedClientOptions {
@@ -27,6 +26,8 @@ function nodeOf(servers: readonly Server[], name: string): Server {
 export class SimulatedClient {
   isOpen = false
   isReady = false
+  /** Whether it was ready at any time. */
+  wasReady = false
   readonly options = { socket: {}, disableOfflineQueue: true }
   private readonly parts: SimulatedClientOptions
   /** A second connection of the store: it is not renewed. */
@@ -83,7 +84,7 @@ export class SimulatedClient {
   }
 
   private attempt(server: Server, number: number, done: (error?: Error) => void): void {
-    const { network, timers } = this.parts
+    const { network, timers, servers } = this.parts
     const { world, weather } = network
     let isOver = false
     const end = (run: () => void): void => {
@@ -93,7 +94,9 @@ export class SimulatedClient {
       network.deliver(run)
     }
     const fail = (): void => end(() => this.failed(server, number, done))
-    const timer = timers.start(fail, CONNECT_TIMEOUT)
+    // As `nodeRedisOptions` has it: given up after a while, and then soon tried again.
+    const giveUp = (): void => end(() => this.failed(server, 1, done))
+    const timer = timers.start(giveUp, servers.length > 1 ? NODE_CONNECT_TIMEOUT : CONNECT_TIMEOUT)
     // An attempt that began while nothing arrives is lost.
     if (weather.isDark) return
     world.at(world.now + network.latency(), () => {
@@ -117,6 +120,7 @@ export class SimulatedClient {
     })
     this.links.set(server, link)
     this.isReady ||= this.links.size === servers.length
+    this.wasReady ||= this.isReady
     done()
     if (this.isReady) this.emit('ready')
   }

@@ -29,6 +29,7 @@ export class Pod {
   /** How long it has been stopped in all. */
   stoppedFor: Millis = 0
   private stoppedAt: Millis = 0
+  private readonly client: SimulatedClient
   private readonly world: VirtualTime
   private readonly store: AsyncStore
   private readonly overdue: (() => void)[] = []
@@ -51,10 +52,10 @@ export class Pod {
     const { timers } = this
     const { clock } = world
     const reconnectDelay = reconnectDelays(clock, () => random.next())
-    const client = new SimulatedClient({ network: this.network, servers, timers, reconnectDelay })
-    client.connect().catch(() => {})
+    this.client = new SimulatedClient({ network: this.network, servers, timers, reconnectDelay })
+    this.client.connect().catch(() => {})
     const options = { timeout: TIMEOUT, cluster: servers.length > 1, onWarning: () => {} }
-    const store = redisStore(client, options, { clock, timers, reconnectDelay })
+    const store = redisStore(this.client, options, { clock, timers, reconnectDelay })
     // One guard for all policies of the process, as in a service.
     this.store = withResilience(
       store,
@@ -62,6 +63,11 @@ export class Pod {
       { clock, timers, random: () => random.next() },
     )
     this.limiter = createLimiter({ policy, store: this.store })
+  }
+
+  /** Whether its client has never had all of its connections. */
+  get isStarting(): boolean {
+    return !this.client.wasReady
   }
 
   check(attributes: Readonly<Record<string, string>>): Promise<Decision> {

@@ -1,6 +1,5 @@
 // One seed: a fleet, requests and faults as the seed says, then peace, and everything is checked.
 import { Random } from '../redis/random.ts'
-import { CONNECT_TIMEOUT } from './client.ts'
 import { FAULTS } from './faults.ts'
 import { Fleet } from './fleet.ts'
 import { TIMEOUT } from './pod.ts'
@@ -8,8 +7,11 @@ import { TIMEOUT } from './pod.ts'
 const NAMES = Object.keys(FAULTS)
 /** Milliseconds of peace after which the store answers every pod. */
 const BACK_WITHIN = 1000
-/** In a cluster the client alone knows its nodes: an attempt to reach one that began while packets were lost ends first. */
-const CLUSTER_BACK_WITHIN = CONNECT_TIMEOUT + BACK_WITHIN
+/**
+ * Milliseconds more for a pod whose cluster has never been complete: it begins to use the connections that it has when
+ * the last node is there, and only then notices that one of them is dead, after three deadlines.
+ */
+const STARTS_WITHIN = 3 * TIMEOUT
 /** Milliseconds after which nothing is on its way any more, and every refund that can be sent has been. */
 const QUIET = 12_000
 
@@ -62,9 +64,11 @@ function begin(fleet: Fleet, random: Random, ends: (() => void)[]): void {
 /** Soon after peace began, every pod is answered by the store. Returns how long that took. */
 async function recover(fleet: Fleet): Promise<number> {
   const waiting = new Set(fleet.pods)
-  const most = fleet.servers.length > 1 ? CLUSTER_BACK_WITHIN : BACK_WITHIN
+  const starting = new Set(fleet.pods.filter(({ isStarting }) => isStarting))
+  const isPatient = (): boolean => [...waiting].every((pod) => starting.has(pod))
   let passed = 0
-  for (; passed < most && waiting.size > 0; passed += 20) {
+  for (; waiting.size > 0; passed += 20) {
+    if (passed >= BACK_WITHIN + (isPatient() ? STARTS_WITHIN : 0)) break
     for (const pod of waiting) {
       // Two at once: a pod that still probes would answer one of them itself.
       void Promise.all([fleet.ask(pod), fleet.ask(pod)]).then((both) => {
