@@ -77,9 +77,9 @@ export function changes(options: ChangeOptions): Readonly<Record<ChangeName, Cha
     const domain =
       name === undefined
         ? only
-        : current.get(name) === undefined
-          ? domains.find((one) => one.name === name)
-          : undefined
+        : current.byName.has(name)
+          ? undefined
+          : domains.find((one) => one.name === name)
     return domain === undefined
       ? countsOfPolicy(policyFor(current, name), current, inspectors)
       : countsOfDomain(domain, options)

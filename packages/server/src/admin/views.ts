@@ -99,12 +99,12 @@ export function views(options: ViewOptions): Readonly<Record<ViewName, View>> {
           fleet,
           blocks: () => controls.live.listBlocks(),
           policies: () => [
-            ...context.limiters.current.names(),
+            ...context.limiters.current.byName.keys(),
             ...domains().map(({ name }) => name),
           ],
           explainNow: async (policy, attributes) => {
             const isKnown =
-              context.limiters.current.get(policy) !== undefined ||
+              context.limiters.current.byName.has(policy) ||
               domains().some(({ name }) => name === policy)
             if (!isKnown) return undefined
             const { decision, explained } = await read({ policy, attributes })

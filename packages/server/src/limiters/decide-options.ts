@@ -14,6 +14,7 @@ import {
 import type { Block } from '../controls/control.ts'
 import type { KnownBlocks } from '../controls/live-controls.ts'
 import type { CountedRules, DecisionMetrics } from '../metrics/decision-metrics.ts'
+import type { Histogram } from '../metrics/histogram.ts'
 import type { Observer } from '../observe/observer.ts'
 import { DecisionSampler } from '../observe/sampler.ts'
 import type { HeldUnits } from '../metrics/units-out.ts'
@@ -38,8 +39,8 @@ export interface DecisionSurroundings {
   readonly thresholds?: ((policy: string) => ThresholdWatch) | undefined
   /** Called with the name of every policy and domain that decides by a remote store. */
   readonly onRules?: ((name: string) => void) | undefined
-  /** Called with how long a decision took that the remote store made, and how many it stands for. */
-  readonly onStoreAnswer?: ((elapsed: Millis, weight: number) => void) | undefined
+  /** How long decisions took that the remote store made. */
+  readonly storeDuration?: Histogram | undefined
 }
 
 /** The options of {@link decide} for some rules, by the name of their policy or domain. */
@@ -53,13 +54,13 @@ export function decideOptions(
     blocks,
     thresholds,
     onRules,
-    onStoreAnswer,
+    storeDuration,
   }: DecisionSurroundings,
 ): DecideOptions & { readonly onSettled?: OnSettled | undefined } {
   const isRemote = store.sync !== true
   if (isRemote) onRules?.(counted.name)
   const metrics = decisions.of(counted)
-  const rules = observer.of(counted, (rule) => metrics.agesOf(rule))
+  const rules = observer.of(counted, (rule) => metrics.ruleNotes.agesOf(rule))
   const sampler = new DecisionSampler()
   const hasThresholds = counted.rules.some((rule) => rule.thresholds !== undefined)
   const noteThresholds = hasThresholds ? thresholds?.(counted.name) : undefined
@@ -71,32 +72,29 @@ export function decideOptions(
     weight = sampler.weight(observer.ticks)
     return weight > 0
   }
-  /** Measures a decision of the sample. */
-  const measure = (decision: Decision, request: DecisionRequest, elapsed: Millis): void => {
-    const outcomes = visibleOutcomes(decision)
-    metrics.measure(outcomes, request.checks, weight)
-    if (!isRemote) metrics.time(elapsed, weight)
-    else if (outcomes[0]?.source === 'store') onStoreAnswer?.(elapsed, weight)
-  }
   /** The operator's block that refused a request; a request that no rule refused was blocked. */
   const blockBehind = ({ rule }: Decision, { attributes }: DecisionRequest): Block | undefined =>
     rule === null ? attributes.map(blockOf).find((one) => one !== undefined) : undefined
-  const routine = new RoutineDecisions(metrics, rules, noteThresholds === undefined && !isRemote)
+  const hasRoutine = noteThresholds === undefined && !isRemote
+  const routine = hasRoutine ? new RoutineDecisions(metrics, rules) : undefined
   const note = (decision: Decision, request: DecisionRequest, elapsed: Millis): void => {
     if (noteThresholds !== undefined) noteThresholds(decision, request, elapsed)
     metrics.count(decision, request)
     if (isRemote) {
       weight = sampler.weight(observer.ticks)
       metrics.countRemote(decision)
-      metrics.time(elapsed, 1)
+      metrics.duration.observe(elapsed)
     }
     if (weight > 0) {
       recent?.note(counted.name, decision, request, observer.ticks)
-      measure(decision, request, elapsed)
+      const outcomes = visibleOutcomes(decision)
+      metrics.ruleNotes.measure(outcomes, request.checks, weight)
+      if (!isRemote) metrics.duration.observe(elapsed, weight)
+      else if (outcomes[0]?.source === 'store') storeDuration?.observe(elapsed, weight)
     }
     const block = decision.allowed ? undefined : blockBehind(decision, request)
     rules.note(decision, request, block, weight)
-    routine.learn(decision, request)
+    routine?.learn(decision, request)
   }
   return {
     store,
@@ -111,9 +109,12 @@ export function decideOptions(
     identify: rules.identify,
     // A call over the network costs far more than two readings of the clock.
     isTimed: isRemote ? undefined : isSampled,
-    onDecision: (decision, request, elapsed) => {
-      if (weight === 0 && decision.allowed && routine.note(decision, request)) return
-      note(decision, request, elapsed)
-    },
+    onDecision:
+      routine === undefined
+        ? note
+        : (decision, request, elapsed) => {
+            if (weight === 0 && decision.allowed && routine.note(decision, request)) return
+            note(decision, request, elapsed)
+          },
   }
 }

@@ -23,12 +23,10 @@ export interface Limiters {
   readonly generation: number
   /** The policies as they were parsed, in the file's order. */
   readonly policies: readonly Policy[]
-  /** The limiter of a policy, or undefined when there is none of that name. */
-  get(policy: string): ServiceLimiter | undefined
+  /** The limiters by the names of their policies, in the file's order. A map, since names come from requests. */
+  readonly byName: ReadonlyMap<string, ServiceLimiter>
   /** The only policy's name when there is exactly one, else undefined. */
   readonly only: string | undefined
-  /** The names of the policies, in the file's order. */
-  names(): readonly string[]
 }
 
 /** What listeners hold: where the limiters of this moment are found. */
@@ -41,18 +39,19 @@ export interface LimiterSource {
 export function limiterFor(limiters: Limiters, policy: string | undefined): ServiceLimiter {
   const name = policy ?? limiters.only
   if (name === undefined) {
-    const detail = `policy is missing; accepted: ${someOf(limiters.names())}`
+    const detail = `policy is missing; accepted: ${someOf(limiters)}`
     throw new RequestError(400, 'invalid-body', detail, 'policy')
   }
-  const limiter = limiters.get(name)
+  const limiter = limiters.byName.get(name)
   if (limiter === undefined) {
-    const detail = `there is no policy of that name; accepted: ${someOf(limiters.names())}`
+    const detail = `there is no policy of that name; accepted: ${someOf(limiters)}`
     throw new RequestError(404, 'unknown-policy', detail, 'policy')
   }
   return limiter
 }
 
 /** A few names are a help, thousands are not. */
-function someOf(names: readonly string[]): string {
+function someOf({ byName }: Limiters): string {
+  const names = [...byName.keys()]
   return names.length <= 10 ? names.join(', ') : `${names.slice(0, 10).join(', ')}, …`
 }

@@ -18,7 +18,7 @@ test('keeps no limiters but those in force', async () => {
   const registry = new LimiterRegistry(policies(1), (policy) => createLimiter({ policy, store }))
   const replaced: WeakRef<object>[] = []
   for (let quota = 2; quota < 12; quota++) {
-    replaced.push(new WeakRef(registry.current.get('api')!))
+    replaced.push(new WeakRef(registry.current.byName.get('api')!))
     registry.swap(policies(quota))
   }
   // What a WeakRef was made of is kept until the turn ends.

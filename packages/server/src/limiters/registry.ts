@@ -58,7 +58,7 @@ export class LimiterRegistry implements LimiterSource {
     const old = this.current
     const makeOrKeep = (policy: Policy): ServiceLimiter => {
       const same = old.policies.find(({ name }) => name === policy.name)
-      const kept = isDeepStrictEqual(same, policy) ? old.get(policy.name) : undefined
+      const kept = isDeepStrictEqual(same, policy) ? old.byName.get(policy.name) : undefined
       return kept ?? this.make(policy)
     }
     this.current = limitersOf(policies, makeOrKeep, this.generation(old.generation))
@@ -68,48 +68,13 @@ export class LimiterRegistry implements LimiterSource {
 
   /** Closes the limiters in force. The store is not theirs and stays open. */
   async close(): Promise<void> {
-    const { current } = this
-    await Promise.all(current.names().map(async (name) => current.get(name)?.close()))
+    const limiters = [...this.current.byName.values()]
+    await Promise.all(limiters.map(async (limiter) => limiter.close()))
   }
 }
 
 function limitersOf(policies: readonly Policy[], make: MakeLimiter, generation: number): Limiters {
-  return new FixedLimiters(
-    generation,
-    policies,
-    new Map(policies.map((one) => [one.name, make(one)])),
-  )
-}
-
-/**
- * One state. A class, since functions made beside `make` would keep what it refers to: the state before, and with it
- * every one that there ever was.
- */
-class FixedLimiters implements Limiters {
-  readonly generation: number
-  readonly policies: readonly Policy[]
-  readonly only: string | undefined
-  /** A map, since the names that are looked up come from requests. */
-  private readonly byName: ReadonlyMap<string, ServiceLimiter>
-  private readonly allNames: readonly string[]
-
-  constructor(
-    generation: number,
-    policies: readonly Policy[],
-    byName: ReadonlyMap<string, ServiceLimiter>,
-  ) {
-    this.generation = generation
-    this.policies = policies
-    this.byName = byName
-    this.allNames = Object.freeze([...byName.keys()])
-    this.only = this.allNames.length === 1 ? this.allNames[0] : undefined
-  }
-
-  get(policy: string): ServiceLimiter | undefined {
-    return this.byName.get(policy)
-  }
-
-  names(): readonly string[] {
-    return this.allNames
-  }
+  const byName = new Map(policies.map((policy) => [policy.name, make(policy)]))
+  const only = policies.length === 1 ? policies[0]!.name : undefined
+  return { generation, policies, byName, only }
 }

@@ -7,16 +7,13 @@ import type { RulesObserver } from '../observe/observer.ts'
 export class RoutineDecisions {
   private readonly metrics: PolicyMetrics
   private readonly rules: RulesObserver
-  private readonly isPossible: boolean
   private rule: RuleCheck['rule'] | undefined
   private counter: ReturnType<PolicyMetrics['allowedBy']> | undefined
   private watch: ReturnType<RulesObserver['watchOf']>
 
-  /** `isPossible` is false where every decision has to be looked at. */
-  constructor(metrics: PolicyMetrics, rules: RulesObserver, isPossible: boolean) {
+  constructor(metrics: PolicyMetrics, rules: RulesObserver) {
     this.metrics = metrics
     this.rules = rules
-    this.isPossible = isPossible
   }
 
   /** Notes an allowed decision. False, with nothing noted, if it is no routine. */
@@ -34,7 +31,7 @@ export class RoutineDecisions {
 
   /** Learns the rule of a decision that was no routine, if the next one may be. */
   learn(decision: Decision, { checks, skipped }: DecisionRequest): void {
-    if (!this.isPossible || checks.length !== 1 || skipped.length > 0) return
+    if (checks.length !== 1 || skipped.length > 0) return
     const { rule, shadow } = checks[0]!
     if (rule === this.rule && this.watch?.isGone === false) return
     if (shadow === true || !decision.allowed) return

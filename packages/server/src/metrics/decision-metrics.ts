@@ -1,11 +1,5 @@
 // Counts what limiters decide. Labels come from policies and rules, never from requests.
-import {
-  visibleOutcomes,
-  type Decision,
-  type DecisionRequest,
-  type Millis,
-  type VisibleOutcome,
-} from 'sluice'
+import { visibleOutcomes, type Decision, type DecisionRequest } from 'sluice'
 import type { Family } from './family.ts'
 import type { Histogram } from './histogram.ts'
 import type { Counter, MetricRegistry } from './registry.ts'
@@ -133,9 +127,11 @@ export class PolicyMetrics {
   private readonly none: RuleCounters
   private readonly shadows: ReadonlyMap<string, Counter>
   private readonly degraded: Counter
-  private readonly duration: Histogram
+  /** How long decisions took, in milliseconds. */
+  readonly duration: Histogram
   private readonly cached: Counter
-  private readonly ruleNotes: RuleNotes
+  /** What is noted rule by rule. */
+  readonly ruleNotes: RuleNotes
   /** The rule of the last decision: the next one usually has the same. */
   private lastRule: string | null = null
   private lastCounters: RuleCounters
@@ -184,25 +180,6 @@ export class PolicyMetrics {
     if (decision.degraded) this.degraded.add()
     if (!decision.allowed && visibleOutcomes(decision).some(({ source }) => source === 'cache'))
       this.cached.add()
-  }
-
-  /** Notes how long a decision took, in milliseconds; it stands for `weight` decisions. */
-  time(millis: number, weight: number): void {
-    this.duration.observe(millis, weight)
-  }
-
-  /** Notes what a decision left; it stands for `weight` decisions. */
-  measure(
-    outcomes: readonly VisibleOutcome[],
-    checks: DecisionRequest['checks'],
-    weight: number,
-  ): void {
-    this.ruleNotes.measure(outcomes, checks, weight)
-  }
-
-  /** Receives how old the counts of a rule are. */
-  agesOf(rule: string): ((age: Millis) => void) | undefined {
-    return this.ruleNotes.agesOf(rule)
   }
 
   private countRefusal({ reason }: Decision): void {

@@ -15,7 +15,8 @@ export class StoreMetrics {
   private readonly failures: Family<Counter>
   private readonly failuresByCause = new Map<string, Counter>()
   private readonly lateAnswers: Family<Counter>
-  private readonly duration: Histogram
+  /** How long decisions took that the store made, in milliseconds. */
+  readonly duration: Histogram
   /** The state of the breaker, for each policy that decides behind it. */
   readonly breakers: Map<string, BreakerState> = new Map()
 
@@ -45,11 +46,6 @@ export class StoreMetrics {
       'sluice_store_late_answers_total',
       'Answers of the store that came after the request was answered without it.',
     )
-  }
-
-  /** Notes a decision that the store made, how long it took in milliseconds, and how many it stands for. */
-  noteAnswer(millis: number, weight: number): void {
-    this.duration.observe(millis, weight)
   }
 
   /** How long decisions of the store took since the start: how many, and two quantiles in milliseconds. */

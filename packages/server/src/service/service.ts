@@ -112,7 +112,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     blocks: controls?.live,
     thresholds: thresholdReports(webhooks, metrics, log),
     onRules: (name) => storeMetrics.addPolicy(name),
-    onStoreAnswer: (elapsed, weight) => storeMetrics.noteAnswer(elapsed, weight),
+    storeDuration: storeMetrics.duration,
   }
   const limiters = new LimiterRegistry(
     config.policies,

@@ -86,7 +86,7 @@ export function createGateway(
     }
     request.url = head.target
     const { current } = limiters
-    const limiter = current.get(policy ?? current.only ?? '')
+    const limiter = current.byName.get(policy ?? current.only ?? '')
     if (limiter === undefined) {
       const detail = 'the policy of this proxy is not in force'
       warnings.warn('unknown-policy', { policy }, detail)

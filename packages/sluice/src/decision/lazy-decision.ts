@@ -66,7 +66,8 @@ export abstract class LazyDecision implements Decision {
 
   get limit(): Limit | null {
     const { binding } = this
-    return binding < 0 ? null : limitOf(this.checks[binding]!, this.verdicts[binding]!)
+    if (binding < 0) return null
+    return this.verdicts[binding]!.appliedLimit ?? this.checks[binding]!.limit
   }
 
   get remaining(): number {
@@ -266,35 +267,23 @@ function isTighter(a: Verdict, b: Verdict): boolean {
   return (a.retryAfter ?? Infinity) > (b.retryAfter ?? Infinity)
 }
 
-function limitOf(check: Check, verdict: Verdict): Limit {
-  return verdict.appliedLimit ?? check.limit
-}
-
 class LazyOutcome implements VisibleOutcome {
+  readonly rule: string
+  readonly limit: Limit
+  readonly allowed: boolean
+  readonly source: Source
   private readonly check: RuleCheck
   private readonly verdict: Verdict
   /** Computed once: several observers read it. */
   private left = -1
 
   constructor(check: RuleCheck, verdict: Verdict) {
+    this.rule = check.rule.name
+    this.limit = verdict.appliedLimit ?? check.limit
+    this.allowed = verdict.allowed
+    this.source = verdict.source
     this.check = check
     this.verdict = verdict
-  }
-
-  get rule(): string {
-    return this.check.rule.name
-  }
-
-  get limit(): Limit {
-    return limitOf(this.check, this.verdict)
-  }
-
-  get allowed(): boolean {
-    return this.verdict.allowed
-  }
-
-  get source(): Source {
-    return this.verdict.source
   }
 
   get remaining(): number {
@@ -343,7 +332,7 @@ function outcomeOf(check: RuleCheck, verdict: Verdict): Outcome {
   const { source, cause, lockedOut, pool } = verdict
   return {
     rule: rule.name,
-    limit: limitOf(check, verdict),
+    limit: verdict.appliedLimit ?? check.limit,
     cost,
     allowed,
     ...numbers,

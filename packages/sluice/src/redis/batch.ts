@@ -64,7 +64,8 @@ export class Batch {
     const isTwice = names.length > 1 && hasTwins(names)
     if (shape.plainArgs === undefined || isTwice) this.isPlain = false
     if (!shape.isSimple || isTwice) this.isSimple = false
-    if (this.isEach) this.addEach(shape, checks)
+    if (shape.eachArgs === undefined) this.isEach = false
+    else if (this.isEach) this.addEach(checks[0]!)
     if (!shape.isLease || !isOneName(names)) this.isLease = false
     if (shape.operation !== 'refund' && shape.operation !== 'settle') this.mayActLate = false
     for (const name of names) this.names.push(name)
@@ -72,8 +73,8 @@ export class Batch {
     return this.numbers.push(number) - 1
   }
 
-  private addEach({ eachArgs }: Shape, checks: readonly Check[]): void {
-    const hold = eachArgs === undefined ? undefined : eachHold(checks[0]!)
+  private addEach(check: Check): void {
+    const hold = eachHold(check)
     if (hold === undefined) {
       this.isEach = false
       return

@@ -145,10 +145,10 @@ function isAlike(
   return (
     a.lastState === b.lastState &&
     (a.cost === b.cost || a.holds === true) &&
-    isAlikeHold(a.hold, b.hold) &&
+    (a.hold === b.hold || isAlikeHold(a.hold, b.hold)) &&
     a.leaseLife === b.leaseLife &&
     a.booked === b.booked &&
-    isAlikeSettlement(a.settlement, b.settlement) &&
+    (a.settlement === b.settlement || isAlikeSettlement(a.settlement, b.settlement)) &&
     a.slowestQuota === b.slowestQuota &&
     a.takenAt === b.takenAt &&
     a.leavesTrace === b.leavesTrace &&
@@ -172,12 +172,12 @@ function isAlikePart(a: TracedCheck, b: TracedCheck): boolean {
 }
 
 function isAlikeHold(a: Hold | undefined, b: Hold | undefined): boolean {
-  if (a === undefined || b === undefined) return a === b
+  if (a === undefined || b === undefined) return false
   return a.life === b.life && a.onEnd === b.onEnd && a.fair === b.fair && a.late === b.late
 }
 
 function isAlikeSettlement(a: Settlement | undefined, b: Settlement | undefined): boolean {
-  if (a === undefined || b === undefined) return a === b
+  if (a === undefined || b === undefined) return false
   return a.keep === b.keep && a.life === b.life && (a.debt ?? 0) === (b.debt ?? 0)
 }
 
