@@ -2,7 +2,7 @@
 import type { Condition, Policy } from 'sluice'
 import { clientAddress } from 'sluice/http'
 import type { Config } from '../config/config.ts'
-import { nearestName } from '../config/did-you-mean.ts'
+import { didYouMean } from '../config/did-you-mean.ts'
 import { conditionWithBraces, withBraces } from '../config/route-spelling.ts'
 import { unmetConditions, USUAL_ATTRIBUTES } from '../config/unmet-conditions.ts'
 
@@ -70,9 +70,8 @@ function controlWarnings(
   const unknown = hasDescriptors ? [] : Object.keys(when).filter((name) => !known.has(name))
   return [
     ...unknown.map((name) => {
-      const meant = nearestName(name, known)
-      const hint = meant === undefined ? '' : `; did you mean ${meant}?`
-      return `${who} asks for ${name}, which no rule names and no proxy sets: it holds only for callers that send it${hint}`
+      const lacks = `${who} asks for ${name}, which no rule names and no proxy sets`
+      return `${lacks}: it holds only for callers that send it${didYouMean(name, known)}`
     }),
     ...unmetConditions(who, when, { proxy, isBehindProxy: false }).map(({ message }) => message),
   ]

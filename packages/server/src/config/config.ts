@@ -55,6 +55,15 @@ export type ListenersConfig = Omit<Read<typeof listeners>, 'admin'> & {
 /** The rate limit service of Envoy: its own files of descriptors, and how their limits are kept. */
 export type EnvoyConfig = Read<typeof envoy>
 
+/**
+ * What a refused request costs. `all-or-none`: nothing. `each`: every descriptor pays for itself, whatever the
+ * others say, as in Envoy's own service; counts stop at the limit.
+ */
+export type Charging = EnvoyConfig['charging']
+
+/** `retry-after` on refusals, and every dialect of the library's table. */
+export type EnvoyHeaders = EnvoyConfig['headers'][number]
+
 /** How requests are read at `/v1/auth/…` and by the reverse proxy. */
 export type ProxyConfig = Read<typeof proxy> & {
   /** Those of the whole service unless the file says otherwise here. */

@@ -2,7 +2,7 @@
 import type { ErrorCode } from '../errors.ts'
 import type { Limit } from '../limit/limit.ts'
 import type { Source, Verdict } from '../limit/verdict.ts'
-import type { PlacedLimit } from '../policy/placed-limit.ts'
+import type { PlacedLimit } from '../limit/placed-limit.ts'
 import type { OnExceed } from '../policy/policy.ts'
 import type { Check } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'

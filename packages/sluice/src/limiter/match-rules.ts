@@ -5,7 +5,7 @@ import type { RuleCheck } from '../decision/lazy-decision.ts'
 import { show, SluiceError } from '../errors.ts'
 import { keyOf, keyOfOne } from '../key/key.ts'
 import type { CompiledRule } from '../policy/compile.ts'
-import type { PlacedLimit } from '../policy/placed-limit.ts'
+import type { PlacedLimit } from '../limit/placed-limit.ts'
 import { attributeText } from '../policy/pattern.ts'
 import type { Attributes } from '../policy/policy.ts'
 

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ALGORITHMS } from '../limit/limit.ts'
 import { compilePolicy, limitsOf, placerFor, type CompiledRule } from './compile.ts'
-import type { PlacedLimit } from './placed-limit.ts'
+import type { PlacedLimit } from '../limit/placed-limit.ts'
 import { parsePolicy } from './parse.ts'
 import type { Attributes, Policy, Rule } from './policy.ts'
 

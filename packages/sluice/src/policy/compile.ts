@@ -9,8 +9,7 @@ import { keepsHolds } from './read-hold.ts'
 import { placeLockout } from './read-lockout.ts'
 import { compileOverrides } from './override-index.ts'
 import { attributeText, compileCondition, type Predicate } from './pattern.ts'
-import type { PlacedPool } from '../limit/placed-pool.ts'
-import type { PlacedLimit } from './placed-limit.ts'
+import type { PlacedLimit, PlacedPool } from '../limit/placed-limit.ts'
 import type { Attributes, LimitOrNone, PolicyInCode, RuleInCode } from './policy.ts'
 
 /** The number of the state format: it changes when a new version could misread the counts of an old one. */

@@ -1,7 +1,7 @@
 // Limits that a function of the application chooses: each distinct value is checked and placed once.
 import { show, SluiceError } from '../errors.ts'
 import type { LimitInput } from '../limit/limit.ts'
-import type { PlacedLimit } from './placed-limit.ts'
+import type { PlacedLimit } from '../limit/placed-limit.ts'
 import type { Attributes, LimitFunction } from './policy.ts'
 
 /** Distinct values that are remembered at most. A function should choose from few limits. */

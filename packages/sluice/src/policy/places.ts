@@ -1,6 +1,6 @@
 // Where the counts of a policy live, for those who look through a store.
 import { limitsOf, placerFor } from './compile.ts'
-import type { PlacedLimit } from './placed-limit.ts'
+import type { PlacedLimit } from '../limit/placed-limit.ts'
 import type { Policy, Rule } from './policy.ts'
 
 /**

@@ -1,39 +1,24 @@
 // A store whose checks may lock keys out: each such check becomes two, decided together, and its verdict one again.
 import type { Verdict } from '../limit/verdict.ts'
-import { isPromise, type Check, type MaybePromise, type Store } from './store.ts'
+import { expandingStore } from './expanding-store.ts'
+import type { Check, Store } from './store.ts'
 
 /** Decides lockouts beside their rules, all or none, in one call to the store. Other checks pass through. */
 export function withLockouts(store: Store): Store {
-  return {
-    ...(store.sync === true ? { sync: true } : {}),
-    take: (checks) => decided(checks, (all) => store.take(all)),
-    peek: (checks) => decided(checks, (all) => store.peek(all)),
-    refund: (checks) => store.refund(checks),
-    reset: (checks) => store.reset(expanded(checks)),
-    close: () => store.close(),
-  }
-}
-
-function decided(
-  checks: readonly Check[],
-  decide: (checks: readonly Check[]) => MaybePromise<readonly Verdict[]>,
-): MaybePromise<readonly Verdict[]> {
-  if (!checks.some(({ lockout }) => lockout !== undefined)) return decide(checks)
-  const verdicts = decide(expanded(checks))
-  return isPromise(verdicts)
-    ? verdicts.then((verdicts) => merged(checks, verdicts))
-    : merged(checks, verdicts)
-}
-
-/** The checks, each with a lockout followed by that of its lockout. */
-function expanded(checks: readonly Check[]): readonly Check[] {
-  return checks.flatMap((check) => {
-    const { key, cost, lockout, onStoreFailure } = check
-    if (lockout === undefined) return [check]
-    const { space, limit } = lockout
-    const lock: Check = { space, key, limit, cost: Math.min(cost, 1), countsRefusals: true }
-    return [check, onStoreFailure === undefined ? lock : { ...lock, onStoreFailure }]
+  return expandingStore(store, {
+    applies: ({ lockout }) => lockout !== undefined,
+    expand: withLock,
+    merge: merged,
   })
+}
+
+/** A check, followed by that of its lockout if it has one. */
+function withLock(check: Check): readonly Check[] {
+  const { key, cost, lockout, onStoreFailure } = check
+  if (lockout === undefined) return [check]
+  const { space, limit } = lockout
+  const lock: Check = { space, key, limit, cost: Math.min(cost, 1), countsRefusals: true }
+  return [check, onStoreFailure === undefined ? lock : { ...lock, onStoreFailure }]
 }
 
 function merged(checks: readonly Check[], verdicts: readonly Verdict[]): readonly Verdict[] {

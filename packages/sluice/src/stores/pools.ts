@@ -1,41 +1,26 @@
 // A store whose checks may draw from several pools: each such check becomes one per pool, and its verdict one again.
-import type { PlacedPool } from '../limit/placed-pool.ts'
+import type { PlacedPool } from '../limit/placed-limit.ts'
 import type { Verdict } from '../limit/verdict.ts'
-import { isPromise, type Check, type MaybePromise, type Store } from './store.ts'
+import { expandingStore } from './expanding-store.ts'
+import type { Check, Store } from './store.ts'
 
 /** Decides pools beside the other rules, all or none, in one call to the store. Other checks pass through. */
 export function withPools(store: Store): Store {
-  return {
-    ...(store.sync === true ? { sync: true } : {}),
-    take: (checks) => decided(checks, (all) => store.take(all)),
-    peek: (checks) => decided(checks, (all) => store.peek(all)),
-    refund: (checks) => store.refund(checks),
-    reset: (checks) => store.reset(expanded(checks)),
-    close: () => store.close(),
-  }
+  return expandingStore(store, {
+    applies: ({ pools }) => pools !== undefined,
+    expand: withOwnPools,
+    merge: merged,
+  })
 }
 
-function decided(
-  checks: readonly Check[],
-  decide: (checks: readonly Check[]) => MaybePromise<readonly Verdict[]>,
-): MaybePromise<readonly Verdict[]> {
-  if (!checks.some(({ pools }) => pools !== undefined)) return decide(checks)
-  const verdicts = decide(expanded(checks))
-  return isPromise(verdicts)
-    ? verdicts.then((verdicts) => merged(checks, verdicts))
-    : merged(checks, verdicts)
-}
-
-/** The checks, each with pools followed by one for each of them. */
-function expanded(checks: readonly Check[]): readonly Check[] {
-  return checks.flatMap((check) => [
-    check,
-    ...(check.pools ?? []).map(({ space, limit }): Check => {
-      const { key, cost, onStoreFailure } = check
-      const pool: Check = { space, key, limit, cost, isPool: true }
-      return onStoreFailure === undefined ? pool : { ...pool, onStoreFailure }
-    }),
-  ])
+/** A check, followed by one for each of its pools. */
+function withOwnPools(check: Check): readonly Check[] {
+  const { key, cost, onStoreFailure, pools = [] } = check
+  const drawn = pools.map(({ space, limit }): Check => {
+    const pool: Check = { space, key, limit, cost, isPool: true }
+    return onStoreFailure === undefined ? pool : { ...pool, onStoreFailure }
+  })
+  return [check, ...drawn]
 }
 
 /** The check whose pool paid: `refund` hands the units back there. Undefined when the check has no such pool. */

@@ -1,7 +1,7 @@
 // The seam between decisions and the places where counts live.
 import type { State } from '../algorithms/algorithm.ts'
 import type { Limit } from '../limit/limit.ts'
-import type { PlacedPool } from '../limit/placed-pool.ts'
+import type { PlacedPool } from '../limit/placed-limit.ts'
 import type { Coordination, OnStoreFailure, Verdict } from '../limit/verdict.ts'
 import type { Millis } from '../time/clock.ts'
 

@@ -1,7 +1,7 @@
 // The shape of `envoy`.
 import { ALGORITHMS } from 'sluice'
+import { DIALECT_NAMES } from 'sluice/http'
 import { z } from 'zod'
-import { ENVOY_HEADERS } from '../envoy-options.ts'
 import { flag, listOf, oneOf, text } from './values.ts'
 
 const RATIO = 'a number from 0 to 1'
@@ -18,7 +18,7 @@ export const envoy = z.strictObject(
     charging: oneOf(['all-or-none', 'each'])
       .describe('Whether a refused request costs nothing, or each descriptor pays for itself.')
       .default('all-or-none'),
-    headers: listOf(oneOf(ENVOY_HEADERS), 'a list of header dialects')
+    headers: listOf(oneOf(['retry-after', ...DIALECT_NAMES]), 'a list of header dialects')
       .describe('Headers for the client, beside what Envoy adds itself.')
       .default(['retry-after']),
     onStoreFailure: oneOf(['local', 'open', 'closed'])

@@ -7,7 +7,7 @@ import {
   type Decision,
   type MaybePromise,
 } from 'sluice'
-import type { Charging, EnvoyHeaders } from '../../config/envoy-options.ts'
+import type { Charging, EnvoyHeaders } from '../../config/config.ts'
 import type { RateLimitRequest } from '../wire/request.ts'
 import {
   OK,

@@ -1,6 +1,6 @@
 // From the descriptors of a request to checks, by the limits of a descriptor file.
 import type { AlgorithmName, OnStoreFailure } from 'sluice'
-import type { Charging } from '../../config/envoy-options.ts'
+import type { Charging } from '../../config/config.ts'
 import type { CountedDomain } from '../../limiters/counted-domains.ts'
 import type { CountedRules } from '../../metrics/decision-metrics.ts'
 import { countKey } from '../descriptors/count-key.ts'

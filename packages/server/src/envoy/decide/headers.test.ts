@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import type { RateLimitResponse } from '../wire/response.ts'
 import { decidedDomain } from './decided-domain.ts'
 import { FileMatcher, type FileMatcherOptions } from './descriptor-matcher.ts'
-import { type EnvoyHeaders } from '../../config/envoy-options.ts'
+import { type EnvoyHeaders } from '../../config/config.ts'
 
 const limit = (requestsPerUnit: number, unit: string, name?: string) => ({
   rateLimit: { unit, requestsPerUnit, ...(name !== undefined && { name }) },

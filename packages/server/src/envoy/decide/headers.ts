@@ -1,6 +1,6 @@
 // Response headers that the proxy adds for the client: Retry-After, and the dialects of the library's table.
 import { headerFields, type ReportedLimit } from 'sluice/http'
-import type { EnvoyHeaders } from '../../config/envoy-options.ts'
+import type { EnvoyHeaders } from '../../config/config.ts'
 import { OVER_LIMIT, type HeaderValue } from '../wire/response.ts'
 import type { DescriptorAnswer } from './descriptor-answer.ts'
 

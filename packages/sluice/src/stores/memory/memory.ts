@@ -108,16 +108,7 @@ export class Memory implements MemoryStore, FastStore {
 
   peek(checks: readonly Check[]): readonly Verdict[] {
     const now = this.clock()
-    return checks.map((check) => {
-      const table = this.tables.of(check)
-      return peekBy(
-        table.algorithm,
-        check.limit,
-        this.tables.show(table, check, now),
-        check.cost,
-        now,
-      )
-    })
+    return checks.map((check) => this.peekOne(check, now))
   }
 
   refund(checks: readonly Check[]): void {
@@ -200,7 +191,9 @@ export class Memory implements MemoryStore, FastStore {
       const check = checks[i]!
       if (check.isPool !== true) isPaid = false
       else if (isPaid) {
-        takens[i] = this.peekPool(check, tables[i]!, slots, i, now)
+        // A pool behind one that pays is only looked at.
+        slots[i] = tables[i]!.find(check.key) ?? OVERFLOW
+        takens[i] = this.peekOne(check, now)
         continue
       }
       const table = tables[i]!
@@ -232,15 +225,9 @@ export class Memory implements MemoryStore, FastStore {
     return takens
   }
 
-  /** A pool behind one that pays: it is only looked at. */
-  private peekPool(
-    check: Check,
-    table: Table,
-    slots: number[],
-    i: number,
-    now: Millis,
-  ): LazyVerdict {
-    slots[i] = table.find(check.key) ?? OVERFLOW
+  /** What a check would be answered; nothing is taken. */
+  private peekOne(check: Check, now: Millis): LazyVerdict {
+    const table = this.tables.of(check)
     const state = this.tables.show(table, check, now)
     return peekBy(table.algorithm, check.limit, state, check.cost, now)
   }
@@ -298,13 +285,7 @@ export class Memory implements MemoryStore, FastStore {
       const slot = table.find(check.key)
       if (check.cost > 0) table.refuse(slot ?? OVERFLOW, check, now)
       if (!takens[i]!.allowed) return takens[i]!
-      return peekBy(
-        table.algorithm,
-        check.limit,
-        this.tables.show(table, check, now),
-        check.cost,
-        now,
-      )
+      return this.peekOne(check, now)
     })
   }
 
