@@ -1,47 +1,32 @@
 // Eight processes share one outbound budget in a real Redis: never above the limit, in order, and none starves.
-import { execFile, fork, type ChildProcess } from 'node:child_process'
+import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { compileProgram, type Program } from '../../../../test/compile.ts'
 import { startRedis, type RedisServer } from '../../../../test/servers/redis-server.ts'
 import type { WorkerOrders, WorkerReport } from './paced-worker.ts'
 import { seeded } from './simulated-server.ts'
 
-const root = fileURLToPath(new URL('../../../..', import.meta.url))
-const worker = 'packages/sluice/test/client/paced-worker'
 const children = new Set<ChildProcess>()
-let folder: string
+let program: Program
 let server: RedisServer
 
-/** Compiles the worker to JavaScript, in a folder from which it can import the Redis client. */
-async function compile(): Promise<void> {
-  const cache = join(root, 'node_modules/.cache/sluice')
-  mkdirSync(cache, { recursive: true })
-  folder = mkdtempSync(join(cache, 'paced-'))
-  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
-  const options =
-    '--ignoreConfig --noCheck --module nodenext --target es2023 --rewriteRelativeImportExtensions'
-  const places = ['--rootDir', root, '--outDir', folder, join(root, `${worker}.ts`)]
-  const tsc = join(root, 'node_modules/.bin/tsc')
-  await promisify(execFile)(tsc, [...options.split(' '), ...places])
-}
-
 beforeAll(async () => {
-  ;[server] = await Promise.all([startRedis(), compile()])
+  ;[server, program] = await Promise.all([
+    startRedis(),
+    compileProgram('packages/sluice/test/client/paced-worker.ts'),
+  ])
 }, 120_000)
 afterAll(async () => {
   for (const child of children) child.kill('SIGKILL')
-  rmSync(folder, { recursive: true, force: true })
+  program.remove()
   await server.stop()
 })
 
 /** Starts processes, lets them begin at once, and collects their reports. */
 async function fleet(orders: readonly WorkerOrders[]): Promise<readonly WorkerReport[]> {
   const started = orders.map((one) => {
-    const child = fork(join(folder, `${worker}.js`), [JSON.stringify(one)], { execArgv: [] })
+    const child = fork(program.script, [JSON.stringify(one)], { execArgv: [] })
     children.add(child)
     child.once('exit', () => children.delete(child))
     return child

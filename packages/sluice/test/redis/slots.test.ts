@@ -3,25 +3,28 @@ import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { compileProgram, type Program } from '../../../../test/compile.ts'
 import { startRedis, type RedisServer } from '../../../../test/servers/redis-server.ts'
 import { until } from '../../../../test/servers/until.ts'
 import { HOLD, INSIDE, SLOTS, slotBudget, type SlotOrders, type SlotReport } from './slot-worker.ts'
-import { compileScript, type CompiledScript } from './takers.ts'
 
 const PROCESSES = 8
 
 let server: RedisServer
 let client: Redis
-let script: CompiledScript
+let program: Program
 const fleet: ChildProcess[] = []
 beforeAll(async () => {
-  ;[server, script] = await Promise.all([startRedis(), compileScript('slot-worker')])
+  ;[server, program] = await Promise.all([
+    startRedis(),
+    compileProgram('packages/sluice/test/redis/slot-worker.ts'),
+  ])
   client = new Redis(server.url)
 }, 60_000)
 afterAll(async () => {
   for (const child of fleet) child.kill('SIGKILL')
   client.disconnect()
-  script.remove()
+  program.remove()
   await server.stop()
 })
 
@@ -30,7 +33,7 @@ const seen: number[] = []
 
 function start(name: string): ChildProcess {
   const orders: SlotOrders = { port: server.port, name }
-  const child = fork(script.path, [JSON.stringify(orders)], { execArgv: [] })
+  const child = fork(program.script, [JSON.stringify(orders)], { execArgv: [] })
   child.on('message', (report: SlotReport) => seen.push(report.inside))
   fleet.push(child)
   return child
