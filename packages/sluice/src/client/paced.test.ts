@@ -393,7 +393,7 @@ describe('paced on a remote store', () => {
   })
 })
 
-const ABORTED = lengthOf(200_000, 1_000_000)
+const ABORTED = lengthOf(100_000, 1_000_000)
 
 describe('aborted calls of a pacer', () => {
   setFlagsFromString('--expose-gc')
@@ -444,7 +444,7 @@ describe('aborted calls of a pacer', () => {
     )
     expect(pacer.waiting).toBe(1)
     expect(timers.pending).toBe(1)
-    // A waiter that stayed would be 100 bytes and more: 100 MB in a million.
+    // A waiter that stayed would be 100 bytes and more: 10 MB in a hundred thousand.
     expect(after - before).toBeLessThan(5)
     pacer.close()
   })

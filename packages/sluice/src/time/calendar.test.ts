@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { lengthOf } from '../../../../test/length.ts'
+import { isLong, lengthOf } from '../../../../test/length.ts'
 import { isTimeZone, periodAt, WEEKDAYS, type Calendar } from './calendar.ts'
 
 const ZONES = [
@@ -20,38 +20,65 @@ const FROM = Date.UTC(2007, 0, 1)
 const YEARS = 20
 const LENGTH = YEARS * 366 * DAY
 
-/** The local date of an instant as `2026-11-16`, by the platform's own words. */
-function dates(timeZone: string): (instant: number) => string {
+/** The local date and time of an instant as `2026-11-16, 09:30`, by the platform's own words. */
+function localTimes(timeZone: string): (instant: number) => string {
   const format = new Intl.DateTimeFormat('en-CA', {
     timeZone,
     year: 'numeric',
     month: '2-digit',
     day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
   })
   return (instant) => format.format(instant)
 }
 
-/** The instants at which a zone first shows each date: found by looking at every quarter of an hour around midnight. */
+/** The instants at which a zone first shows each date: found by looking at every minute around midnight. */
 function firstInstants(timeZone: string): readonly (readonly [string, number])[] {
-  const dateOf = dates(timeZone)
+  const localTime = localTimes(timeZone)
+  const dateOf = (instant: number): string => localTime(instant).slice(0, 10)
+  /** Clocks that move on as time does show each date once, so that the first minute of one can be found by halves. */
+  const isSteady = (from: number, to: number): boolean =>
+    Date.parse(`${localTime(to).replace(', ', 'T')}Z`) -
+      Date.parse(`${localTime(from).replace(', ', 'T')}Z`) ===
+    to - from
   const found: (readonly [string, number])[] = []
   let latest = dateOf(FROM)
   let known = FROM
   for (let instant = FROM; instant < FROM + LENGTH; instant += 3 * HOUR) {
-    if (dateOf(instant) <= latest) {
+    const date = dateOf(instant)
+    if (date <= latest) {
+      known = instant
+      continue
+    }
+    if (!isLong && isSteady(known - 3 * HOUR, instant)) {
+      found.push([date, firstMinute(known, instant, (minute) => dateOf(minute) === date)])
+      latest = date
       known = instant
       continue
     }
     // The first minute with a later date, which may have been shown for a minute before clocks went back over midnight.
     for (let minute = known - 3 * HOUR; minute <= instant; minute += 60_000) {
-      const date = dateOf(minute)
-      if (date <= latest) continue
-      latest = date
-      found.push([date, minute])
+      const shown = dateOf(minute)
+      if (shown <= latest) continue
+      latest = shown
+      found.push([shown, minute])
     }
     known = instant
   }
   return found
+}
+
+/** The first minute after `before`, and at the latest `at`, from which on the condition holds. */
+function firstMinute(before: number, at: number, holds: (instant: number) => boolean): number {
+  let [low, high] = [before / 60_000, at / 60_000]
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2)
+    if (holds(middle * 60_000)) high = middle
+    else low = middle
+  }
+  return high * 60_000
 }
 
 /** The first date of the period that holds a date, by walking back day by day. */
