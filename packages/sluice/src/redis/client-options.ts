@@ -6,10 +6,10 @@ import { reconnectDelay } from './reconnect-delay.ts'
 export const CONNECT_TIMEOUT: Millis = 2000
 
 /**
- * The same for a node of a cluster. The store cannot help there with a second connection: node-redis reports the other
- * nodes as ready, so that an attempt whose packets were lost is only over when it is given up.
+ * The same for node-redis, which tells its strategy why an attempt failed: the next one begins at once. The store cannot
+ * help a node of a cluster with a second connection, since node-redis reports the other nodes as ready.
  */
-export const NODE_CONNECT_TIMEOUT: Millis = 800
+export const NODE_REDIS_CONNECT_TIMEOUT: Millis = 800
 
 /** Milliseconds after which node-redis asks a cluster which node took over from one that is lost; its default is 5 s. */
 const TOPOLOGY_REFRESH: Millis = 100
@@ -180,7 +180,7 @@ export function nodeRedisOptions<Own extends object = object>(own?: Own): NodeRe
     ...(own as Own),
     // A new object each time: node-redis writes the address of a URL into it.
     socket: {
-      connectTimeout: CONNECT_TIMEOUT,
+      connectTimeout: NODE_REDIS_CONNECT_TIMEOUT,
       // An attempt that was given up has taken its time already.
       reconnectStrategy: (retries: number, cause?: Error) =>
         reconnectDelay(cause?.message === 'Connection timeout' ? 1 : retries + 1),
@@ -219,11 +219,10 @@ export function nodeRedisSentinelOptions<Own extends object = object>(
 export function nodeRedisClusterOptions<Own extends object = object>(
   own?: Own,
 ): NodeRedisClusterSettings & Own {
-  const { defaults }: { readonly defaults?: { readonly socket?: object } } = own ?? {}
-  const socket = { connectTimeout: NODE_CONNECT_TIMEOUT, ...defaults?.socket }
+  const { defaults }: { readonly defaults?: object } = own ?? {}
   return {
     topologyRefreshOnReconnectionAttemptStrategy: TOPOLOGY_REFRESH,
     ...(own as Own),
-    defaults: nodeRedisOptions({ ...defaults, socket }),
+    defaults: nodeRedisOptions(defaults),
   }
 }

@@ -206,11 +206,15 @@ class Redis implements ObservedStore {
   private readonly nameOf: (space: string, key: string) => string
   private readonly cluster: boolean
   private readonly whole: Deadlines
+  private readonly timeout: Millis
+  private readonly clock: Clock
   private readonly release: () => void
 
   constructor(options: RedisCountsOptions) {
     const { batcher, refunds, nameOf, cluster, timeout, environment, close } = options
     this.release = close
+    this.timeout = timeout
+    this.clock = environment.clock
     this.whole = new Deadlines(timeout, environment.clock, environment.timers, callExpired)
     this.batcher = batcher
     this.refunds = refunds
@@ -237,8 +241,11 @@ class Redis implements ObservedStore {
     checks: readonly Check[],
     groups: readonly (readonly Indexed[])[],
   ): Promise<readonly Verdict[]> {
+    const deadline = this.clock() + this.timeout
     const answer = takeAcross(groups, {
-      run: (operation, checks) => this.run(operation, checks),
+      // After a pause of the process, the answer of one group is read when it is too late to take the next.
+      run: (operation, checks) =>
+        this.clock() > deadline ? Promise.reject(callExpired()) : this.run(operation, checks),
       refund: (charged, life) => this.refundOnce(charged, life),
     })
     return this.whole.race(answer, (verdicts) => {

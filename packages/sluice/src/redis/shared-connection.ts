@@ -57,8 +57,8 @@ export class SharedConnection implements ScriptRunner {
   /** When it is looked at whether the connection is lost, and the timer for that. */
   private lookAt: Millis = Infinity
   private look: unknown
-  /** A key of the shard that had not answered when the second connection came. */
-  private silentKey: string | undefined
+  /** A key of each shard that had not answered when the second connection came. */
+  private silentKeys: readonly string[] = []
   private sentAt: Millis = 0
   private eventAt: Millis
   private readonly environment: RedisEnvironment
@@ -220,27 +220,29 @@ export class SharedConnection implements ScriptRunner {
     }
     this.current = { client: spare.adapter, silence: new Silence(), spare }
     this.retire(current.spare)
-    this.silentKey = silent[0] === undefined ? undefined : current.silence.keyOf(silent[0])
+    this.silentKeys = silent.map((shard) => current.silence.keyOf(shard))
     this.returnTo(this.current)
     this.held.release()
     this.announce()
   }
 
   private returnTo(spare: Link): void {
-    if (spare !== this.own && this.silentKey !== undefined)
-      void this.returnWhenAnswered(spare, this.silentKey)
+    if (spare !== this.own && this.silentKeys.length > 0)
+      void this.returnWhenAnswered(spare, this.silentKeys)
   }
 
-  /** Goes back to the user's client as soon as it answers in time: it only hung, or its packets were late. */
-  private async returnWhenAnswered(spare: Link, key: string): Promise<void> {
-    while (this.current === spare) {
-      const sentAt = this.environment.clock()
-      const isAnswered = await this.own.client.eval('return 1', [key], []).then(
+  /** Goes back to the user's client as soon as all shards answer in time: it only hung, or its packets were late. */
+  private async returnWhenAnswered(spare: Link, keys: readonly string[]): Promise<void> {
+    const isAnswered = (key: string): Promise<boolean> =>
+      this.own.client.eval('return 1', [key], []).then(
         () => true,
         (error: unknown) => !isUnanswered(error),
       )
+    while (this.current === spare) {
+      const sentAt = this.environment.clock()
+      const answers = await Promise.all(keys.map(isAnswered))
       // Without a connection the client will say when it is ready.
-      if (!isAnswered) return
+      if (answers.includes(false)) return
       if (this.environment.clock() - sentAt <= this.timeout && this.current === spare)
         this.restore()
     }

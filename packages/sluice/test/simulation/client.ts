@@ -1,5 +1,5 @@
 // A Redis client as the store sees one: node-redis in shape, with connections that it renews by itself when they end.
-import { CONNECT_TIMEOUT, NODE_CONNECT_TIMEOUT } from '../../src/redis/client-options.ts'
+import { NODE_REDIS_CONNECT_TIMEOUT } from '../../src/redis/client-options.ts'
 import type { Millis } from '../../src/time/clock.ts'
 import { slotOf } from '../../src/redis/slot.ts'
 import type { Timers } from '../../src/time/timers.ts'
@@ -84,7 +84,7 @@ export class SimulatedClient {
   }
 
   private attempt(server: Server, number: number, done: (error?: Error) => void): void {
-    const { network, timers, servers } = this.parts
+    const { network, timers } = this.parts
     const { world, weather } = network
     let isOver = false
     const end = (run: () => void): void => {
@@ -96,7 +96,7 @@ export class SimulatedClient {
     const fail = (): void => end(() => this.failed(server, number, done))
     // As `nodeRedisOptions` has it: given up after a while, and then soon tried again.
     const giveUp = (): void => end(() => this.failed(server, 1, done))
-    const timer = timers.start(giveUp, servers.length > 1 ? NODE_CONNECT_TIMEOUT : CONNECT_TIMEOUT)
+    const timer = timers.start(giveUp, NODE_REDIS_CONNECT_TIMEOUT)
     // An attempt that began while nothing arrives is lost.
     if (weather.isDark) return
     world.at(world.now + network.latency(), () => {
