@@ -1,7 +1,13 @@
 // The one place where the checks of a request meet a store. Policies, descriptors and callers with checks of their own end here.
 import type { Verdict } from '../limit/verdict.ts'
 import type { Attributes } from '../policy/policy.ts'
-import { isPromise, type AsyncStore, type MaybePromise, type Store } from '../stores/store.ts'
+import {
+  isPromise,
+  type AsyncStore,
+  type MaybePromise,
+  type Store,
+  type TakesThen,
+} from '../stores/store.ts'
 import { preciseClock, type Millis } from '../time/clock.ts'
 import type { Decision, Skipped } from './decision.ts'
 import { candidateChecks, withCandidates } from './candidates.ts'
@@ -89,8 +95,9 @@ export function decide(request: DecisionRequest, options: DecideOptions): MaybeP
   if (checks.length === 0)
     return observed(new StoreDecision(checks, NONE, skipped), request, options, start)
   if (hasTrial(checks)) return takeWithCandidates(request, options, start)
-  const verdicts = store.take(checks)
   // A closure in this function would cost each decision an object, also where it is not used.
+  if ('takeThen' in store) return decideThrough(store as Store & TakesThen, request, options, start)
+  const verdicts = store.take(checks)
   if (isPromise(verdicts)) return decideLater(verdicts, request, options, start)
   return observed(new StoreDecision(checks, verdicts, skipped), request, options, start)
 }
@@ -111,8 +118,22 @@ export function decideWith<T>(
   const start = isMeasured ? preciseClock() : NaN
   const made = (verdicts: readonly Verdict[]): T =>
     finish(observed(new StoreDecision(checks, verdicts, skipped), request, options, start))
+  if ('takeThen' in store) return (store as Store & TakesThen).takeThen(checks, made)
   const verdicts = store.take(checks)
   return isPromise(verdicts) ? verdicts.then(made) : made(verdicts)
+}
+
+/** By one promise, which both the store and the decision share. */
+function decideThrough(
+  store: TakesThen,
+  request: DecisionRequest,
+  options: DecideOptions,
+  start: Millis,
+): MaybePromise<Decision> {
+  const { checks, skipped } = request
+  return store.takeThen(checks, (verdicts) =>
+    observed(new StoreDecision(checks, verdicts, skipped), request, options, start),
+  )
 }
 
 function decideLater(

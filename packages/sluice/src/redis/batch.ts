@@ -1,5 +1,5 @@
 // The requests of one script call, and their answers.
-import type { SluiceError } from '../errors.ts'
+import { SluiceError } from '../errors.ts'
 import type { Verdict } from '../limit/verdict.ts'
 import type { Millis } from '../time/clock.ts'
 import { storeError } from './redis-errors.ts'
@@ -151,11 +151,17 @@ export class Batch {
     this.finish()
   }
 
-  /** The answer to a request. Throws the failure of the call, or of the request alone. */
-  answerTo(request: number): Exclude<Answer, string> {
-    if (this.failure !== undefined) throw this.failure
+  /** The answer to a request, the failure of the call, or that of the request alone. */
+  resultOf(request: number): Exclude<Answer, string> | SluiceError {
+    if (this.failure !== undefined) return this.failure
     const answer = this.answers[request]!
-    if (typeof answer === 'string') throw storeError(answer)
+    return typeof answer === 'string' ? storeError(answer) : answer
+  }
+
+  /** The answer to a request. Throws a failure. */
+  answerTo(request: number): Exclude<Answer, string> {
+    const answer = this.resultOf(request)
+    if (answer instanceof SluiceError) throw answer
     return answer
   }
 

@@ -2,9 +2,8 @@
 import { SluiceError } from '../errors.ts'
 import type { Limit } from '../limit/limit.ts'
 import type { Verdict } from '../limit/verdict.ts'
-import type { OnVerdicts } from '../stores/refusal-cache/refusal-cache.ts'
 import type { Exchanged, ExchangeRequest, Settled, Settlement } from '../stores/holds/hold-store.ts'
-import type { Check } from '../stores/store.ts'
+import type { Check, MaybePromise } from '../stores/store.ts'
 import type { Clock, Millis } from '../time/clock.ts'
 import { Timeouts } from '../time/timeouts.ts'
 import type { Timers } from '../time/timers.ts'
@@ -73,22 +72,29 @@ export class Batcher {
     })
   }
 
-  /** Runs one request, whose names are all in one cluster slot. `onVerdicts` receives the answer first. Rejects with a {@link SluiceError}. */
+  /** Runs one request, whose names are all in one cluster slot. Rejects with a {@link SluiceError}. */
   run(
     operation: Operation,
     checks: readonly Check[],
     names: readonly string[],
-    onVerdicts?: OnVerdicts,
   ): Promise<readonly Verdict[]> {
     const lowers = operation === 'refund' || operation === 'reset'
     const sent = lowers && this.options.mayDropCounts?.() === true ? traced(checks) : checks
     const [own, request] = this.add(operation, sent, names)
-    if (onVerdicts === undefined)
-      return own.done.then(() => own.answerTo(request) as readonly Verdict[])
+    return own.done.then(() => own.answerTo(request) as readonly Verdict[])
+  }
+
+  /** A take. `passed` receives its verdicts, `failed` its {@link SluiceError}: further promises would cost more than the rest. */
+  take<T>(
+    checks: readonly Check[],
+    names: readonly string[],
+    passed: (verdicts: readonly Verdict[]) => MaybePromise<T>,
+    failed: (error: unknown) => MaybePromise<T>,
+  ): Promise<T> {
+    const [own, request] = this.add('take', checks, names)
     return own.done.then(() => {
-      const verdicts = own.answerTo(request) as readonly Verdict[]
-      onVerdicts(verdicts)
-      return verdicts
+      const answer = own.resultOf(request)
+      return answer instanceof SluiceError ? failed(answer) : passed(answer as readonly Verdict[])
     })
   }
 

@@ -2,11 +2,8 @@
 import { show, SluiceError } from '../errors.ts'
 import type { Verdict } from '../limit/verdict.ts'
 import { checkOptionNames } from '../options/unknown-option.ts'
-import {
-  withRefusalCache,
-  type ObservedStore,
-  type OnVerdicts,
-} from '../stores/refusal-cache/refusal-cache.ts'
+import { rethrow, same, type MappedTakes } from '../stores/mapped-takes.ts'
+import { withRefusalCache } from '../stores/refusal-cache/refusal-cache.ts'
 import type {
   Exchanged,
   ExchangeRequest,
@@ -14,7 +11,7 @@ import type {
   Settled,
   Settlement,
 } from '../stores/holds/hold-store.ts'
-import type { AsyncStore, Check, RemoteStore, StoreEvent } from '../stores/store.ts'
+import type { AsyncStore, Check, MaybePromise, RemoteStore, StoreEvent } from '../stores/store.ts'
 import { preciseClock, type Clock, type Millis } from '../time/clock.ts'
 import { Deadlines } from '../time/deadlines.ts'
 import { takeAcross, type Indexed } from './across-slots.ts'
@@ -200,7 +197,7 @@ interface RedisCountsOptions {
   readonly close: () => void
 }
 
-class Redis implements ObservedStore {
+class Redis implements AsyncStore, MappedTakes {
   private readonly batcher: Batcher
   private readonly refunds: UnconfirmedRefunds
   private readonly nameOf: (space: string, key: string) => string
@@ -223,17 +220,18 @@ class Redis implements ObservedStore {
   }
 
   take(checks: readonly Check[]): Promise<readonly Verdict[]> {
-    return this.takeObserved(checks)
+    return this.takeWith(checks, same, rethrow)
   }
 
-  takeObserved(checks: readonly Check[], onVerdicts?: OnVerdicts): Promise<readonly Verdict[]> {
-    if (!this.cluster) return this.run('take', checks, onVerdicts)
-    const groups = this.groupsOf(checks)
-    if (groups.length <= 1) return this.run('take', checks, onVerdicts)
-    return this.takeAcross(checks, groups).then((verdicts) => {
-      onVerdicts?.(verdicts)
-      return verdicts
-    })
+  takeWith<T>(
+    checks: readonly Check[],
+    passed: (verdicts: readonly Verdict[]) => MaybePromise<T>,
+    failed: (error: unknown) => MaybePromise<T>,
+  ): Promise<T> {
+    const groups = this.cluster ? this.groupsOf(checks) : NONE
+    if (groups.length > 1) return this.takeAcross(checks, groups).then(passed, failed)
+    if (checks.length === 0) return Promise.resolve(NONE).then(passed)
+    return this.batcher.take(checks, this.namesOf(checks), passed, failed)
   }
 
   /** Takes group after group, in no more time than one call may take. */
@@ -332,13 +330,9 @@ class Redis implements ObservedStore {
     this.release()
   }
 
-  private run(
-    operation: Parameters<Run>[0],
-    checks: readonly Check[],
-    onVerdicts?: OnVerdicts,
-  ): ReturnType<Run> {
+  private run(operation: Parameters<Run>[0], checks: readonly Check[]): ReturnType<Run> {
     if (checks.length === 0) return Promise.resolve([])
-    return this.batcher.run(operation, checks, this.namesOf(checks), onVerdicts)
+    return this.batcher.run(operation, checks, this.namesOf(checks))
   }
 
   /** Runs an operation that needs no agreement between slots. */

@@ -2,6 +2,7 @@
 import type { Verdict } from '../limit/verdict.ts'
 import { SluiceError } from '../errors.ts'
 import type { Exchanged, HoldStore, Settlement } from '../stores/holds/hold-store.ts'
+import { mappedTakes, same, type MappedTakes } from '../stores/mapped-takes.ts'
 import { chargedBy } from '../stores/pools.ts'
 import {
   hasCoordination,
@@ -11,6 +12,7 @@ import {
   type MaybePromise,
   type RemoteStore,
   type Store,
+  type TakesThen,
 } from '../stores/store.ts'
 import { CallGuard, type GuardedOperation, type Shard } from './call-guard.ts'
 import type { Failure } from './circuit-breaker.ts'
@@ -55,15 +57,17 @@ export function withResilience(
 const NONE: readonly never[] = []
 
 /** The store of {@link withResilience}; its options have been checked. */
-export class ResilientStore implements AsyncStore {
+export class ResilientStore implements AsyncStore, TakesThen {
   readonly coordinates: boolean
   private readonly store: RemoteStore
+  private readonly mapped: MappedTakes
   private readonly guard: CallGuard
   private readonly fallback: FallbackCounts
   private readonly environment: Environment
   private readonly unwatch: (() => void) | undefined
   private readonly takes: GuardedOperation<readonly Check[], readonly Verdict[]> = {
     call: (checks) => this.store.take(checks),
+    callWith: (checks, passed, failed) => this.mapped.takeWith(checks, passed, failed),
     onFailure: (checks, failure, shard) => {
       const verdicts = this.fallback.take(checks, failure)
       shard.spans.add(verdicts[0]!.at)
@@ -75,7 +79,9 @@ export class ResilientStore implements AsyncStore {
   }
 
   private readonly heldTakes: GuardedOperation<readonly Check[], readonly Verdict[]> = {
-    ...this.takes,
+    onFailure: (checks, failure, shard) => this.takes.onFailure(checks, failure, shard),
+    accept: areVerdicts,
+    onLate: (checks, verdicts) => this.refundLate(checks, verdicts),
     call: (checks) => {
       const store = this.store as unknown as HoldStore
       if (store.takeHeld !== undefined) return store.takeHeld(checks)
@@ -91,6 +97,7 @@ export class ResilientStore implements AsyncStore {
   ) {
     const { timeout, breaker, onEvent = warnOfLostStore } = options
     this.store = store
+    this.mapped = mappedTakes(store)
     this.coordinates = store.coordinates === true
     this.environment = { ...systemEnvironment, ...environment }
     this.guard = new CallGuard({
@@ -117,9 +124,17 @@ export class ResilientStore implements AsyncStore {
   }
 
   take(checks: readonly Check[]): MaybePromise<readonly Verdict[]> {
+    return this.takeThen(checks, same)
+  }
+
+  takeThen<T>(
+    checks: readonly Check[],
+    finish: (verdicts: readonly Verdict[]) => T,
+  ): MaybePromise<T> {
     const verdicts =
       this.coordinates && hasCoordination(checks) ? this.store.takeNow?.(checks) : undefined
-    return verdicts ?? this.guard.execute(this.shardFor(checks), this.takes, checks)
+    if (verdicts !== undefined) return finish(verdicts)
+    return this.guard.executeWith(this.shardFor(checks), this.takes, checks, finish)
   }
 
   /**

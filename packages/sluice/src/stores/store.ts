@@ -232,6 +232,15 @@ export interface TakeOutput extends State {
   now: Millis
 }
 
+/** A store that always answers, for those who decide by it. */
+export interface TakesThen {
+  /** What `finish` makes of the verdicts of `take`: one promise where a `then` would add another. */
+  takeThen<T>(
+    checks: readonly Check[],
+    finish: (verdicts: readonly Verdict[]) => T,
+  ): MaybePromise<T>
+}
+
 /**
  * The shortest way to the counts of one space under one limit.
  *

@@ -26,12 +26,12 @@ export class Deadlines {
    * Resolves with what `passed` makes of the answer or, for an error or after the deadline, with what `failed` makes of
    * it. Values that arrive later go to `late`; later errors are dropped.
    */
-  race<T>(
+  race<T, R = T>(
     answer: Promise<T>,
     late?: (value: T) => void,
-    passed: (value: T) => T | Promise<T> = same,
-    failed: (error: unknown) => T | Promise<T> = rethrow,
-  ): Promise<T> {
+    passed: (value: T) => R | Promise<R> = same as unknown as (value: T) => R,
+    failed: (error: unknown) => R | Promise<R> = rethrow,
+  ): Promise<R> {
     return new Promise((resolve, reject) => {
       let isOver = false
       const fail = (error: unknown): void => {
@@ -55,7 +55,11 @@ export class Deadlines {
           if (isOver) return late?.(value)
           isOver = true
           this.waiting.remove(call)
-          resolve(passed(value))
+          try {
+            resolve(passed(value))
+          } catch (error) {
+            reject(error as Error)
+          }
         },
         (error: unknown) => {
           if (!isOver) fail(error)

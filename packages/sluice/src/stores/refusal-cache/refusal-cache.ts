@@ -1,6 +1,7 @@
 // A store around a store: answers requests that the store has just refused, so that a storm of retries costs it nothing.
 import type { Verdict } from '../../limit/verdict.ts'
 import type { Clock, Millis } from '../../time/clock.ts'
+import { mappedTakes, rethrow, same, type MappedTakes } from '../mapped-takes.ts'
 import {
   hasCoordination,
   type AsyncStore,
@@ -16,14 +17,6 @@ import { RecentMap } from './recent-map.ts'
 const MAX_COUNTS = 65_536
 /** Counts whose refund or reset is known by its number at most. */
 const MAX_LOWERED = 16_384
-
-/** Receives the verdicts of a take before the caller does. */
-export type OnVerdicts = (verdicts: readonly Verdict[]) => void
-
-/** A store that passes verdicts to a function, which costs less than a second promise around each call. */
-export interface ObservedStore extends AsyncStore {
-  takeObserved(checks: readonly Check[], onVerdicts: OnVerdicts): Promise<readonly Verdict[]>
-}
 
 /** How a refusal cache works. */
 export interface RefusalCacheOptions {
@@ -46,7 +39,7 @@ export interface RefusalCacheOptions {
  * Requests with a check that counts refusals, and requests with two checks on one count, always go to the store.
  */
 export function withRefusalCache(
-  store: AsyncStore | ObservedStore,
+  store: AsyncStore,
   options: RefusalCacheOptions,
   /** Another cache of the same counts: the two share what they know, and it takes checks without a coordination. */
   like?: RefusalCache,
@@ -65,9 +58,9 @@ interface Lowerings {
 }
 
 /** See {@link withRefusalCache}. */
-export class RefusalCache implements RemoteStore {
+export class RefusalCache implements RemoteStore, MappedTakes {
   private readonly store: AsyncStore
-  private readonly observed: Pick<ObservedStore, 'takeObserved'>
+  private readonly mapped: MappedTakes
   private readonly strict: RefusalCache | undefined
   /** Whether the store may answer without a promise. */
   readonly coordinates: boolean
@@ -75,24 +68,29 @@ export class RefusalCache implements RemoteStore {
   private readonly counts: RecentMap<CachedCount>
   private readonly lowerings: Lowerings
 
-  constructor(
-    store: AsyncStore | ObservedStore,
-    options: RefusalCacheOptions,
-    like?: RefusalCache,
-  ) {
+  constructor(store: AsyncStore, options: RefusalCacheOptions, like?: RefusalCache) {
     this.counts = like?.counts ?? new RecentMap<CachedCount>(MAX_COUNTS)
     this.lowerings = like?.lowerings ?? { count: 0, lastOf: new Map(), forgotten: 0 }
     this.store = store
-    this.observed = 'takeObserved' in store ? store : observing(store)
+    this.mapped = mappedTakes(store)
     this.strict = like
     this.coordinates = store.coordinates === true
     this.options = options
   }
 
   take(checks: readonly Check[]): MaybePromise<readonly Verdict[]> {
+    return this.takeWith(checks, same, rethrow)
+  }
+
+  takeWith<T>(
+    checks: readonly Check[],
+    passed: (verdicts: readonly Verdict[]) => MaybePromise<T>,
+    failed: (error: unknown) => MaybePromise<T>,
+  ): readonly Verdict[] | Promise<T> {
     const { counts } = this
-    if (this.strict !== undefined && !hasCoordination(checks)) return this.strict.take(checks)
-    if (checks.length === 0) return this.store.take(checks)
+    if (this.strict !== undefined && !hasCoordination(checks))
+      return this.strict.takeWith(checks, passed, failed)
+    if (checks.length === 0) return this.mapped.takeWith(checks, passed, failed)
     const { clock, mayDropCounts, onAnswer } = this.options
     const sentAt = clock()
     let sent = checks
@@ -102,11 +100,12 @@ export class RefusalCache implements RemoteStore {
       if (mayDropCounts()) sent = this.withStates(checks, sentAt)
     }
     const lowerings = this.lowerings.count
-    return this.observed.takeObserved(sent, (verdicts) => {
+    const learned = (verdicts: readonly Verdict[]): MaybePromise<T> => {
       onAnswer()
-      if (counts.isEmpty && !hasRefusal(verdicts)) return
-      this.learn(checks, verdicts, sentAt, lowerings)
-    })
+      if (!counts.isEmpty || hasRefusal(verdicts)) this.learn(checks, verdicts, sentAt, lowerings)
+      return passed(verdicts)
+    }
+    return this.mapped.takeWith(sent, learned, failed)
   }
 
   takeNow(checks: readonly Check[]): readonly Verdict[] | undefined {
@@ -227,16 +226,6 @@ export class RefusalCache implements RemoteStore {
     if (lowerings.lastOf.size <= MAX_LOWERED) return
     lowerings.lastOf.clear()
     lowerings.forgotten = lowerings.count
-  }
-}
-
-function observing(store: AsyncStore): Pick<ObservedStore, 'takeObserved'> {
-  return {
-    async takeObserved(checks, onVerdicts) {
-      const verdicts = await store.take(checks)
-      onVerdicts(verdicts)
-      return verdicts
-    },
   }
 }
 
