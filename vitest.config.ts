@@ -27,8 +27,20 @@ const FIRST = [
 const LONG_ONLY = process.env['SLUICE_LONG'] === '1' ? [] : ['test/site/**']
 const NEVER = ['**/node_modules/**', '**/dist/**', ...LONG_ONLY]
 
-/** Tests beside their files. They keep their hands off what is global, so that the files of a worker share its modules. */
-const UNITS = ['{packages/*/src,scripts}/**/*.test.ts']
+/**
+ * Tests beside their files, and others of one process. They leave nothing global behind, so that the files of a worker
+ * share its modules. Those left out look at the memory, the signals or the connections of a process, take minutes, or use
+ * gRPC, whose streams hang in shared modules.
+ */
+const UNITS = [
+  '{packages/*/src,packages/*/schema,scripts}/**/*.test.ts',
+  'packages/sluice/test/!(async-context|memory-*).test.ts',
+  'packages/sluice/test/http/!(grpc*).test.ts',
+  'packages/sluice/test/{refusal-cache,simulation,simulator}/*.test.ts',
+  'packages/server/test/!(crowd|hostile|limits|metrics|shutdown).test.ts',
+  'packages/server/test/{admin,tls}/!(console-pages|descriptors|grpc|protocols).test.ts',
+  'test/docs/*.test.ts',
+]
 
 /** Many tests wait for servers and processes, so that more workers than processors are of use. */
 const WORKERS = availableParallelism() + 2
