@@ -30,7 +30,7 @@ export function limitSchemas(): Schema {
           window: {
             anyOf: [{ const: 'month' }, ref('duration')],
             description:
-              "The period: whole milliseconds, or text such as '10s', '1min', '2hours', '30d', 'month'. With a time zone: 'day', 'week' or 'month' of the calendar.",
+              "The period: whole milliseconds, or a string such as '10s', '1min', '2hours', '30d', 'month'. With a time zone: 'day', 'week' or 'month' of the calendar.",
           },
           algorithm: {
             description: 'How units are counted.',

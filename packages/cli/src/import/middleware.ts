@@ -287,7 +287,7 @@ function ruleOf(
   return { name, by: [by], limit }
 }
 
-/** Milliseconds: a number, or text such as `1 minute`. */
+/** Milliseconds: a number, or a string such as `1 minute`. */
 function millisOf(value: unknown): number | undefined {
   if (typeof value === 'number') return Number.isSafeInteger(value) && value > 0 ? value : undefined
   if (typeof value !== 'string') return undefined

@@ -24,7 +24,7 @@ export const VARIABLES: readonly Variable[] = [
   {
     name: 'SLUICE_REDIS_PREFIX',
     field: 'store.prefix',
-    accepted: 'text without { and }, at most 32 bytes; without a Redis store it means nothing',
+    accepted: 'a string without { and }, at most 32 bytes; without a Redis store it means nothing',
     apply: (config, prefix) =>
       /^[^{}]{1,32}$/.test(prefix) ? withRedis(config, { prefix }) : undefined,
   },

@@ -99,7 +99,7 @@ describe('a mistake is shown where it was made', () => {
     ],
     [
       `${policy}listeners: { http: { headersTimeout: soon } }\n`,
-      `sluice.yaml:5:38: listeners.http.headersTimeout is "soon"; accepted: milliseconds, or text such as '500ms'`,
+      `sluice.yaml:5:38: listeners.http.headersTimeout is "soon"; accepted: milliseconds, or a string such as '500ms'`,
     ],
     [
       `${policy}store: postgres://x\n`,
@@ -111,7 +111,7 @@ describe('a mistake is shown where it was made', () => {
     ],
     [
       `${policy}store: { kind: redis, url: 'redis://h', prefix: 'a{b' }\n`,
-      'sluice.yaml:5:49: store.prefix is "a{b"; accepted: text without { and }',
+      'sluice.yaml:5:49: store.prefix is "a{b"; accepted: a string without { and }',
     ],
     [
       `${policy}trustedProxies: 10.0.0.0/8\n`,
@@ -172,7 +172,7 @@ describe('a mistake is shown where it was made', () => {
     ],
     [
       policy.replace('100/min', 'often'),
-      'sluice.yaml:4:46: policies[0].rules[0].limit is "often"; accepted: text such as',
+      'sluice.yaml:4:46: policies[0].rules[0].limit is "often"; accepted: a string such as',
     ],
     [
       policy.replace('name: api', 'name: ""'),

@@ -25,16 +25,12 @@ export function localOnly(host: string, handler: RequestListener): RequestListen
   if (!isLoopback(host)) return handler
   // Clients name the same host each time, and the expression costs more than the rest here.
   let lastLocal: string | undefined
-  const isLocal = (field: string | undefined): boolean => {
-    if (field === lastLocal) return true
-    if (!isLocalHost(field)) return false
-    lastLocal = field
-    return true
-  }
   return (request, response) => {
-    const { url = '' } = request
-    if (isLocal(request.headers.host) || url.startsWith(ASKED_BY_PROXIES))
+    const { host } = request.headers
+    if (host === lastLocal || isLocalHost(host)) {
+      lastLocal = host
       handler(request, response)
+    } else if (request.url?.startsWith(ASKED_BY_PROXIES) === true) handler(request, response)
     else refuseHost(response)
   }
 }

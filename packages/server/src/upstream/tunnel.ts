@@ -40,7 +40,7 @@ export function joinEnds(
       cut()
       if (--open === 0) onClose()
     }
-    // The client may have gone while the upstream was still thinking.
+    // The client may have disconnected before the upstream answered.
     if (socket.closed) closed()
     else socket.once('close', closed)
   }

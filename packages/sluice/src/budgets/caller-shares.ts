@@ -1,4 +1,4 @@
-// What one caller may hold of a count that several callers share: never all of it, so that holding and leaving shuts out nobody else.
+// What one caller may hold of a count that several callers share: never all of it, so that a caller who never settles cannot shut out the others.
 import type { RuleCheck } from '../decision/lazy-decision.ts'
 import { joined, keyOf } from '../key/key.ts'
 import type { Limit } from '../limit/limit.ts'

@@ -63,7 +63,7 @@ export function rateLimit(
       }
     }
 
-  /** The response, whose end the guard is told of: of its head, or of its body if the request holds units until then. */
+  /** The response, whose end is reported to the guard: that of its head, or of its body if the request holds units until then. */
   function watched(admission: Admission, request: Request, response: Response): Response {
     const answered = (): void => guard.answered(admission, response.status, request, response)
     return whenOver(guard, admission, request, response, answered)

@@ -78,9 +78,9 @@ describe('limit', () => {
     [
       '100',
       '',
-      /^limit "100": rate is "100"; accepted: text such as '100\/min', '5\/10s', '1000\/1h'$/,
+      /^limit "100": rate is "100"; accepted: a string such as '100\/min', '5\/10s', '1000\/1h'$/,
     ],
-    ['abc/min', '', /rate is "abc\/min"; accepted: text/],
+    ['abc/min', '', /rate is "abc\/min"; accepted: a string/],
     ['', '', /rate is ""/],
     ['x5/min', '', /rate is "x5\/min"/],
     ['5/min!', '', /rate is "5\/min!"/],
@@ -224,12 +224,12 @@ describe('limit', () => {
     [
       null,
       '',
-      /^limit null: accepted: text such as '100\/min', '5\/10s', '1000\/1h', or { quota, window, algorithm, burst, anchor/,
+      /^limit null: accepted: a string such as '100\/min', '5\/10s', '1000\/1h', or { quota, window, algorithm, burst, anchor/,
     ],
-    [undefined, '', /^limit undefined: accepted: text/],
-    [[], '', /^limit \[\]: accepted: text/],
+    [undefined, '', /^limit undefined: accepted: a string/],
+    [[], '', /^limit \[\]: accepted: a string/],
     [5, '', /^limit 5: a number has no window; write '5\/min', or { quota: 5, window: '1min' }$/],
-    [-1.5, '', /^limit -1.5: accepted: text/],
+    [-1.5, '', /^limit -1.5: accepted: a string/],
   ])('refuses %j, naming %j', (input, field, message) => {
     expect(() => limit(input as LimitInput)).toThrow(
       expect.objectContaining({

@@ -103,7 +103,7 @@ const MAX_PRODUCT = 2 ** 52
 export const MAX_STAMPS = 1000
 
 /** What a rate may look like, for error messages. */
-export const RATE_FORMS = "text such as '100/min', '5/10s', '1000/1h'"
+export const RATE_FORMS = "a string such as '100/min', '5/10s', '1000/1h'"
 
 /** A problem with one field of a limit. */
 export interface LimitProblem {

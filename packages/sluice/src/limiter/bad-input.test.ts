@@ -35,7 +35,7 @@ describe('limits', () => {
     ['a negative window', { quota: 1, window: -5 }, 'window is -5; accepted'],
     ['a duration without meaning', { quota: 1, window: '1 moon' }, 'window is "1 moon"; accepted'],
     ['a fractional duration', { quota: 1, window: '1.5h' }, 'window is "1.5h"; accepted'],
-    ['a rate without meaning', 'often', 'rate is "often"; accepted: text such as'],
+    ['a rate without meaning', 'often', 'rate is "often"; accepted: a string such as'],
     ['a burst of 0', { quota: 5, window: '1m', burst: 0 }, 'burst is 0; accepted: a whole number'],
     ['a negative burst', { quota: 5, window: '1m', burst: -1 }, 'burst is -1; accepted'],
     ['a fractional burst', { quota: 5, window: '1m', burst: 0.5 }, 'burst is 0.5; accepted'],
@@ -54,8 +54,8 @@ describe('limits', () => {
       100,
       "limit 100: a number has no window; write '100/min', or { quota: 100, window: '1min' }",
     ],
-    ['nothing at all', null, "limit null: accepted: text such as '100/min'"],
-    ['a list', ['100/min'], 'limit ["100/min"]: accepted: text such as'],
+    ['nothing at all', null, "limit null: accepted: a string such as '100/min'"],
+    ['a list', ['100/min'], 'limit ["100/min"]: accepted: a string such as'],
     ['a switch', true, 'or { quota, window, algorithm, burst, '],
   ])('with %s', (_, limit, message) => {
     const alone = mistake(() => make({ limit }))

@@ -4,7 +4,7 @@ import { tryParsePolicy } from './parse.ts'
 const rule = { name: 'per-user', by: ['user'], limit: '100/min' }
 const NAME = 'accepted: 1 to 128 printable ASCII characters, since names travel in HTTP headers'
 const LIMIT =
-  "accepted: text such as '100/min', '5/10s', '1000/1h', or { quota, window, algorithm, burst, anchor, calendar, timeZone, startsOn, stamps }"
+  "accepted: a string such as '100/min', '5/10s', '1000/1h', or { quota, window, algorithm, burst, anchor, calendar, timeZone, startsOn, stamps }"
 const RULES = 'accepted: a list of at least one rule'
 const PATTERN = "accepted: 'present', 'absent', a string, a string that ends in *,"
 const inRule = (fields: object): object => ({ name: 'api', rules: [{ ...rule, ...fields }] })
@@ -103,8 +103,8 @@ describe('a limit', () => {
     [{ limit: undefined }, `limit is missing; ${LIMIT}`],
     [{ limit: 100 }, `limit is 100; ${LIMIT}`],
     [{ limit: ['100/min'] }, `limit is ["100/min"]; ${LIMIT}`],
-    [{ limit: 'fast' }, 'limit is "fast"; accepted: text such as \'100/min\''],
-    [{ limit: 'unlimited' }, 'limit is "unlimited"; accepted: text such as'],
+    [{ limit: 'fast' }, 'limit is "fast"; accepted: a string such as \'100/min\''],
+    [{ limit: 'unlimited' }, 'limit is "unlimited"; accepted: a string such as'],
     [
       { limit: '1/parsec' },
       'limit is "1/parsec": window is "parsec"; accepted: whole milliseconds',
@@ -156,7 +156,7 @@ describe('tiers and overrides', () => {
     [tiers({ limits: { '': '1/s' } }), 'tiers.limits[""] has no value; accepted: a string'],
     [
       tiers({ limits: { a: 'x' } }),
-      "tiers.limits.a is \"x\"; accepted: text such as '100/min', '5/10s', '1000/1h', 'unlimited'",
+      "tiers.limits.a is \"x\"; accepted: a string such as '100/min', '5/10s', '1000/1h', 'unlimited'",
     ],
     [
       tiers({ limits: { a: '1/s' }, limit: 1 }),
@@ -171,7 +171,7 @@ describe('tiers and overrides', () => {
     [override({ when: {}, limit: '1/s' }), 'overrides[0].when is {}; accepted: a condition on at'],
     [
       override({}),
-      "overrides[0].limit is missing; accepted: text such as '100/min', '5/10s', '1000/1h', 'unlimited', or {",
+      "overrides[0].limit is missing; accepted: a string such as '100/min', '5/10s', '1000/1h', 'unlimited', or {",
     ],
     [
       override({ limit: '1/s', wen: 1 }),

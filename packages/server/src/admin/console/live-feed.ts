@@ -4,7 +4,7 @@ import type { Millis } from 'sluice'
 import type { Sampler } from './history.ts'
 
 const EVERY: Millis = 1000
-/** Seconds between two looks at the keys while nobody views them: the next viewer sees how they came here. */
+/** Seconds between two looks at the keys without a viewer, so that the next one sees how they developed. */
 const UNSEEN_EVERY = 10
 /** Viewers at once. */
 const MAX_VIEWERS = 200

@@ -14,7 +14,7 @@ const redis = z.strictObject({
   url: matching(/^rediss?:\/\/\S+$/, "a URL such as 'redis://127.0.0.1:6379'").describe(
     'redis:// or rediss://, with user, password and database.',
   ),
-  prefix: matching(/^[^{}]{1,32}$/, 'text without { and }, at most 32 bytes')
+  prefix: matching(/^[^{}]{1,32}$/, 'a string without { and }, at most 32 bytes')
     .describe('What every key begins with.')
     .default('sl:'),
   timeout: millis.describe('When a call is given up.').default(100),

@@ -2,7 +2,7 @@
 import { duration } from 'sluice'
 import { z } from 'zod'
 
-const MILLIS = "milliseconds, or text such as '500ms', '5s' or '1min'"
+const MILLIS = "milliseconds, or a string such as '500ms', '5s' or '1min'"
 
 /** A duration that becomes milliseconds. */
 export const millis: z.ZodType<number> = z

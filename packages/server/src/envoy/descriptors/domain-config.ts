@@ -9,7 +9,7 @@ export interface RateLimitConfig {
   /** 0 refuses everything. */
   readonly requestsPerUnit?: number
   readonly unlimited?: boolean
-  /** Names of limits that do not speak in a request for which this one does. */
+  /** Names of limits that are left out of a request to which this one applies. */
   readonly replaces?: readonly string[]
 }
 
