@@ -1,4 +1,4 @@
-// The floor: a bare node:http server that parses each JSON body and sends it back.
+// A bare node:http server that parses each JSON body and sends it back, which is shorter than an answer of the service.
 import { createServer } from 'node:http'
 
 const server = createServer((request, response) => {

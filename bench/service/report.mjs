@@ -6,7 +6,8 @@ import { figure, markdownTable, withSpread } from '../lib/table.mjs'
 /** @typedef {{ contender: string, load: string, cells: import('./measure.mjs').Cell[] }} Result one cell for each round */
 
 const OURS = 'sluice serve'
-const FLOOR = 'bare echo'
+const FLOOR = 'floor'
+const ECHO = 'bare echo'
 
 /** @param {{ machine: object, rounds: number, results: Result[] }} measured */
 export function report({ machine, rounds, results }) {
@@ -36,13 +37,13 @@ export function report({ machine, rounds, results }) {
         figure(cells[0]?.cold?.perCpuSecond),
       ]),
     ),
-    '## Ours / bare echo of the same body (paired, median)',
+    '## Ours against the floor, which answers as many bytes, and against an echo of the request: CPU of a request (paired, medians)',
     markdownTable(
-      ['load', 'per second', 'per CPU-second'],
+      ['load', '× floor', '× echo'],
       [...new Set(results.map(({ load }) => load))].map((load) => [
         load,
-        figure(ratio(results, load, 'perSecond')),
-        figure(ratio(results, load, 'perCpuSecond')),
+        figure(1 / ratio(results, load, FLOOR)),
+        figure(1 / ratio(results, load, ECHO)),
       ]),
     ),
   ].join('\n\n')
@@ -51,11 +52,11 @@ export function report({ machine, rounds, results }) {
 /** The decisions in each request of a load. @param {string} load */
 const decisionsOf = (load) => loads.find(({ name }) => name === load)?.decisions ?? NaN
 
-/** @param {Result[]} results @param {string} load @param {'perSecond' | 'perCpuSecond'} name */
-function ratio(results, load, name) {
+/** Decisions per CPU-second of ours against another. @param {Result[]} results @param {string} load @param {string} other */
+function ratio(results, load, other) {
   const of = (/** @type {string} */ contender) =>
     results
       .find((result) => result.contender === contender && result.load === load)
-      ?.cells.map((cell) => cell[name]) ?? []
-  return pairedRatio(of(OURS), of(FLOOR))
+      ?.cells.map((cell) => cell.perCpuSecond) ?? []
+  return pairedRatio(of(OURS), of(other))
 }

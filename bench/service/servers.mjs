@@ -10,6 +10,7 @@ const path = (/** @type {string} */ name) => fileURLToPath(new URL(name, import.
 /** The contenders by name, as arguments for Node. @type {Record<string, string[]>} */
 export const contenders = {
   'sluice serve': [path('../../packages/cli/dist/main.js'), 'serve', path('sluice.yaml')],
+  floor: [path('floor.mjs')],
   'bare echo': [path('echo.mjs')],
 }
 

@@ -14,9 +14,9 @@ import { median, pairedRatio } from '../../lib/statistics.mjs'
 import { figure, markdownTable, withSpread } from '../../lib/table.mjs'
 import { requestFrame } from './messages.mjs'
 
-const CONTENDERS = ['grpc-js echo', 'node:http2 echo', 'sluice']
+const CONTENDERS = ['grpc-js echo', 'node:http2 alone', 'node:http2 floor', 'sluice']
 const PEER = 'grpc-js echo'
-const FLOOR = 'node:http2 echo'
+const FLOOR = 'node:http2 floor'
 /** Ticks of /proc in a second. */
 const TICKS = 100
 
@@ -107,7 +107,7 @@ export function grpcTable(results) {
     'calls/s',
     'decisions/s',
     'CPU µs/call',
-    '× CPU of node:http2',
+    '× CPU of the floor',
     '× CPU of grpc-js',
   ]
   return markdownTable(head, rows)

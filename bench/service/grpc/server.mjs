@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { Server, ServerCredentials } from '@grpc/grpc-js'
 import { readConfig, startService } from '@sluice/server'
 import { LIMITS, response, serviceDefinition } from './messages.mjs'
+import { readDescriptors, replyFrame, statusBytes } from './floor.mjs'
 
 /** @type {Record<string, () => Promise<number>>} */
 const contenders = {
@@ -27,25 +28,29 @@ const contenders = {
     })
   },
 
-  /** Reads no message and answers with two bytes: what HTTP/2 itself costs. */
-  async 'node:http2 echo'() {
-    const server = createServer()
-    const reply = Buffer.from([0, 0, 0, 0, 2, 8, 1])
-    server.on('stream', (stream) => {
-      stream.on('data', () => {})
+  /** Decodes the message by hand and answers as many bytes as ours: what any server on `node:http2` must do. */
+  async 'node:http2 floor'() {
+    const status = statusBytes()
+    return listen((stream) => {
+      const chunks = /** @type {Buffer[]} */ ([])
+      stream.on('data', (chunk) => chunks.push(/** @type {Buffer} */ (chunk)))
       stream.on('error', () => {})
       stream.on('end', () => {
         if (stream.destroyed) return
-        const headers = { ':status': 200, 'content-type': 'application/grpc' }
-        stream.respond(headers, { waitForTrailers: true })
-        stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }))
-        stream.end(reply)
+        const bytes = chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)
+        reply(stream, replyFrame(readDescriptors(/** @type {Buffer} */ (bytes)).length, status))
       })
     })
-    return new Promise((resolve) => {
-      server.listen(0, '127.0.0.1', () => {
-        const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
-        resolve(port)
+  },
+
+  /** Reads no message and answers with two bytes: what HTTP/2 itself costs. */
+  'node:http2 alone': () => {
+    const frame = Buffer.from([0, 0, 0, 0, 2, 8, 1])
+    return listen((stream) => {
+      stream.on('data', () => {})
+      stream.on('error', () => {})
+      stream.on('end', () => {
+        if (!stream.destroyed) reply(stream, frame)
       })
     })
   },
@@ -66,6 +71,24 @@ const contenders = {
     rmSync(folder, { recursive: true })
     return Number(new URL(listeners.find(({ name }) => name === 'grpc')?.url ?? '').port)
   },
+}
+
+/** @param {(stream: import('node:http2').ServerHttp2Stream) => void} serve @returns {Promise<number>} the port */
+function listen(serve) {
+  const server = createServer().on('stream', serve)
+  return new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
+      resolve(port)
+    })
+  })
+}
+
+/** @param {import('node:http2').ServerHttp2Stream} stream @param {Buffer} frame */
+function reply(stream, frame) {
+  stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true })
+  stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }))
+  stream.end(frame)
 }
 
 const start = contenders[process.argv[2] ?? '']
