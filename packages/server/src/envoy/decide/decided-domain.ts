@@ -3,6 +3,7 @@ import {
   decide,
   isPromise,
   peekDecision,
+  visibleOutcomes,
   type DecideOptions,
   type Decision,
   type MaybePromise,
@@ -140,20 +141,19 @@ class DecidedDomain implements Domain {
     descriptors: readonly DescriptorChecks[],
     decision: Decision,
   ): readonly DescriptorAnswer[] {
-    const { outcomes } = decision
+    const outcomes = visibleOutcomes(decision)
     for (const { source, shadow } of outcomes)
       if (source === 'closed' && !shadow) throw unavailable()
     const isTentative = !decision.allowed && !this.chargesEach && descriptors.length > 1
     const first = isTentative ? firstOutcomes(descriptors) : undefined
+    const answers = new Array<DescriptorAnswer>(descriptors.length)
     let start = 0
-    return outcomesOf(descriptors, outcomes).map((own, i) => {
-      const offset = start
-      start += own.length
-      return answerOf(descriptors[i]!, own, (index) => {
-        const place = first?.[offset + index] ?? offset + index
-        return outcomes[place]!.remaining
-      })
-    })
+    for (let i = 0; i < descriptors.length; i++) {
+      const descriptor = descriptors[i]!
+      answers[i] = answerOf(descriptor, outcomes, start, first)
+      start += descriptor.checks.length
+    }
+    return answers
   }
 
   /** Which descriptors are blocked, when the request is. */

@@ -1,5 +1,5 @@
 // From the outcomes of one descriptor to its status.
-import type { Millis, Outcome } from 'sluice'
+import type { Millis, VisibleOutcome } from 'sluice'
 import { rateInUnits } from '../descriptors/unit.ts'
 import {
   currentLimit,
@@ -16,7 +16,7 @@ export interface DescriptorAnswer extends DescriptorStatus {
   /** Whether the limit has no room, also where it is not enforced. */
   readonly isOver: boolean
   /** Undefined when no limit applied. */
-  readonly outcome: Outcome | undefined
+  readonly outcome: VisibleOutcome | undefined
 }
 
 /** No limit applied. */
@@ -33,23 +33,25 @@ export const NO_LIMIT: DescriptorAnswer = {
 const UNLIMITED: DescriptorAnswer = { ...NO_LIMIT, limitRemaining: MAX_UINT32 }
 
 /**
- * The answer of a descriptor: its binding limit. The seconds are rounded up; for a limit without room they last until
- * the same request would be allowed, else until the count is as good as new.
+ * The answer of a descriptor: its binding limit, found among `outcomes` from `start` on. The seconds are rounded up; for a
+ * limit without room they last until the same request would be allowed, else until the count is as good as new.
+ * `shows` is the place of the outcome that says what is left, for one at a place; by default itself.
  */
 export function answerOf(
   { checks, isUnlimited }: DescriptorChecks,
-  outcomes: readonly Outcome[],
-  remainingOf: (index: number) => number,
+  outcomes: readonly VisibleOutcome[],
+  start: number,
+  shows: readonly number[] | undefined,
 ): DescriptorAnswer {
-  const index = bindingOf(outcomes)
-  const outcome = outcomes[index]
-  if (outcome === undefined) return isUnlimited ? UNLIMITED : NO_LIMIT
-  const { allowed, shadow, limit, rule } = outcome
+  if (checks.length === 0) return isUnlimited ? UNLIMITED : NO_LIMIT
+  const place = bindingOf(outcomes, start, start + checks.length)
+  const outcome = outcomes[place]!
+  const { allowed, shadow } = outcome
   const wait = allowed ? outcome.resetAfter : (outcome.retryAfter ?? outcome.resetAfter)
   return {
     code: allowed || shadow ? OK : OVER_LIMIT,
-    currentLimit: checks[index]!.shown ?? shownLimit(rule, limit.quota, limit.window),
-    limitRemaining: Math.min(remainingOf(index), MAX_UINT32),
+    currentLimit: checks[place - start]!.shown ?? shownLimit(outcome),
+    limitRemaining: Math.min(outcomes[shows?.[place] ?? place]!.remaining, MAX_UINT32),
     secondsUntilReset: Math.ceil(wait / 1000),
     isOver: !allowed,
     outcome,
@@ -62,15 +64,14 @@ export function blockedAnswer(left: Millis): DescriptorAnswer {
 }
 
 /** The place of the binding outcome; one in shadow only when there is no other. */
-function bindingOf(outcomes: readonly Outcome[]): number {
-  let binding = 0
-  for (let i = 1; i < outcomes.length; i++)
-    if (isTighter(outcomes[i]!, outcomes[binding]!)) binding = i
+function bindingOf(outcomes: readonly VisibleOutcome[], start: number, end: number): number {
+  let binding = start
+  for (let i = start + 1; i < end; i++) if (isTighter(outcomes[i]!, outcomes[binding]!)) binding = i
   return binding
 }
 
 /** Enforced before shadow, refusing before allowing; among refusals the longer wait, else the less remaining. */
-function isTighter(a: Outcome, b: Outcome): boolean {
+function isTighter(a: VisibleOutcome, b: VisibleOutcome): boolean {
   if (a.shadow !== b.shadow) return b.shadow
   if (a.allowed !== b.allowed) return b.allowed
   if (a.allowed) return a.remaining < b.remaining
@@ -82,7 +83,7 @@ const MAX_SHOWN = 10_000
 const shown = new Map<string, CurrentLimit>()
 
 /** The limit of a rule of a policy, in a unit of the protocol. */
-function shownLimit(rule: string, quota: number, window: Millis): CurrentLimit {
+function shownLimit({ rule, limit: { quota, window } }: VisibleOutcome): CurrentLimit {
   const id = `${quota}/${window} ${rule}`
   const found = shown.get(id)
   if (found !== undefined) return found

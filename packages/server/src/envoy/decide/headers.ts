@@ -44,7 +44,9 @@ function reportedIn(answers: readonly DescriptorAnswer[]): readonly ReportedLimi
   const reported: ReportedLimit[] = []
   for (const { outcome, currentLimit } of answers) {
     if (outcome === undefined || outcome.shadow || outcome.hidden) continue
-    reported.push({ ...outcome, rule: currentLimit?.name || String(reported.length + 1) })
+    const { limit, allowed, remaining, retryAfter, resetAfter, availableAfter } = outcome
+    const rule = currentLimit?.name || String(reported.length + 1)
+    reported.push({ rule, limit, allowed, remaining, retryAfter, resetAfter, availableAfter })
   }
   return reported
 }

@@ -108,6 +108,47 @@ describe('several checks of one space in one call', () => {
     store.close()
   })
 
+  it.each(['of new keys', 'of known keys'])(
+    'of which two are on one key charge it twice, %s',
+    (kind) => {
+      const store = memoryStore({ clock: fakeClock(START) })
+      const keys = ['a', 'b', 'c', 'd', 'e', 'f', 'g']
+      const checks = [...keys, 'd'].map((key) => check(key, '10/min'))
+      if (kind === 'of known keys') for (const one of checks.slice(0, -1)) takes(store, one)
+      const before = kind === 'of known keys' ? 9 : 10
+      const left = [
+        before - 1,
+        before - 1,
+        before - 1,
+        before - 1,
+        before - 1,
+        before - 1,
+        before - 1,
+      ]
+      expect(store.take(checks).map(({ remaining }) => remaining)).toEqual([...left, before - 2])
+      expect(store.peek([check('d', '10/min')])[0]!.remaining).toBe(before - 2)
+      expect(store.peek([check('g', '10/min')])[0]!.remaining).toBe(before - 1)
+      store.close()
+    },
+  )
+
+  it('of known keys are charged all or none, each its own key', () => {
+    const store = memoryStore({ clock: fakeClock(START) })
+    const keys = ['a', 'b', 'c', 'd', 'e', 'f']
+    const checks = keys.map((key) => check(key, '2/min'))
+    // The same keys in another space are other counts.
+    const others = keys.map((key) => check(key, '10/min'))
+    for (const one of [...checks, ...others]) takes(store, one)
+    const last = store.take([...checks, ...others])
+    expect(last.map(({ remaining }) => remaining)).toEqual([0, 0, 0, 0, 0, 0, 8, 8, 8, 8, 8, 8])
+    const refused = store.take([...others, ...checks])
+    expect(refused.map(({ allowed }) => allowed)).toEqual(
+      [...others, ...checks].map((_, i) => i < others.length),
+    )
+    expect(store.peek(others).map(({ remaining }) => remaining)).toEqual([8, 8, 8, 8, 8, 8])
+    store.close()
+  })
+
   it('that all overflow see each other', () => {
     const store = memoryStore({ maxKeys: 1, clock: fakeClock(START) })
     store.take([of('spent', 2)])
