@@ -61,6 +61,7 @@ export interface GrpcServerOptions extends SessionTimeouts {
 
 /** Interval between two sweeps for late clients. */
 const SWEEP_INTERVAL: Millis = 1000
+const GRPC_TYPE = /^application\/grpc(?:\+proto)?(?:;|$)/
 /** Whole messages that one connection may keep in memory before they are decided. */
 const MAX_BUFFERED_MESSAGES = 4
 
@@ -86,6 +87,8 @@ class Running implements GrpcServer {
   private readonly methods: GrpcMethods
   private readonly options: GrpcServerOptions
   private readonly largest: number
+  /** Bytes of messages that one connection may keep in memory before they are decided. */
+  private readonly maxBuffered: number
   private readonly sockets = new Set<Socket>()
   private readonly sessions: SessionLimits
   private readonly deadlines: StreamDeadlines
@@ -97,6 +100,7 @@ class Running implements GrpcServer {
     this.methods = methods
     this.options = options
     this.largest = options.maxMessage ?? 1_048_576
+    this.maxBuffered = MAX_BUFFERED_MESSAGES * (this.largest + FRAME_HEADER)
     this.sessions = new SessionLimits(options)
     this.deadlines = new StreamDeadlines(options.requestTimeout ?? 10_000)
     this.open = new OpenRequests(options.maxRequestsPerAddress)
@@ -158,48 +162,46 @@ class Running implements GrpcServer {
   }
 
   private accept(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
-    stream.on('error', () => {})
-    const state = this.begin(stream)
-    if (state !== undefined && !this.admit(stream, state)) return
+    stream.on('error', ignore)
+    const now = performance.now()
+    const state = this.sessions.get(stream.session)
+    if (!this.begin(stream, state, now)) return
     const { ':method': method, ':path': path = '', 'content-type': type } = headers
     if (method !== 'POST') return replyHttp(stream, 405)
-    if (type === undefined || !/^application\/grpc(?:\+proto)?(?:;|$)/.test(type))
+    if (type !== 'application/grpc' && (type === undefined || !GRPC_TYPE.test(type)))
       return replyHttp(stream, 415)
     const unary = this.methods.unary.get(path)
-    if (unary !== undefined) return this.readCall(stream, headers, unary, state)
+    if (unary !== undefined) return this.readCall(stream, headers, unary, state, now)
     const streaming = this.methods.streams.get(path)
     if (streaming !== undefined) return this.openStream(stream, streaming)
     replyStatus(stream, new StatusError('UNIMPLEMENTED', `there is no method ${path}`))
   }
 
-  /** From here until its end a stream has a deadline and keeps its session in use. */
-  private begin(stream: ServerHttp2Stream): SessionState | undefined {
-    const now = performance.now()
-    const state = this.sessions.get(stream.session)
+  /**
+   * From here until its end a stream has a deadline and keeps its session in use. False if the client's address has too
+   * many unanswered calls; the call is then refused.
+   */
+  private begin(stream: ServerHttp2Stream, state: SessionState | undefined, now: Millis): boolean {
     this.deadlines.start(stream, now)
-    if (state !== undefined) {
-      state.heardAt = now
-      state.usedAt = now
-      state.calls += 1
+    if (state === undefined) {
+      stream.on('close', () => this.deadlines.stop(stream))
+      return true
     }
+    state.heardAt = now
+    state.usedAt = now
+    state.calls += 1
+    const isAdmitted = this.open.enter(state.network)
     stream.on('close', () => {
       this.deadlines.stop(stream)
-      if (state === undefined) return
       state.usedAt = performance.now()
       state.calls -= 1
+      if (isAdmitted) this.open.leave(state.network)
     })
-    return state
-  }
-
-  /** False if the client's address has too many unanswered calls; the call is then refused. */
-  private admit(stream: ServerHttp2Stream, { network }: SessionState): boolean {
-    if (!this.open.enter(network)) {
+    if (!isAdmitted) {
       const message = 'the address has too many unanswered calls'
       replyStatus(stream, new StatusError('RESOURCE_EXHAUSTED', message))
-      return false
     }
-    stream.on('close', () => this.open.leave(network))
-    return true
+    return isAdmitted
   }
 
   private openStream(stream: ServerHttp2Stream, method: StreamMethod): void {
@@ -216,35 +218,36 @@ class Running implements GrpcServer {
     headers: IncomingHttpHeaders,
     method: UnaryMethod,
     state: SessionState | undefined,
+    arrived: Millis,
   ): void {
-    const arrived = performance.now()
     const message = new MessageBuffer()
-    const maxBuffered = MAX_BUFFERED_MESSAGES * (this.largest + FRAME_HEADER)
+    let isReading = true
     const release = (): void => {
+      isReading = false
       if (state !== undefined) state.buffered -= message.length
-      stream.removeAllListeners('data')
     }
     stream.on('data', (piece: Buffer) => {
+      if (!isReading) return
       message.append(piece)
       if (state !== undefined) state.buffered += piece.length
       const isTooLong = message.length > this.largest + FRAME_HEADER
-      if (!isTooLong && (state === undefined || state.buffered <= maxBuffered)) return
+      if (!isTooLong && (state === undefined || state.buffered <= this.maxBuffered)) return
       release()
       const detail = isTooLong
         ? `a message has more than ${this.largest} bytes`
-        : `the messages under way on this connection have more than ${maxBuffered} bytes`
+        : `the messages under way on this connection have more than ${this.maxBuffered} bytes`
       this.fail(stream, new StatusError('RESOURCE_EXHAUSTED', detail), arrived)
     })
     stream.on('end', () => {
-      // Without listeners the buffer was released before: when it was refused, or when the client disconnected.
-      if (stream.listenerCount('data') === 0) return
+      // The buffer was released before if the message was refused, or if the client disconnected.
+      if (!isReading) return
       release()
       this.deadlines.stop(stream)
       if (stream.aborted || stream.destroyed || stream.headersSent) return
       this.answer(stream, headers, method, message.contents(), arrived)
     })
     stream.on('close', () => {
-      if (stream.listenerCount('data') > 0) release()
+      if (isReading) release()
     })
   }
 
@@ -304,6 +307,9 @@ class Running implements GrpcServer {
     this.options.onCall?.(failure.status, performance.now() - arrived)
   }
 }
+
+/** What fails ends with its stream. */
+function ignore(): void {}
 
 function tooLate(): StatusError {
   return new StatusError('DEADLINE_EXCEEDED', 'the time that the caller gives is over')

@@ -81,6 +81,24 @@ export class WireReader {
     return text
   }
 
+  /** {@link text}, for fields that often hold the same: `last` itself if the bytes are its characters. */
+  textLike(last: string): string {
+    const start = this.position
+    const stop = this.length()
+    const { bytes, position } = this
+    let isSame = stop - position === last.length
+    for (let i = 0; isSame && i < last.length; i++) {
+      const byte = bytes[position + i]!
+      isSame = byte === last.charCodeAt(i) && byte < 0x80
+    }
+    if (!isSame) {
+      this.position = start
+      return this.text()
+    }
+    this.position = stop
+    return last
+  }
+
   /** Goes into a message within this one; what it gives ends it, for {@link leave}. */
   enter(): number {
     const stop = this.length()

@@ -62,7 +62,7 @@ export function decodeRequest(
         throw new MessageTooLarge(
           `a request has more than ${maxDescriptors} descriptors; accepted: at most ${maxDescriptors}`,
         )
-      descriptors.push(readDescriptor(reader))
+      descriptors.push(readDescriptor(reader, descriptors.at(-1)?.entries))
     } else if (tag === DOMAIN) domain = reader.text()
     else if (tag === HITS) hits = reader.number() >>> 0
     else reader.skip(tag)
@@ -70,19 +70,21 @@ export function decodeRequest(
   return { domain, descriptors, hits }
 }
 
+const NONE: readonly never[] = []
 const ENTRIES = message(1)
 const LIMIT = message(2)
 const OWN_HITS = message(3)
 const NEGATIVE = number(4)
 
-function readDescriptor(reader: WireReader): Descriptor {
+/** `last` are the entries of the descriptor before, which usually has the same keys. */
+function readDescriptor(reader: WireReader, last: readonly Entry[] = NONE): Descriptor {
   const outer = reader.enter()
   const entries: Entry[] = []
   let limit: Writable<LimitOverride> | undefined
   let hits: number | undefined
   let negative = false
   for (let tag = reader.tag(); tag !== 0; tag = reader.tag()) {
-    if (tag === ENTRIES) entries.push(readEntry(reader))
+    if (tag === ENTRIES) entries.push(readEntry(reader, last[entries.length]?.key))
     else if (tag === LIMIT) limit = readLimit(reader, limit)
     else if (tag === OWN_HITS) hits = readWrapped(reader, hits)
     else if (tag === NEGATIVE) negative = reader.number() !== 0
@@ -95,12 +97,12 @@ function readDescriptor(reader: WireReader): Descriptor {
 const KEY = text(1)
 const VALUE = text(2)
 
-function readEntry(reader: WireReader): Entry {
+function readEntry(reader: WireReader, lastKey = ''): Entry {
   const outer = reader.enter()
   let key = ''
   let value = ''
   for (let tag = reader.tag(); tag !== 0; tag = reader.tag()) {
-    if (tag === KEY) key = reader.text()
+    if (tag === KEY) key = reader.textLike(lastKey)
     else if (tag === VALUE) value = reader.text()
     else reader.skip(tag)
   }

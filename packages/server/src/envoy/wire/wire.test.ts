@@ -145,6 +145,21 @@ describe.each(Object.entries(DEFINITIONS))('definitions %s', (name, includeDirs)
   })
 })
 
+describe('keys of descriptors', () => {
+  const { request } = messages(DEFINITIONS.ours)
+  test.each([
+    [['user', 'user', 'user']],
+    [['user', 'used', 'use', 'users', 'user']],
+    // The bytes of ö are the characters of Ã¶.
+    [['ö', 'Ã¶', 'ö', 'ö']],
+    [['', 'a', '', '']],
+  ])('%j are read one by one', (keys) => {
+    const descriptors = keys.map((key) => ({ entries: [{ key, value: 'v' }] }))
+    const read = decodeRequest(request.serialize({ domain: 'd', descriptors }))
+    expect(read.descriptors.map(({ entries }) => entries[0]?.key)).toEqual(keys)
+  })
+})
+
 describe('hits of one descriptor', () => {
   const { request } = messages(DEFINITIONS.ours)
   test.each([
