@@ -36,10 +36,8 @@ export class FileMatcher implements DescriptorMatcher {
   private readonly hasReplaces: boolean
   private readonly hasQuotaMode: boolean
   private readonly placeOverride: (quota: number, unit: Unit) => PlacedLimit
-  private readonly common: {
-    readonly countRefused: boolean
-    readonly onStoreFailure: OnStoreFailure
-  }
+  private readonly countRefused: boolean
+  private readonly onStoreFailure: OnStoreFailure
   /** The rules by which decisions are counted. */
   readonly counted: CountedRules
   /** The counts as operators see them. */
@@ -52,7 +50,8 @@ export class FileMatcher implements DescriptorMatcher {
     this.hasReplaces = this.tree.rules.some(({ replaces }) => replaces.length > 0)
     this.hasQuotaMode = this.tree.rules.some(({ quotaMode }) => quotaMode)
     this.placeOverride = placer(placing, [], '')
-    this.common = { countRefused: charging === 'each', onStoreFailure }
+    this.countRefused = charging === 'each'
+    this.onStoreFailure = onStoreFailure
     const rules = this.tree.rules.map(({ path, keys, shadow }) => ({
       name: path,
       by: keys,
@@ -125,7 +124,9 @@ export class FileMatcher implements DescriptorMatcher {
       limit: placed.limit,
       cost,
       shadow: limit === undefined && match?.rule.shadow === true,
-      ...this.common,
+      // Not by a spread, which is slower.
+      countRefused: this.countRefused,
+      onStoreFailure: this.onStoreFailure,
       rule: match?.rule.counted ?? CALLERS_RULE,
       attributes,
       shown: placed.shown,

@@ -60,6 +60,8 @@ export interface MemoryStoreKeys {
 
 /** Checks of one request whose keys are compared with each other; more are told apart by their slots. */
 const FEW_CHECKS = 4
+/** A power of two. With far more places than checks, few of them meet at one. */
+const SEEN = 1024
 
 /** A {@link MemoryStore}; its options have been checked. */
 export class Memory implements MemoryStore, FastStore {
@@ -72,6 +74,8 @@ export class Memory implements MemoryStore, FastStore {
   /** The table and the slot of each check of the request at hand: the same lists for all requests. */
   private readonly tablesOf: Table[] = []
   private readonly slotsOf: number[] = []
+  /** Which slots the request at hand has, by their last bits. */
+  private readonly seen = new Uint8Array(SEEN)
 
   constructor(room: Room, clock: Clock) {
     this.clock = clock
@@ -234,11 +238,15 @@ export class Memory implements MemoryStore, FastStore {
    * checks: then no state is left to a later check, and the texts of keys need not be compared with each other.
    */
   private findDistinct(checks: readonly Check[]): boolean {
-    const { tablesOf: tables, slotsOf: slots } = this
+    const { tablesOf: tables, slotsOf: slots, seen } = this
+    seen.fill(0)
     for (let i = 0; i < checks.length; i++) {
       const slot = tables[i]!.find(checks[i]!.key)
       if (slot === undefined) return false
-      for (let j = 0; j < i; j++) if (slots[j] === slot && tables[j] === tables[i]) return false
+      const place = slot & (SEEN - 1)
+      if (seen[place] !== 0)
+        for (let j = 0; j < i; j++) if (slots[j] === slot && tables[j] === tables[i]) return false
+      seen[place] = 1
       slots[i] = slot
     }
     return true
