@@ -43,6 +43,50 @@ describe('budgets over HTTP', () => {
     expect(await enter()).toMatchObject({ allowed: true })
   })
 
+  it('a check takes no slot, and is refused while all are taken', async () => {
+    const { post } = await running({ policies })
+    const enter = async () => (await post('/v1/enter', team)).body as unknown as Slot
+    expect((await post('/v1/check', team)).body).toMatchObject({ allowed: true })
+    const slots = [await enter(), await enter()]
+    expect((await post('/v1/check', team)).body).toMatchObject({
+      allowed: false,
+      rule: 'at-once',
+      outcomes: [
+        { rule: 'tokens', remaining: 999 },
+        { rule: 'at-once', remaining: 0 },
+      ],
+    })
+    expect((await post('/v1/peek', team)).body).toMatchObject({ allowed: false, rule: 'at-once' })
+    await post('/v1/leave', { id: slots[0]!.id })
+    expect((await post('/v1/check', team)).body).toMatchObject({ allowed: true })
+  })
+
+  it('a check that finds all slots free is reported once for each rule', async () => {
+    const { post, logged } = await running({ policies })
+    for (let i = 0; i < 3; i++) await post('/v1/check', team)
+    const warned = logged().filter(({ code }) => code === 'slots-not-taken')
+    expect(warned).toMatchObject([{ level: 'warn', policy: 'llm' }])
+    expect(String(warned[0]!['msg'])).toContain('/v1/enter and /v1/leave')
+  })
+
+  it('slots that are taken are not reported', async () => {
+    const { post, logged } = await running({ policies })
+    await post('/v1/enter', team)
+    await post('/v1/check', team)
+    expect(logged().filter(({ code }) => code === 'slots-not-taken')).toEqual([])
+  })
+
+  it('a proxy that asks takes no slot: it is refused while all are taken, and that is reported', async () => {
+    const proxy = { attributes: { team: 'x-team' } }
+    const { post, url, logged } = await running({ policies, proxy })
+    const headers = { 'x-original-uri': '/', 'x-original-method': 'GET', 'x-team': 'a' }
+    const ask = async () => (await fetch(`${url}/v1/auth/nginx?policy=llm`, { headers })).status
+    expect(await ask()).toBe(204)
+    for (let i = 0; i < 2; i++) await post('/v1/enter', team)
+    expect(await ask()).not.toBe(204)
+    expect(logged().filter(({ code }) => code === 'slots-not-taken')).toHaveLength(1)
+  })
+
   it.each<[string, object, number, string]>([
     ['/v1/settle', { id: 'none', actual: 1 }, 404, 'id'],
     ['/v1/settle', { actual: 1 }, 400, 'id'],

@@ -6,6 +6,7 @@ import {
   type Decision,
   type DecideOptions,
   type DecisionRequest,
+  type LimiterWarning,
   type Millis,
   type OnSettled,
   type Store,
@@ -35,6 +36,8 @@ export interface DecisionSurroundings {
   readonly recent?: RecentTraffic | undefined
   /** What operators have blocked; undefined when they cannot. */
   readonly blocks?: KnownBlocks | undefined
+  /** Receives mistakes that show while a limiter runs, except rules that were skipped. */
+  readonly onWarning?: ((policy: string, warning: LimiterWarning) => void) | undefined
   /** Makes the observer of thresholds for a policy. */
   readonly thresholds?: ((policy: string) => ThresholdWatch) | undefined
   /** Called with the name of every policy and domain that decides by a remote store. */

@@ -1,5 +1,11 @@
 // Makes the limiter of a policy: one decider, with the surroundings that all decisions of the service have.
-import { createLimiter, type MemoryStore, type Policy, type Store } from 'sluice'
+import {
+  createLimiter,
+  type LimiterWarning,
+  type MemoryStore,
+  type Policy,
+  type Store,
+} from 'sluice'
 import { createBudget, withHolds } from 'sluice/budgets'
 import { countedBudget } from './counted-budget.ts'
 import { decideOptions, type DecisionSurroundings } from './decide-options.ts'
@@ -19,8 +25,11 @@ export function limiterMaker(surroundings: DecisionSurroundings): MakeLimiter {
       ...(isTimed && { isTimed }),
       ...(identify && { identify }),
     }
-    // The service logs skipped rules itself, from its metrics.
-    const limiting = { ...around, onWarning: () => {} }
+    const onWarning = (warning: LimiterWarning): void => {
+      // The service logs skipped rules itself, from its metrics.
+      if (warning.code !== 'rule-skipped') surroundings.onWarning?.(policy.name, warning)
+    }
+    const limiting = { ...around, onWarning }
     if (!policy.rules.some(({ hold }) => hold !== undefined))
       return createLimiter({ policy, store, ...limiting })
     const holding = keepingHolds(store)

@@ -25,6 +25,7 @@ export type HttpWarningCode =
   | 'route-undeclared'
   | 'control-unmet'
   | 'rule-skipped'
+  | 'slots-not-taken'
   | 'route-unknown'
   | 'mount-unknown'
   | 'request-refused'

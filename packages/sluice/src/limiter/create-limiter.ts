@@ -25,6 +25,7 @@ import type { Limiter, SyncLimiter } from './limiter.ts'
 import { readByBlocked, rememberPolicy } from './policy-behind.ts'
 import type { PolicyLimiter } from './policy-limiter.ts'
 import type { LimiterWarning } from './skipped-rules.ts'
+import { withSlotLooks } from './slot-looks.ts'
 import type { TypedLimiter, TypedSyncLimiter } from './typed-limiter.ts'
 
 /**
@@ -156,7 +157,9 @@ export function createLimiter<S extends Store = SyncStore, P extends PolicyInCod
   const hasLockouts = policy.rules.some(({ lockout }) => lockout !== undefined)
   const hasPools = policy.rules.some(({ pools }) => pools !== undefined)
   const locking = hasLockouts ? withLockouts(plain) : plain
-  const store = hasPools ? withPools(locking) : locking
+  const paying = hasPools ? withPools(locking) : locking
+  const hasSlots = policy.rules.some(({ concurrency }) => concurrency !== undefined)
+  const store = hasSlots ? withSlotLooks(paying, options.onWarning) : paying
   const limiter = policyLimiter({
     rules: compilePolicy(policy),
     policy,

@@ -18,7 +18,7 @@ const MAX_LOOKS = 100_000
  */
 export interface LimiterWarning {
   /** Stable, documented under `docs/reference/http/warnings.md`. */
-  readonly code: 'rule-skipped'
+  readonly code: 'rule-skipped' | 'slots-not-taken'
   readonly message: string
   /** The address of what the documentation says about the code. */
   readonly help: string
@@ -73,7 +73,8 @@ export class SkippedRules {
   }
 }
 
-function warnOnConsole({ code, message, help }: LimiterWarning): void {
+/** What becomes of warnings without a listener. */
+export function warnOnConsole({ code, message, help }: LimiterWarning): void {
   // oxlint-disable-next-line no-console -- the default listener
   console.warn(`sluice: ${message} (${code}, ${help})`)
 }

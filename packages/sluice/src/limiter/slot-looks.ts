@@ -1,0 +1,65 @@
+// A limiter on rules with slots: a check cannot free a slot later, so it takes none. It is refused while all of them are taken.
+import type { RuleCheck } from '../decision/lazy-decision.ts'
+import { helpAt } from '../errors.ts'
+import type { Verdict } from '../limit/verdict.ts'
+import { isPromise, type Check, type MaybePromise, type Store } from '../stores/store.ts'
+import { warnOnConsole, type LimiterWarning } from './skipped-rules.ts'
+
+/**
+ * The store with a look at the slots in front of each take: nothing is charged if one of them has none free. That is one
+ * more call to the store, for requests to which a rule with `concurrency` applies. Reports once for each rule that a check
+ * has found all slots free, since then probably nothing takes them.
+ */
+export function withSlotLooks(
+  store: Store,
+  onWarning: (warning: LimiterWarning) => void = warnOnConsole,
+): Store {
+  const reported = new Set<string>()
+  const report = (check: Check, { remaining }: Verdict): void => {
+    const { name } = (check as RuleCheck).rule
+    if (remaining < check.limit.burst || reported.has(name)) return
+    reported.add(name)
+    try {
+      onWarning(warningAbout(name))
+    } catch {
+      // A listener that fails must not fail a request.
+    }
+  }
+  const look = (checks: readonly Check[]): MaybePromise<readonly Verdict[]> =>
+    store.peek(checks.map((check) => (isSlotCheck(check) ? { ...check, cost: 1 } : check)))
+  return {
+    ...(store.sync === true ? { sync: true } : {}),
+    take(checks) {
+      if (!checks.some(isSlotCheck)) return store.take(checks)
+      const decide = (looks: readonly Verdict[]): MaybePromise<readonly Verdict[]> => {
+        let isFull = false
+        for (const [i, check] of checks.entries()) {
+          if (!isSlotCheck(check)) continue
+          report(check, looks[i]!)
+          if (!looks[i]!.allowed && check.shadow !== true) isFull = true
+        }
+        return isFull ? looks : store.take(checks)
+      }
+      const looks = look(checks)
+      return isPromise(looks) ? looks.then(decide) : decide(looks)
+    },
+    peek: look,
+    refund: (checks) => store.refund(checks),
+    reset: (checks) => store.reset(checks),
+    close: () => store.close(),
+  }
+}
+
+/** Whether a check is one of a rule with slots. */
+function isSlotCheck(check: Check): boolean {
+  const { rule } = check as Partial<RuleCheck>
+  return rule !== undefined && 'concurrency' in rule && rule.concurrency !== undefined
+}
+
+function warningAbout(rule: string): LimiterWarning {
+  return {
+    code: 'slots-not-taken',
+    message: `rule ${rule} has concurrency, and check takes no slot: it is refused only while others hold all of them; take and free slots by enter and leave (createBudget, or /v1/enter and /v1/leave of the service)`,
+    help: helpAt('reference/http/warnings', 'slots-not-taken'),
+  }
+}
