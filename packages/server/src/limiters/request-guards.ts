@@ -30,8 +30,15 @@ export function guardsOver<Q extends object, S>(
 ): (limiter: ServiceLimiter) => RequestGuard<Q, S> {
   const { apiKey, ...fields } = attributes
   const names = Object.entries(fields)
-  const others = (request: Q): Attributes =>
-    Object.fromEntries(names.map(([name, field]) => [name, port.header(request, field)]))
+  const others = (request: Q): Attributes => {
+    const read: Record<string, string> = {}
+    for (const [name, field] of names) {
+      const value = port.header(request, field)
+      // A field that is not sent must not undo what is known of the request, such as its address.
+      if (value !== undefined) read[name] = value
+    }
+    return read
+  }
   const guards = new WeakMap<ServiceLimiter, RequestGuard<Q, S>>()
   return (limiter) => {
     let guard = guards.get(limiter)

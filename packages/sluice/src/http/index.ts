@@ -6,7 +6,7 @@ export {
   type ClientAddress,
 } from './client-address.ts'
 export { addressProblem, type CountedBits } from './address-conditions.ts'
-export { isRoutePattern, methodName } from './routes.ts'
+export { hiddenRoute, isRoutePattern, methodName } from './routes.ts'
 export type { ProxyPreset, TrustedProxies } from './trusted-proxies.ts'
 export { apiKeyHash, fromHeader } from './identity.ts'
 export { Admission, decisionOf, settle } from './admission.ts'

@@ -118,8 +118,17 @@ describe('declared routes', () => {
     expect([...templates]).toEqual(['/orders/{id}'])
   })
 
-  it('the first of two that mean the same is used', () => {
-    expect(routeMatcher(['/a/{x}', '/A/{y}'])('/a/1')).toEqual(['/a/{x}'])
+  it.each([
+    [['/a/{x}', '/A/{y}'], '"/A/{y}" matches the same paths as "/a/{x}", which comes first'],
+    [['/a/:id', '/b', '/a/{name}'], '"/a/{name}" matches the same paths as "/a/:id"'],
+    [['/a', '/a/'], '"/a/" matches the same paths as "/a"'],
+    [['/f/{p*}', '/f/{q*}'], '"/f/{q*}" matches the same paths as "/f/{p*}"'],
+  ])('%o are refused: the second would never be the route of a request', (patterns, sentence) => {
+    expect(() => routeMatcher(patterns)).toThrow(sentence)
+  })
+
+  it('one that is listed twice is listed once', () => {
+    expect(routeMatcher(['/a/{x}', '/a/:x', '/a/{x}'])('/a/1')).toEqual(['/a/{x}'])
   })
 
   it('may write a segment as :id', () => {

@@ -32,7 +32,10 @@ export function routeMatcher(
 ): (path: string) => readonly string[] {
   if (!Array.isArray(patterns)) throw wrong(patterns)
   const root = newBranch()
-  for (const pattern of patterns) declare(root, pattern)
+  for (const pattern of patterns) {
+    const taken = declare(root, pattern)
+    if (taken !== pattern && !isSameRoute(taken, pattern)) throw sameShape(pattern, taken)
+  }
   return (path) => {
     const found: Declared[] = []
     for (const segments of pathReadings(path)) {
@@ -43,6 +46,39 @@ export function routeMatcher(
     if (found.length > 1) found.sort((a, b) => b.rank - a.rank)
     return found.map(({ pattern }) => pattern)
   }
+}
+
+/**
+ * The first route pattern that matches the same paths as another one in front of it, so that it is never the route of a
+ * request: its position and the other pattern. The same pattern twice, as `/a/:id` and `/a/{id}`, is none.
+ *
+ * @example
+ * ```ts
+ * hiddenRoute(['/orders/{id}', '/orders/{name}']) // { position: 1, behind: '/orders/{id}' }
+ * ```
+ */
+export function hiddenRoute(
+  patterns: readonly string[],
+): { readonly position: number; readonly behind: string } | undefined {
+  const root = newBranch()
+  for (const [position, pattern] of patterns.entries()) {
+    const behind = declare(root, pattern)
+    if (behind !== pattern && !isSameRoute(behind, pattern)) return { position, behind }
+  }
+  return undefined
+}
+
+/** Whether two patterns are one, spelled in two ways. */
+function isSameRoute(a: string, b: string): boolean {
+  const plain = (pattern: string): string => pattern.replaceAll(/\{(\w+)\}/g, ':$1')
+  return plain(a) === plain(b)
+}
+
+function sameShape(pattern: string, taken: string): SluiceError {
+  return new SluiceError(
+    'invalid-option',
+    `routes: ${show(pattern)} matches the same paths as ${show(taken)}, which comes first; accepted: one of them`,
+  )
 }
 
 function newBranch(): Branch {
@@ -62,7 +98,8 @@ export function isRoutePattern(text: string): boolean {
   return text !== '' && /^(?:\/(?:[^/{}*?#:\s]*|\{\w+\}|:\w+))*(?:\/\{\w+\*\})?$/.test(text)
 }
 
-function declare(root: Branch, pattern: unknown): void {
+/** Adds a pattern. Returns the one that has its place: itself, or one that was there before. */
+function declare(root: Branch, pattern: unknown): string {
   if (typeof pattern !== 'string' || !isRoutePattern(pattern)) throw wrong(pattern)
   const segments = pattern.split('/').filter((part) => part !== '')
   const others = segments.filter((segment) => /^[{:]/.test(segment)).length
@@ -71,7 +108,7 @@ function declare(root: Branch, pattern: unknown): void {
   for (const segment of segments) {
     if (segment.endsWith('*}')) {
       branch.rest ??= declared
-      return
+      return branch.rest.pattern
     }
     if (/^[{:]/.test(segment)) branch = branch.any ??= newBranch()
     else {
@@ -82,6 +119,7 @@ function declare(root: Branch, pattern: unknown): void {
     }
   }
   branch.end ??= declared
+  return branch.end.pattern
 }
 
 /** More segments than any pattern has. */
