@@ -52,7 +52,7 @@ export interface Running extends Service {
 /** Starts a service from what a file would say. */
 export async function running(
   file: object,
-  options: Partial<Pick<ServiceOptions, 'source'>> = {},
+  options: Partial<Pick<ServiceOptions, 'source' | 'warnings'>> = {},
 ): Promise<Running> {
   const listeners = { http: { port: 0 }, ...(file as { listeners?: object }).listeners }
   const { config, problems } = readConfig(JSON.stringify({ ...file, listeners }), 'test')

@@ -70,7 +70,8 @@ export async function serve(
         ? { file, digest: read.digest, environment, ...(watch ? {} : { watch: false as const }) }
         : undefined
     const start = config.workers > 1 ? startWorkers : startService
-    service = await start({ config, ...(source && { source }) })
+    const warnings = read?.warnings
+    service = await start({ config, ...(source && { source }), ...(warnings && { warnings }) })
   } catch (error) {
     say(`error: ${reasonOf(error, config)}`)
     return 1

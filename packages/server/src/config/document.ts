@@ -13,7 +13,8 @@ import {
   type YAMLMap,
 } from 'yaml'
 import { interpolate } from './interpolate.ts'
-import { pathText, type ConfigProblem, type Step } from './problem.ts'
+import { pathText, type ConfigProblem, type ConfigRemark, type Step } from './problem.ts'
+import { remarksOn } from './text-remarks.ts'
 import type { Environment } from './variable.ts'
 
 /** The largest file that is read, in characters. */
@@ -35,6 +36,8 @@ interface Position {
 /** Plain data and the way back to the text. */
 export interface SourceDocument {
   readonly value: unknown
+  /** What the text shows that the data does not. */
+  readonly remarks: readonly ConfigRemark[]
   /** Where a member is written, or the nearest part around it; `key` asks for its name instead of its value. */
   readonly positionOf: (steps: readonly Step[], part?: 'key' | 'value') => Position
 }
@@ -101,17 +104,17 @@ export function readDocument(
       })
       return { problems }
     }
+    const remarks = remarksOn(parsed)
     const missing = interpolate(parsed, environment)
     if (missing.length > 0) {
-      const problems = missing.map(({ name, steps, offset }) => {
+      const problems = missing.map(({ message, steps, offset }) => {
         const path = pathText(steps)
-        const message = `${path}: the variable ${name} is not set; set it, or write a default: \${${name}:-value}`
-        return { file, ...placed(offset), path, message }
+        return { file, ...placed(offset), path, message: `${path}: ${message}` }
       })
       return { problems }
     }
     const value = parsed.toJS({ maxAliasCount: MAX_ALIASES }) as unknown
-    return { document: { value, positionOf: finder(parsed, placed) } }
+    return { document: { value, remarks, positionOf: finder(parsed, placed) } }
   } catch (error) {
     // Aliases of nothing, too many of them, and lists nested beyond the stack.
     return wrong(`not valid YAML: ${error instanceof Error ? error.message : String(error)}`)

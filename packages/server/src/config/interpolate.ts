@@ -3,9 +3,9 @@ import { isPair, isScalar, isSeq, parse, visit, type Document, type Node } from 
 import type { Step } from './problem.ts'
 import type { Environment } from './variable.ts'
 
-/** A variable that is not set and has no default, and the place where it is named. */
-export interface MissingVariable {
-  readonly name: string
+/** A reference that cannot be replaced: why, and where it is. */
+export interface UnreadReference {
+  readonly message: string
   readonly steps: readonly Step[]
   /** Where the value begins in the text. */
   readonly offset: number
@@ -14,20 +14,43 @@ export interface MissingVariable {
 /** `$${` stands for a plain `${`. */
 const REFERENCE = /\$(\$\{)|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g
 
+/** What is left of a value without references, if it has the beginning of another one. */
+const OTHER_REFERENCE = /\$\{[^}]{0,40}\}?/
+/** A reference in a name. */
+const IN_NAME = /(?<!\$)\$\{[A-Za-z_]/
+
 /**
  * Replaces the references in all values, and gives those that cannot be replaced. A value without quotes that is one
- * reference is read as YAML reads its text, so that `port: ${PORT}` is a number; everything else stays a string.
- * Keys are left as they are. An empty variable counts as not set.
+ * reference is read as YAML reads its text, so that `port: ${PORT}` is a number if the number has the same text;
+ * everything else stays a string. A reference in a key, or one that is not complete, cannot be replaced. An empty
+ * variable counts as not set.
  */
 export function interpolate(
   document: Document,
   environment: Environment,
-): readonly MissingVariable[] {
-  const missing: MissingVariable[] = []
+): readonly UnreadReference[] {
+  const missing: UnreadReference[] = []
   visit(document, {
     Scalar(key, scalar, path) {
       const { value, type } = scalar
-      if (key === 'key' || typeof value !== 'string' || !value.includes('${')) return
+      if (typeof value !== 'string' || !value.includes('${')) return
+      const refuse = (message: string): void => {
+        missing.push({ message, steps: stepsTo(key, path), offset: scalar.range?.[0] ?? 0 })
+      }
+      if (key === 'key') {
+        if (IN_NAME.test(value))
+          refuse(
+            `${value} is a name, and variables are read in values alone; write the name itself`,
+          )
+        return
+      }
+      const other = OTHER_REFERENCE.exec(value.replaceAll(REFERENCE, ' '))?.[0]
+      if (other !== undefined) {
+        refuse(
+          `${other} is no reference to a variable; accepted: \${NAME}, \${NAME:-default}, or $\${ for a plain \${`,
+        )
+        return
+      }
       let isWhole = false
       const text = value.replace(REFERENCE, (found, escaped, name: string, normal?: string) => {
         if (escaped !== undefined) return '${'
@@ -35,7 +58,7 @@ export function interpolate(
         const set = environment[name]
         if (set !== undefined && set !== '') return set
         if (normal !== undefined) return normal
-        missing.push({ name, steps: stepsTo(key, path), offset: scalar.range?.[0] ?? 0 })
+        refuse(`the variable ${name} is not set; set it, or write a default: \${${name}:-value}`)
         return found
       })
       scalar.value = isWhole && type === 'PLAIN' ? scalarOf(text) : text
@@ -48,13 +71,16 @@ export function interpolate(
 function scalarOf(text: string): unknown {
   try {
     const value: unknown = parse(text, { logLevel: 'silent' })
-    return typeof value === 'number' || typeof value === 'boolean' ? value : text
+    // 007 stays the text that it is: as a number it would be compared as 7.
+    const isLiteral = typeof value === 'number' || typeof value === 'boolean'
+    return isLiteral && String(value) === text ? value : text
   } catch {
     return text
   }
 }
 
-function stepsTo(
+/** The steps to a visited node; those to a key end with it. */
+export function stepsTo(
   key: number | string | null,
   path: readonly (Document | Node | object)[],
 ): readonly Step[] {

@@ -13,6 +13,13 @@ export interface ConfigProblem {
   readonly message: string
 }
 
+/** What the text of a file shows that is allowed but probably not meant; its values alone do not show it. */
+export interface ConfigRemark {
+  readonly code: 'unquoted-number' | 'unread-variable'
+  readonly steps: readonly Step[]
+  readonly message: string
+}
+
 /** A mistake as compilers print it: `sluice.yaml:12:7: …`. */
 export function problemText({ file, line, column, message }: ConfigProblem): string {
   const place = line === undefined ? file : `${file}:${line}:${column ?? 1}`

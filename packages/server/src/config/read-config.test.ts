@@ -126,6 +126,10 @@ describe('a mistake is shown where it was made', () => {
       `sluice.yaml:5:19: proxy.routes[0] is "${route}"; accepted: a pattern such as '/orders/{id}'`,
     ]),
     [
+      `${policy}proxy: { routes: [/a/:id, '/a/{id}', '/a/{name}'] }\n`,
+      'sluice.yaml:5:38: proxy.routes[2] is "/a/{name}", which matches the same paths as /a/{id} in front of it; accepted: one of them',
+    ],
+    [
       `${policy}trustedProxies: true\n`,
       'sluice.yaml:5:17: trustedProxies is true; accepted: a list of networks such as [10.0.0.0/8], those of your proxies',
     ],
@@ -422,6 +426,34 @@ describe('a variable of the environment in a value', () => {
 
   it('is not put into keys', () => {
     const { problems } = readConfig(yaml('${LOG}: info'), 'sluice.yaml', { LOG: 'log' })
-    expect(problems[0]!.message).toContain('is not a known field')
+    expect(problems[0]!.message).toContain('${LOG} is a name, and variables are read in values')
   })
+
+  it.each(['${LOG-info}', '${LOG:=info}', '${}', '${LOG', 'a ${LOG:?x} b'])(
+    'is refused when it is written in another way: %s',
+    (text) => {
+      const { problems } = readConfig(yaml(`log: "${text}"`), 'sluice.yaml', { LOG: 'info' })
+      expect(problems.map(({ path }) => path)).toEqual(['log'])
+      expect(problems[0]!.message).toContain(
+        'is no reference to a variable; accepted: ${NAME}, ${NAME:-default}',
+      )
+    },
+  )
+
+  it.each(['007', '1.0', '1e3', '0x10', '+49', 'True'])(
+    'is the text that it holds, although YAML would read another number: %s',
+    (plan) => {
+      const text = `policies:
+  - name: api
+    rules:
+      - name: paid
+        by: [user]
+        limit: 1/s
+        when:
+          plan: \${PLAN}
+`
+      const { config } = readConfig(text, 'sluice.yaml', { PLAN: plan })
+      expect(config!.policies[0]!.rules[0]!.when).toEqual({ plan })
+    },
+  )
 })

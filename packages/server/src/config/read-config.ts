@@ -1,10 +1,11 @@
 // From the text of a file and the environment to a configuration, or to the list of all mistakes.
 import type { Policy } from 'sluice'
+import { hiddenRoute } from 'sluice/http'
 import type { Config, ListenerConfig } from './config.ts'
 import { readDocument, type SourceDocument } from './document.ts'
 import { applyEnvironment, type Environment } from './environment.ts'
 import { readPolicies } from './policies.ts'
-import { pathText, shown, type ConfigProblem, type Step } from './problem.ts'
+import { pathText, shown, type ConfigProblem, type ConfigRemark, type Step } from './problem.ts'
 import { didYouMean } from './did-you-mean.ts'
 import { withOneRouteSpelling } from './route-spelling.ts'
 import { placeOfField, readOutline, type OutlineIssue } from './schema.ts'
@@ -21,6 +22,8 @@ export interface ConfigResult {
   /** Undefined when there are problems. */
   readonly config: Config | undefined
   readonly problems: readonly ConfigProblem[]
+  /** What the text of the file shows beside its values. */
+  readonly remarks?: readonly ConfigRemark[]
   /** Whether the file is not a configuration but one of Envoy's own rate limit service. */
   readonly hasDescriptors?: boolean
   /** Where a part of the configuration is written, for later checks that report a place. */
@@ -69,6 +72,7 @@ export function readConfig(
   const disagreements = [
     ...policyOfProxy(config),
     ...samePorts(config),
+    ...hiddenRoutes(config),
     ...workersWithoutRedis(config),
   ]
   const wrong = [
@@ -77,7 +81,7 @@ export function readConfig(
   ]
   return wrong.length > 0
     ? failed(wrong)
-    : { config, problems: [], positionOf: document.positionOf }
+    : { config, problems: [], remarks: document.remarks, positionOf: document.positionOf }
 }
 
 interface Disagreement {
@@ -126,6 +130,15 @@ function samePorts({ listeners }: Config): readonly Disagreement[] {
     }
   }
   return found
+}
+
+/** A route that another one hides is no request's route. */
+function hiddenRoutes({ proxy: { routes } }: Config): readonly Disagreement[] {
+  const hidden = hiddenRoute(routes)
+  if (hidden === undefined) return []
+  const { position, behind } = hidden
+  const message = `proxy.routes[${position}] is ${shown(routes[position])}, which matches the same paths as ${behind} in front of it; accepted: one of them`
+  return [{ steps: ['proxy', 'routes', position], message }]
 }
 
 /** Several processes must share their counts: each with its own would grant the limit once more. */

@@ -1,8 +1,9 @@
 // What a condition asks for that no request has: a method, a route, an address or a text that looks right and never comes.
-import type { Condition, Pattern } from 'sluice'
+import type { Condition, Pattern, Tiers } from 'sluice'
 import { addressProblem, apiKeyHash, methodName } from 'sluice/http'
 import type { Config } from './config.ts'
 import { didYouMean } from './did-you-mean.ts'
+import { isNetwork, literalPattern } from './literal-patterns.ts'
 
 /** The route of every path that no declared pattern matches. */
 const UNMATCHED = '*unmatched'
@@ -29,6 +30,7 @@ export interface UnmetCondition {
     | 'address-prefix'
     | 'stray-space'
     | 'plain-api-key'
+    | 'literal-pattern'
   readonly attribute: string
   readonly message: string
 }
@@ -52,6 +54,15 @@ export function unmetConditions(
       const text = textOf(one)
       const stray = text === undefined ? undefined : straySpace(who, attribute, text)
       if (stray !== undefined) return [stray]
+      const literal = literalProblem(attribute, one)
+      if (literal !== undefined)
+        return [
+          {
+            code: 'literal-pattern',
+            attribute,
+            message: `${who} asks for ${attribute} ${JSON.stringify(writtenIn(one))}: ${literal}`,
+          },
+        ]
       if (attribute === 'apiKey' && isOwn(attribute)) return plainApiKey(who, text)
       if (isOwn(attribute)) return []
       const prefix = prefixOf(one)
@@ -75,6 +86,35 @@ export function unmetConditions(
   })
 }
 
+/** The values of tiers that no request has: they are compared as they stand, so a pattern is never met. */
+export function unmetTiers(
+  who: string,
+  { attribute, limits }: Tiers,
+  settings: RequestSettings,
+): readonly (UnmetCondition & { readonly value: string })[] {
+  return Object.keys(limits).flatMap((value) => {
+    const literal =
+      /\*$|^(?:present|absent)$/.test(value) && !/^\*(?:unmatched|other)$/.test(value)
+        ? 'tiers are chosen by exact values; all others get the limit of the rule, or write an override, which may name a pattern'
+        : isNetwork(value)
+          ? 'tiers are chosen by exact values; write an override, which may name a network'
+          : literalPattern(attribute, value)?.replace(
+              /; write \[.*$/,
+              '; write a tier for each value',
+            )
+    if (literal !== undefined) {
+      const message = `${who} has a tier for ${JSON.stringify(value)}: ${literal}`
+      return [{ code: 'literal-pattern' as const, attribute, value, message }]
+    }
+    const unmet = unmetConditions(who, { [attribute]: { equals: value } }, settings)
+    return unmet.map((one) => ({
+      ...one,
+      value,
+      message: one.message.replace(' asks for ', ' has a tier for '),
+    }))
+  })
+}
+
 type Single = Exclude<Pattern, readonly unknown[]>
 
 /** The exact text that a pattern asks for. */
@@ -89,6 +129,22 @@ function prefixOf(pattern: Single): string | undefined {
   if (typeof pattern !== 'string' || !pattern.endsWith('*') || pattern.length === 1)
     return undefined
   return pattern.slice(0, -1)
+}
+
+/** The text of a pattern, as it is written. */
+function writtenIn(pattern: Single): string {
+  return String(typeof pattern === 'object' ? Object.values(pattern)[0] : pattern)
+}
+
+/** What is wrong with a text that looks like a pattern of another kind. `{ equals }` is meant literally. */
+function literalProblem(attribute: string, pattern: Single): string | undefined {
+  if (typeof pattern === 'string') return literalPattern(attribute, pattern)
+  if (typeof pattern !== 'object' || !('equals' in pattern)) return undefined
+  const text = String(pattern.equals)
+  const isAddress = attribute === 'ip' || attribute === 'network'
+  return isAddress && isNetwork(text)
+    ? `it is compared as text, and requests have addresses; write ${text} without equals`
+    : undefined
 }
 
 /** Proxied requests carry the hash of an API key, which is 43 characters of base64url. */

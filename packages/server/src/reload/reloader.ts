@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Policy } from 'sluice'
 import type { Config } from '../config/config.ts'
 import type { Environment } from '../config/environment.ts'
-import { loadConfig } from '../config/load-config.ts'
+import { loadConfig, type LocatedConfig } from '../config/load-config.ts'
 import { problemText } from '../config/problem.ts'
 import type { MetricRegistry } from '../metrics/registry.ts'
 import type { Log } from '../log/log.ts'
@@ -53,6 +53,8 @@ const FIXED = [
 
 /** Reads the file again, one attempt after the other. */
 export class Reloader {
+  /** Receives each changed file that is put in force. */
+  onApplied: (loaded: LocatedConfig) => void = () => {}
   private readonly source: ConfigSource
   private readonly registry: SwappablePolicies
   private readonly log: Log
@@ -119,7 +121,8 @@ export class Reloader {
 
   private async attempt(): Promise<ReloadResult> {
     const { file, environment, config: started } = this.source
-    const { config, problems, digest } = await loadConfig(file, environment)
+    const loaded = await loadConfig(file, environment)
+    const { config, problems, digest } = loaded
     if (digest !== '' && digest === this.digest) return 'unchanged'
     this.digest = digest
     const lines = config === undefined ? problems.map(problemText) : this.swap(config)
@@ -138,6 +141,7 @@ export class Reloader {
     if (later.length > 0) {
       this.log.warn({ file, fields: later }, 'these changes take effect at the next start')
     }
+    this.onApplied(loaded)
     return 'applied'
   }
 

@@ -1,11 +1,15 @@
 // Whether two conditions can hold together, as far as their texts tell.
 import type { Condition, Pattern } from 'sluice'
+import { areApart, isNetwork, isWithin } from '../config/literal-patterns.ts'
 
 /** Whether some request could meet both conditions. True when in doubt. */
 export function canHoldTogether(a: Condition, b: Condition): boolean {
   return Object.entries(a).every(([attribute, pattern]) => {
     const other = Object.hasOwn(b, attribute) ? b[attribute] : undefined
-    return other === undefined || overlap(alternatives(pattern), alternatives(other))
+    return (
+      other === undefined ||
+      overlap(alternatives(pattern, attribute), alternatives(other, attribute))
+    )
   })
 }
 
@@ -14,10 +18,19 @@ export function covers(wide: Condition, narrow: Condition): boolean {
   return Object.entries(wide).every(([attribute, pattern]) => {
     const other = Object.hasOwn(narrow, attribute) ? narrow[attribute] : undefined
     if (other === undefined) return false
-    if (JSON.stringify(pattern) === JSON.stringify(other)) return true
-    const isAny = alternatives(pattern).some(({ kind }) => kind === 'present')
-    return isAny && !holdsWithout(narrow, attribute)
+    const all = alternatives(pattern, attribute)
+    return alternatives(other, attribute).every((one) => all.some((each) => includes(each, one)))
   })
+}
+
+/** Whether whatever meets one alternative meets another. */
+function includes(wide: Alternative, narrow: Alternative): boolean {
+  if (wide.kind === 'absent' || narrow.kind === 'absent') return wide.kind === narrow.kind
+  if (wide.kind === 'present') return true
+  if (wide.kind === 'network') return narrow.kind === 'network' && isWithin(narrow.text, wide.text)
+  if (wide.kind === 'prefix')
+    return (narrow.kind === 'text' || narrow.kind === 'prefix') && narrow.text.startsWith(wide.text)
+  return narrow.kind === 'text' && narrow.text === wide.text
 }
 
 /** Whether a condition asks for an attribute not to be known. */
@@ -36,7 +49,7 @@ export function holdsWithout(condition: Condition, attribute: string): boolean {
 export function textsFor(condition: Condition, attribute: string): readonly string[] | undefined {
   const pattern = Object.hasOwn(condition, attribute) ? condition[attribute] : undefined
   if (pattern === undefined) return undefined
-  const all = alternatives(pattern)
+  const all = alternatives(pattern, attribute)
   return all.every(({ kind }) => kind === 'text') ? all.map(({ text }) => text) : undefined
 }
 
@@ -47,8 +60,9 @@ interface Alternative {
   readonly text: string
 }
 
-function alternatives(pattern: Pattern): readonly Alternative[] {
-  if (Array.isArray(pattern)) return (pattern as readonly Pattern[]).flatMap(alternatives)
+function alternatives(pattern: Pattern, attribute = ''): readonly Alternative[] {
+  if (Array.isArray(pattern))
+    return (pattern as readonly Pattern[]).flatMap((one) => alternatives(one, attribute))
   if (typeof pattern === 'object') {
     if ('network' in pattern) return [{ kind: 'network', text: pattern.network }]
     return [{ kind: 'text', text: String('equals' in pattern ? pattern.equals : '') }]
@@ -57,7 +71,8 @@ function alternatives(pattern: Pattern): readonly Alternative[] {
   if (text === 'absent') return [{ kind: 'absent', text: '' }]
   if (text === 'present' || text === '*') return [{ kind: 'present', text: '' }]
   if (text.endsWith('*')) return [{ kind: 'prefix', text: text.slice(0, -1) }]
-  return [{ kind: 'text', text }]
+  const isAddress = attribute === 'ip' || (attribute === 'network' && isNetwork(text))
+  return [{ kind: isAddress ? 'network' : 'text', text }]
 }
 
 function overlap(some: readonly Alternative[], others: readonly Alternative[]): boolean {
@@ -67,7 +82,8 @@ function overlap(some: readonly Alternative[], others: readonly Alternative[]): 
 function meet(a: Alternative, b: Alternative): boolean {
   if (a.kind === 'absent' || b.kind === 'absent') return a.kind === b.kind
   if (a.kind === 'present' || b.kind === 'present') return true
-  // Addresses have many spellings, so nothing is said of them.
+  if (a.kind === 'network' && b.kind === 'network') return !areApart(a.text, b.text)
+  // Addresses have many spellings, so nothing is said of texts beside them.
   if (a.kind === 'network' || b.kind === 'network') return true
   if (a.kind === 'text' && b.kind === 'text') return a.text === b.text
   if (a.kind === 'text') return a.text.startsWith(b.text)

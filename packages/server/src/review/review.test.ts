@@ -188,6 +188,101 @@ describe('a trap is found', () => {
       ],
       `login-window ${first}.tiers.limits.pro`,
     ],
+    [
+      'a tier for a method in lower case',
+      [rule({ tiers: { attribute: 'method', limits: { post: '1/s' } } })],
+      `method-case ${first}.tiers.limits.post`,
+    ],
+    ...['*', 'pro*', 'present', 'absent', 'free,pro', '^pro'].map(
+      (value): [string, object[], string] => [
+        `a tier for the pattern ${value}`,
+        [rule({ tiers: { attribute: 'plan', limits: { [value]: '9/s' } } })],
+        `literal-pattern ${first}.tiers.limits${/^\w+$/.test(value) ? `.${value}` : `[${JSON.stringify(value)}]`}`,
+      ],
+    ),
+    [
+      'a tier for a network',
+      [rule({ tiers: { attribute: 'ip', limits: { '10.0.0.0/8': '9/s' } } })],
+      `literal-pattern ${first}.tiers.limits["10.0.0.0/8"]`,
+    ],
+    [
+      'a tier for an IPv6 address that is counted by its network',
+      [rule({ tiers: { attribute: 'ip', limits: { '2001:db8::1': '9/s' } } })],
+      `address-prefix ${first}.tiers.limits["2001:db8::1"]`,
+    ],
+    [
+      'a tier that an override hides',
+      [
+        rule({
+          overrides: [{ when: { plan: ['pro', 'max'] }, limit: 'unlimited' }],
+          tiers: { attribute: 'plan', limits: { free: '1/s', pro: '9/s' } },
+        }),
+      ],
+      `never-chosen ${first}.tiers.limits.pro`,
+    ],
+    ...(
+      [
+        ['plan', '^(free|pro)$'],
+        ['plan', 'free|pro'],
+        ['method', 'GET, POST'],
+        ['plan', 'free,pro'],
+        ['plan', '[free, pro]'],
+        ['route', '/orders/[0-9]+'],
+        ['route', '/api/.*'],
+        ['route', '/login$'],
+        ['path', '/\\d+/x'],
+        ['plan', '!free'],
+        ['plan', 'not free'],
+        ['age', '>= 18'],
+        ['peer', '10.0.0.0/8'],
+        ['ip', { equals: '10.0.0.0/8' }],
+        ['network', { equals: '10.0.0.0/24' }],
+      ] as const
+    ).map(([attribute, value]): [string, object[], string] => [
+      `a condition on ${attribute} with ${JSON.stringify(value)}`,
+      [rule({ when: { [attribute]: value } })],
+      `literal-pattern ${first}.when.${attribute}`,
+    ]),
+    ...(
+      [
+        [{ route: '/a/*' }, { route: '/a/b' }],
+        [{ plan: ['pro', 'max'] }, { plan: 'max', user: 'ann' }],
+        [{ ip: '10.0.0.0/8' }, { ip: '10.1.0.0/16' }],
+        [{ ip: '10.0.0.0/8' }, { ip: ['10.1.2.3', '10.9.9.9'] }],
+        [{ user: 'a*' }, { user: ['ann', 'ab*'] }],
+      ] as const
+    ).map(([wide, narrow]): [string, object[], string] => [
+      `an override for ${JSON.stringify(narrow)} behind one for ${JSON.stringify(wide)}`,
+      [
+        rule({
+          overrides: [
+            { when: wide, limit: '5/s' },
+            { when: narrow, limit: '50/s' },
+          ],
+        }),
+      ],
+      `never-chosen ${first}.overrides[1]`,
+    ]),
+    [
+      'an override for all that the rule applies to',
+      [
+        rule({
+          when: { route: '/a/b' },
+          overrides: [{ when: { route: '/a/*' }, limit: '5/s' }],
+        }),
+      ],
+      `never-chosen ${first}.overrides[0]`,
+    ],
+    [
+      'networks that have no address in common',
+      [
+        rule({
+          when: { ip: '10.0.0.0/8' },
+          overrides: [{ when: { ip: '192.0.2.1' }, limit: '5/s' }],
+        }),
+      ],
+      `never-chosen ${first}.overrides[0]`,
+    ],
     ['addresses without proxies', [rule({ by: ['ip'] })], `untrusted-address ${first}.by[0]`],
   ])('%s', (_, rules, expected) => {
     expect(warnings(rules)).toEqual([expected])
@@ -223,6 +318,66 @@ it('a misspelling that rules share is found in each of them', () => {
   ])
 })
 
+it('thousands of overrides and rules are looked through at once', () => {
+  const overrides = Array.from({ length: 9000 }, (_, i) => ({
+    when: { user: `u${i}` },
+    limit: '1/s',
+  }))
+  const wide = Array.from({ length: 900 }, (_, i) => ({ when: { user: `w${i}-*` }, limit: '1/s' }))
+  expect(warnings([rule({ overrides: [...overrides, ...wide] })])).toEqual([])
+})
+
+describe('a text that YAML reads as another one', () => {
+  const yaml = (lines: string): string => `policies:
+  - name: api
+    rules:
+      - name: paid
+        by: [user]
+        limit: 1/s
+${lines}`
+  it.each([
+    ['        when: { plan: 007 }', '.when.plan'],
+    ['        when: { plan: [1.0, 2] }', '.when.plan[0]'],
+    ['        when: { plan: { equals: 1e3 } }', '.when.plan.equals'],
+    ['        when: { plan: True }', '.when.plan'],
+    ['        when: { plan: 12345678901234567890 }', '.when.plan'],
+    ['        overrides: [{ when: { user: 0x10 }, limit: 9/s }]', '.overrides[0].when.user'],
+    ['        tiers: { attribute: plan, limits: { 007: 9/s } }', '.tiers.limits["7"]'],
+  ])('is found: %s', (lines, path) => {
+    const { problems, warnings: found } = reviewText(yaml(lines), 'sluice.yaml')
+    expect(problems).toEqual([])
+    expect(found.map((one) => `${one.code} ${one.path}`)).toEqual([
+      `unquoted-number policies[0].rules[0]${path}`,
+    ])
+    expect(found[0]!.line).toBe(7)
+  })
+
+  it.each([
+    '        when: { plan: "007" }',
+    '        when: { plan: 7 }',
+    '        when: { plan: 1.5 }',
+    '        cost: 0x10',
+  ])('is not found: %s', (lines) => {
+    expect(reviewText(yaml(lines), 'sluice.yaml')).toMatchObject({ problems: [], warnings: [] })
+  })
+
+  it.each(['$BOT', '"%BOT%"', '"{{ BOT }}"'])('is a variable of another language: %s', (text) => {
+    const [warning, ...others] = reviewText(yaml(`        when: { user: ${text} }`), 'x').warnings
+    expect(others).toEqual([])
+    expect(warning).toMatchObject({ code: 'unread-variable', line: 7, column: 23 })
+    expect(warning!.message).toContain('write ${BOT}')
+  })
+})
+
+it('attributes that the service reads by itself are not to be read from a field', () => {
+  const attributes = { ip: 'x-real-ip', method: 'x-method', route: 'x-route', user: 'x-user' }
+  expect(warnings([rule({})], { proxy: { attributes } })).toEqual([
+    'own-attribute proxy.attributes.ip',
+    'own-attribute proxy.attributes.method',
+    'own-attribute proxy.attributes.route',
+  ])
+})
+
 describe('what is meant is not warned of', () => {
   it.each<[string, object[]]>([
     ['one rule', [rule({})]],
@@ -246,6 +401,53 @@ describe('what is meant is not warned of', () => {
     ['another condition', [rule({}), rule({ name: 'b', when: { route: '/x' } })]],
     ['a shadow', [rule({}), rule({ name: 'b', limit: '5/min', shadow: true })]],
     ['a route', [rule({ by: ['route'] })]],
+    ...(
+      [
+        { user: 'auth0|5f7c' },
+        { user: 'Doe, John' },
+        { service: 'payments.*' },
+        { user: 'CORP\\dave' },
+        { user: 'cn=ann,ou=people' },
+        { plan: 'pro+' },
+        { price: 'US$' },
+        { plan: { equals: 'free|pro' } },
+        { peer: { network: '10.0.0.0/8' } },
+        { user: 'a,b c' },
+        { route: '/files/*' },
+      ] as const
+    ).map((when): [string, object[]] => [JSON.stringify(when), [rule({ when })]]),
+    [
+      'a narrow override in front of a wide one',
+      [
+        rule({
+          overrides: [
+            { when: { ip: '10.1.0.0/16' }, limit: '50/s' },
+            { when: { ip: '10.0.0.0/8' }, limit: '5/s' },
+          ],
+        }),
+      ],
+    ],
+    [
+      'an override for one address of the networks that the rule names',
+      [
+        rule({
+          when: { ip: '10.0.0.0/8' },
+          overrides: [{ when: { ip: '10.1.2.3' }, limit: '5/s' }],
+        }),
+      ],
+    ],
+    ['slots beside a limit', [rule({}), { name: 'b', by: ['user'], concurrency: 2 }]],
+    [
+      'a soft limit below a hard one',
+      [rule({}), rule({ name: 'b', limit: '5/min', onExceed: 'mark' })],
+    ],
+    [
+      'one limit by two algorithms',
+      [
+        rule({}),
+        rule({ name: 'b', limit: { quota: 10, window: '1min', algorithm: 'fixed-window' } }),
+      ],
+    ],
     [
       'a sliding log on a login route',
       [

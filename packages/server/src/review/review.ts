@@ -92,14 +92,15 @@ export function reviewText(text: string, file: string, environment: Environment 
   return reviewOf(readConfig(text, file, environment), file)
 }
 
-function reviewOf({ config, problems, positionOf }: ConfigResult, file: string): Review {
+function reviewOf({ config, problems, remarks, positionOf }: ConfigResult, file: string): Review {
   if (config === undefined) return { config, problems, warnings: [] }
-  return { config, problems, warnings: warningsOf(trapsOf(config), file, positionOf) }
+  return { config, problems, warnings: warningsOf(trapsOf(config, remarks), file, positionOf) }
 }
 
 type PositionOf = ConfigResult['positionOf']
 
-function warningsOf(
+/** Traps as warnings about a file. */
+export function warningsOf(
   traps: readonly Trap[],
   file: string,
   positionOf: PositionOf,

@@ -1,14 +1,15 @@
 // Traps within one rule: it can never apply, it counts raw paths, or it guards a login by a fixed window.
 import { limit, type LimitOrNone, type Rule } from 'sluice'
 import type { Step } from '../config/problem.ts'
-import { canHoldTogether, covers, requiresAbsence, textsFor } from './patterns.ts'
+import { hiddenChoices } from './hidden-choices.ts'
+import { requiresAbsence } from './patterns.ts'
 import type { Trap } from './warning.ts'
 
 /** The traps of one rule, which stands at `steps` in the file. */
 export function trapsOfRule(rule: Rule, steps: readonly Step[]): readonly Trap[] {
   return [
     ...neverApplies(rule, steps),
-    ...neverChosen(rule, steps),
+    ...hiddenChoices(rule, steps),
     ...rawPath(rule, steps),
     ...loginWindow(rule, steps),
   ]
@@ -19,37 +20,6 @@ function neverApplies({ name, when = {}, by }: Rule, steps: readonly Step[]): re
   if (missing === undefined) return []
   const message = `rule ${name} can never apply: it counts by ${missing}, and only when ${missing} is absent; take ${missing} out of by, or out of when`
   return [{ code: 'never-applies', steps: [...steps, 'by'], message }]
-}
-
-function neverChosen(rule: Rule, steps: readonly Step[]): readonly Trap[] {
-  const { name, when = {}, overrides = [], tiers } = rule
-  const traps: Trap[] = []
-  for (const [i, override] of overrides.entries()) {
-    const place = [...steps, 'overrides', i]
-    const earlier = overrides.findIndex((other, j) => j < i && covers(other.when, override.when))
-    if (!canHoldTogether(when, override.when)) {
-      const message = `override ${i + 1} of rule ${name} is never chosen: its condition contradicts the rule's own`
-      traps.push({ code: 'never-chosen', steps: place, message })
-    } else if (earlier >= 0) {
-      const message = `override ${i + 1} of rule ${name} is never chosen: override ${earlier + 1} holds for the same requests and comes first`
-      traps.push({ code: 'never-chosen', steps: place, message })
-    }
-  }
-  const forAll = overrides.findIndex((override) =>
-    covers(override.when, Object.fromEntries(rule.by.map((attribute) => [attribute, 'present']))),
-  )
-  if (forAll >= 0) {
-    const message = `the limit of rule ${name} is never used: override ${forAll + 1} holds for every request that the rule counts`
-    traps.push({ code: 'never-chosen', steps: [...steps, 'overrides', forAll], message })
-  }
-  if (tiers === undefined) return traps
-  const texts = requiresAbsence(when, tiers.attribute) ? [] : textsFor(when, tiers.attribute)
-  for (const value of Object.keys(tiers.limits)) {
-    if (texts === undefined || texts.includes(value)) continue
-    const message = `tier ${value} of rule ${name} is never chosen: the rule does not apply when ${tiers.attribute} is ${value}`
-    traps.push({ code: 'never-chosen', steps: [...steps, 'tiers', 'limits', value], message })
-  }
-  return traps
 }
 
 const RAW_PATHS = ['path', 'rawpath', 'uri', 'url', 'originalurl', 'requesturi', 'requestpath']

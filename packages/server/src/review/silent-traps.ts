@@ -3,7 +3,7 @@ import type { Condition, Policy, Rule } from 'sluice'
 import type { Config } from '../config/config.ts'
 import { didYouMean, nearestName } from '../config/did-you-mean.ts'
 import type { Step } from '../config/problem.ts'
-import { unmetConditions, USUAL_ATTRIBUTES } from '../config/unmet-conditions.ts'
+import { unmetConditions, unmetTiers, USUAL_ATTRIBUTES } from '../config/unmet-conditions.ts'
 import { holdsWithout } from './patterns.ts'
 import type { Trap } from './warning.ts'
 
@@ -20,7 +20,13 @@ export function silentTraps(
   const settings = { proxy: config.proxy, isBehindProxy: isBehindProxy(policy, config) }
   return [
     ...unsetAttributes(rule, policy, config, steps),
-    ...spacedTiers(rule, steps),
+    ...(rule.tiers === undefined
+      ? []
+      : unmetTiers(`rule ${rule.name}`, rule.tiers, settings).map(({ code, value, message }) => ({
+          code,
+          message,
+          steps: [...steps, 'tiers', 'limits', value],
+        }))),
     ...conditionsOf(rule).flatMap(([when, place]) =>
       unmetConditions(`rule ${rule.name}`, when, settings).map(({ code, attribute, message }) => ({
         code,
@@ -29,15 +35,6 @@ export function silentTraps(
       })),
     ),
   ]
-}
-
-/** Tiers for values with a space at an end. */
-function spacedTiers({ name, tiers }: Rule, steps: readonly Step[]): readonly Trap[] {
-  const values = Object.keys(tiers?.limits ?? {}).filter((value) => value.trim() !== value)
-  return values.map((value) => {
-    const message = `rule ${name} has a tier for ${JSON.stringify(value)}, with a space at an end, which requests do not have; write ${JSON.stringify(value.trim())}`
-    return { code: 'stray-space', steps: [...steps, 'tiers', 'limits', value], message }
-  })
 }
 
 /** Whether the requests of the reverse proxy are decided by a policy. */

@@ -34,6 +34,12 @@ import type { WorkerContext } from './worker-context.ts'
 import { Health } from '../health/health.ts'
 import type { Listener } from '../net/listener.ts'
 import { describePolicy } from '../review/describe.ts'
+import {
+  plainWarnings,
+  WarningLog,
+  warningsAfterReload,
+  type LoggedWarning,
+} from '../review/warning-log.ts'
 import type { ServiceContext } from '../limiters/service-context.ts'
 import { createLog, flushLogs, type Log } from '../log/log.ts'
 import { guardedStore, openStore } from '../store/open-store.ts'
@@ -48,6 +54,8 @@ export interface ServiceOptions {
     readonly environment?: Environment
     readonly watch?: WatchOptions | false
   }
+  /** What was found in the file that was read, to be logged. Default: what the configuration shows by itself. */
+  readonly warnings?: readonly LoggedWarning[]
   /** Default: JSON lines on standard error. */
   readonly log?: Log
   /** Only for one worker of several. */
@@ -107,6 +115,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
         ),
     ),
     observer,
+    onWarning: (policy, { message, ...fields }) => log.warn({ policy, ...fields }, message),
     held: new HeldUnits(metrics, undefined, leases),
     recent: hasAdmin(config) ? recent : undefined,
     blocks: controls?.live,
@@ -129,6 +138,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     source && worker === undefined
       ? new Reloader({ ...source, config, environment }, limiters, metrics, log)
       : undefined
+  // Of several workers, the primary logs them.
+  if (worker === undefined) logWarnings(options, log, reloader)
   const { file, watch } = source ?? {}
   const certificates = new Certificates({ file, watch, metrics, log })
   const context: ServiceContext = { limiters, health, metrics, certificates, log }
@@ -231,6 +242,19 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       worse(envoy?.reload(), await certificates.reload(), await reloader?.reload()),
     stop: (delay = 0) => (stopping ??= stop(delay)),
   }
+}
+
+/** Logs the warnings about the configuration, and after each reload those that are new. */
+export function logWarnings(
+  { config, source, warnings }: Pick<ServiceOptions, 'config' | 'source' | 'warnings'>,
+  log: Log,
+  reloader: Reloader | undefined,
+): void {
+  const warningLog = new WarningLog(log)
+  warningLog.report(warnings ?? plainWarnings(config))
+  if (reloader === undefined || source === undefined) return
+  reloader.onApplied = (loaded) =>
+    warningLog.report(warningsAfterReload(source.file, config, loaded))
 }
 
 /** Of two reloads the one to tell of. */

@@ -12,7 +12,7 @@ import { Reloader, withProblems } from '../reload/reloader.ts'
 import { watchFile } from '../reload/watch-file.ts'
 import { Health } from '../health/health.ts'
 import { createLog, flushLogs } from '../log/log.ts'
-import type { Service, ServiceOptions } from '../service/service.ts'
+import { logWarnings, type Service, type ServiceOptions } from '../service/service.ts'
 import type { ServiceStatus } from './messages.ts'
 import { Supervisor } from './supervisor.ts'
 import { workerConfig } from './worker-config.ts'
@@ -39,6 +39,7 @@ export async function startWorkers(options: ServiceOptions): Promise<WorkersServ
   const environment = source?.environment ?? {}
   const reloader =
     source && new Reloader({ ...source, config, environment }, registry, metrics, log)
+  logWarnings(options, log, reloader)
   const { file, watch } = source ?? {}
 
   let domains: readonly DomainConfig[] | undefined

@@ -182,6 +182,26 @@ test('a reload reaches every worker under one number; a bad file changes nothing
   expect(await figure(service, 'sluice_config_generation', 2)).toBe(2)
 })
 
+test('warnings about the file are logged once, not by each worker', async () => {
+  const misspelled = { name: 'per-user', by: ['usr'], limit: '9/min' }
+  const policies = [{ name: 'api', rules: [rule('100/h'), misspelled] }]
+  const service = await runFresh(2, { policies })
+  const warned = () => service.logged().filter(({ code }) => code === 'unset-attribute')
+  expect(warned().map(({ worker, path }) => [worker, path])).toEqual([
+    [undefined, 'policies[0].rules[1].by[0]'],
+  ])
+  const more = { name: 'per-team', by: ['tem'], limit: '9/min' }
+  const changed = { policies: [{ name: 'api', rules: [rule('100/h'), misspelled, more] }] }
+  const { store } = JSON.parse(readFileSync(service.file, 'utf8')) as { store: object }
+  writeFileSync(service.file, JSON.stringify({ store, ...changed }))
+  service.kill('SIGHUP')
+  await until('the new warning is logged', 20_000, async () => warned().length > 1)
+  expect(warned().map(({ worker, path }) => [worker, path])).toEqual([
+    [undefined, 'policies[0].rules[1].by[0]'],
+    [undefined, 'policies[0].rules[2].by[0]'],
+  ])
+})
+
 test('SIGTERM under load loses no response, and health flips first', async () => {
   const service = await runFresh(3, config('5/h'), { SLUICE_SHUTDOWN_DELAY: '1s' })
   const load = startLoad(service.url, 32)

@@ -35,7 +35,7 @@ export class SkippedRules {
   constructor(
     policy: string,
     rules: readonly string[],
-    warn: (warning: LimiterWarning) => void = warnOnConsole,
+    warn: (warning: LimiterWarning) => void = logLimiterWarning,
   ) {
     this.policy = policy
     this.warn = warn
@@ -74,7 +74,7 @@ export class SkippedRules {
 }
 
 /** What becomes of warnings without a listener. */
-export function warnOnConsole({ code, message, help }: LimiterWarning): void {
+export function logLimiterWarning({ code, message, help }: LimiterWarning): void {
   // oxlint-disable-next-line no-console -- the default listener
   console.warn(`sluice: ${message} (${code}, ${help})`)
 }

@@ -3,7 +3,7 @@ import type { RuleCheck } from '../decision/lazy-decision.ts'
 import { helpAt } from '../errors.ts'
 import type { Verdict } from '../limit/verdict.ts'
 import { isPromise, type Check, type MaybePromise, type Store } from '../stores/store.ts'
-import { warnOnConsole, type LimiterWarning } from './skipped-rules.ts'
+import { logLimiterWarning, type LimiterWarning } from './skipped-rules.ts'
 
 /**
  * The store with a look at the slots in front of each take: nothing is charged if one of them has none free. That is one
@@ -12,7 +12,7 @@ import { warnOnConsole, type LimiterWarning } from './skipped-rules.ts'
  */
 export function withSlotLooks(
   store: Store,
-  onWarning: (warning: LimiterWarning) => void = warnOnConsole,
+  onWarning: (warning: LimiterWarning) => void = logLimiterWarning,
 ): Store {
   const reported = new Set<string>()
   const report = (check: Check, { remaining }: Verdict): void => {

@@ -1,0 +1,54 @@
+// What only the text of a file shows: numbers that were written in another way than they are compared, and references
+// to variables that nothing replaces.
+import { visit, type Document, type Scalar } from 'yaml'
+import { stepsTo } from './interpolate.ts'
+import type { ConfigRemark, Step } from './problem.ts'
+
+/** The most remarks about one file. */
+const MAX_REMARKS = 100
+
+/** `$NAME`, `%NAME%` and `{{ NAME }}`, as shells, Windows and templates write them. */
+const OTHER_REFERENCE = /^(?:\$[A-Z_][A-Z0-9_]*|%[A-Z_][A-Z0-9_]*%|\{\{.*\}\})$/
+
+/** The remarks about a parsed file, before variables are put into it. */
+export function remarksOn(document: Document): readonly ConfigRemark[] {
+  const remarks: ConfigRemark[] = []
+  visit(document, {
+    Scalar(key, scalar, path) {
+      if (remarks.length >= MAX_REMARKS) return visit.BREAK
+      const found = otherReference(scalar) ?? rewritten(scalar)
+      if (found === undefined) return undefined
+      const steps = stepsTo(key, path)
+      if (found.code === 'unread-variable' || isCompared(steps, key === 'key'))
+        remarks.push({ ...found, steps })
+      return undefined
+    },
+  })
+  return remarks
+}
+
+type Remark = Omit<ConfigRemark, 'steps'>
+
+function otherReference({ value }: Scalar): Remark | undefined {
+  if (typeof value !== 'string' || !OTHER_REFERENCE.test(value)) return undefined
+  const name = /[A-Za-z_]\w*/.exec(value)?.[0] ?? 'NAME'
+  const message = `${value} is taken as it stands: no variable is read here; write \${${name}}, or \${${name}:-default}`
+  return { code: 'unread-variable', message }
+}
+
+/** A number, or true or false, that is compared by another text than the file has. */
+function rewritten({ value, source }: Scalar): Remark | undefined {
+  if (typeof value !== 'number' && typeof value !== 'boolean') return undefined
+  if (source === undefined || source === String(value)) return undefined
+  const message = `${source} is read as ${JSON.stringify(value) ?? ''} and compared as "${value}": no request with ${source} matches; write "${source}" in quotes if that is meant, else ${value}`
+  return { code: 'unquoted-number', message }
+}
+
+/** Whether a value is compared with attributes of requests: in a condition, or as the name of a tier. */
+function isCompared(steps: readonly Step[], isKey: boolean): boolean {
+  if (steps[0] !== 'policies' || steps[2] !== 'rules') return false
+  const within = steps.slice(4)
+  if (isKey) return within.length === 3 && within[0] === 'tiers' && within[1] === 'limits'
+  const condition = within[0] === 'overrides' ? within.slice(2) : within
+  return condition[0] === 'when' && condition.length > 1
+}
