@@ -1,5 +1,5 @@
 // Reads requests of Nest and writes its responses, on Express or Fastify.
-import { nodeAdapter, type FrameworkAdapter } from 'sluice/http'
+import { frameworkTrustsAll, nodeAdapter, type FrameworkAdapter } from 'sluice/http'
 
 /** What is used of Node's request, which is Express's too. */
 interface RawRequest {
@@ -49,6 +49,7 @@ export const nestAdapter: FrameworkAdapter<NestRequest, NestResponse> = {
   header: (request, name) => nodeAdapter.header(rawRequest(request), name),
   fieldLines: (request, name) => nodeAdapter.fieldLines!(rawRequest(request), name),
   addressBy: { express: ({ ip }) => ip, fastify: ({ ip }) => ip },
+  trustsAll: frameworkTrustsAll,
   method: (request) => rawRequest(request).method ?? 'GET',
   path: (request) => ('raw' in request ? (request.raw.url ?? '/') : request.originalUrl),
   route: (request) =>

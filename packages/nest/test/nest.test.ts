@@ -182,6 +182,32 @@ describe('rateLimit for Nest', () => {
     expect((await fetch(`${url}/8`)).status).toBe(418)
   })
 
+  it('hands errors of other functions to the filters, and waits for skip', async () => {
+    const skip = async ({ headers }: Request): Promise<boolean> => {
+      if (headers['x-user'] === 'broken') throw new HttpException('no luck', 418)
+      return headers['x-user'] === 'probe'
+    }
+    const limiter = limiterOf({ limit: '1/min' })
+    const { url } = await start([rateLimit(limiter, { skip, onWarning: () => undefined })])
+    const get = async (user: string) =>
+      (await fetch(`${url}/7`, { headers: { 'x-user': user } })).status
+    expect([await get('probe'), await get('ann'), await get('ann')]).toEqual([200, 200, 429])
+    expect([await get('probe'), await get('broken')]).toEqual([200, 418])
+  })
+
+  it('limits by a function of the attributes', async () => {
+    const limit = ({ most }: Attributes) => `${Number(most)}/min`
+    const rules = [{ name: 'own', by: ['user'], limit }]
+    const limiter = limiterOf({ policy: { name: 'p', rules } })
+    const user = ({ headers }: Request) => String(headers['x-user'])
+    const attributes = async (request: Request) => ({ most: user(request) === 'gold' ? 2 : 1 })
+    const { url } = await start([rateLimit(limiter, { user, attributes })])
+    const get = async (name: string) =>
+      (await fetch(`${url}/7`, { headers: { 'x-user': name } })).status
+    expect([await get('gold'), await get('gold'), await get('gold')]).toEqual([200, 200, 429])
+    expect([await get('ann'), await get('ann')]).toEqual([200, 429])
+  })
+
   it('limits a method by its own decorator', async () => {
     const { url } = await start([], { routeLimiter: limiterOf({ limit: '1/min' }) })
     expect((await fetch(`${url}/7`)).status).toBe(200)

@@ -15,6 +15,7 @@ import type { HttpOptions, Identify } from './options.ts'
 import { isAmbiguous } from './path-readings.ts'
 import { requestRoutes } from './request-route.ts'
 import { methodName } from './routes.ts'
+import { isBareLimit } from './unused-options.ts'
 import type { Warn } from './warnings.ts'
 
 /** Attributes or a key; null when the request goes on uncounted, undefined when it must be refused. */
@@ -226,15 +227,4 @@ function keyReaders<Q, S>(
     ...(user === undefined ? [] : [reader(user, (value) => `user:${value}`)]),
     ...(apiKey === undefined ? [] : [reader(apiKey, (value) => `api-key:${hashed(value)}`)]),
   ]
-}
-
-/** Whether the policy is one limit for a key and nothing else, as `createLimiter({ limit })` makes it. */
-function isBareLimit({ rules }: PolicyInCode): boolean {
-  const [rule] = rules
-  return (
-    rules.length === 1 &&
-    rule!.by.length === 1 &&
-    rule!.by[0] === 'key' &&
-    attributeNames({ rules }).size === 1
-  )
 }

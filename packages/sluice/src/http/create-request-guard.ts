@@ -7,6 +7,7 @@ import {
   type LimitOption,
   type PolicyOption,
 } from '../limiter/create-limiter.ts'
+import { policyBehind } from '../limiter/policy-behind.ts'
 import type { FrameworkAdapter } from './framework-adapter.ts'
 import { isBudget, type AnyBudget } from './held-requests.ts'
 import {
@@ -17,6 +18,7 @@ import {
   type HttpOptions,
 } from './options.ts'
 import { RequestGuard } from './request-guard.ts'
+import { refuseUnused } from './unused-options.ts'
 
 /**
  * A limit or a policy, where to count, and everything else, in one object.
@@ -57,7 +59,9 @@ export function createRequestGuard<Q extends object, S>(
   checkHttpOptions(merged)
   const { onWarning } = merged as HttpOptions<Q, S>
   const settings = { ...limiter, ...(onWarning !== undefined && { onWarning }) } as LimiterOptions
-  return new RequestGuard(createLimiter(settings), adapter, merged)
+  const made = createLimiter(settings)
+  refuseUnused(policyBehind(made)?.policy, merged, limiter)
+  return new RequestGuard(made, adapter, merged)
 }
 
 function isLimiter(value: object): value is AnyLimiter {

@@ -1,6 +1,7 @@
 // Rate limiting for Express 5 and 4.
 import { createRequestGuard, type RateLimitOptions } from './create-request-guard.ts'
 import type { FrameworkAdapter } from './framework-adapter.ts'
+import { frameworkTrustsAll } from './framework-trust.ts'
 import type { Middleware } from './node.ts'
 import { nodeAdapter, type NodeRequest, type NodeResponse } from './node-adapter.ts'
 import { handle, sendByNode, type NodeFlow } from './node-middleware.ts'
@@ -53,6 +54,7 @@ const expressAdapter: FrameworkAdapter<ExpressRequest, NodeResponse> = {
   routesAsSent: true,
   keepsBeside: true,
   addressBy: { express: ({ ip }) => ip },
+  trustsAll: frameworkTrustsAll,
   path: (request) => request.originalUrl,
   mount: (request) => request.baseUrl,
   route: ({ route }) =>

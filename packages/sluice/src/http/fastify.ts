@@ -1,6 +1,7 @@
 // Rate limiting for Fastify 5, as a hook.
 import { createRequestGuard, type RateLimitOptions } from './create-request-guard.ts'
 import type { FrameworkAdapter } from './framework-adapter.ts'
+import { frameworkTrustsAll } from './framework-trust.ts'
 import { fieldString, nodeAdapter, type NodeRequest, type NodeResponse } from './node-adapter.ts'
 import { handle, type NodeFlow } from './node-middleware.ts'
 import type { AnyBudget } from './held-requests.ts'
@@ -89,6 +90,7 @@ const fastifyAdapter: FrameworkAdapter<FastifyRequest, FastifyReply> = {
   path: ({ raw }) => nodeAdapter.path(raw),
   route: ({ routeOptions }) => routeOptions.url,
   addressBy: { fastify: ({ ip }) => ip },
+  trustsAll: frameworkTrustsAll,
   get: (reply, name) => fieldString(reply.getHeader(name)),
   set: (reply, name, value) => void reply.header(name, value),
 }

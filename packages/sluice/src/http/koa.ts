@@ -109,6 +109,11 @@ const koaAdapter: FrameworkAdapter<KoaContext, KoaContext> = {
   routesLate: true,
   routesAsSent: true,
   addressBy: { koa: ({ ip }) => ip },
+  trustsAll: (context) => {
+    const { app } = context as { readonly app?: { proxy?: unknown; maxIpsCount?: unknown } }
+    // Without a maximum Koa takes the first entry, which clients write.
+    return app?.proxy === true && !app.maxIpsCount
+  },
   get: ({ res }, name) => nodeAdapter.get(res, name),
   set: ({ res }, name, value) => nodeAdapter.set(res, name, value),
 }

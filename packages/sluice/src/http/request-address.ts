@@ -23,7 +23,7 @@ export function requestAddresses<Q, S>(
         `address is ${show(address)}; accepted: ${[...names, 'an object such as { trustedProxies }', 'a function of the request'].join(', ')}`,
       )
     }
-    return byFunction(adapter, own, warn)
+    return byFunction(adapter, trustNarrowly(adapter, own, address, warn), warn)
   }
   if (typeof address === 'function') return byFunction(adapter, address, warn)
   const reader: ClientAddress = addressReader(address, warn)
@@ -47,6 +47,37 @@ export function requestAddresses<Q, S>(
       }
     }
     return reader.of(adapter.peerAddress(request))
+  }
+}
+
+/** Looks at the framework's own proxy setting with the first request, and reports one that trusts clients. */
+function trustNarrowly<Q, S>(
+  { trustsAll }: FrameworkAdapter<Q, S>,
+  own: (request: Q) => string | undefined,
+  name: string,
+  warn: Warn,
+): (request: Q) => string | undefined {
+  let isKnown = trustsAll === undefined
+  return (request) => {
+    if (!isKnown) {
+      isKnown = true
+      if (isTrue(() => trustsAll!(request)))
+        warn(
+          'trust-too-wide',
+          () =>
+            `address is '${name}', and its proxy setting trusts everybody, so clients choose their address by X-Forwarded-For; name the proxies there, or use address: { trustedProxies }`,
+        )
+    }
+    return own(request)
+  }
+}
+
+/** A look at another library's insides must not fail a request. */
+function isTrue(look: () => boolean | undefined): boolean {
+  try {
+    return look() === true
+  } catch {
+    return false
   }
 }
 

@@ -25,6 +25,7 @@ import type { RefusalKind } from './problem.ts'
 import { customized, replyMaker, type RefusalReply, type ReplyMaker } from './refusal-reply.ts'
 import { dialectsIn, fieldWriter, type FieldWriter } from './response-fields.ts'
 import { silentConditions, warnOfSilentRules } from './silent-rules.ts'
+import { unusedBeside } from './unused-options.ts'
 import { warnOnce, type Warn } from './warnings.ts'
 
 /**
@@ -95,7 +96,11 @@ export class RequestGuard<Q extends object, S> implements Settler {
     this.holds = this.holding !== undefined
     this.adapter = adapter
     this.options = options
-    if (policy !== undefined) warnOfSilentRules(policy, adapter, options, this.warn)
+    if (decidedBy !== undefined) {
+      warnOfSilentRules(decidedBy.policy, adapter, options, this.warn)
+      const unused = unusedBeside(decidedBy, options)
+      if (unused.length > 0) this.warn('option-unused', () => unused.join('; '))
+    }
     this.attributesOf = attributesReader(adapter, options, decidedBy, this.warn, (conditions) => {
       const silent = silentConditions(conditions, adapter, options)
       // Not once for all: each was set by itself.
@@ -137,14 +142,26 @@ export class RequestGuard<Q extends object, S> implements Settler {
     try {
       const skipped = skip(request)
       if (!isPromise(skipped))
-        return skipped ? this.uncounted : this.count(request, response, earlier)
+        return this.isSkipped(skipped) ? this.uncounted : this.count(request, response, earlier)
       return skipped.then(
-        (skipped) => (skipped ? this.uncounted : this.count(request, response, earlier)),
+        (skipped) =>
+          this.isSkipped(skipped) ? this.uncounted : this.count(request, response, earlier),
         (error: unknown) => this.unreadable(request, error),
       )
     } catch (error) {
       return this.unreadable(request, error)
     }
+  }
+
+  /** Whether `skip` returned true. A text such as a header field must not switch the limit off. */
+  private isSkipped(returned: unknown): boolean {
+    if (returned === true || !returned) return returned === true
+    this.warn(
+      'skip-value',
+      () =>
+        `skip returned ${show(returned)}, which is neither true nor false, so the request counts; return true to let it pass uncounted`,
+    )
+    return false
   }
 
   /** Writes the header fields. Throws what the response throws when it takes no more fields. */

@@ -18,6 +18,8 @@ export type HttpWarningCode =
   | 'fewer-hops'
   | 'address-unknown'
   | 'address-list'
+  | 'option-unused'
+  | 'skip-value'
   | 'attribute-unset'
   | 'method-name'
   | 'address-prefix'

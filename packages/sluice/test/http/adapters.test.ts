@@ -315,6 +315,22 @@ describe.each(ADAPTERS)('$name', (adapter) => {
     expect(new Set(names('RateLimit-Policy'))).toEqual(new Set(['one', 'two']))
   })
 
+  it('limits by a function of the attributes, which may come later', async () => {
+    const limit = ({ most }: { most?: unknown }) => `${Number(most)}/min`
+    const rule = { name: 'own', by: ['user'], limit }
+    const limiter = createLimiter({
+      policy: { name: 'p', rules: [rule] },
+      store: memoryStore({ clock }),
+    })
+    const user = (request: never) => adapter.header(request, 'x-user')
+    const attributes = async (request: never) => ({ most: user(request) === 'gold' ? 2 : 1 })
+    const { url } = await start([[limiter, { user, attributes }]])
+    const get = async (name: string) =>
+      (await fetch(`${url}/hello`, { headers: { 'x-user': name } })).status
+    expect([await get('gold'), await get('gold'), await get('gold')]).toEqual([200, 200, 429])
+    expect([await get('ann'), await get('ann')]).toEqual([200, 429])
+  })
+
   it('lets requests go on uncounted that skip names', async () => {
     const skip = (request: never): boolean => adapter.header(request, 'x-user') === 'probe'
     const limiter = limiterOf({ limit: '1/min' })

@@ -1,13 +1,16 @@
 // What users of other libraries bring along: frameworks' own addresses, lists of addresses, errors to next.
-import type { RequestListener } from 'node:http'
+import type { RequestListener, ServerResponse } from 'node:http'
 import express from 'express'
-import Fastify from 'fastify'
+import express4 from 'express4'
+import Fastify, { type FastifyReply } from 'fastify'
+import { Hono, type Context } from 'hono'
 import Koa from 'koa'
 import { describe, expect, it } from 'vitest'
 import { rateLimit as forExpress } from '../../src/http/express.ts'
 import { rateLimit as forFastify } from '../../src/http/fastify.ts'
 import { rateLimit as forFetch } from '../../src/http/fetch.ts'
 import type { HttpWarning } from '../../src/http/index.ts'
+import { rateLimit as forHono } from '../../src/http/hono.ts'
 import { rateLimit as forKoa } from '../../src/http/koa.ts'
 import { rateLimit as forNode } from '../../src/http/node.ts'
 import type { AnyLimiter } from '../../src/http/options.ts'
@@ -43,12 +46,70 @@ describe("the framework's own address", () => {
 
   it('is that of Fastify by trustProxy', async () => {
     const { limiter, keys } = noting()
-    const app = Fastify({ trustProxy: true })
+    const app = Fastify({ trustProxy: 'loopback' })
     app.addHook('onRequest', forFastify(limiter, { address: 'fastify' }))
     app.get('/', () => 'ok')
     await app.inject({ url: '/', headers: chain })
-    expect(keys).toEqual(['6.6.6.6'])
+    expect(keys).toEqual(['203.0.113.9'])
     await app.close()
+  })
+
+  it.each<[setting: unknown, isWide: boolean]>([
+    [true, true],
+    [() => true, true],
+    [1, false],
+    [false, false],
+    ['loopback', false],
+    [['10.0.0.0/8', '192.168.0.0/16'], false],
+    [(address: string) => address === '127.0.0.1', false],
+  ])('is reported when Express trusts everybody: trust proxy %j', async (setting, isWide) => {
+    const warnings: HttpWarning[] = []
+    for (const make of [express, express4]) {
+      const app = make()
+      app.set('trust proxy', setting)
+      app.use(
+        forExpress(noting().limiter, { address: 'express', onWarning: (w) => warnings.push(w) }),
+      )
+      app.get('/', (_, response) => void response.send('ok'))
+      const url = await listening(app)
+      expect((await fetch(url)).status).toBe(200)
+      expect((await fetch(url, { headers: chain })).status).toBe(200)
+    }
+    expect(warnings.map(({ code }) => code)).toEqual(
+      isWide ? ['trust-too-wide', 'trust-too-wide'] : [],
+    )
+  })
+
+  it.each<[trustProxy: boolean | string | number, isWide: boolean]>([
+    [true, true],
+    [false, false],
+    [1, false],
+    ['127.0.0.1', false],
+  ])('is reported when Fastify trusts everybody: trustProxy %j', async (trustProxy, isWide) => {
+    const codes: string[] = []
+    const app = Fastify({ trustProxy })
+    const onWarning = ({ code }: HttpWarning): void => void codes.push(code)
+    app.addHook('onRequest', forFastify(noting().limiter, { address: 'fastify', onWarning }))
+    app.get('/', () => 'ok')
+    for (const headers of [{}, chain])
+      expect((await app.inject({ url: '/', headers })).statusCode).toBe(200)
+    expect(codes).toEqual(isWide ? ['trust-too-wide'] : [])
+    await app.close()
+  })
+
+  it.each([
+    [{ proxy: true }, ['trust-too-wide']],
+    [{ proxy: true, maxIpsCount: 1 }, []],
+    [{}, []],
+  ])('is reported when Koa trusts everybody: %j', async (options, expected) => {
+    const codes: string[] = []
+    const app = new Koa(options)
+    const onWarning = ({ code }: HttpWarning): void => void codes.push(code)
+    app.use(forKoa(noting().limiter, { address: 'koa', onWarning }))
+    app.use((context) => void (context.body = 'ok'))
+    const url = await listening(app.callback() as RequestListener)
+    for (const headers of [{}, chain]) expect((await fetch(url, { headers })).status).toBe(200)
+    expect(codes).toEqual(expected)
   })
 
   it('is that of Koa by proxy', async () => {
@@ -131,7 +192,102 @@ describe('errors in Express', () => {
   })
 })
 
+describe('errors in other frameworks', () => {
+  const failing: [string, object][] = [
+    ['key', { key: () => Promise.reject(new Error('no luck')) }],
+    ['skip', { skip: () => Promise.reject(new Error('no luck')) }],
+    [
+      'onRefused',
+      { key: () => 'all', cost: 2, onRefused: () => Promise.reject(new Error('no luck')) },
+    ],
+  ]
+  const options = (more: object): never =>
+    ({ limit: '1/min', onWarning: () => undefined, ...more }) as never
+
+  it.each(failing)("of %s reach Fastify's error handler", async (_, more) => {
+    const app = Fastify()
+    app.setErrorHandler<Error>((error, __, reply) => reply.code(418).send(error.message))
+    app.addHook('onRequest', forFastify(options(more)))
+    app.get('/', () => 'ok')
+    const { statusCode, body } = await app.inject('/')
+    expect([statusCode, body]).toEqual([418, 'no luck'])
+    await app.close()
+  })
+
+  it.each(failing)('of %s reach middleware of Koa', async (_, more) => {
+    const app = new Koa()
+    app.use(async (context, next) => {
+      try {
+        await next()
+      } catch (error) {
+        context.status = 418
+        context.body = (error as Error).message
+      }
+    })
+    app.use(forKoa(options(more)))
+    const answer = await fetch(await listening(app.callback() as RequestListener))
+    expect([answer.status, await answer.text()]).toEqual([418, 'no luck'])
+  })
+
+  it.each(failing)("of %s reach Hono's onError", async (_, more) => {
+    const app = new Hono()
+    app.onError((error, context) => context.text(error.message, 418))
+    app.use(forHono(options(more)))
+    app.get('/', (context) => context.text('ok'))
+    const answer = await app.request('/')
+    expect([answer.status, await answer.text()]).toEqual([418, 'no luck'])
+  })
+})
+
 describe('onRefused', () => {
+  it("may answer through Fastify's reply", async () => {
+    const app = Fastify()
+    app.addHook(
+      'onRequest',
+      forFastify({
+        limit: '1/min',
+        cost: 2,
+        onRefused: (decision, _, reply: FastifyReply) => {
+          void reply.code(503).type('text/html').send(`<p>${decision?.rule}</p>`)
+          return 'handled'
+        },
+      }),
+    )
+    app.get('/', () => 'ok')
+    const { statusCode, body } = await app.inject('/')
+    expect([statusCode, body]).toEqual([503, '<p>default</p>'])
+    await app.close()
+  })
+
+  it("may answer by what Hono's context makes", async () => {
+    const app = new Hono()
+    app.use(
+      forHono({
+        limit: '1/min',
+        cost: 2,
+        onWarning: () => undefined,
+        onRefused: (decision, context: Context) => context.html(`<p>${decision?.rule}</p>`, 503),
+      }),
+    )
+    app.get('/', (context) => context.text('ok'))
+    const answer = await app.request('/')
+    expect([answer.status, await answer.text()]).toEqual([503, '<p>default</p>'])
+  })
+
+  it("may answer through Node's response", async () => {
+    const limit = forNode({
+      limit: '1/min',
+      cost: 2,
+      onRefused: (decision, _, response: ServerResponse) =>
+        void response.writeHead(503).end(`rule ${decision?.rule}`),
+    })
+    const url = await listening((request, response) =>
+      limit(request, response, () => void response.end('ok')),
+    )
+    const answer = await fetch(url)
+    expect([answer.status, await answer.text()]).toEqual([503, 'rule default'])
+  })
+
   it('may answer through the response of the framework', async () => {
     const app = express()
     app.use(

@@ -94,6 +94,31 @@ describe.each(ADAPTERS)('$name', (adapter) => {
     expect(messages()).toEqual(['a function given to rateLimit failed: no luck'])
   })
 
+  it.each<[string, () => unknown]>([
+    ['a text', () => 'false'],
+    ['a number', () => 1],
+    ['an object', () => ({})],
+    ['a promise of a text', async () => 'yes'],
+  ])('trap: skip gives %s, and the limit is off', async (_, skip) => {
+    const { url, handled } = await start(limiterOf('1/min'), { key: () => 'all', skip })
+    const statuses = [await fetch(`${url}/hello`), await fetch(`${url}/hello`)]
+    expect(statuses.map(({ status }) => status)).toEqual([200, 429])
+    expect(handled).toEqual(['/hello'])
+    expect(messages()).toEqual([
+      expect.stringMatching(/^skip returned .* so the request counts; return true/),
+    ])
+  })
+
+  it.each([undefined, null, false, 0, ''])(
+    'counts without a word when skip gives %s',
+    async (no) => {
+      const { url } = await start(limiterOf('1/min'), { key: () => 'all', skip: () => no })
+      expect((await fetch(`${url}/hello`)).status).toBe(200)
+      expect((await fetch(`${url}/hello`)).status).toBe(429)
+      expect(messages()).toEqual([])
+    },
+  )
+
   it('waits for after when it gives a promise', async () => {
     const limiter = limiterOf('100/min')
     const { url } = await start(limiter, { key: () => 'all', after: async () => 5 })

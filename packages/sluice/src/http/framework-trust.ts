@@ -1,0 +1,32 @@
+// Whether the proxy setting of a framework believes every peer, so that clients choose their own address.
+
+/** An address of nobody's proxy, one that a client might make up, and more hops than anybody has. */
+const STRANGER = '198.51.100.7'
+const FORGED = '203.0.113.9'
+const MANY_HOPS = 64
+
+/**
+ * Whether the proxy setting behind `request.ip` of Express or Fastify trusts everybody; undefined when it does not show.
+ *
+ * @example
+ * ```ts
+ * const adapter: Partial<FrameworkAdapter<Request, Response>> = { trustsAll: frameworkTrustsAll }
+ * ```
+ */
+export function frameworkTrustsAll(request: object): boolean | undefined {
+  const { app } = request as { readonly app?: { get?(name: string): unknown } }
+  const trusts = app?.get?.('trust proxy fn')
+  if (typeof trusts === 'function') return trusts(STRANGER, MANY_HOPS) === true
+  return 'raw' in request ? fastifyTrustsAll(request) : undefined
+}
+
+/** Fastify does not show its setting, so a made-up request is asked for its address. */
+function fastifyTrustsAll(request: object): boolean {
+  const socket = { remoteAddress: STRANGER }
+  const headers = { 'x-forwarded-for': `${FORGED}${`, ${STRANGER}`.repeat(MANY_HOPS)}` }
+  const raw = { headers, socket, connection: socket }
+  const made: unknown = Object.create(Object.getPrototypeOf(request) as object, {
+    raw: { value: raw },
+  })
+  return (made as { readonly ip?: unknown }).ip === FORGED
+}
