@@ -4,10 +4,17 @@ import type { PolicyInCode } from '../policy/policy.ts'
 import { attributeNames, hasLimitFunction } from './attribute-names.ts'
 import { wrong, type HttpOptions } from './options.ts'
 
+/** The options that say who a caller is, whatever their functions are. */
+type IdentityOptions = {
+  readonly [
+    N in 'user' | 'apiKey' | 'tenant' | 'plan' | 'key' | ('attributes' & keyof HttpOptions<unknown>)
+  ]?: unknown
+}
+
 /** Throws `invalid-option` for options that nothing reads, where nothing can be set later that would. */
 export function refuseUnused(
   policy: PolicyInCode | undefined,
-  options: HttpOptions<never>,
+  options: IdentityOptions,
   limiter: object,
 ): void {
   if (policy === undefined || readByBlocked(limiter) !== undefined) return
@@ -18,12 +25,12 @@ export function refuseUnused(
 /** What the options of a limiter say that it reads only for blocks and overrides, in words. */
 export function unusedBeside(
   { policy, blockedBy }: DecidedBy,
-  options: HttpOptions<never>,
+  options: IdentityOptions,
 ): readonly string[] {
   return blockedBy === undefined ? unusedOptions(policy, options) : []
 }
 
-function unusedOptions(policy: PolicyInCode, options: HttpOptions<never>): readonly string[] {
+function unusedOptions(policy: PolicyInCode, options: IdentityOptions): readonly string[] {
   // A function that chooses the limit may read any attribute.
   if (hasLimitFunction(policy)) return []
   if (!isBareLimit(policy)) {
