@@ -356,7 +356,50 @@ const both = new RateLimiterUnion(login, api)
   })
 })
 
+describe('sluice import', () => {
+  it('says that a limit of HEAD alone becomes one of GET', async () => {
+    const app = `import express from 'express'
+import { rateLimit } from 'express-rate-limit'
+const app = express()
+app.head('/x', rateLimit({ windowMs: 1000, limit: 5 }))
+app.get('/y', rateLimit({ windowMs: 1000, limit: 5 }))
+`
+    const run = await imported('express-rate-limit', 'app.js', app)
+    expect(run.errors).toContain('app.js:4: HEAD counts as GET here')
+    expect(run.errors).not.toContain('app.js:5: HEAD')
+  })
+
+  it('never enforces what quota_mode only reports', async () => {
+    const limit = 'rate_limit: { unit: day, requests_per_unit: 5 }'
+    const text = `domain: a\ndescriptors: [{ key: k, quota_mode: true, ${limit} }]\n`
+    const run = await imported('envoy', 'a.yaml', text)
+    expect(rulesOf(run)).toMatchObject([{ name: 'k', shadow: true }])
+    expect(run.errors).toContain('quota_mode has no counterpart')
+  })
+})
+
 describe('sluice import nginx', () => {
+  it('says which files, variables and hosts it leaves out', async () => {
+    const run = await imported(
+      'nginx',
+      'nginx.conf',
+      `map $limited $limit_key { 0 ""; 1 $binary_remote_addr; }
+limit_req_zone $limit_key zone=a:1m rate=5r/s;
+include conf.d/*.conf;
+server { server_name a.example; limit_req zone=a; }
+server { server_name b.example; location /b { limit_req zone=a; } }
+`,
+    )
+    for (const line of [
+      'nginx.conf:2: $limit_key: map and geo are not translated',
+      'nginx.conf:3: include: conf.d/*.conf is not read',
+      'nginx.conf:4: limit_req: the rule applies to every host; for one server write when: { host: a.example }',
+      'nginx.conf:5: limit_req: the rule applies to every host; for one server write when: { host: b.example }',
+    ])
+      expect(run.errors).toContain(line)
+    expect(run.errors).not.toContain('nginx.conf:5: limit_req in a location replaces')
+  })
+
   it('writes one rule for each limit_req', async () => {
     const run = await imported(
       'nginx',

@@ -10,6 +10,7 @@ interface DescriptorNode {
   readonly value?: string | number | boolean
   readonly rate_limit?: Readonly<Record<string, unknown>> | null
   readonly shadow_mode?: unknown
+  readonly quota_mode?: unknown
   readonly detailed_metric?: unknown
   readonly descriptors?: readonly DescriptorNode[]
 }
@@ -84,7 +85,8 @@ function addRule(
     ...(Object.keys(when).length > 0 ? { when: when as Condition } : {}),
     by: wild ? [...by, ...Object.keys(when).filter((key) => when[key]!.endsWith('*'))] : by,
     limit: { quota: quota as number, window: window as '1s', algorithm: 'fixed-window' },
-    ...(node.shadow_mode === true ? { shadow: true } : {}),
+    // Neither refuses there.
+    ...(node.shadow_mode === true || node.quota_mode === true ? { shadow: true } : {}),
   })
 }
 

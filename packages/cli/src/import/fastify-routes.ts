@@ -44,6 +44,11 @@ export function registrationPlace(source: SourceFile, call: SyntaxNode, notes: N
   return { line }
 }
 
+function isHeadAlone(methods: readonly string[]): boolean {
+  const names = methods.map((name) => name.toUpperCase())
+  return names.includes('HEAD') && !names.includes('GET')
+}
+
 function routeOf(call: SyntaxNode, line: number, calls: readonly SyntaxNode[]): Place | undefined {
   const [first] = call['arguments'] as SyntaxNode[]
   const verb = verbOf(call)
@@ -59,6 +64,7 @@ function routeOf(call: SyntaxNode, line: number, calls: readonly SyntaxNode[]): 
   return {
     line,
     methods: verb === 'all' ? undefined : [...new Set(methods.map(methodOf))],
+    isWider: isHeadAlone(methods),
     routes: route === 'every' ? undefined : [route],
   }
 }

@@ -88,7 +88,12 @@ export class MountFinder {
     if (routes.length === 0) return []
     const isEvery = routes.includes('every')
     return [
-      { line, methods, routes: isEvery ? undefined : routes.filter((one) => one !== 'every') },
+      {
+        line,
+        methods,
+        isWider: verb === 'head',
+        routes: isEvery ? undefined : routes.filter((one) => one !== 'every'),
+      },
     ]
   }
 

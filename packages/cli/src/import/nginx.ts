@@ -76,12 +76,34 @@ export function importNginx(text: string): Imported {
     walk(list, [])
   }
   let isOuter = false
+  let isOuterOfServer = false
+  let server: Directive | undefined
+  const made = new Set<string>()
+  let servers = 0
   visit(directives, ({ words, line }) => {
+    if (words[0] === 'map' || words[0] === 'geo') made.add(words.at(-1) ?? '')
+    if (words[0] === 'server') servers += 1
+    if (words[0] === 'include')
+      notes.push({ line, text: `include: ${words[1]} is not read; import those files too` })
+  })
+  visit(directives, ({ words, line }) => {
+    const found = words[0] === 'limit_req_zone' ? (words[1] ?? '').match(/\$\w+/g) : null
+    for (const variable of found ?? [])
+      if (made.has(variable))
+        notes.push({
+          line,
+          text: `${variable}: map and geo are not translated; write the requests that count in when, and what they count by in by`,
+        })
     if (words[0] === 'limit_req_zone') readZone(words, line, zones, fields, notes)
     const other = OTHERS[words[0] ?? '']
     if (other !== undefined) notes.push({ line, text: `${words[0]}: ${other}` })
   })
-  visit(directives, ({ words, line }, path) => {
+  visit(directives, (one, path) => {
+    const { words, line } = one
+    if (words[0] === 'server' && one.block.length > 0) {
+      server = one
+      isOuter = isOuterOfServer
+    }
     if (words[0] !== 'limit_req') return
     const zone = zones.get(valueOf(words, 'zone') ?? '')
     if (zone === undefined) {
@@ -99,8 +121,15 @@ export function importNginx(text: string): Imported {
         text: `location ${location!.join(' ')}: only paths are translated; the rule applies to every path`,
       })
     for (const route of found ?? []) routes.add(route)
-    if (location === undefined) isOuter = true
-    else if (isOuter)
+    if (server !== undefined && servers > 1)
+      notes.push({
+        line,
+        text: `limit_req: the rule applies to every host; for one server write when: { host: ${hostOf(server)} }, and host under proxy.attributes`,
+      })
+    if (location === undefined) {
+      isOuter = true
+      if (server === undefined) isOuterOfServer = true
+    } else if (isOuter)
       notes.push({
         line,
         text: 'limit_req in a location replaces those around it in nginx; here all rules that apply are counted',
@@ -136,6 +165,10 @@ function routesOf(words: Location): readonly string[] | undefined {
   const plain = path.replace(/\/+$/, '')
   if (words[0] === '=') return [plain === '' ? '/' : plain]
   return plain === '' ? [] : [plain, `${plain}/{rest*}`]
+}
+
+function hostOf({ block }: Directive): string {
+  return block.find(({ words }) => words[0] === 'server_name')?.words[1] ?? 'its name'
 }
 
 function readZone(

@@ -7,6 +7,8 @@ export interface Place {
   readonly line: number
   /** Upper case; undefined for every method. */
   readonly methods?: readonly string[] | undefined
+  /** Whether it is HEAD without GET there, which a rule cannot say. */
+  readonly isWider?: boolean
   /** Undefined for every route. */
   readonly routes?: readonly RoutePath[] | undefined
 }
@@ -69,6 +71,12 @@ export function placed(
       line: places[1]!.line,
       text: 'the routes of this limit share one count there; here each rule has a count of its own',
     })
+  for (const { line, isWider } of places)
+    if (isWider === true)
+      notes.push({
+        line,
+        text: 'HEAD counts as GET here, so the rule also applies to GET; there it limited HEAD alone',
+      })
   const found = [...groups.values()]
   return {
     rules: found.map((group) => ({ ...rule, ...whenOf(group) })),
