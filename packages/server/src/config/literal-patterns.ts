@@ -10,6 +10,14 @@ export function literalPattern(attribute: string, text: string): string | undefi
     return 'it is no regular expression here; accepted: a text, a text that ends in * for all that begins so, or a list of these'
   if (/^!=?\s*\S|^(?:not|NOT)\s+\S/.test(text))
     return 'there is no "not" in conditions; list the values that are meant'
+  if (/^(["'`]).+\1$/.test(text))
+    return `the quotes are part of it; write ${JSON.stringify(text.slice(1, -1))} without them`
+  if (/^==?\s*\S/.test(text))
+    return `the = is part of it; write ${JSON.stringify(text.replace(/^==?\s*/, ''))}`
+  if (/[\u200B-\u200F\u2060\uFEFF\u00AD]/.test(text))
+    return `it has an invisible character; write ${JSON.stringify(text.replaceAll(/[\u200B-\u200F\u2060\uFEFF\u00AD]/g, ''))}`
+  if (/[a-z][\u0400-\u04FF]|[\u0400-\u04FF][a-z]/i.test(text))
+    return 'it mixes Latin and Cyrillic letters that look alike; write it anew'
   if (/^[<>]=?\s*-?\d/.test(text)) return 'numbers are not compared by size; list the values'
   if (attribute !== 'ip' && attribute !== 'network' && isNetwork(text))
     return `it is compared as text; write { network: ${JSON.stringify(text)} }`
@@ -67,7 +75,8 @@ function partsOf(text: string): NetworkParts | undefined {
 function listIn(text: string): readonly string[] | undefined {
   const inner = /^\[(.*)\]$/s.exec(text)?.[1] ?? text
   const isBracketed = inner !== text
-  const words = inner.split(',').map((word) => word.trim().replaceAll(/^["']|["']$/g, ''))
+  const separator = inner.includes(';') ? ';' : / or /i.test(inner) ? / or /i : ','
+  const words = inner.split(separator).map((word) => word.trim().replaceAll(/^["']|["']$/g, ''))
   // A surname and a first name are one text.
   const isName = !isBracketed && /^\p{Lu}\p{Ll}+, \p{Lu}\p{Ll}+$/u.test(text)
   if (words.length > 1 && !isName && words.every((word) => /^[\w./{}:*-]+$/.test(word)))

@@ -15,7 +15,7 @@ export interface ConfigProblem {
 
 /** What the text of a file shows that is allowed but probably not meant; its values alone do not show it. */
 export interface ConfigRemark {
-  readonly code: 'unquoted-number' | 'unread-variable'
+  readonly code: 'unquoted-number' | 'unread-variable' | 'bare-duration'
   readonly steps: readonly Step[]
   readonly message: string
 }

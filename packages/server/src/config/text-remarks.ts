@@ -1,6 +1,6 @@
 // What only the text of a file shows: numbers that were written in another way than they are compared, and references
 // to variables that nothing replaces.
-import { visit, type Document, type Scalar } from 'yaml'
+import { isPair, isScalar, visit, type Document, type Node, type Scalar } from 'yaml'
 import { stepsTo } from './interpolate.ts'
 import type { ConfigRemark, Step } from './problem.ts'
 
@@ -16,10 +16,11 @@ export function remarksOn(document: Document): readonly ConfigRemark[] {
   visit(document, {
     Scalar(key, scalar, path) {
       if (remarks.length >= MAX_REMARKS) return visit.BREAK
-      const found = otherReference(scalar) ?? rewritten(scalar)
+      const found = otherReference(scalar) ?? bareDuration(scalar, path) ?? rewritten(scalar)
       if (found === undefined) return undefined
       const steps = stepsTo(key, path)
-      if (found.code === 'unread-variable' || isCompared(steps, key === 'key'))
+      if (found.code === 'bare-duration' && steps[0] !== 'policies') return undefined
+      if (found.code !== 'unquoted-number' || isCompared(steps, key === 'key'))
         remarks.push({ ...found, steps })
       return undefined
     },
@@ -34,6 +35,23 @@ function otherReference({ value }: Scalar): Remark | undefined {
   const name = /[A-Za-z_]\w*/.exec(value)?.[0] ?? 'NAME'
   const message = `${value} is taken as it stands: no variable is read here; write \${${name}}, or \${${name}:-default}`
   return { code: 'unread-variable', message }
+}
+
+/** Fields of policies that are durations. */
+const DURATIONS = ['window', 'hold', 'for', 'within', 'upTo']
+
+/** A number below 1000 where a duration stands: milliseconds, though seconds are meant most of the time. */
+function bareDuration(
+  { value }: Scalar,
+  path: readonly (Document | Node | object)[],
+): Remark | undefined {
+  const pair = path.at(-1)
+  if (typeof value !== 'number' || value <= 0 || value >= 1000) return undefined
+  if (!isPair(pair) || !isScalar(pair.key) || !DURATIONS.includes(String(pair.key.value)))
+    return undefined
+  const name = String(pair.key.value)
+  const message = `${name} is ${value} milliseconds; write ${value}s for seconds, or ${value}ms`
+  return { code: 'bare-duration', message }
 }
 
 /** A number, or true or false, that is compared by another text than the file has. */

@@ -176,7 +176,7 @@ function methods(who: string, text: string): UnmetCondition[] {
     name === text.toUpperCase()
       ? `which no request has: methods are in upper case; write ${name}`
       : name === '*other'
-        ? 'which no request of a proxy has: rare methods count as one; write "*other"'
+        ? 'which no request of a proxy has: rare methods count as one; write { equals: "*other" }'
         : `which no request of a proxy has: it counts as ${name}; write ${name}`
   const message = `${who} asks for the method ${text}, ${why}`
   return [{ code: 'method-case', attribute: 'method', message }]

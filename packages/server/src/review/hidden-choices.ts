@@ -1,5 +1,5 @@
 // Overrides and tiers of a rule that no request reaches: their condition contradicts the rule's own, or an override in front of them holds first.
-import type { Condition, Rule } from 'sluice'
+import type { Condition, Pattern, Rule } from 'sluice'
 import type { Step } from '../config/problem.ts'
 import { canHoldTogether, covers, requiresAbsence, textsFor } from './patterns.ts'
 import type { Trap } from './warning.ts'
@@ -15,7 +15,7 @@ export function hiddenChoices(rule: Rule, steps: readonly Step[]): readonly Trap
   const counted: Condition = { ...Object.fromEntries(by.map((one) => [one, 'present'])), ...when }
   const earlier = new EarlierOverrides()
   for (const [i, override] of overrides.entries()) {
-    const hiding = earlier.hiding({ ...counted, ...override.when })
+    const hiding = earlier.hidingAll({ ...counted, ...override.when })
     if (!canHoldTogether(when, override.when)) {
       const message = `override ${i + 1} of rule ${name} is never chosen: its condition contradicts the rule's own`
       trap(['overrides', i], message)
@@ -69,6 +69,21 @@ class EarlierOverrides {
       const key = `${only} ${text}`
       if (!this.exact.has(key)) this.exact.set(key, position)
     }
+  }
+
+  /** The same, where each value of a list may be hidden by another override: then the last of them. */
+  hidingAll(narrow: Condition): number | undefined {
+    const whole = this.hiding(narrow)
+    if (whole !== undefined) return whole
+    for (const [attribute, pattern] of Object.entries(narrow)) {
+      if (!Array.isArray(pattern) || pattern.length > MAX_WIDE) continue
+      const each = (pattern as readonly Pattern[]).map((one) =>
+        this.hiding({ ...narrow, [attribute]: one }),
+      )
+      if (each.every((one) => one !== undefined))
+        return each.reduce((last, one) => Math.max(last, one))
+    }
+    return undefined
   }
 
   /** The first override that holds for every request that meets a condition. */

@@ -232,6 +232,12 @@ describe('a trap is found', () => {
         ['route', '/login$'],
         ['path', '/\\d+/x'],
         ['plan', '!free'],
+        ['plan', 'free;pro'],
+        ['plan', 'free or pro'],
+        ['plan', "'pro'"],
+        ['plan', '=pro'],
+        ['plan', 'pro\u200B'],
+        ['plan', '\u0440ro'],
         ['plan', 'not free'],
         ['age', '>= 18'],
         ['peer', '10.0.0.0/8'],
@@ -250,6 +256,7 @@ describe('a trap is found', () => {
         [{ ip: '10.0.0.0/8' }, { ip: '10.1.0.0/16' }],
         [{ ip: '10.0.0.0/8' }, { ip: ['10.1.2.3', '10.9.9.9'] }],
         [{ user: 'a*' }, { user: ['ann', 'ab*'] }],
+        [{ user: ['ann', 'a*'] }, { user: 'ann' }],
       ] as const
     ).map(([wide, narrow]): [string, object[], string] => [
       `an override for ${JSON.stringify(narrow)} behind one for ${JSON.stringify(wide)}`,
@@ -272,6 +279,31 @@ describe('a trap is found', () => {
         }),
       ],
       `never-chosen ${first}.overrides[0]`,
+    ],
+    [
+      'an override whose values are each hidden by another one',
+      [
+        rule({
+          overrides: [
+            { when: { user: 'a*' }, limit: '5/s' },
+            { when: { user: 'bob' }, limit: '5/s' },
+            { when: { user: ['ann', 'bob'] }, limit: '50/s' },
+          ],
+        }),
+      ],
+      `never-chosen ${first}.overrides[2]`,
+    ],
+    [
+      'several attributes in one name',
+      [rule({ by: ['user,ip'] })],
+      `unset-attribute ${first}.by[0]`,
+    ],
+    ['a cost of nothing', [rule({ cost: 0 })], `fixed-cost ${first}.cost`],
+    ['a cost that never fits', [rule({ cost: 11 })], `fixed-cost ${first}.cost`],
+    [
+      'tokens without weight',
+      [rule({ hold: '60s', weights: { input: 0, cached: 0, output: 0 } })],
+      `fixed-cost ${first}.weights`,
     ],
     [
       'networks that have no address in common',
@@ -356,7 +388,7 @@ ${lines}`
     '        when: { plan: "007" }',
     '        when: { plan: 7 }',
     '        when: { plan: 1.5 }',
-    '        cost: 0x10',
+    '        cost: 0x1',
   ])('is not found: %s', (lines) => {
     expect(reviewText(yaml(lines), 'sluice.yaml')).toMatchObject({ problems: [], warnings: [] })
   })
@@ -367,6 +399,33 @@ ${lines}`
     expect(warning).toMatchObject({ code: 'unread-variable', line: 7, column: 23 })
     expect(warning!.message).toContain('write ${BOT}')
   })
+})
+
+describe('a duration without a unit', () => {
+  const yaml = (fields: string): string =>
+    `policies: [{ name: api, rules: [{ name: r, by: [user], ${fields} }] }]`
+  it.each([
+    ['limit: { quota: 1, window: 60 }', '.limit.window'],
+    ['limit: 5/min, hold: 60', '.hold'],
+    ['limit: 5/min, lockout: { after: 3, for: 900 }', '.lockout.for'],
+  ])('is milliseconds, which is said: %s', (fields, path) => {
+    const { problems, warnings: found } = reviewText(yaml(fields), 'x')
+    expect(problems).toEqual([])
+    expect(found.map((one) => `${one.code} ${one.path}`)).toEqual([
+      `bare-duration policies[0].rules[0]${path}`,
+    ])
+  })
+  it.each(['limit: { quota: 1, window: 60000 }', 'limit: { quota: 1, window: 500ms }'])(
+    'is no question in %s',
+    (fields) => {
+      expect(reviewText(yaml(fields), 'x').warnings).toEqual([])
+    },
+  )
+})
+
+it('an attribute of proxies that differs from a rule by its case is found', () => {
+  const proxy = { attributes: { User: 'x-user' } }
+  expect(warnings([rule({})], { proxy })).toEqual(['unset-attribute proxy.attributes.User'])
 })
 
 it('attributes that the service reads by itself are not to be read from a field', () => {
@@ -413,6 +472,9 @@ describe('what is meant is not warned of', () => {
         { plan: { equals: 'free|pro' } },
         { peer: { network: '10.0.0.0/8' } },
         { user: 'a,b c' },
+        { user: "O'Brien" },
+        { user: 'Мария' },
+        { title: 'ready or not, here' },
         { route: '/files/*' },
       ] as const
     ).map((when): [string, object[]] => [JSON.stringify(when), [rule({ when })]]),
@@ -436,6 +498,8 @@ describe('what is meant is not warned of', () => {
         }),
       ],
     ],
+    ['a cost that fits', [rule({ cost: 10 })]],
+    ['tokens with some weight', [rule({ hold: '60s', weights: { input: 0, output: 1 } })]],
     ['slots beside a limit', [rule({}), { name: 'b', by: ['user'], concurrency: 2 }]],
     [
       'a soft limit below a hard one',

@@ -10,6 +10,7 @@ export function trapsOfRule(rule: Rule, steps: readonly Step[]): readonly Trap[]
   return [
     ...neverApplies(rule, steps),
     ...hiddenChoices(rule, steps),
+    ...fixedCost(rule, steps),
     ...rawPath(rule, steps),
     ...loginWindow(rule, steps),
   ]
@@ -20,6 +21,27 @@ function neverApplies({ name, when = {}, by }: Rule, steps: readonly Step[]): re
   if (missing === undefined) return []
   const message = `rule ${name} can never apply: it counts by ${missing}, and only when ${missing} is absent; take ${missing} out of by, or out of when`
   return [{ code: 'never-applies', steps: [...steps, 'by'], message }]
+}
+
+/** Costs with which a limit never refuses, or always. */
+function fixedCost(rule: Rule, steps: readonly Step[]): readonly Trap[] {
+  const { name, cost, weights } = rule
+  const trap = (field: string, message: string): readonly Trap[] => [
+    { code: 'fixed-cost', steps: [...steps, field], message },
+  ]
+  if (
+    weights !== undefined &&
+    ['input', 'cached', 'output'].every((kind) => weights[kind as 'input'] === 0)
+  )
+    return trap('weights', `rule ${name} never charges a token: all weights are 0`)
+  if (cost === 0)
+    return trap('cost', `rule ${name} never refuses a request: each costs 0; leave cost out`)
+  const { burst } = limit(rule.limit)
+  if (typeof cost !== 'number' || cost <= burst || burst === 0) return []
+  return trap(
+    'cost',
+    `the limit of rule ${name} refuses every request: each costs ${cost}, and there are never more than ${burst} units; raise burst, or lower cost`,
+  )
 }
 
 const RAW_PATHS = ['path', 'rawpath', 'uri', 'url', 'originalurl', 'requesturi', 'requestpath']

@@ -114,6 +114,9 @@ function unsetAttributes(
     const trap = (message: string): Trap[] => [
       { code: 'unset-attribute', steps: [...steps, ...place], message: `${use}, ${message}` },
     ]
+    const names = attribute.split(/\s*[,;+&|]\s*/)
+    if (names.length > 1 && !own.includes(attribute))
+      return trap(`which is one name, not several: ${loss}; write [${names.join(', ')}]`)
     if (isProxied && ![...own, ...SET_BY_PROXIES].includes(attribute)) {
       const meant = didYouMean(attribute, [...own, ...SET_BY_PROXIES])
       return trap(

@@ -13,6 +13,7 @@ export function trapsOf(config: Config, remarks: readonly ConfigRemark[] = []): 
     ...remarks,
     ...config.policies.flatMap((policy, i) => trapsOfPolicy(policy, config, ['policies', i])),
     ...ownAttributes(config),
+    ...misspelledFields(config),
     ...trapsOfListeners(config),
   ]
 }
@@ -79,6 +80,26 @@ function ownAttributes({ proxy: { attributes } }: Config): readonly Trap[] {
     if (why === undefined) return []
     const message = `proxy.attributes reads ${name} from the request field ${field}: ${why}`
     return [{ code: 'own-attribute' as const, steps: ['proxy', 'attributes', name], message }]
+  })
+}
+
+/** Attributes of `proxy.attributes` that no rule names, and that differ from one that a rule names in their case alone. */
+function misspelledFields({ proxy: { attributes }, policies }: Config): readonly Trap[] {
+  const named = new Set(
+    policies.flatMap(({ rules }) =>
+      rules.flatMap(({ by, when = {}, tiers }) => [
+        ...by,
+        ...Object.keys(when),
+        ...(tiers === undefined ? [] : [tiers.attribute]),
+      ]),
+    ),
+  )
+  return Object.keys(attributes).flatMap((name) => {
+    if (named.has(name)) return []
+    const meant = [...named].find((one) => one.toLowerCase() === name.toLowerCase())
+    if (meant === undefined || Object.hasOwn(attributes, meant)) return []
+    const message = `proxy.attributes sets ${name}, which no rule names; did you mean ${meant}?`
+    return [{ code: 'unset-attribute' as const, steps: ['proxy', 'attributes', name], message }]
   })
 }
 

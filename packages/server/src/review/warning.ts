@@ -16,6 +16,8 @@ export type WarningCode =
   | 'unquoted-number'
   | 'unread-variable'
   | 'own-attribute'
+  | 'fixed-cost'
+  | 'bare-duration'
   | 'same-key'
   | 'login-window'
   | 'untrusted-address'

@@ -109,6 +109,12 @@ describe('an adapter warns when it is made of a rule that never applies', () => 
       ['method-name: rule one asks for the method post, which no request has: it counts as POST'],
     ],
     [
+      'by a tier for a method in lower case',
+      { tiers: { attribute: 'method', limits: { post: '9/min' } } },
+      {},
+      ['method-name: rule one asks for the method post, which no request has: it counts as POST'],
+    ],
+    [
       'for HEAD, which counts as GET',
       { overrides: [{ when: { method: 'HEAD' }, limit: '9/min' }] },
       {},

@@ -1,7 +1,7 @@
 // Rules, blocks and overrides that no request can meet although they look right: reported once.
 import { closestName } from '../options/suggest.ts'
 import type { LiveCondition } from '../limiter/policy-behind.ts'
-import type { PolicyInCode, RuleInCode } from '../policy/policy.ts'
+import type { Condition, PolicyInCode, RuleInCode } from '../policy/policy.ts'
 import { addressProblem, type CountedBits } from './address-conditions.ts'
 import { IDENTITIES } from './attributes.ts'
 import { patternsIn, textsIn, allowsAbsence } from './condition-texts.ts'
@@ -26,7 +26,12 @@ export function warnOfSilentRules<Q, S>(
   if (needed.length > 0) warn('attribute-unset', () => needed.join('; '))
   const asked = rules.flatMap((rule) => {
     const what = `rule ${rule.name}`
-    return [rule.when ?? {}, ...(rule.overrides ?? []).map(({ when }) => when)].flatMap((when) =>
+    const { when = {}, overrides = [], tiers } = rule
+    // A tier is chosen by the exact value.
+    const values = Object.keys(tiers?.limits ?? {}).map((equals): Condition => ({
+      [tiers!.attribute]: { equals },
+    }))
+    return [when, ...overrides.map((override) => override.when), ...values].flatMap((when) =>
       unmetIn({ what, when }, adapter, options),
     )
   })
