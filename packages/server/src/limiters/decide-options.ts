@@ -71,6 +71,8 @@ export function decideOptions(
     blocks?.blocks?.find(counted.name, attributes, systemClock())
   /** How many decisions the one stands for that is made now. */
   let weight = 0
+  /** Whether a block was found since the last decision. */
+  let mayBeBlocked = false
   const isSampled = (): boolean => {
     weight = sampler.weight(observer.ticks)
     return weight > 0
@@ -97,7 +99,7 @@ export function decideOptions(
     }
     const block = decision.allowed ? undefined : blockBehind(decision, request)
     rules.note(decision, request, block, weight)
-    routine?.learn(decision, request)
+    routine?.learn(request)
   }
   return {
     store,
@@ -106,7 +108,9 @@ export function decideOptions(
       blocks &&
       ((attributes) => {
         const block = blocks.blocks === null ? undefined : blockOf(attributes)
-        return block && block.until - systemClock()
+        if (block === undefined) return undefined
+        mayBeBlocked = true
+        return block.until - systemClock()
       }),
     blockedBy: blocks && (() => blocks.blocks?.names ?? NONE),
     identify: rules.identify,
@@ -116,7 +120,8 @@ export function decideOptions(
       routine === undefined
         ? note
         : (decision, request, elapsed) => {
-            if (weight === 0 && decision.allowed && routine.note(decision, request)) return
+            if (weight === 0 && !mayBeBlocked && routine.note(decision, request)) return
+            mayBeBlocked = false
             note(decision, request, elapsed)
           },
   }

@@ -6,6 +6,7 @@ import { RecentTraffic } from '../metrics/recent-traffic.ts'
 import { MetricRegistry } from '../metrics/registry.ts'
 import { HeldUnits } from '../metrics/units-out.ts'
 import { Observer } from '../observe/observer.ts'
+import { spreadOf } from '../observe/space-saving.ts'
 import { decideOptions } from './decide-options.ts'
 
 const START = 1_800_000_000_000
@@ -101,6 +102,36 @@ describe('most decisions of a busy service', () => {
       value(`sluice_candidate_decisions_total{policy="api",rule="per-user",result="${result}"}`)
     expect([trial('both-allow'), trial('newly-refused')]).toEqual([100, 400])
     expect(value(ALLOWED)).toBe(1000)
+  })
+
+  it('are all counted by their reason when nearly all are refused', () => {
+    const rules = parsePolicy({
+      name: 'api',
+      rules: [
+        {
+          name: 'per-address',
+          by: ['ip'],
+          limit: { quota: 10, window: '1h' },
+          lockout: { after: 20, within: '1h', for: '1h' },
+        },
+      ],
+    })
+    const { limiter, observer, value } = serving(rules)
+    let lockedOut = 0
+    for (let i = 0; i < 5000; i++)
+      if (limiter.check({ ip: `192.0.2.${i % 100}` }).reason === 'locked-out') lockedOut += 1
+    expect(lockedOut).toBeGreaterThan(1000)
+    expect([value(BY_ADDRESS), value(REFUSED)]).toEqual([1000, 4000])
+    // An estimate: its standard error is 1.6 %.
+    const distinct = value('sluice_rule_distinct_keys{policy="api",rule="per-address"}')
+    expect(Math.abs(distinct - 100)).toBeLessThan(5)
+    const { entries } = observer.parts()[0]!.refused
+    expect(entries).toHaveLength(50)
+    for (const { count, error, variance } of entries) {
+      const spread = spreadOf({ variance })
+      expect(count + spread).toBeGreaterThanOrEqual(40)
+      expect(count - error - spread).toBeLessThanOrEqual(40)
+    }
   })
 
   it('show the first requests of each tick, without gaps', () => {

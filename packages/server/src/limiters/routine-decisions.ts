@@ -1,4 +1,4 @@
-// Most decisions of a busy service: allowed by one rule, not in the sample. They cost an addition and a hash of their key.
+// Most decisions of a busy service: by one rule, not in the sample. They cost an addition and a look at their key.
 import type { Decision, DecisionRequest, RuleCheck } from 'sluice'
 import type { PolicyMetrics } from '../metrics/decision-metrics.ts'
 import type { RulesObserver } from '../observe/observer.ts'
@@ -8,7 +8,8 @@ export class RoutineDecisions {
   private readonly metrics: PolicyMetrics
   private readonly rules: RulesObserver
   private rule: RuleCheck['rule'] | undefined
-  private counter: ReturnType<PolicyMetrics['allowedBy']> | undefined
+  private allowed: ReturnType<PolicyMetrics['allowedBy']> | undefined
+  private refused: ReturnType<PolicyMetrics['refusedBy']> | undefined
   private watch: ReturnType<RulesObserver['watchOf']>
 
   constructor(metrics: PolicyMetrics, rules: RulesObserver) {
@@ -16,27 +17,35 @@ export class RoutineDecisions {
     this.rules = rules
   }
 
-  /** Notes an allowed decision. False, with nothing noted, if it is no routine. */
+  /** Notes a decision of a rule that is not in the sample. False, with nothing noted, if it is no routine. */
   note(decision: Decision, { checks, skipped }: DecisionRequest): boolean {
     if (checks.length !== 1 || skipped.length > 0) return false
-    const { rule, key, onTrial } = checks[0]!
-    const { watch, counter } = this
+    const { rule, key, onTrial, lockout } = checks[0]!
+    const { watch } = this
     if (rule !== this.rule || onTrial !== undefined) return false
     if (watch === undefined || watch.isGone) return false
+    if (!decision.allowed) {
+      // The journal has enough refusals of this moment. A refusal by a lockout has another reason.
+      if (!this.rules.isFlooded() || lockout !== undefined) return false
+      watch.see(key, decision)
+      this.refused!.add()
+      return true
+    }
     // A key that had nothing left may have units again.
     if (watch.see(key, decision)) return false
-    counter!.add()
+    this.allowed!.add()
     return true
   }
 
   /** Learns the rule of a decision that was no routine, if the next one may be. */
-  learn(decision: Decision, { checks, skipped }: DecisionRequest): void {
+  learn({ checks, skipped }: DecisionRequest): void {
     if (checks.length !== 1 || skipped.length > 0) return
     const { rule, shadow } = checks[0]!
     if (rule === this.rule && this.watch?.isGone === false) return
-    if (shadow === true || !decision.allowed) return
+    if (shadow === true) return
     this.rule = rule
-    this.counter = this.metrics.allowedBy(rule.name)
+    this.allowed = this.metrics.allowedBy(rule.name)
+    this.refused = this.metrics.refusedBy(rule.name)
     this.watch = this.rules.watchOf(rule.name)
   }
 }

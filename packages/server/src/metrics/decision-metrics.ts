@@ -175,6 +175,11 @@ export class PolicyMetrics {
     return (this.rules.get(rule) ?? this.none).allowed
   }
 
+  /** The counter of what one rule refuses because its limit is reached. */
+  refusedBy(rule: string): Counter {
+    return (this.rules.get(rule) ?? this.none).refused
+  }
+
   /** Counts what only decisions of a remote store have: fallbacks, and refusals that were remembered. */
   countRemote(decision: Decision): void {
     if (decision.degraded) this.degraded.add()

@@ -64,6 +64,8 @@ export interface RulesObserver {
     block?: RefusingBlock,
     weight?: number,
   ) => void
+  /** Whether this tick had so many refusals that the journal's counts go on by the sample alone. */
+  readonly isFlooded: () => boolean
   /** What sees the keys of one rule, for callers that meet it again and again; undefined for a rule that is not observed. */
   readonly watchOf: (rule: string) => Pick<RuleWatch, 'see' | 'isGone'> | undefined
 }
@@ -149,6 +151,7 @@ export class Observer {
     }
     const note: RulesObserver['note'] = (decision, request, block, weight = 1) => {
       if (!decision.allowed) {
+        this.refusedInTick += 1
         const stands = this.refusedInTick <= MAX_EXACT_REFUSALS ? 1 : weight
         if (stands > 0) this.noteRefusal(policy, watchOf, idOfKey, decision, request, block, stands)
         // Refused without a rule: an operator has blocked it.
@@ -160,23 +163,8 @@ export class Observer {
     return {
       identify: (decision, request) => this.identify(idOfKey, decision, request),
       watchOf,
-      note: (decision, request, block, weight) => {
-        const { allowed } = decision
-        if (!allowed && ++this.refusedInTick > MAX_EXACT_REFUSALS && weight === 0) {
-          // Most refusals of an attack end here: of one rule, not in the sample, and not of interest otherwise.
-          const { checks } = request
-          const watch = places[0]
-          if (checks.length === 1 && watch !== undefined && block === undefined) {
-            const { key, rule, shadow, onTrial } = checks[0]!
-            const isKnown = watch.rule === rule.name && !watch.isGone
-            if (isKnown && shadow !== true && onTrial === undefined) {
-              watch.see(key, decision)
-              return
-            }
-          }
-        }
-        note(decision, request, block, weight)
-      },
+      isFlooded: () => this.refusedInTick > MAX_EXACT_REFUSALS,
+      note,
     }
   }
 

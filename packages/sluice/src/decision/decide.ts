@@ -91,15 +91,15 @@ export function decide(request: DecisionRequest, options: DecideOptions): MaybeP
     const left = longestBlock(request.attributes, blocked)
     if (left !== undefined) return observed(blockedDecision(left), request, options, start)
   }
-  const { checks, skipped } = request
+  const { checks } = request
   if (checks.length === 0)
-    return observed(new StoreDecision(checks, NONE, skipped), request, options, start)
+    return observed(new StoreDecision(request, NONE), request, options, start)
   if (hasTrial(checks)) return takeWithCandidates(request, options, start)
   // A closure in this function would cost each decision an object, also where it is not used.
   if ('takeThen' in store) return decideThrough(store as Store & TakesThen, request, options, start)
   const verdicts = store.take(checks)
   if (isPromise(verdicts)) return decideLater(verdicts, request, options, start)
-  return observed(new StoreDecision(checks, verdicts, skipped), request, options, start)
+  return observed(new StoreDecision(request, verdicts), request, options, start)
 }
 
 /** {@link decide} with a function of the decision, which costs less than a second promise around it. */
@@ -109,7 +109,7 @@ export function decideWith<T>(
   finish: (decision: Decision) => T,
 ): MaybePromise<T> {
   const { store, blocked, onDecision, isTimed } = options
-  const { checks, skipped } = request
+  const { checks } = request
   if (blocked !== undefined || checks.length === 0 || hasTrial(checks)) {
     const decision = decide(request, options)
     return isPromise(decision) ? decision.then(finish) : finish(decision)
@@ -117,7 +117,7 @@ export function decideWith<T>(
   const isMeasured = onDecision !== undefined && (isTimed === undefined || isTimed())
   const start = isMeasured ? preciseClock() : NaN
   const made = (verdicts: readonly Verdict[]): T =>
-    finish(observed(new StoreDecision(checks, verdicts, skipped), request, options, start))
+    finish(observed(new StoreDecision(request, verdicts), request, options, start))
   if ('takeThen' in store) return (store as Store & TakesThen).takeThen(checks, made)
   const verdicts = store.take(checks)
   return isPromise(verdicts) ? verdicts.then(made) : made(verdicts)
@@ -130,9 +130,8 @@ function decideThrough(
   options: DecideOptions,
   start: Millis,
 ): MaybePromise<Decision> {
-  const { checks, skipped } = request
-  return store.takeThen(checks, (verdicts) =>
-    observed(new StoreDecision(checks, verdicts, skipped), request, options, start),
+  return store.takeThen(request.checks, (verdicts) =>
+    observed(new StoreDecision(request, verdicts), request, options, start),
   )
 }
 
@@ -142,10 +141,7 @@ function decideLater(
   options: DecideOptions,
   start: Millis,
 ): Promise<Decision> {
-  const { checks, skipped } = request
-  return verdicts.then((all) =>
-    observed(new StoreDecision(checks, all, skipped), request, options, start),
-  )
+  return verdicts.then((all) => observed(new StoreDecision(request, all), request, options, start))
 }
 
 /** The same decision, with its id, once it was observed. `start` is when it began; NaN if it is not measured. */
@@ -168,7 +164,7 @@ function nameRefusal(
   request: DecisionRequest,
   identify: IdentifyRefusal,
 ): void {
-  if (decision instanceof StoreDecision) decision.nameLater(identify, request)
+  if (decision instanceof StoreDecision) decision.nameLater(identify)
   else (decision as { id?: string }).id = identify(decision, request)
 }
 
@@ -178,7 +174,7 @@ function nameRefusal(
  */
 export function decideNow(request: DecisionRequest, options: DecideOptions): Decision | undefined {
   const { store, blocked, onDecision, isTimed } = options
-  const { checks, skipped } = request
+  const { checks } = request
   if (checks.length === 0 || hasTrial(checks)) return undefined
   if (blocked !== undefined && longestBlock(request.attributes, blocked) !== undefined)
     return undefined
@@ -186,7 +182,7 @@ export function decideNow(request: DecisionRequest, options: DecideOptions): Dec
   const start = isMeasured ? preciseClock() : NaN
   const verdicts = (store as AsyncStore).takeNow?.(checks)
   if (verdicts === undefined) return undefined
-  const decision = new StoreDecision(checks, verdicts, skipped)
+  const decision = new StoreDecision(request, verdicts)
   return observed(decision, request, options, start)
 }
 
@@ -203,14 +199,14 @@ export function peekDecision(
   request: DecisionRequest,
   { store, blocked }: DecideOptions,
 ): MaybePromise<Decision> {
-  const { checks, skipped } = request
+  const { checks } = request
   const left = blocked === undefined ? undefined : longestBlock(request.attributes, blocked)
   if (left !== undefined) return blockedDecision(left)
-  if (checks.length === 0) return new StoreDecision(checks, NONE, skipped)
+  if (checks.length === 0) return new StoreDecision(request, NONE)
   const verdicts = store.peek(checks)
   return isPromise(verdicts)
-    ? verdicts.then((all) => new StoreDecision(checks, all, skipped))
-    : new StoreDecision(checks, verdicts, skipped)
+    ? verdicts.then((all) => new StoreDecision(request, all))
+    : new StoreDecision(request, verdicts)
 }
 
 /** Whether a limit is on trial beside one of the checks. */
@@ -225,10 +221,10 @@ function takeWithCandidates(
   options: DecideOptions,
   start: Millis,
 ): MaybePromise<Decision> {
-  const { checks, skipped } = request
+  const { checks } = request
   const made = (verdicts: readonly Verdict[]): Decision => {
     const own = verdicts.slice(0, checks.length)
-    const decision = new StoreDecision(checks, own, skipped)
+    const decision = new StoreDecision(request, own)
     const tried = withCandidates(decision, checks, own, verdicts.slice(checks.length))
     return observed(tried, request, options, start)
   }

@@ -151,11 +151,13 @@ export abstract class LazyDecision implements Decision {
   }
 }
 
-/** Makes the id of a decision; smaller than a closure, as every refusal has one. */
-interface LateName {
-  readonly make: (decision: Decision, request: unknown) => string
-  readonly request: unknown
+/** What a decision keeps of its request. */
+interface DecidedRequest {
+  readonly checks: readonly RuleCheck[]
+  readonly skipped: readonly Skipped[]
 }
+
+type MakeId = (decision: Decision, request: never) => string
 
 /** {@link StoreDecision.bindingIndex} before it was first read. */
 const UNKNOWN = -2
@@ -163,36 +165,41 @@ const UNKNOWN = -2
 /** A decision by the verdicts of a store. */
 export class StoreDecision extends LazyDecision {
   readonly allowed: boolean
-  readonly skipped: readonly Skipped[]
-  protected readonly checks: readonly RuleCheck[]
+  private readonly request: DecidedRequest
   protected readonly verdicts: readonly Verdict[]
   private bindingIndex: number
   /** The id of a refusal, or what makes it. */
-  private name: string | LateName | undefined
+  private name: string | MakeId | undefined
 
-  constructor(
-    checks: readonly RuleCheck[],
-    verdicts: readonly Verdict[],
-    skipped: readonly Skipped[],
-  ) {
+  constructor(request: DecidedRequest, verdicts: readonly Verdict[]) {
     super()
-    this.allowed = isAllowed(checks, verdicts)
-    this.skipped = skipped
-    this.checks = checks
+    this.allowed = isAllowed(request.checks, verdicts)
+    this.request = request
     this.verdicts = verdicts
     this.bindingIndex = UNKNOWN
     this.name = undefined
   }
 
-  override get id(): string | undefined {
-    const { name } = this
-    if (typeof name !== 'object') return name
-    return (this.name = name.make(this, name.request))
+  get skipped(): readonly Skipped[] {
+    return this.request.skipped
   }
 
-  /** Gives the decision its id: made once, when it is first read, because few readers want it. */
-  nameLater<T>(make: (decision: Decision, request: T) => string, request: T): void {
-    this.name = { make, request } as LateName
+  protected get checks(): readonly RuleCheck[] {
+    return this.request.checks
+  }
+
+  override get id(): string | undefined {
+    const { name } = this
+    if (typeof name !== 'function') return name
+    return (this.name = name(this, this.request as never))
+  }
+
+  /**
+   * Gives the decision its id: made once, when it is first read, because few readers want it. `make` is called with the
+   * request that the decision was made from.
+   */
+  nameLater(make: MakeId): void {
+    this.name = make
   }
 
   protected get binding(): number {
