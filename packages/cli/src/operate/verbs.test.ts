@@ -96,7 +96,7 @@ describe('verbs', () => {
     const byId = await run((streams) => verbs.why([id!], { ...flags, json: true }, streams))
     expect(JSON.parse(byId.text).refusals).toMatchObject([{ rule: 'per-user', count: 2 }])
     expect((await run((streams) => verbs.keys(flags, streams))).text).toMatch(
-      /api\/per-user: 1 key\n {2}refused {2}user=ann +2/,
+      /^The last one to two minutes, as seen by one process\.\n[^]*api\/per-user: 1 key\n {2}refused {2}user=ann +2/,
     )
     const trial = await run((streams) => verbs.shadow(flags, streams))
     expect(trial.text).toContain(
@@ -105,6 +105,12 @@ describe('verbs', () => {
 
     const granted = await run((streams) => verbs.grant('2', ['user=ann'], flags, streams))
     expect(granted.text).toMatch(/^user=ann got 2 units back, up to full\. Now:\napi: allowed/)
+    const misspelled = await run((streams) => verbs.grant('2', ['usr=ann'], flags, streams))
+    expect(misspelled.text).toMatch(
+      /^No rule counts by usr=ann alone: nothing was handed back\. Now:/,
+    )
+    const forgotten = await run((streams) => verbs.reset(['usr=ann'], flags, streams))
+    expect(forgotten.text).toMatch(/^No rule counts by usr=ann alone: nothing was forgotten\. Now:/)
     expect((await check('ann')).allowed).toBe(true)
     await run((streams) => verbs.reset(['user=ann'], { ...flags, rule: 'per-user' }, streams))
     const asked = await run((streams) => verbs.ask(['user=ann'], flags, streams))
@@ -121,6 +127,9 @@ describe('verbs', () => {
     expect(why.text).toMatch(/^BLOCKED: user=eve is blocked by ops until .* the note "scrapes"/)
     await run((streams) => verbs.unblock(['user=eve'], flags, streams))
     expect((await check('eve')).allowed).toBe(true)
+    await expect(run((streams) => verbs.unblock(['user=eve'], flags, streams))).rejects.toThrow(
+      'no block has exactly these attributes',
+    )
 
     await run((streams) => verbs.override('per-user', ['0/h', 'user=eve'], flags, streams))
     expect((await check('eve')).allowed).toBe(false)

@@ -95,9 +95,8 @@ export async function keys(flags: VerbFlags, streams: Streams): Promise<number> 
 
 function topKeyLines({ rules, processes, complete }: TopKeys): readonly string[] {
   if (rules.length === 0) return ['No decision in the last two minutes.']
-  const from = complete ? `of ${processes}` : 'of this one alone, as Redis did not answer'
   return [
-    `The last one to two minutes, by ${processes === 1 ? 'one process' : `processes ${from}`}.`,
+    `The last one to two minutes, as seen by ${seenBy(processes, complete)}.`,
     ...rules.flatMap(({ policy, rule, distinct, distinctError, refused, busiest, atZero }) => [
       '',
       `${visible(policy)}/${visible(rule)}: ${distinctText(distinct, distinctError)}`,
@@ -110,6 +109,11 @@ function topKeyLines({ rules, processes, complete }: TopKeys): readonly string[]
         }),
     ]),
   ]
+}
+
+function seenBy(processes: number, isComplete: boolean): string {
+  if (!isComplete) return 'one process alone, as Redis did not answer'
+  return processes === 1 ? 'one process' : `${processes} processes`
 }
 
 function distinctText(distinct: number, error: number): string {
@@ -140,6 +144,9 @@ function nameOf(attributes: Attributes): string {
 interface Read {
   readonly policy: string
   readonly explained: readonly string[]
+  readonly decision: { readonly outcomes: readonly { readonly rule: string }[] }
+  /** Rules that apply to a part of the requests with these attributes; an operation on one of them names it. */
+  readonly conditional: readonly { readonly rule: string }[]
   readonly block: { readonly by: string; readonly until: string; readonly note: string } | null
 }
 
@@ -149,6 +156,26 @@ function readLines({ policy, explained, block }: Read): readonly string[] {
       ? []
       : [`BLOCKED by ${visible(block.by)} until ${block.until}: ${visible(block.note)}`]
   return [...blocked, ...explained.map((line) => `${visible(policy)}: ${visible(line, 500)}`)]
+}
+
+/** Whether an operation reached a count; a misspelled attribute reaches none. */
+function isCounted({ decision, conditional }: Read, { rule }: VerbFlags): boolean {
+  if (rule === undefined) return decision.outcomes.length > 0
+  return [...decision.outcomes, ...conditional].some((one) => one.rule === rule)
+}
+
+/** What an operation did, and what every rule answers now. `idle` is what it did not do, if it reached no count. */
+function changedLines(
+  pairs: readonly string[],
+  flags: VerbFlags,
+  read: Read,
+  done: (name: string) => string,
+  idle: string,
+): readonly string[] {
+  const name = nameOf(attributesFrom(pairs))
+  const rule = flags.rule === undefined ? 'No rule counts' : `${visible(flags.rule)} does not count`
+  const did = isCounted(read, flags) ? done(name) : `${rule} by ${name} alone: ${idle}.`
+  return [`${did} Now:`, ...readLines(read)]
 }
 
 /** `sluice ask user=42`: what every rule would answer now; nothing is charged. */
@@ -162,10 +189,15 @@ export async function ask(pairs: readonly string[], flags: VerbFlags, streams: S
 /** `sluice reset user=42`: forgets what was counted. */
 export async function reset(pairs: readonly string[], flags: VerbFlags, streams: Streams) {
   const answer = await askAdmin<Read>(flags, 'reset', subject(pairs, flags))
-  return show(streams, flags, answer, (read) => [
-    `The counts of ${nameOf(attributesFrom(pairs))} are forgotten. Now:`,
-    ...readLines(read),
-  ])
+  return show(streams, flags, answer, (read) =>
+    changedLines(
+      pairs,
+      flags,
+      read,
+      (name) => `The counts of ${name} are forgotten.`,
+      'nothing was forgotten',
+    ),
+  )
 }
 
 /** `sluice grant 50 user=42`: hands units back, up to full. */
@@ -176,10 +208,15 @@ export async function grant(
   streams: Streams,
 ) {
   const body = { ...subject(pairs, flags), units: wholeNumber(units, 'units') }
-  return show(streams, flags, await askAdmin<Read>(flags, 'grant', body), (read) => [
-    `${nameOf(attributesFrom(pairs))} got ${units} units back, up to full. Now:`,
-    ...readLines(read),
-  ])
+  return show(streams, flags, await askAdmin<Read>(flags, 'grant', body), (read) =>
+    changedLines(
+      pairs,
+      flags,
+      read,
+      (name) => `${name} got ${units} units back, up to full.`,
+      'nothing was handed back',
+    ),
+  )
 }
 
 /** What the service finds suspicious in a block or an override; services before this one say nothing. */

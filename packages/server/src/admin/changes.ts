@@ -118,7 +118,7 @@ export function changes(options: ChangeOptions): Readonly<Record<ChangeName, Cha
     unblock: async (body) => {
       const request = readRequest('unblock', body)
       const id = controlId('block', [request.policy ?? null, subjectOf(request)])
-      await removed(id, 'there is no such block')
+      await removed(id, 'no block has exactly these attributes')
       return {}
     },
     'set-override': async (body, by) => {

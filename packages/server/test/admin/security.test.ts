@@ -168,7 +168,7 @@ describe('the audit log', () => {
     const who = { address: '127.0.0.1', token: 'ops' }
     expect(lines.map(({ audit }) => audit)).toMatchObject([
       { who, operation: 'block', target: { attributes: { user: 'ann' } }, result: 'done' },
-      { who, operation: 'unblock', result: 'failed', why: 'there is no such block' },
+      { who, operation: 'unblock', result: 'failed', why: 'no block has exactly these attributes' },
     ])
   })
 
