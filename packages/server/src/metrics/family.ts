@@ -86,7 +86,7 @@ export class Family<S extends Series> {
 
   /** Whether a line of the exposition may have one of these names. */
   isAmong(names: ReadonlySet<string>): boolean {
-    return names.has(this.name) || (this.kind === 'histogram' && names.has(`${this.name}_bucket`))
+    return isAmong(this, names)
   }
 
   /** Its part of the exposition; nothing when it has no series yet. */
@@ -136,4 +136,12 @@ export function familyText(
 
 function escaped(value: string): string {
   return value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
+}
+
+/** Whether a line of a family's exposition may have one of these names. */
+export function isAmong(
+  { name, kind }: Pick<FamilySnapshot, 'name' | 'kind'>,
+  names: ReadonlySet<string>,
+): boolean {
+  return names.has(name) || (kind === 'histogram' && names.has(`${name}_bucket`))
 }

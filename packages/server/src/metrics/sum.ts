@@ -1,5 +1,5 @@
 // Adds up the metrics of several processes, of which some may have ended.
-import { familyText, type Across, type FamilySnapshot } from './family.ts'
+import { familyText, isAmong, type Across, type FamilySnapshot } from './family.ts'
 import { sizeOfUnion, type Members } from './members.ts'
 
 const COMBINE: Readonly<Record<Across, (a: number, b: number) => number>> = {
@@ -34,13 +34,18 @@ export class SummedMetrics {
     this.ended = summed([this.ended, last.filter(({ kind }) => kind !== 'gauge')])
   }
 
-  /** The exposition of everything. `own` are the metrics of this process. */
-  text(own: Snapshot): string {
-    return summed([own, ...this.latest.values(), this.ended])
+  /** The exposition of everything, or of what has one of the names. `own` are the metrics of this process. */
+  text(own: Snapshot, names?: ReadonlySet<string>): string {
+    const all = [own, ...this.latest.values(), this.ended]
+    return summed(names === undefined ? all : all.map((one) => named(one, names)))
       .filter(({ values }) => values.size > 0)
       .map(({ name, help, kind, values }) => familyText(name, help, kind, linesOf(values)))
       .join('')
   }
+}
+
+function named(snapshot: Snapshot, names: ReadonlySet<string>): Snapshot {
+  return snapshot.filter((family) => isAmong(family, names))
 }
 
 function linesOf(values: FamilySnapshot['values']): readonly string[] {

@@ -179,7 +179,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       ...(storeMetrics.isDegraded ? { degraded: true } : {}),
     })
     const metricsText = (names?: ReadonlySet<string>) =>
-      worker?.metricsText() ?? metrics.text(names)
+      worker?.metricsText(names) ?? metrics.text(names)
     const { http } = config.listeners
     const debug = hasEnvoy(config) ? debugRoutes(health, () => envoy?.domains) : []
     const makeHandler = (isClosing: () => boolean) =>

@@ -11,8 +11,8 @@ export interface WorkerContext {
   readonly generation: () => number
   /** What `/readyz` shows of the whole service. */
   readonly detail: () => object
-  /** The metrics of all processes together. */
-  readonly metricsText: () => Promise<string>
+  /** The metrics of all processes together, or those with one of the names. */
+  readonly metricsText: (names?: ReadonlySet<string>) => Promise<string>
   /** Receives what the primary may change, once, before any port opens. */
   readonly onStarted: (controls: WorkerControls) => void
 }

@@ -55,8 +55,12 @@ export type FromWorker =
   | { readonly type: 'failed'; readonly error: StartError }
   /** Its metrics, sent every second with round 0: also the sign that it does not hang. */
   | { readonly type: 'snapshot'; readonly round: number; readonly snapshot: Snapshot }
-  /** Asks for the metrics of all processes. */
-  | { readonly type: 'get-metrics'; readonly id: number }
+  /** Asks for the metrics of all processes; with names, for those that have one of them. */
+  | {
+      readonly type: 'get-metrics'
+      readonly id: number
+      readonly names?: readonly string[] | undefined
+    }
 
 /** The fields of an error that reach the primary. */
 export interface StartError {

@@ -1,11 +1,13 @@
 // Adds up the metrics of all workers and of the primary whenever they are read.
-import type { Millis } from 'sluice'
+import { systemClock, type Clock, type Millis } from 'sluice'
 import type { MetricRegistry } from '../metrics/registry.ts'
 import { SummedMetrics, type Snapshot } from '../metrics/sum.ts'
 import type { RestartingChild } from './restarting-child.ts'
 
 /** How long a process may take to send its snapshot; after that, its last one counts. */
 const SNAPSHOT_TIMEOUT: Millis = 500
+/** Consoles read every second, each worker's for itself: those of one second share what was collected. */
+const SHARED_FOR: Millis = 900
 
 /** The sum of what all processes have counted, also of those that ended. */
 export class MetricsAggregator {
@@ -17,8 +19,12 @@ export class MetricsAggregator {
   private collecting: Promise<void> | undefined
   private complete: (() => void) | undefined
 
-  constructor(own: MetricRegistry) {
+  private collectedAt: Millis = -Infinity
+  private readonly clock: Clock
+
+  constructor(own: MetricRegistry, clock: Clock = systemClock) {
     this.own = own
+    this.clock = clock
   }
 
   /** Keeps the snapshot of a process; `round` is 0 when it was not requested. */
@@ -33,14 +39,22 @@ export class MetricsAggregator {
     this.arrived(pid)
   }
 
-  /** The exposition of all metrics. Requests that arrive while one is being collected share its result. */
-  async text(processes: readonly Pick<RestartingChild, 'pid' | 'send'>[]): Promise<string> {
-    await (this.collecting ??= this.collect(processes))
-    return this.sum.text(this.own.snapshot())
+  /**
+   * The exposition of all metrics. Requests that arrive while one is being collected share its result. With names, of the
+   * metrics that have one of them, at most {@link SHARED_FOR} old.
+   */
+  async text(
+    processes: readonly Pick<RestartingChild, 'pid' | 'send'>[],
+    names?: ReadonlySet<string>,
+  ): Promise<string> {
+    const isRecent = this.clock() - this.collectedAt < SHARED_FOR
+    if (names === undefined || !isRecent) await (this.collecting ??= this.collect(processes))
+    return this.sum.text(this.own.snapshot(), names)
   }
 
   private collect(processes: readonly Pick<RestartingChild, 'pid' | 'send'>[]): Promise<void> {
     this.round++
+    this.collectedAt = this.clock()
     for (const { pid } of processes) if (pid !== undefined) this.missing.add(pid)
     for (const process of processes) process.send({ type: 'get-snapshot', round: this.round })
     return new Promise((resolve) => {

@@ -7,16 +7,16 @@ const ANSWER_TIMEOUT: Millis = 2000
 
 /** Sends requests and matches their answers by number. */
 export class MetricsRequests {
-  private readonly send: (id: number) => void
+  private readonly send: (id: number, names: readonly string[] | undefined) => void
   private readonly waiting = new Map<number, (text: string) => void>()
   private last = 0
 
-  constructor(send: (id: number) => void) {
+  constructor(send: (id: number, names: readonly string[] | undefined) => void) {
     this.send = send
   }
 
-  /** The metrics of all processes. Rejects with a 503 when the primary does not answer in time. */
-  text(): Promise<string> {
+  /** The metrics of all processes, or those with one of the names. Rejects with a 503 when the primary does not answer in time. */
+  text(names?: ReadonlySet<string>): Promise<string> {
     const id = ++this.last
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
@@ -28,7 +28,7 @@ export class MetricsRequests {
         clearTimeout(timer)
         resolve(text)
       })
-      this.send(id)
+      this.send(id, names && [...names])
     })
   }
 

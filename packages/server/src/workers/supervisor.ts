@@ -144,7 +144,10 @@ export class Supervisor {
         break
       case 'get-metrics':
         void this.metrics
-          .text(this.workers.filter(({ isReady }) => isReady))
+          .text(
+            this.workers.filter(({ isReady }) => isReady),
+            message.names && new Set(message.names),
+          )
           .then((text) =>
             worker?.send({ type: 'metrics', id: message.id, text } satisfies ToWorker),
           )

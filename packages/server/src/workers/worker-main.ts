@@ -47,7 +47,7 @@ const send = followPrimary((message) => {
       break
   }
 })
-const requests = new MetricsRequests((id) => send({ type: 'get-metrics', id }))
+const requests = new MetricsRequests((id, names) => send({ type: 'get-metrics', id, names }))
 
 async function start({ number, config, file, watch }: StartWorker): Promise<void> {
   const log = createLog(config.log, undefined, { worker: number })
@@ -62,7 +62,7 @@ async function start({ number, config, file, watch }: StartWorker): Promise<void
         generation: () => state.status.reload.generation,
         detail: () => ({ ...state.status.reload, workers: state.status.workers }),
         // The metrics of this worker alone would look like counters that went back.
-        metricsText: () => requests.text(),
+        metricsText: (names) => requests.text(names),
         onStarted: (given) => (controls = given),
       },
     })

@@ -48,3 +48,23 @@ it('looks at the keys now and then while nobody views them', async () => {
   for (let second = 1; second <= 20; second++) await ticked(live, second * 1000)
   expect(looks).toBe(2)
 })
+
+it('leaves a second out whose metrics cannot be read, and goes on', async () => {
+  let isAnswered = true
+  const read = () => (isAnswered ? Promise.resolve('') : Promise.reject(new Error('no answer')))
+  const live = new LiveFeed(new Sampler(read), {
+    look: () => {},
+    readMore: () => Promise.resolve({}),
+  })
+  onTestFinished(() => live.close())
+  const { sent, response } = viewer()
+  live.add(response, () => true)
+  const events = () => sent.filter((one) => one.startsWith('event: tick')).length
+  await ticked(live, 1000)
+  isAnswered = false
+  await expect(live.tick(2000)).resolves.toBeUndefined()
+  expect(events()).toBe(1)
+  isAnswered = true
+  await live.tick(3000)
+  expect(events()).toBe(2)
+})

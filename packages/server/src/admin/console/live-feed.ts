@@ -54,7 +54,10 @@ export class LiveFeed {
     return true
   }
 
-  /** Samples once and sends it; a sample that takes longer than a second skips the next. */
+  /**
+   * Samples once and sends it; a sample that takes longer than a second skips the next. One that fails is left out: a busy
+   * primary may not answer in time, and the next second shows what happened meanwhile.
+   */
   async tick(now: Millis = Date.now()): Promise<void> {
     if (this.isSampling) return
     this.isSampling = true
@@ -78,6 +81,8 @@ export class LiveFeed {
         else if (viewer.writableLength > MAX_WAITING) viewer.destroy()
         else viewer.write(bytes)
       }
+    } catch {
+      this.beginning = undefined
     } finally {
       this.isSampling = false
     }
