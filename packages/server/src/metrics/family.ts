@@ -86,7 +86,7 @@ export class Family<S extends Series> {
 
   /** Whether a line of the exposition may have one of these names. */
   isAmong(names: ReadonlySet<string>): boolean {
-    return isAmong(this, names)
+    return isAmong({ name: this.name, kind: this.kind }, names)
   }
 
   /** Its part of the exposition; nothing when it has no series yet. */
