@@ -47,3 +47,16 @@ it('collects anew for each scrape', async () => {
   expect(await text()).toContain('a_total 3')
   expect(rounds()).toBe(2)
 })
+
+it('collects after a scrape at which no process was ready', async () => {
+  const aggregator = new MetricsAggregator(new MetricRegistry())
+  await aggregator.text([])
+  let rounds = 0
+  const send = (message: ToWorker): void => {
+    if (message.type !== 'get-snapshot') return
+    rounds += 1
+    aggregator.receive(1, { round: message.round, snapshot: [] })
+  }
+  await aggregator.text([{ pid: 1, send: send as never }])
+  expect(rounds).toBe(1)
+})

@@ -48,7 +48,11 @@ export class MetricsAggregator {
     names?: ReadonlySet<string>,
   ): Promise<string> {
     const isRecent = this.clock() - this.collectedAt < SHARED_FOR
-    if (names === undefined || !isRecent) await (this.collecting ??= this.collect(processes))
+    if (names === undefined || !isRecent) {
+      // Not inside of `collect`, which ends at once when no process is ready.
+      this.collecting ??= this.collect(processes).finally(() => (this.collecting = undefined))
+      await this.collecting
+    }
     return this.sum.text(this.own.snapshot(), names)
   }
 
@@ -61,7 +65,6 @@ export class MetricsAggregator {
       const done = (): void => {
         clearTimeout(timer)
         this.missing.clear()
-        this.collecting = undefined
         this.complete = undefined
         resolve()
       }
