@@ -1,20 +1,19 @@
 #!/usr/bin/env node
-// The `sluice` command: parses the arguments and calls one function for each command.
+// The `sluice` command: parses the arguments and calls one function for each command. A command loads its code when it is called.
 import { program, type Command } from 'commander'
-import { check } from './commands/check.ts'
 import { QUESTIONS } from './advice/answers.ts'
-import { adviseCommand, type AdviseFlags } from './commands/advise.ts'
-import { diffCommand, type DiffFlags } from './commands/diff.ts'
-import { benchCommand, type BenchFlags } from './commands/bench.ts'
-import { playgroundCommand, type PlaygroundFlags } from './commands/playground.ts'
-import { importCommand, type ImportFlags } from './commands/import.ts'
-import { SOURCES } from './import/importers.ts'
-import { replayCommand, type ReplayFlags } from './commands/replay.ts'
-import { simulateCommand, type SimulateFlags } from './commands/simulate.ts'
-import { serve, type ServeOptions } from './commands/serve.ts'
+import type { AdviseFlags } from './commands/advise.ts'
+import type { DiffFlags } from './commands/diff.ts'
+import type { BenchFlags } from './commands/bench.ts'
+import type { PlaygroundFlags } from './commands/playground.ts'
+import type { ImportFlags } from './commands/import.ts'
+import { SOURCES } from './import/imported.ts'
+import type { ReplayFlags } from './commands/replay.ts'
+import type { SimulateFlags } from './commands/simulate.ts'
+import type { ServeOptions } from './commands/serve.ts'
 import { addOperatorVerbs } from './operate/add-verbs.ts'
 import { runCommand } from './terminal/run-command.ts'
-import { top, type TopOptions } from './top/top.ts'
+import type { TopOptions } from './top/top.ts'
 import { version } from './version.ts'
 
 program
@@ -50,7 +49,7 @@ program
   )
   .option('--demo', 'send made-up traffic to the service for half an hour, to see it work')
   .action(async (file: string | undefined, options: ServeOptions) => {
-    process.exitCode = await serve(file, options)
+    process.exitCode = await (await import('./commands/serve.ts')).serve(file, options)
     // Log lines that wait for a reader must not keep the process from ending.
     setTimeout(() => process.exit(), 1000).unref()
   })
@@ -66,7 +65,7 @@ program
     '\nExit code 0: valid. 1: the file has mistakes. 2: the file cannot be read.',
   )
   .action(async (file: string, options: { json?: boolean; strict?: boolean }) => {
-    process.exitCode = await check(file, options)
+    process.exitCode = await (await import('./commands/check.ts')).check(file, options)
   })
 
 program
@@ -80,7 +79,9 @@ program
     '\nExit code 0: printed. 1: the file has no limits that can be read. 2: the file cannot be read.',
   )
   .action((from: string, file: string, flags: ImportFlags) =>
-    runCommand((streams) => importCommand(from, file, flags, streams)),
+    runCommand(async (streams) =>
+      (await import('./commands/import.ts')).importCommand(from, file, flags, streams),
+    ),
   )
 
 program
@@ -93,7 +94,7 @@ program
   .option('--json', 'print one JSON object a second')
   .addHelpText('after', '\nExit code 0, or 1 when the service is unreachable.')
   .action(async (url: string, options: TopOptions) => {
-    process.exitCode = await top(url, options)
+    process.exitCode = await (await import('./top/top.ts')).top(url, options)
   })
 
 withLogOptions(
@@ -123,7 +124,9 @@ Examples:
 Exit code 0: done. 1: a flag, the policy or the log is wrong. 2: a file cannot be read. 130: stopped by Ctrl+C.`,
   )
   .action((logs: string[], flags: ReplayFlags) =>
-    runCommand((streams) => replayCommand(logs, flags, streams)),
+    runCommand(async (streams) =>
+      (await import('./commands/replay.ts')).replayCommand(logs, flags, streams),
+    ),
   )
 
 withLogOptions(
@@ -143,7 +146,9 @@ withLogOptions(
     '\nExit code 0: compared. 1: a flag, a policy or the log is wrong. 2: a file cannot be read.',
   )
   .action((before: string, after: string, flags: DiffFlags) =>
-    runCommand((streams) => diffCommand(before, after, flags, streams)),
+    runCommand(async (streams) =>
+      (await import('./commands/diff.ts')).diffCommand(before, after, flags, streams),
+    ),
   )
 
 program
@@ -161,7 +166,9 @@ program
     '\nExit code 0: done. 1: the scenario is wrong, or a bound was broken. 2: a file cannot be read.',
   )
   .action((file: string, flags: SimulateFlags) =>
-    runCommand((streams) => simulateCommand(file, flags, streams)),
+    runCommand(async (streams) =>
+      (await import('./commands/simulate.ts')).simulateCommand(file, flags, streams),
+    ),
   )
 
 program
@@ -186,7 +193,9 @@ Keys of the measurement have a prefix of their own and are removed afterwards.
 Exit code 0: done. 1: a flag or the policy is wrong, the store is unreachable, or you said no. 2: a file cannot be read. 130: stopped by Ctrl+C.`,
   )
   .action((file: string | undefined, flags: BenchFlags) =>
-    runCommand((streams) => benchCommand(file, flags, streams)),
+    runCommand(async (streams) =>
+      (await import('./commands/bench.ts')).benchCommand(file, flags, streams),
+    ),
   )
 
 program
@@ -197,7 +206,11 @@ program
     'after',
     '\nServes one page on loopback until Ctrl+C. A log that is dropped on it stays in it.',
   )
-  .action((flags: PlaygroundFlags) => runCommand((streams) => playgroundCommand(flags, streams)))
+  .action((flags: PlaygroundFlags) =>
+    runCommand(async (streams) =>
+      (await import('./commands/playground.ts')).playgroundCommand(flags, streams),
+    ),
+  )
 
 withAnswers(
   withLogOptions(
@@ -207,7 +220,9 @@ withAnswers(
       .argument('[log...]', 'logs to take the numbers from'),
   ),
 ).action((logs: string[], flags: AdviseFlags) =>
-  runCommand((streams) => adviseCommand(logs, flags, streams)),
+  runCommand(async (streams) =>
+    (await import('./commands/advise.ts')).adviseCommand(logs, flags, streams),
+  ),
 )
 
 withAnswers(
@@ -215,7 +230,12 @@ withAnswers(
     .command('init')
     .description('write a sluice.yaml to start with: the short form of advise, with two questions'),
 ).action((flags: AdviseFlags) =>
-  runCommand((streams) => adviseCommand([], flags, streams, ['callers', 'processes'])),
+  runCommand(async (streams) =>
+    (await import('./commands/advise.ts')).adviseCommand([], flags, streams, [
+      'callers',
+      'processes',
+    ]),
+  ),
 )
 
 addOperatorVerbs(program)

@@ -1,8 +1,8 @@
 // `sluice import`: reads the limits of another program and writes them as a policy file; `--write` edits source code.
 import { writeFile } from 'node:fs/promises'
 import { readConfig } from '@sluice/server'
-import { edited, type Imported, type Note } from '../import/imported.ts'
-import { IMPORTERS, policyFileOf, SOURCES } from '../import/importers.ts'
+import { edited, SOURCES, type Imported, type Note } from '../import/imported.ts'
+import { IMPORTERS, policyFileOf } from '../import/importers.ts'
 import { Mistake } from '../terminal/mistake.ts'
 import { readText } from '../terminal/read-text.ts'
 import { print, type Streams, type TextOutput } from '../terminal/streams.ts'
@@ -20,11 +20,11 @@ export async function importCommand(
   flags: ImportFlags,
   { stdout, stderr }: Streams,
 ): Promise<number> {
-  const importer = Object.hasOwn(IMPORTERS, from) ? IMPORTERS[from] : undefined
-  if (importer === undefined)
+  const source = SOURCES.find((name) => name === from)
+  if (source === undefined)
     throw new Mistake(`${from} cannot be imported; accepted: ${SOURCES.join(', ')}`)
   const text = await readText(file)
-  const imported = importer(text, file)
+  const imported = IMPORTERS[source](text, file)
   const { notes, fileNotes = [] } = imported
   for (const note of flags.write === true ? notes : [...notes, ...fileNotes])
     print(stderr, noteText(note, file))

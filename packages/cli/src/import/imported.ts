@@ -1,6 +1,15 @@
 // What an import found: policies in our format, and what it could not translate.
 import type { Rule } from 'sluice'
 
+/** What may be imported. */
+export const SOURCES = [
+  'express-rate-limit',
+  '@fastify/rate-limit',
+  'rate-limiter-flexible',
+  'envoy',
+  'nginx',
+] as const
+
 /** A policy as it is written into a file. */
 export interface ImportedPolicy {
   readonly name: string

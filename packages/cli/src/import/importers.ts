@@ -3,21 +3,24 @@ import { stringify } from 'yaml'
 import { importEnvoy } from './envoy.ts'
 import { importExpressRateLimit } from './express-rate-limit.ts'
 import { importFastifyRateLimit } from './fastify-rate-limit.ts'
-import { withUniqueNames, type Imported, type Importer, type Note } from './imported.ts'
+import {
+  withUniqueNames,
+  type SOURCES,
+  type Imported,
+  type Importer,
+  type Note,
+} from './imported.ts'
 import { importNginx } from './nginx.ts'
 import { importRateLimiterFlexible } from './rate-limiter-flexible.ts'
 
 /** The importers, by the name of what they read. */
-export const IMPORTERS: Readonly<Record<string, Importer>> = {
+export const IMPORTERS: Readonly<Record<(typeof SOURCES)[number], Importer>> = {
   'express-rate-limit': importExpressRateLimit,
   '@fastify/rate-limit': importFastifyRateLimit,
   'rate-limiter-flexible': importRateLimiterFlexible,
   envoy: importEnvoy,
   nginx: importNginx,
 }
-
-/** What may be imported. */
-export const SOURCES: readonly string[] = Object.keys(IMPORTERS)
 
 /** The policy file. What was not translated stands in its comments. */
 export function policyFileOf(imported: Imported, from: string, file: string): string {

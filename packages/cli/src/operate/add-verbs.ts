@@ -1,10 +1,8 @@
-// The commands of operators, as the command line names them.
+// The commands of operators, as the command line names them. Each loads its code when it is called.
 import type { Command } from 'commander'
 import { runCommand } from '../terminal/run-command.ts'
 import { completion } from './completion.ts'
-import { doctor } from './doctor.ts'
-import { promote, type PromoteFlags } from './promote.ts'
-import * as verbs from './verbs.ts'
+import type { PromoteFlags } from './promote.ts'
 import type { VerbFlags } from './verbs.ts'
 
 const EXIT =
@@ -29,30 +27,32 @@ export function addOperatorVerbs(program: Command): void {
     .argument('<asked...>', 'attributes such as user=42, or a decision id')
     .option('--policy <name>', 'only this policy')
     .action((asked: string[], flags: VerbFlags) =>
-      runCommand((streams) => verbs.why(asked, flags, streams)),
+      runCommand(async (streams) => (await import('./verbs.ts')).why(asked, flags, streams)),
     )
   verb('keys', 'show the keys of each rule that are refused most, busiest, or at zero')
     .option('--policy <name>', 'only this policy')
     .option('--rule <name>', 'only rules of this name')
-    .action((flags: VerbFlags) => runCommand((streams) => verbs.keys(flags, streams)))
+    .action((flags: VerbFlags) =>
+      runCommand(async (streams) => (await import('./verbs.ts')).keys(flags, streams)),
+    )
   onSubject('ask', 'ask what every rule would answer now, without charging anything')
     .option('--cost <units>', 'the cost of the request')
     .action((pairs: string[], flags: VerbFlags) =>
-      runCommand((streams) => verbs.ask(pairs, flags, streams)),
+      runCommand(async (streams) => (await import('./verbs.ts')).ask(pairs, flags, streams)),
     )
   onSubject('block', 'refuse every request with these attributes for a time')
     .option('--for <duration>', 'how long, from 1s to 30d', '1h')
     .option('--note <text>', 'why, for those who ask later')
     .action((pairs: string[], flags: VerbFlags) =>
-      runCommand((streams) => verbs.block(pairs, flags, streams)),
+      runCommand(async (streams) => (await import('./verbs.ts')).block(pairs, flags, streams)),
     )
   onSubject('unblock', 'end a block').action((pairs: string[], flags: VerbFlags) =>
-    runCommand((streams) => verbs.unblock(pairs, flags, streams)),
+    runCommand(async (streams) => (await import('./verbs.ts')).unblock(pairs, flags, streams)),
   )
   onSubject('reset', 'forget what was counted for a key')
     .option('--rule <name>', 'only this rule')
     .action((pairs: string[], flags: VerbFlags) =>
-      runCommand((streams) => verbs.reset(pairs, flags, streams)),
+      runCommand(async (streams) => (await import('./verbs.ts')).reset(pairs, flags, streams)),
     )
   verb('grant', 'hand units back to a key, up to full')
     .argument('<units>', 'how many')
@@ -60,7 +60,9 @@ export function addOperatorVerbs(program: Command): void {
     .option('--policy <name>', 'the policy, when there are several')
     .option('--rule <name>', 'only this rule')
     .action((units: string, pairs: string[], flags: VerbFlags) =>
-      runCommand((streams) => verbs.grant(units, pairs, flags, streams)),
+      runCommand(async (streams) =>
+        (await import('./verbs.ts')).grant(units, pairs, flags, streams),
+      ),
     )
   verb('override', 'set another limit for some requests of a rule, or remove it')
     .argument('<rule>', 'the name of the rule')
@@ -70,13 +72,16 @@ export function addOperatorVerbs(program: Command): void {
     .option('--note <text>', 'why, for those who ask later')
     .option('--remove', 'remove the override instead')
     .action((rule: string, args: string[], flags: VerbFlags) =>
-      runCommand((streams) => verbs.override(rule, args, flags, streams)),
+      runCommand(async (streams) =>
+        (await import('./verbs.ts')).override(rule, args, flags, streams),
+      ),
     )
   verb('shadow', 'show what limits on trial and shadow rules would change').action(
-    (flags: VerbFlags) => runCommand((streams) => verbs.shadow(flags, streams)),
+    (flags: VerbFlags) =>
+      runCommand(async (streams) => (await import('./verbs.ts')).shadow(flags, streams)),
   )
   verb('doctor', 'look at a running service for what goes wrong most').action((flags: VerbFlags) =>
-    runCommand((streams) => doctor(flags, streams)),
+    runCommand(async (streams) => (await import('./doctor.ts')).doctor(flags, streams)),
   )
   program
     .command('promote')
@@ -86,7 +91,9 @@ export function addOperatorVerbs(program: Command): void {
     .option('--policy <name>', 'the policy, when several have such a rule')
     .option('--dry-run', 'print the changed file instead of writing it')
     .action((rule: string, file: string, flags: PromoteFlags) =>
-      runCommand((streams) => promote(file, rule, flags, streams)),
+      runCommand(async (streams) =>
+        (await import('./promote.ts')).promote(file, rule, flags, streams),
+      ),
     )
   program
     .command('completion')
