@@ -100,6 +100,7 @@ function ordersOf(
     connections: 1,
     ...(length === 'test' ? GENTLE : {}),
     ...scenario.load,
+    ...(length === 'test' ? scenario.gentleLoad : {}),
   }))
 }
 

@@ -63,6 +63,8 @@ export interface Scenario {
   readonly bounds: Bounds
   /** How the load differs from 400 hot and 100 one-shot requests a second by one connection. */
   readonly load?: Partial<Orders>
+  /** What of that load is less in the tests, which share the machine with others. */
+  readonly gentleLoad?: Partial<Orders>
   /** Pods of each client; default 1. */
   readonly pods?: number
   /** The fault sees to the load itself, or is there before the pods are: the run does not wait for the hot key to be spent. */
