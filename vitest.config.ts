@@ -80,6 +80,7 @@ export default defineConfig({
           exclude: NEVER,
           // A process and all modules anew for each file are two thirds of what these tests would cost.
           isolate: false,
+          setupFiles: ['test/globals.ts'],
           maxWorkers: WORKERS,
           sequence: { groupOrder: 0 },
         },

@@ -160,7 +160,11 @@ describe('timers', () => {
         toFake: ['setTimeout', 'setInterval', 'clearTimeout', 'clearInterval'],
       }),
   )
-  afterEach(() => void vi.useRealTimers())
+  afterEach(() => {
+    // The spies first: they would put the fake timers back later.
+    vi.restoreAllMocks()
+    vi.useRealTimers()
+  })
 
   it.each(ALGORITHMS)(
     'trap: a timer of more than 2^31 ms fires at once (%s, a window of 40 days)',
