@@ -13,9 +13,11 @@ export interface ConfigProblem {
   readonly message: string
 }
 
-/** What the text of a file shows that is allowed but probably not meant; its values alone do not show it. */
+/** What the text of a file, or the environment, shows that is allowed but probably not meant; the values alone do not show it. */
 export interface ConfigRemark {
   readonly code: 'unquoted-number' | 'unread-variable' | 'bare-duration'
+  /** Whether it is about the environment, and has no place in the file. */
+  readonly isOfEnvironment?: boolean
   readonly steps: readonly Step[]
   readonly message: string
 }

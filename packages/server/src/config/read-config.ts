@@ -10,6 +10,7 @@ import { didYouMean } from './did-you-mean.ts'
 import { withOneRouteSpelling } from './route-spelling.ts'
 import { placeOfField, readOutline, type OutlineIssue } from './schema.ts'
 import { workerCount } from './shape/workers.ts'
+import { unreadVariables } from './unread-variables.ts'
 
 /** Fields whose values are not shown. */
 const HIDDEN = /^webhooks\[\d+\]\.(?:url|secret)$/
@@ -79,9 +80,9 @@ export function readConfig(
     ...applied.problems,
     ...disagreements.map(({ steps, message }) => place(steps, message, false)),
   ]
-  return wrong.length > 0
-    ? failed(wrong)
-    : { config, problems: [], remarks: document.remarks, positionOf: document.positionOf }
+  if (wrong.length > 0) return failed(wrong)
+  const remarks = [...document.remarks, ...unreadVariables(text, environment)]
+  return { config, problems: [], remarks, positionOf: document.positionOf }
 }
 
 interface Disagreement {

@@ -401,6 +401,53 @@ ${lines}`
   })
 })
 
+describe('a variable of the environment that nothing reads', () => {
+  const found = (environment: Record<string, string>, more: object = {}) =>
+    reviewText(fileOf([rule({})], more), 'sluice.json', environment).warnings
+  it.each([
+    [{ SLUICE_WORKRES: '2' }, 'SLUICE_WORKERS'],
+    [{ SLUICE_HTTP_PROT: '80' }, 'SLUICE_HTTP_PORT'],
+    [{ sluice_log: 'debug' }, 'SLUICE_LOG'],
+    [{ SLUICE_PORT: '80' }, 'SLUICE_HTTP_PORT'],
+    [{ SLUICE_REDIS_URL: 'redis://redis' }, 'REDIS_URL'],
+    [{ SLUICE_LOG_LEVEL: 'debug' }, 'SLUICE_LOG'],
+  ])('is found: %o', (environment, meant) => {
+    const [name] = Object.keys(environment)
+    expect(found(environment)).toEqual([
+      {
+        file: 'environment',
+        path: '',
+        code: 'unread-variable',
+        help: expect.stringContaining('#unread-variable') as string,
+        message: `${name} is set, and nothing reads it; did you mean ${meant}?`,
+      },
+    ])
+  })
+
+  it.each([
+    {
+      SLUICE_SERVICE_HOST: '10.0.0.7',
+      SLUICE_SERVICE_PORT: '8080',
+      SLUICE_SERVICE_PORT_HTTP: '8080',
+      SLUICE_PORT: 'tcp://10.0.0.7:8080',
+      SLUICE_PORT_8080_TCP: 'tcp://10.0.0.7:8080',
+      SLUICE_PORT_8080_TCP_PROTO: 'tcp',
+      SLUICE_PORT_8080_TCP_PORT: '8080',
+      SLUICE_PORT_8080_TCP_ADDR: '10.0.0.7',
+      SLUICE_HTTPS_SERVICE_HOST: '10.0.0.8',
+    },
+    { SLUICE_LOG: 'error', SLUICE_HEALTH_URL: 'https://127.0.0.1/healthz' },
+    { SLUICE_REGION: 'eu', WORKERS: '2' },
+  ])('is not one of Kubernetes, of the service, or of another program: %o', (environment) => {
+    expect(found(environment)).toEqual([])
+  })
+
+  it('is not one that the file reads', () => {
+    const more = { listeners: { http: { host: '${SLUICE_HOST}' } } }
+    expect(found({ SLUICE_HOST: '127.0.0.1' }, more)).toEqual([])
+  })
+})
+
 describe('a duration without a unit', () => {
   const yaml = (fields: string): string =>
     `policies: [{ name: api, rules: [{ name: r, by: [user], ${fields} }] }]`

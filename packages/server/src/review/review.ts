@@ -106,7 +106,9 @@ export function warningsOf(
   positionOf: PositionOf,
 ): readonly ConfigWarning[] {
   return traps.map((trap) => ({
-    ...at(trap, file, positionOf),
+    ...(trap.isOfEnvironment === true
+      ? { file: 'environment', path: '', message: trap.message }
+      : at(trap, file, positionOf)),
     code: trap.code,
     help: helpAt('reference/service/config', trap.code),
   }))

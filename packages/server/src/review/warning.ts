@@ -29,6 +29,8 @@ export type WarningCode =
 /** One trap, with the way to it in the file. */
 export interface Trap {
   readonly code: WarningCode
+  /** Whether it is about the environment, and has no place in the file. */
+  readonly isOfEnvironment?: boolean
   readonly steps: readonly Step[]
   /** A sentence that names the rule, what happens, and what to write instead. */
   readonly message: string
