@@ -1,5 +1,6 @@
 // Texts of conditions and tiers that look like patterns of another language: they are compared as they stand, so no request has them.
 import { BlockList, isIP } from 'node:net'
+import { mistakenGlob, mistakenPlace } from './mistaken-texts.ts'
 
 /** Why a text is probably not meant as it stands, and what to write; undefined when nothing is wrong with it. */
 export function literalPattern(attribute: string, text: string): string | undefined {
@@ -21,7 +22,7 @@ export function literalPattern(attribute: string, text: string): string | undefi
   if (/^[<>]=?\s*-?\d/.test(text)) return 'numbers are not compared by size; list the values'
   if (attribute !== 'ip' && attribute !== 'network' && isNetwork(text))
     return `it is compared as text; write { network: ${JSON.stringify(text)} }`
-  return undefined
+  return mistakenGlob(text) ?? mistakenPlace(attribute, text)
 }
 
 /** Whether a text is a network such as 10.0.0.0/8. */

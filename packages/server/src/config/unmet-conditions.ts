@@ -4,6 +4,7 @@ import { addressProblem, apiKeyHash, methodName } from 'sluice/http'
 import type { Config } from './config.ts'
 import { didYouMean } from './did-you-mean.ts'
 import { isNetwork, literalPattern } from './literal-patterns.ts'
+import { isElse, mistakenWord } from './mistaken-texts.ts'
 
 /** The route of every path that no declared pattern matches. */
 const UNMATCHED = '*unmatched'
@@ -98,10 +99,12 @@ export function unmetTiers(
         ? 'tiers are chosen by exact values; all others get the limit of the rule, or write an override, which may name a pattern'
         : isNetwork(value)
           ? 'tiers are chosen by exact values; write an override, which may name a network'
-          : literalPattern(attribute, value)?.replace(
-              /; write \[.*$/,
-              '; write a tier for each value',
-            )
+          : isElse(value)
+            ? 'tiers are chosen by exact values; all others get the limit of the rule; if requests have this value, write an override for it'
+            : literalPattern(attribute, value)?.replace(
+                /; write \[.*$/,
+                '; write a tier for each value',
+              )
     if (literal !== undefined) {
       const message = `${who} has a tier for ${JSON.stringify(value)}: ${literal}`
       return [{ code: 'literal-pattern' as const, attribute, value, message }]
@@ -138,7 +141,8 @@ function writtenIn(pattern: Single): string {
 
 /** What is wrong with a text that looks like a pattern of another kind. `{ equals }` is meant literally. */
 function literalProblem(attribute: string, pattern: Single): string | undefined {
-  if (typeof pattern === 'string') return literalPattern(attribute, pattern)
+  if (typeof pattern === 'string')
+    return mistakenWord(pattern) ?? literalPattern(attribute, pattern)
   if (typeof pattern !== 'object' || !('equals' in pattern)) return undefined
   const text = String(pattern.equals)
   const isAddress = attribute === 'ip' || attribute === 'network'
