@@ -1,10 +1,12 @@
-// A network of its own: a client's host, a router and a server's host as network namespaces, where packets really get
-// lost. It takes root, and `ip` and `tc` of iproute2. The namespaces end with this process, however it ends.
+// A network of its own: a client's host and a server's host as network namespaces, and a way between them on which packets
+// really get lost or late. It takes root, `ip` of iproute2 and a C compiler. All of it ends with this process, however it ends.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { isOnPath } from '../../scripts/test-programs.mjs'
+import { root } from '../compile.ts'
 import { until } from '../servers/until.ts'
 import type { Address } from '../servers/resp.ts'
 
@@ -13,8 +15,10 @@ export interface Network {
   readonly address: Address
   /** A program that runs Node on the client's host. */
   readonly execPath: string
-  /** While packets are lost, the router drops all of them, both ways, without a word to anybody. */
+  /** While packets are lost, none arrives, either way, and neither host is told. */
   losePackets(isLost: boolean): void
+  /** Every packet takes that many ms, each way. Those on their way keep the delay that they left with. */
+  delayPackets(milliseconds: number): void
   /** The client's host gets another address: its connections go silent for good, new ones work. */
   moveClient(): void
   stop(): void
@@ -35,11 +39,9 @@ createServer({ noDelay: true }, (client) => {
 
 /** Whether this process may make one. */
 export function hasNetwork(): boolean {
-  if (process.getuid?.() !== 0) return false
+  if (process.getuid?.() !== 0 || !isOnPath('cc')) return false
   try {
-    execFileSync('tc', ['-V'], { stdio: 'ignore' })
-    const script =
-      'ip link add left type veth peer name right && echo 1 > /proc/sys/net/ipv4/ip_forward'
+    const script = 'ip tuntap add left mode tun && ip link set left up'
     execFileSync('unshare', ['--net', 'sh', '-c', script], { stdio: 'ignore' })
     return true
   } catch {
@@ -56,8 +58,8 @@ export async function startNetwork(socket: string): Promise<Network> {
     rmSync(folder, { recursive: true, force: true })
   }
   try {
-    const [client, router, server] = await Promise.all([1, 2, 3].map(() => namespace(running)))
-    connectHosts(client!, router!, server!)
+    const [client, server] = await Promise.all([1, 2].map(() => namespace(running)))
+    const way = await connectHosts(client!, server!, folder, running)
     const relay = spawn(...inside(server!, process.execPath, '-e', RELAY, socket), {
       stdio: ['pipe', 'ignore', 'inherit'],
     })
@@ -71,11 +73,8 @@ export async function startNetwork(socket: string): Promise<Network> {
     return {
       address: { host: SERVER, port: PORT },
       execPath,
-      losePackets: (isLost) => {
-        // A queue of one byte has no room for any packet.
-        const queue = isLost ? 'replace dev $d root bfifo limit 1' : 'del dev $d root'
-        run(router!, `for d in left right; do tc qdisc ${queue}; done`)
-      },
+      losePackets: (isLost) => way(`lose ${Number(isLost)}`),
+      delayPackets: (milliseconds) => way(`delay ${milliseconds}`),
       moveClient: () => {
         moved += 1
         run(client!, `ip addr flush dev eth0; ${addressOf('10.0.0', moved)}`)
@@ -98,23 +97,32 @@ async function namespace(running: ChildProcess[]): Promise<number> {
   return child.pid!
 }
 
-function connectHosts(client: number, router: number, server: number): void {
-  run(
-    router,
-    `ip link add left type veth peer name eth0 netns ${client}
-     ip link add right type veth peer name eth0 netns ${server}
-     ip addr add 10.0.0.1/24 dev left
-     ip addr add 10.0.1.1/24 dev right
-     ip link set left up
-     ip link set right up
-     echo 1 > /proc/sys/net/ipv4/ip_forward`,
-  )
-  run(client, `ip link set eth0 up; ${addressOf('10.0.0', 2)}`)
-  run(server, `ip link set eth0 up; ${addressOf('10.0.1', 2)}`)
+/** Lays the way between two hosts. Gives what tells it how packets fare. */
+async function connectHosts(
+  client: number,
+  server: number,
+  folder: string,
+  running: ChildProcess[],
+): Promise<(order: string) => void> {
+  const link = join(folder, 'link')
+  execFileSync('cc', ['-O2', '-o', link, join(root, 'test/faults/link.c')])
+  const way = spawn('unshare', ['--net', link, 'left', 'right'], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  running.push(way)
+  await once(way.stdout, 'data')
+  for (const [device, host, net] of [
+    ['left', client, '10.0.0'],
+    ['right', server, '10.0.1'],
+  ] as const) {
+    run(way.pid!, `ip link set ${device} netns ${host} name eth0`)
+    run(host, `ip link set eth0 up; ${addressOf(net, 2)}`)
+  }
+  return (order) => void way.stdin.write(`${order}\n`)
 }
 
 const addressOf = (net: string, host: number): string =>
-  `ip addr add ${net}.${host}/24 dev eth0; ip route add default via ${net}.1`
+  `ip addr add ${net}.${host}/24 dev eth0; ip route add default dev eth0`
 
 function inside(namespaceOf: number, ...command: string[]): [string, string[]] {
   return ['nsenter', [`--net=/proc/${namespaceOf}/ns/net`, ...command]]

@@ -5,6 +5,8 @@ import type { Scenario } from '../scenario.ts'
 
 /** Milliseconds, each way: what was sent before the end of the fault arrives that much later. */
 const LATENCY = 8000
+/** The same in real packets: +2 s for a question and its answer. */
+const NETWORK_LATENCY = 1000
 
 /** In real packets, where this process may make a network. The proxy shows the same to everyone else. */
 const inNetwork: readonly Scenario[] = [
@@ -26,6 +28,18 @@ const inNetwork: readonly Scenario[] = [
     open: onNetwork(async (network, { begin, back }) => {
       begin()
       network.moveClient()
+      back()
+    }),
+    bounds: {},
+  },
+  {
+    name: 'network: +2 s, packets on their way keep it',
+    length: { test: 3000, full: 5000 },
+    open: onNetwork(async (network, { begin, back, last }) => {
+      begin()
+      network.delayPackets(NETWORK_LATENCY)
+      await last()
+      network.delayPackets(0)
       back()
     }),
     bounds: {},
