@@ -39,8 +39,19 @@ describe('a refund that the store owes', () => {
       0, 250, 750, 1750, 3750, 7750, 11_750, 15_750, 19_750,
     ])
     server.isReachable = true
-    await world.pass(40_000)
+    await world.pass(4000)
     expect(sent).toHaveLength(10)
+    expect(new Set(sent.map(({ ids }) => ids[0])).size).toBe(1)
+  })
+
+  it('is sent once more after a late confirmation, which may be that of a primary that was replaced', async () => {
+    const server = { isReachable: false }
+    const { world, sent, refunds } = refundsTo(server)
+    await refunds.refund([check], ['a'], 60_000)
+    await world.pass(200)
+    server.isReachable = true
+    await world.pass(50_000)
+    expect(sent.map(({ at }) => at)).toEqual([0, 250, 10_250])
     expect(new Set(sent.map(({ ids }) => ids[0])).size).toBe(1)
     expect(refunds.size).toBe(0)
   })

@@ -15,6 +15,14 @@ interface Unconfirmed {
   readonly names: readonly string[]
   /** When it is given up: the counts are full again by themselves, or the server no longer knows its id. */
   readonly until: Millis
+  /** Set if an attempt has failed. */
+  readonly hasFailed?: boolean
+}
+
+/** A refund that was confirmed late, and when it is sent once more. */
+interface Confirmed {
+  readonly refund: Unconfirmed
+  readonly again: Millis
 }
 
 /** How refunds reach the server. */
@@ -35,6 +43,12 @@ const MAX_LIFE: Millis = 600_000
 /** Milliseconds by which the server knows an id longer than the refund is sent again. */
 const MARGIN: Millis = 10_000
 
+/**
+ * Milliseconds after which a refund that was confirmed late is sent once more: a primary that hung confirms what its successor
+ * never hears of, until sentinels (within eight seconds) or the other nodes tell it that it was replaced.
+ */
+const CONFIRMED_AGAIN: Millis = 10_000
+
 /** Ids of one process; no other process has the same. */
 const PROCESS = `${Math.random().toString(36).slice(2, 12)}${Math.random().toString(36).slice(2, 7)}`
 let lastId = 0
@@ -44,6 +58,8 @@ export class UnconfirmedRefunds {
   private readonly options: UnconfirmedRefundsOptions
   private kept: Unconfirmed[] = []
   private timer: unknown
+  private confirmed: Confirmed[] = []
+  private confirmedTimer: unknown
   private delay = FIRST_DELAY
   private isClosed = false
 
@@ -51,9 +67,9 @@ export class UnconfirmedRefunds {
     this.options = options
   }
 
-  /** How many refunds wait for a confirmation. */
+  /** How many refunds will be sent again. */
   get size(): number {
-    return this.kept.length
+    return this.kept.length + this.confirmed.length
   }
 
   /**
@@ -75,7 +91,9 @@ export class UnconfirmedRefunds {
   close(): void {
     this.isClosed = true
     this.kept = []
+    this.confirmed = []
     this.options.timers.stop(this.timer)
+    this.options.timers.stop(this.confirmedTimer)
     this.timer = undefined
   }
 
@@ -84,8 +102,9 @@ export class UnconfirmedRefunds {
       await this.options.send(refund.checks, refund.names)
       this.delay = FIRST_DELAY
     } catch {
-      this.keep(refund)
+      return this.keep({ ...refund, hasFailed: true })
     }
+    if (refund.hasFailed === true) this.keepConfirmed(refund)
   }
 
   private keep(refund: Unconfirmed): void {
@@ -102,5 +121,25 @@ export class UnconfirmedRefunds {
     this.kept = []
     const now = this.options.clock()
     for (const refund of kept) if (now < refund.until) void this.send(refund)
+  }
+
+  private keepConfirmed(refund: Unconfirmed): void {
+    const again = this.options.clock() + CONFIRMED_AGAIN
+    if (this.isClosed || again >= refund.until) return
+    if (this.confirmed.push({ refund, again }) > MAX_KEPT) this.confirmed.shift()
+    this.confirmedTimer ??= this.waitForConfirmed(CONFIRMED_AGAIN)
+  }
+
+  private waitForConfirmed(delay: Millis): unknown {
+    return startInBackground(this.options.timers, this.sendConfirmed, delay)
+  }
+
+  private readonly sendConfirmed = (): void => {
+    const now = this.options.clock()
+    const due = this.confirmed.filter(({ again }) => again <= now)
+    this.confirmed = this.confirmed.filter(({ again }) => again > now)
+    const [next] = this.confirmed
+    this.confirmedTimer = next && this.waitForConfirmed(next.again - now)
+    for (const { refund } of due) void this.send({ ...refund, hasFailed: false })
   }
 }
