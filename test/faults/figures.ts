@@ -191,6 +191,16 @@ export function together(all: readonly Figures[]): Figures {
     lost: sum((one) => one.lost),
     uncharged: sum((one) => one.uncharged),
     recovery: all.some((one) => one.recovery === null) ? null : most((one) => one.recovery ?? 0),
-    others: all[0]?.others ?? [],
+    others: addedHeld(all.map((one) => one.others)),
   }
+}
+
+/** Figures that each pod measured are added; those of the scenario are the same objects in all pods, and count once. */
+function addedHeld(all: readonly (readonly Held[])[]): Held[] {
+  const sums = new Map<string, Held>()
+  for (const held of new Set(all.flat())) {
+    const { value, most } = sums.get(held.what) ?? { value: 0, most: 0 }
+    sums.set(held.what, { ...held, value: value + held.value, most: most + held.most })
+  }
+  return [...sums.values()]
 }

@@ -1,8 +1,21 @@
 // The application's own troubles: it stands still, gives up waiting, is many, or has more to do.
+import { ALLOWED, DEGRADED } from '../orders.ts'
 import { onServer, throughProxy } from '../places.ts'
-import { PATIENT, type Scenario, TIMEOUT } from '../scenario.ts'
+import { PATIENT, type Place, type Scenario, TIMEOUT } from '../scenario.ts'
 
 const MEGABYTE = 2 ** 20
+
+/** Units of the hot key that the fallback admitted, although the store was there all the time. */
+const beyondLimit: NonNullable<Place['measure']> = ({ answer, key }) => {
+  const admitted = [...answer].filter((bits, i) => key[i]! < 0 && bits === ALLOWED + DEGRADED)
+  return [{ what: 'units beyond the limit', value: admitted.length, most: 0 }]
+}
+
+const startOnServer = onServer(async (_, { begin, back, last }) => {
+  begin()
+  await last()
+  back()
+})
 
 export const processes: readonly Scenario[] = [
   {
@@ -48,11 +61,8 @@ export const processes: readonly Scenario[] = [
     load: { isImmediate: true, hotPerSecond: 100, oncePerSecond: 25 },
     pods: 8,
     isCold: true,
-    open: onServer(async (_, { begin, back, last }) => {
-      begin()
-      await last()
-      back()
-    }),
+    isAlone: true,
+    open: async (seed) => ({ ...(await startOnServer(seed)), measure: beyondLimit }),
     // Not one request may be answered without the store; the first ones wait for the connection.
     bounds: { fallback: 0, median: PATIENT },
   },
