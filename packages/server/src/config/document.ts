@@ -14,7 +14,7 @@ import {
 } from 'yaml'
 import { interpolate } from './interpolate.ts'
 import { pathText, type ConfigProblem, type ConfigRemark, type Step } from './problem.ts'
-import { remarksOn } from './text-remarks.ts'
+import { bareDurations, remarksOn } from './text-remarks.ts'
 import type { Environment } from './variable.ts'
 
 /** The largest file that is read, in characters. */
@@ -98,13 +98,18 @@ export function readDocument(
           ? openingQuote(text, pos[0])
           : undefined
         if (unclosed === undefined)
-          return { file, ...placed(pos[0]), path: '', message: `not valid YAML: ${message}` }
+          return {
+            file,
+            ...placed(pos[0]),
+            path: '',
+            message: `not valid YAML: ${inOurWords(message)}`,
+          }
         const what = 'not valid YAML: the string that begins here has no closing quote'
         return { file, ...placed(unclosed), path: '', message: what }
       })
       return { problems }
     }
-    const remarks = remarksOn(parsed)
+    const written = remarksOn(parsed)
     const missing = interpolate(parsed, environment)
     if (missing.length > 0) {
       const problems = missing.map(({ message, steps, offset }) => {
@@ -113,12 +118,20 @@ export function readDocument(
       })
       return { problems }
     }
+    const remarks = [...written, ...bareDurations(parsed)]
     const value = parsed.toJS({ maxAliasCount: MAX_ALIASES }) as unknown
     return { document: { value, remarks, positionOf: finder(parsed, placed) } }
   } catch (error) {
     // Aliases of nothing, too many of them, and lists nested beyond the stack.
     return wrong(`not valid YAML: ${error instanceof Error ? error.message : String(error)}`)
   }
+}
+
+/** What the parser says about several documents is for programmers. */
+function inOurWords(message: string): string {
+  return message.startsWith('Source contains multiple documents')
+    ? 'a second document begins here; accepted: one document, without a line ---'
+    : message
 }
 
 /**

@@ -15,7 +15,7 @@ export interface ConfigProblem {
 
 /** What the text of a file, or the environment, shows that is allowed but probably not meant; the values alone do not show it. */
 export interface ConfigRemark {
-  readonly code: 'unquoted-number' | 'unread-variable' | 'bare-duration'
+  readonly code: 'unquoted-number' | 'unread-variable' | 'bare-duration' | 'untrusted-address'
   /** Whether it is about the environment, and has no place in the file. */
   readonly isOfEnvironment?: boolean
   readonly steps: readonly Step[]

@@ -95,7 +95,7 @@ describe('a mistake is shown where it was made', () => {
     ],
     [
       `${policy}listeners:\n  http:\n    prot: 1\n`,
-      'sluice.yaml:7:5: listeners.http.prot is not a known field; accepted: host, port',
+      'sluice.yaml:7:5: listeners.http.prot is not a known field; did you mean port?; accepted: host, port',
     ],
     [
       `${policy}listeners: { http: { headersTimeout: soon } }\n`,

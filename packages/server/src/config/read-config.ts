@@ -10,6 +10,7 @@ import { didYouMean } from './did-you-mean.ts'
 import { withOneRouteSpelling } from './route-spelling.ts'
 import { placeOfField, readOutline, type OutlineIssue } from './schema.ts'
 import { workerCount } from './shape/workers.ts'
+import { untrustedAddresses } from './untrusted-addresses.ts'
 import { unreadVariables } from './unread-variables.ts'
 
 /** Fields whose values are not shown. */
@@ -81,7 +82,11 @@ export function readConfig(
     ...disagreements.map(({ steps, message }) => place(steps, message, false)),
   ]
   if (wrong.length > 0) return failed(wrong)
-  const remarks = [...document.remarks, ...unreadVariables(text, environment)]
+  const remarks = [
+    ...document.remarks,
+    ...(memberOf(value, 'trustedProxies') === undefined ? untrustedAddresses(config) : []),
+    ...unreadVariables(text, environment),
+  ]
   return { config, problems: [], remarks, positionOf: document.positionOf }
 }
 

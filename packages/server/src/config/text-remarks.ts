@@ -1,6 +1,6 @@
-// What only the text of a file shows: numbers that were written in another way than they are compared, and references
-// to variables that nothing replaces.
-import { isPair, isScalar, visit, type Document, type Node, type Scalar } from 'yaml'
+// What only the text of a file shows: numbers that were written in another way than they are compared, references to
+// variables that nothing replaces, and durations without a unit.
+import { visit, type Document, type Scalar } from 'yaml'
 import { stepsTo } from './interpolate.ts'
 import type { ConfigRemark, Step } from './problem.ts'
 
@@ -10,18 +10,41 @@ const MAX_REMARKS = 100
 /** `$NAME`, `%NAME%` and `{{ NAME }}`, as shells, Windows and templates write them. */
 const OTHER_REFERENCE = /^(?:\$[A-Z_][A-Z0-9_]*|%[A-Z_][A-Z0-9_]*%|\{\{.*\}\})$/
 
+/** Strings that a remark may be about, so that most of them are passed over at once. */
+const MAY_BE_REMARKED = /^(?:[$%{]|(?:yes|no|on|off)$)/i
+
 /** The remarks about a parsed file, before variables are put into it. */
 export function remarksOn(document: Document): readonly ConfigRemark[] {
+  return remarksBy(document, (scalar, steps, isKey) => {
+    const reference = otherReference(scalar)
+    if (reference !== undefined) return reference
+    return isCompared(steps, isKey) ? (rewritten(scalar) ?? wordForBoolean(scalar)) : undefined
+  })
+}
+
+/** The durations of policies that are bare numbers and probably meant as seconds, also those of variables. */
+export function bareDurations(document: Document): readonly ConfigRemark[] {
+  return remarksBy(document, ({ value }, steps, isKey) => {
+    const name = String(steps.at(-1))
+    if (isKey || steps[0] !== 'policies' || !DURATIONS.includes(name)) return undefined
+    if (typeof value !== 'number' || !isBareDuration(value)) return undefined
+    const message = `${name} is ${value} milliseconds; write ${value}s for seconds, or ${value}ms`
+    return { code: 'bare-duration', message }
+  })
+}
+
+function remarksBy(
+  document: Document,
+  find: (scalar: Scalar, steps: readonly Step[], isKey: boolean) => Remark | undefined,
+): readonly ConfigRemark[] {
   const remarks: ConfigRemark[] = []
   visit(document, {
     Scalar(key, scalar, path) {
       if (remarks.length >= MAX_REMARKS) return visit.BREAK
-      const found = otherReference(scalar) ?? bareDuration(scalar, path) ?? rewritten(scalar)
-      if (found === undefined) return undefined
+      if (typeof scalar.value === 'string' && !MAY_BE_REMARKED.test(scalar.value)) return undefined
       const steps = stepsTo(key, path)
-      if (found.code === 'bare-duration' && steps[0] !== 'policies') return undefined
-      if (found.code !== 'unquoted-number' || isCompared(steps, key === 'key'))
-        remarks.push({ ...found, steps })
+      const found = find(scalar, steps, key === 'key')
+      if (found !== undefined) remarks.push({ ...found, steps })
       return undefined
     },
   })
@@ -40,18 +63,13 @@ function otherReference({ value }: Scalar): Remark | undefined {
 /** Fields of policies that are durations. */
 const DURATIONS = ['window', 'hold', 'for', 'within', 'upTo']
 
-/** A number below 1000 where a duration stands: milliseconds, though seconds are meant most of the time. */
-function bareDuration(
-  { value }: Scalar,
-  path: readonly (Document | Node | object)[],
-): Remark | undefined {
-  const pair = path.at(-1)
-  if (typeof value !== 'number' || value <= 0 || value >= 1000) return undefined
-  if (!isPair(pair) || !isScalar(pair.key) || !DURATIONS.includes(String(pair.key.value)))
-    return undefined
-  const name = String(pair.key.value)
-  const message = `${name} is ${value} milliseconds; write ${value}s for seconds, or ${value}ms`
-  return { code: 'bare-duration', message }
+/**
+ * Whether a number of milliseconds was probably meant as seconds: it is below a second or no whole number of seconds, or
+ * it is whole days in seconds and no whole minutes in milliseconds.
+ */
+export function isBareDuration(value: number): boolean {
+  if (value <= 0) return false
+  return value % 1000 !== 0 || (value % 86_400 === 0 && value % 60_000 !== 0)
 }
 
 /** A number, or true or false, that is compared by another text than the file has. */
@@ -59,6 +77,15 @@ function rewritten({ value, source }: Scalar): Remark | undefined {
   if (typeof value !== 'number' && typeof value !== 'boolean') return undefined
   if (source === undefined || source === String(value)) return undefined
   const message = `${source} is read as ${JSON.stringify(value) ?? ''} and compared as "${value}": no request with ${source} matches; write "${source}" in quotes if that is meant, else ${value}`
+  return { code: 'unquoted-number', message }
+}
+
+/** A word that other readers of YAML take for true or false, without quotes. */
+function wordForBoolean({ value, type }: Scalar): Remark | undefined {
+  if (typeof value !== 'string' || type !== 'PLAIN') return undefined
+  const isTrue = /^(?:yes|on)$/i.test(value)
+  if (!isTrue && !/^(?:no|off)$/i.test(value)) return undefined
+  const message = `${value} is the string "${value}", not ${isTrue}; write ${isTrue}, or "${value}" in quotes if requests have this value`
   return { code: 'unquoted-number', message }
 }
 

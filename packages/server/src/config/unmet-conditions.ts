@@ -64,9 +64,9 @@ export function unmetConditions(
             message: `${who} asks for ${attribute} ${JSON.stringify(writtenIn(one))}: ${literal}`,
           },
         ]
-      if (attribute === 'apiKey' && isOwn(attribute)) return plainApiKey(who, text)
-      if (isOwn(attribute)) return []
       const prefix = prefixOf(one)
+      if (attribute === 'apiKey' && isOwn(attribute)) return plainApiKey(who, text, prefix)
+      if (isOwn(attribute)) return []
       if (attribute === 'method' && prefix !== undefined) return methodPrefix(who, prefix)
       if (attribute === 'route' && prefix !== undefined)
         return [...proxy.routes, UNMATCHED].some((route) => route.startsWith(prefix))
@@ -152,7 +152,15 @@ function literalProblem(attribute: string, pattern: Single): string | undefined 
 }
 
 /** Proxied requests carry the hash of an API key, which is 43 characters of base64url. */
-function plainApiKey(who: string, text: string | undefined): UnmetCondition[] {
+function plainApiKey(
+  who: string,
+  text: string | undefined,
+  prefix: string | undefined,
+): UnmetCondition[] {
+  if (prefix !== undefined) {
+    const message = `${who} asks for API keys that begin with ${prefix}, which no request of a proxy has: keys are compared by their hashes; read another attribute from the same field, or list the hashes`
+    return [{ code: 'plain-api-key', attribute: 'apiKey', message }]
+  }
   if (text === undefined || /^[\w-]{43}$/.test(text)) return []
   const message = `${who} asks for an apiKey in plain text, which no request of a proxy has: keys are compared by their hashes; write ${apiKeyHash(text)}`
   return [{ code: 'plain-api-key', attribute: 'apiKey', message }]

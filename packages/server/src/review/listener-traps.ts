@@ -1,4 +1,5 @@
-// Traps of where the service listens: who can reach it, and who can read along.
+// Traps of where the service listens: who can reach it, who can read along, and whose word on addresses it takes.
+import { clientAddress } from 'sluice/http'
 import type { Config, ListenerConfig } from '../config/config.ts'
 import type { Trap } from './warning.ts'
 
@@ -9,6 +10,19 @@ export function trapsOfListeners({ listeners }: Config): readonly Trap[] {
   return Object.entries(listeners).flatMap(([name, listener]) =>
     listener === undefined ? [] : trapsOf(name, listener as ListenerConfig),
   )
+}
+
+/** Networks of trusted proxies that clients are in. */
+export function trapsOfTrust({ trustedProxies }: Config): readonly Trap[] {
+  return trustedProxies.flatMap((network, i) => {
+    let isTooWide = false
+    clientAddress({ trustedProxies: [network] }, ({ code }) => {
+      if (code === 'trust-too-wide') isTooWide = true
+    })
+    if (!isTooWide) return []
+    const message = `trustedProxies has ${network}, a network that clients are in: they can write any address into X-Forwarded-For, and so choose whose count is charged; list the networks of your proxies alone`
+    return [{ code: 'trust-too-wide' as const, steps: ['trustedProxies', i], message }]
+  })
 }
 
 function trapsOf(name: string, { host, tls }: ListenerConfig): readonly Trap[] {

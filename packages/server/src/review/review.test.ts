@@ -353,7 +353,8 @@ it('an admin API that others can read along is a trap, and with TLS it is none',
 
 it('a reverse proxy is there to be reached', () => {
   const proxy = { host: '0.0.0.0', upstream: 'http://127.0.0.1:3000' }
-  expect(warnings([rule({ by: ['route'] })], { listeners: { proxy } })).toEqual([])
+  const routes = { routes: ['/orders/{id}'] }
+  expect(warnings([rule({ by: ['route'] })], { listeners: { proxy }, proxy: routes })).toEqual([])
 })
 
 it('a misspelling that rules share is found in each of them', () => {

@@ -3,12 +3,13 @@ import type { Condition, Policy, Rule } from 'sluice'
 import type { Config } from '../config/config.ts'
 import { didYouMean, nearestName } from '../config/did-you-mean.ts'
 import type { Step } from '../config/problem.ts'
+import { aliasOf } from './attribute-aliases.ts'
 import { unmetConditions, unmetTiers, USUAL_ATTRIBUTES } from '../config/unmet-conditions.ts'
 import { holdsWithout } from './patterns.ts'
 import type { Trap } from './warning.ts'
 
 /** What the service itself sets for requests that a proxy asks about or that pass the reverse proxy. */
-const SET_BY_PROXIES = ['ip', 'route', 'method']
+const SET_BY_PROXIES = ['ip', 'network', 'route', 'method']
 
 /** The silent traps of one rule of a policy, which stands at `steps` in the file. */
 export function silentTraps(
@@ -20,6 +21,7 @@ export function silentTraps(
   const settings = { proxy: config.proxy, isBehindProxy: isBehindProxy(policy, config) }
   return [
     ...unsetAttributes(rule, policy, config, steps),
+    ...(settings.isBehindProxy ? unknownRoutes(rule, config, steps) : []),
     ...(rule.tiers === undefined
       ? []
       : unmetTiers(`rule ${rule.name}`, rule.tiers, settings).map(({ code, value, message }) => ({
@@ -125,8 +127,18 @@ function unsetAttributes(
     }
     if (known.includes(attribute)) return []
     // However many rules share it: a misspelling is often copied.
-    const nearest = nearestName(attribute, known)
+    // Descriptors of Envoy may have any key, such as remote_address.
+    if (config.listeners.grpc !== undefined && attribute.includes('_')) return []
+    const nearest = aliasOf(attribute) ?? nearestName(attribute, known)
     if (nearest === undefined) return []
     return trap(`which nothing in this file sets: without it ${loss}; did you mean ${nearest}?`)
   })
+}
+
+/** Counting by route behind the reverse proxy, which knows no routes. */
+function unknownRoutes({ name, by }: Rule, { proxy }: Config, steps: readonly Step[]): Trap[] {
+  const position = by.indexOf('route')
+  if (position < 0 || proxy.routes.length > 0 || Object.hasOwn(proxy.attributes, 'route')) return []
+  const message = `rule ${name} counts by route, and proxy.routes is empty: all requests of the reverse proxy count as one route, *unmatched; list the routes in proxy.routes`
+  return [{ code: 'undeclared-route', steps: [...steps, 'by', position], message }]
 }

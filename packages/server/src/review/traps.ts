@@ -2,9 +2,12 @@
 import { limit, type Policy, type Rule } from 'sluice'
 import type { Config } from '../config/config.ts'
 import type { ConfigRemark, Step } from '../config/problem.ts'
-import { trapsOfListeners } from './listener-traps.ts'
+import { escapableKeys } from './escapable-keys.ts'
+import { trapsOfListeners, trapsOfTrust } from './listener-traps.ts'
+import { idleInFile, idleInRule } from './idle-settings.ts'
 import { trapsOfRule } from './rule-traps.ts'
 import { silentTraps } from './silent-traps.ts'
+import { valuesInTwoCases } from './value-case.ts'
 import type { Trap } from './warning.ts'
 
 /** Every trap of a configuration, in the order of the file's parts; `remarks` are those that its text alone shows. */
@@ -12,23 +15,44 @@ export function trapsOf(config: Config, remarks: readonly ConfigRemark[] = []): 
   return [
     ...remarks,
     ...config.policies.flatMap((policy, i) => trapsOfPolicy(policy, config, ['policies', i])),
+    ...valuesInTwoCases(config),
     ...ownAttributes(config),
     ...misspelledFields(config),
+    ...idleInFile(config),
+    ...trapsOfTrust(config),
     ...trapsOfListeners(config),
   ]
 }
 
 function trapsOfPolicy(policy: Policy, config: Config, steps: readonly Step[]): readonly Trap[] {
   const bySign = new Map<string, Rule[]>()
+  const pools = new Map<string, string>()
   return policy.rules.flatMap((rule, i) => {
     const earlier = alike(bySign, rule)
     const place = [...steps, 'rules', i]
     return [
       ...trapsOfRule(rule, place),
       ...silentTraps(rule, policy, config, place),
+      ...idleInRule(rule, config, place),
+      ...escapableKeys(rule, config, place),
+      ...separatePools(rule, pools, place),
       ...sameKey(rule, earlier, place),
-      ...untrustedAddress(rule, config, place),
     ]
+  })
+}
+
+/** Pools that share a name with one of an earlier rule; the names of this rule join those. */
+function separatePools(
+  { name: rule, pools = [] }: Rule,
+  earlier: Map<string, string>,
+  steps: readonly Step[],
+): readonly Trap[] {
+  return pools.flatMap(({ name }, i): Trap[] => {
+    const other = earlier.get(name)
+    earlier.set(name, other ?? rule)
+    if (other === undefined) return []
+    const message = `rules ${other} and ${rule} each have a pool ${name}: these are two pools, and a request may draw from both; give them names of their own, or write one rule`
+    return [{ code: 'separate-pools', steps: [...steps, 'pools', i, 'name'], message }]
   })
 }
 
@@ -74,16 +98,23 @@ const OWN_ATTRIBUTES: Readonly<Record<string, string>> = {
     'proxy.routes have no effect then, and a client may send it; give the attribute a name of its own',
 }
 
+/** Fields that hold the addresses of a client and of all proxies on the way. */
+const ADDRESS_LISTS = ['x-forwarded-for', 'forwarded']
+
 function ownAttributes({ proxy: { attributes } }: Config): readonly Trap[] {
   return Object.entries(attributes).flatMap(([name, field]) => {
-    const why = Object.hasOwn(OWN_ATTRIBUTES, name) ? OWN_ATTRIBUTES[name] : undefined
+    const why = Object.hasOwn(OWN_ATTRIBUTES, name)
+      ? OWN_ATTRIBUTES[name]
+      : ADDRESS_LISTS.includes(field.toLowerCase())
+        ? 'that is a list which any client may begin as it likes; count by ip, and list the proxies in trustedProxies'
+        : undefined
     if (why === undefined) return []
     const message = `proxy.attributes reads ${name} from the request field ${field}: ${why}`
     return [{ code: 'own-attribute' as const, steps: ['proxy', 'attributes', name], message }]
   })
 }
 
-/** Attributes of `proxy.attributes` that no rule names, and that differ from one that a rule names in their case alone. */
+/** Attributes of `proxy.attributes` that no rule names: another one in its case, or the name of a field in their place. */
 function misspelledFields({ proxy: { attributes }, policies }: Config): readonly Trap[] {
   const named = new Set(
     policies.flatMap(({ rules }) =>
@@ -96,20 +127,16 @@ function misspelledFields({ proxy: { attributes }, policies }: Config): readonly
   )
   return Object.keys(attributes).flatMap((name) => {
     if (named.has(name)) return []
-    const meant = [...named].find((one) => one.toLowerCase() === name.toLowerCase())
+    const same = (text: string) =>
+      [...named].find((one) => one.toLowerCase() === text.toLowerCase())
+    const turned = same(attributes[name]!)
+    if (turned !== undefined && !Object.hasOwn(attributes, turned)) {
+      const message = `proxy.attributes sets ${name} from the request field ${attributes[name]}, and rules name ${turned}; the attribute comes first: write ${turned}: ${name}`
+      return [{ code: 'unset-attribute' as const, steps: ['proxy', 'attributes', name], message }]
+    }
+    const meant = same(name)
     if (meant === undefined || Object.hasOwn(attributes, meant)) return []
     const message = `proxy.attributes sets ${name}, which no rule names; did you mean ${meant}?`
     return [{ code: 'unset-attribute' as const, steps: ['proxy', 'attributes', name], message }]
-  })
-}
-
-const ADDRESSES = ['ip', 'address', 'clientip', 'remoteaddress', 'remoteaddr']
-
-function untrustedAddress(rule: Rule, config: Config, steps: readonly Step[]): readonly Trap[] {
-  if (config.trustedProxies.length > 0) return []
-  return rule.by.flatMap((attribute, i) => {
-    if (!ADDRESSES.includes(attribute.toLowerCase().replaceAll(/[^a-z]/g, ''))) return []
-    const message = `rule ${rule.name} counts by ${attribute}, and no proxy is trusted: behind one, all clients share its address, or any client may claim another; list the proxies' networks in trustedProxies`
-    return [{ code: 'untrusted-address' as const, steps: [...steps, 'by', i], message }]
   })
 }

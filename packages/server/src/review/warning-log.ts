@@ -3,6 +3,7 @@ import { helpAt } from 'sluice'
 import type { Config } from '../config/config.ts'
 import { pathText } from '../config/problem.ts'
 import type { ConfigResult } from '../config/read-config.ts'
+import { untrustedAddresses } from '../config/untrusted-addresses.ts'
 import type { Log } from '../log/log.ts'
 import { warningsOf, type ConfigWarning } from './review.ts'
 import { trapsOf } from './traps.ts'
@@ -16,7 +17,7 @@ export type LoggedWarning = Pick<ConfigWarning, 'code' | 'path' | 'message' | 'h
 
 /** What a configuration shows by itself, without the places of its parts. */
 export function plainWarnings(config: Config): readonly LoggedWarning[] {
-  return trapsOf(config).map(({ code, steps, message }) => {
+  return trapsOf(config, untrustedAddresses(config)).map(({ code, steps, message }) => {
     const help = helpAt('reference/service/config', code)
     return { code, path: pathText(steps), message, help }
   })

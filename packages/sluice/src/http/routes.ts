@@ -92,10 +92,14 @@ function newBranch(): Branch {
  * ```ts
  * isRoutePattern('/orders/{id}') // true
  * isRoutePattern('/orders/*') // false: write /orders/{rest*}
+ * isRoutePattern('/orders/[id]') // false: write /orders/{id}
  * ```
  */
 export function isRoutePattern(text: string): boolean {
-  return text !== '' && /^(?:\/(?:[^/{}*?#:\s]*|\{\w+\}|:\w+))*(?:\/\{\w+\*\})?$/.test(text)
+  return (
+    text !== '' &&
+    /^(?:\/(?:(?![[<][^/]*[\]>](?:\/|$))[^/{}*?#:\s]*|\{\w+\}|:\w+))*(?:\/\{\w+\*\})?$/.test(text)
+  )
 }
 
 /** Adds a pattern. Returns the one that has its place: itself, or one that was there before. */

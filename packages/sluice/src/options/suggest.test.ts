@@ -20,7 +20,7 @@ describe('closestName', () => {
   })
 
   it('may be asked for fewer differences', () => {
-    expect(closestName('naem', ['name'], 1)).toBeUndefined()
+    expect(closestName('nmea', ['name'], 1)).toBeUndefined()
     expect(closestName('nam', ['name'], 1)).toBe('name')
     expect(closestName('name', ['name'], 0)).toBe('name')
   })

@@ -9,7 +9,7 @@ export function unknownName(kind: string, name: string, accepted: readonly strin
 }
 
 /**
- * The name that differs least, by at most `most` letters added, dropped or changed (default and maximum 2); undefined
+ * The name that differs least, by at most `most` letters added, dropped, changed or swapped (default and maximum 2); undefined
  * when none is that near.
  *
  * @example
@@ -35,15 +35,20 @@ export function closestName(
   return best
 }
 
+/** Letters that are added, dropped, changed, or swapped with the next one. */
 function editDistance(a: string, b: string): number {
   if (Math.abs(a.length - b.length) > 2) return Number.POSITIVE_INFINITY
+  let before: number[] = []
   let row = Array.from({ length: b.length + 1 }, (_, i) => i)
   for (let i = 1; i <= a.length; i++) {
     const next = [i]
     for (let j = 1; j <= b.length; j++) {
       const changed = (row[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1)
-      next.push(Math.min(changed, (row[j] as number) + 1, (next[j - 1] as number) + 1))
+      const isSwapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+      const swapped = isSwapped ? (before[j - 2] as number) + 1 : changed
+      next.push(Math.min(changed, swapped, (row[j] as number) + 1, (next[j - 1] as number) + 1))
     }
+    before = row
     row = next
   }
   return row[b.length] as number

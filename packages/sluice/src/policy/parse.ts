@@ -248,8 +248,16 @@ function readThresholds(
 
 function readCost(problems: Problems, path: string, value: unknown): number | string | undefined {
   if (Number.isSafeInteger(value) && (value as number) >= 0) return (value as number) + 0
-  if (typeof value === 'string' && value !== '') return readAttribute(problems, path, value)
-  refuse(problems, path, value, 'a whole number of units, 0 or more, or the name of an attribute')
+  const isNumber = typeof value === 'string' && /^[\d.]+$/.test(value)
+  if (typeof value === 'string' && value !== '' && !isNumber)
+    return readAttribute(problems, path, value)
+  const accepted = 'a whole number of units, 0 or more, or the name of an attribute'
+  refuse(
+    problems,
+    path,
+    value,
+    isNumber ? `${accepted}; write the number without quotes` : accepted,
+  )
   return undefined
 }
 
