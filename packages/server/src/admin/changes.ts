@@ -33,7 +33,7 @@ export interface ChangeOptions {
   readonly mayBeDomain: boolean
   readonly idle: () => ReadonlyMap<string, string>
   /** What requests may have, for warnings about those that none has. */
-  readonly requests: Pick<KnownRequests, 'proxy'>
+  readonly requests: Pick<KnownRequests, 'proxy' | 'proxyPolicy'>
 }
 
 /** Does one operation for the holder of a token; gives what is answered. */
@@ -112,7 +112,7 @@ export function changes(options: ChangeOptions): Readonly<Record<ChangeName, Cha
       const made = controls.find(id)
       return {
         block: made?.kind === 'block' ? blockShown(made) : null,
-        warnings: blockWarnings(attributes, known),
+        warnings: blockWarnings(attributes, known, request.policy),
       }
     },
     unblock: async (body) => {
@@ -135,7 +135,7 @@ export function changes(options: ChangeOptions): Readonly<Record<ChangeName, Cha
       const made = controls.find(id)
       return {
         override: made?.kind === 'override' ? overrideShown(made, options.idle()) : null,
-        warnings: overrideWarnings(when, known),
+        warnings: overrideWarnings(when, known, { policy: policy.name, limit }),
       }
     },
     'remove-override': async (body) => {

@@ -46,6 +46,7 @@ describe('a block is warned of', () => {
     [{ ip: 'localhost' }, /^the block asks for ip "localhost", which is not an address/],
     [{ route: '/nowhere/:id' }, /asks for the route \/nowhere\/\{id\}, which is not among/],
     [{ network: '192.0.2.7' }, /it would be written 192\.0\.2\.0/],
+    [{ user: 'ann,bob' }, /^the block asks for user "ann,bob", which is one text, not a list/],
   ])('by %j', (attributes, message) => {
     expect(blockWarnings(subjectOf({ attributes }), known)).toEqual([
       expect.stringMatching(message),
@@ -65,6 +66,8 @@ describe('a block is not warned of', () => {
     { method: 'POST' },
     { method: '*other' },
     { user: 42 },
+    { user: 'auth0|5f7c' },
+    { user: 'Doe, John' },
   ])('by %j, which holds', (attributes) => {
     expect(blockWarnings(subjectOf({ attributes }), known)).toEqual([])
   })
@@ -91,4 +94,28 @@ describe('an override', () => {
   ])('by %j is not', (when) => {
     expect(overrideWarnings(when, known)).toEqual([])
   })
+})
+
+describe('behind the reverse proxy without routes', () => {
+  const alone = { ...known, proxy: { ...known.proxy, routes: [] }, proxyPolicy: 'api' }
+  test('a route that no request has is warned of', () => {
+    const asked = [expect.stringMatching(/the route \/login, which is not among proxy\.routes/)]
+    expect(blockWarnings({ route: '/login' }, alone, 'api')).toEqual(asked)
+    expect(overrideWarnings({ route: '/login' }, alone, { policy: 'api' })).toEqual(asked)
+  })
+  test('not for other policies, which callers of the API may send routes to', () => {
+    expect(blockWarnings({ route: '/login' }, alone, 'other')).toEqual([])
+    expect(blockWarnings({ route: '/login' }, alone)).toEqual([])
+  })
+})
+
+test.each([
+  [{ quota: 5, window: 60 }, [expect.stringMatching(/window is 60 milliseconds; write "60s"/)]],
+  [{ quota: 5, window: 3600 }, [expect.stringMatching(/window is 3600 milliseconds/)]],
+  [{ quota: 5, window: 60_000 }, []],
+  [{ quota: 5, window: '60s' as const }, []],
+  ['5/min' as const, []],
+  ['unlimited' as const, []],
+])('the limit %j of an override', (limit, expected) => {
+  expect(overrideWarnings({ user: 'ann' }, known, { limit })).toEqual(expected)
 })

@@ -2,6 +2,7 @@
 import { dirname, resolve } from 'node:path'
 import type { Policy, Store } from 'sluice'
 import type { Config } from '../config/config.ts'
+import { proxiedPolicy } from '../config/proxied-policy.ts'
 import type { ServiceControls } from '../controls/open-controls.ts'
 import { openHttp } from '../net/http-listener.ts'
 import type { Fleet } from '../observe/fleet.ts'
@@ -100,7 +101,7 @@ export async function startAdmin(
       guarded: options.guarded,
       mayBeDomain: config.envoy !== undefined,
       idle: () => controls.idle,
-      requests: config,
+      requests: { proxy: config.proxy, proxyPolicy: proxiedPolicy(config) },
     })
     const onError = (error: unknown): void =>
       warnings.warn('admin-failed', { error: String(error) }, 'an admin request failed')

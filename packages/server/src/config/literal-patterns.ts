@@ -73,7 +73,7 @@ function partsOf(text: string): NetworkParts | undefined {
 }
 
 /** The entries of a list that stands in one text: `GET, POST`, `[a, b]` or `free|pro`. */
-function listIn(text: string): readonly string[] | undefined {
+export function listIn(text: string): readonly string[] | undefined {
   const inner = /^\[(.*)\]$/s.exec(text)?.[1] ?? text
   const isBracketed = inner !== text
   const separator = inner.includes(';') ? ';' : / or /i.test(inner) ? / or /i : ','

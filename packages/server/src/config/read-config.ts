@@ -221,8 +221,12 @@ const DESCRIPTOR_FILE =
 
 /** Whether a file is one of Envoy's own rate limit service, which has another format. */
 function isDescriptorFile(value: unknown): boolean {
+  const isOurs = ['policies', 'listeners', 'store', 'envoy'].some(
+    (name) => memberOf(value, name) !== undefined,
+  )
+  if (isOurs) return false
   return (
-    typeof memberOf(value, 'domain') === 'string' && Array.isArray(memberOf(value, 'descriptors'))
+    typeof memberOf(value, 'domain') === 'string' || Array.isArray(memberOf(value, 'descriptors'))
   )
 }
 

@@ -42,6 +42,16 @@ describe('descriptor files', () => {
     ])
   })
 
+  test.each([
+    ['domain: shop\ndescriptor: []\n', 'did you mean descriptors?'],
+    [`descriptors: [{ key: user, ${LIMIT} }]\n`, 'domain is missing'],
+  ])('are known by half of what they need: %s', async (text, message) => {
+    const file = join(folder(), 'shop.yaml')
+    writeFileSync(file, text)
+    const [problem] = (await reviewFile(file)).problems
+    expect(problem!.message).toContain(message)
+  })
+
   test('are reported in the log when they come into force', () => {
     const path = folder()
     const lines: unknown[] = []

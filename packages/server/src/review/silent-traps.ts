@@ -3,8 +3,9 @@ import type { Condition, Policy, Rule } from 'sluice'
 import type { Config } from '../config/config.ts'
 import { didYouMean, nearestName } from '../config/did-you-mean.ts'
 import type { Step } from '../config/problem.ts'
-import { aliasOf } from './attribute-aliases.ts'
+import { proxiedPolicy } from '../config/proxied-policy.ts'
 import { unmetConditions, unmetTiers, USUAL_ATTRIBUTES } from '../config/unmet-conditions.ts'
+import { aliasOf } from './attribute-aliases.ts'
 import { holdsWithout } from './patterns.ts'
 import type { Trap } from './warning.ts'
 
@@ -18,7 +19,7 @@ export function silentTraps(
   config: Config,
   steps: readonly Step[],
 ): readonly Trap[] {
-  const settings = { proxy: config.proxy, isBehindProxy: isBehindProxy(policy, config) }
+  const settings = { proxy: config.proxy, isBehindProxy: proxiedPolicy(config) === policy.name }
   return [
     ...unsetAttributes(rule, policy, config, steps),
     ...(settings.isBehindProxy ? unknownRoutes(rule, config, steps) : []),
@@ -37,11 +38,6 @@ export function silentTraps(
       })),
     ),
   ]
-}
-
-/** Whether the requests of the reverse proxy are decided by a policy. */
-function isBehindProxy({ name }: Policy, { listeners, policies }: Config): boolean {
-  return listeners.proxy !== undefined && (listeners.proxy.policy ?? policies[0]?.name) === name
 }
 
 function conditionsOf({ when = {}, overrides = [] }: Rule): [Condition, readonly Step[]][] {
@@ -111,7 +107,7 @@ function unsetAttributes(
 ): readonly Trap[] {
   const own = Object.keys(config.proxy.attributes)
   const known = [...own, ...USUAL_ATTRIBUTES]
-  const isProxied = isBehindProxy(policy, config)
+  const isProxied = proxiedPolicy(config) === policy.name
   return namedIn(rule).flatMap(({ attribute, use, loss, place }) => {
     const trap = (message: string): Trap[] => [
       { code: 'unset-attribute', steps: [...steps, ...place], message: `${use}, ${message}` },

@@ -1,4 +1,5 @@
 // Reads the fields of one map: which there are, and texts, numbers and booleans as Go's YAML reader takes them.
+import { didYouMean } from '../../config/did-you-mean.ts'
 import { shown } from '../../config/problem.ts'
 import type { Member, SourceNode } from './node.ts'
 import type { Notes } from './notes.ts'
@@ -56,7 +57,12 @@ export class Fields {
           place,
           `${place} means nothing here; accepted: ${accepted.join(', ')}`,
         )
-      else notes.wrong(member, place, `${place} is unknown; accepted: ${accepted.join(', ')}`)
+      else
+        notes.wrong(
+          member,
+          place,
+          `${place} is unknown${didYouMean(member.name, accepted)}; accepted: ${accepted.join(', ')}`,
+        )
     }
   }
 

@@ -11,6 +11,7 @@ export const TRAPS = [
   'hidden-by-value',
   'metric-ignored',
   'misplaced-field',
+  'misspelled-key',
   'mode-without-limit',
   'no-descriptors',
   'no-files',

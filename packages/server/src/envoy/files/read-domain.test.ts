@@ -150,6 +150,12 @@ describe('traps are reported by code', () => {
     ['pattern-value', one('value: \\d+', limit)],
     ['plain-variable', one('value: ${TENANT}', limit)],
     ['plain-variable', one('value: a-${TENANT:-x}', limit)],
+    ['plain-variable', one('value: $TENANT', limit)],
+    ['plain-variable', one('value: "{{ .Values.tenant }}"', limit)],
+    ['pattern-value', one('value: free,pro', limit)],
+    ['pattern-value', one('value: free|pro', limit)],
+    ['misspelled-key', one(limit).replace('user', 'remote_adress')],
+    ['misspelled-key', one(limit).replace('user', 'generic_keys')],
     ['plain-variable', one(limit).replace('user', '${KEY}')],
     ['plain-variable', `\n${one(limit).replace('shop', '${DOMAIN}')}`],
     ['stray-space', one('value: "gold "', limit)],
@@ -207,4 +213,17 @@ descriptors:
 `)
   expect(domain?.domain).toBe('7')
   expect(domain?.descriptors.map(({ value }) => value)).toEqual(['007', 'true', undefined, '~'])
+})
+
+test.each(['user', 'api_key', 'PATH', 'database', 'tenant', 'remote_address', 'address'])(
+  'the key %s is taken as it is',
+  (key) => {
+    const text = `domain: shop\ndescriptors: [{ key: ${key}, value: a b, rate_limit: { unit: day, requests_per_unit: 1 } }]\n`
+    expect(read(text)).toMatchObject({ problems: [], warnings: [] })
+  },
+)
+
+test('a misspelled field is named with the right one', () => {
+  const { problems } = read('domain: shop\ndescriptor: []\n')
+  expect(problems[0]!.message).toContain('did you mean descriptors?')
 })

@@ -1,5 +1,7 @@
 // Traps in the texts of descriptor files: what looks like a variable, a pattern or a network and stands for itself.
 import { isIP } from 'node:net'
+import { nearestName } from '../../config/did-you-mean.ts'
+import { listIn } from '../../config/literal-patterns.ts'
 import type { Place } from './node.ts'
 import type { Notes } from './notes.ts'
 
@@ -11,10 +13,20 @@ interface Texts {
   readonly value?: string
 }
 
-/** What other files replace by a variable of the environment. */
-export const VARIABLE = /\$\{[^}]*\}/
+/** What other files, and templates of them, replace by a variable. */
+export const VARIABLE = /\$\{[^}]*\}|^\$[A-Z_][A-Z0-9_]*$|^%[A-Z_][A-Z0-9_]*%$|\{\{.*\}\}/
 /** What people write in regular expressions, and hardly ever in values. `name.*` may be a prefix. */
 const PATTERN = /^\^|\$$|\/\.\*|\.\*.|\.\+|\\[dws.]|\(\?|\)\*?$/
+/** The keys that actions of Envoy have unless the route says otherwise. */
+const ENVOY_KEYS = [
+  'remote_address',
+  'masked_remote_address',
+  'generic_key',
+  'header_match',
+  'query_match',
+  'source_cluster',
+  'destination_cluster',
+]
 /** Keys whose values are addresses. */
 const ADDRESS_KEY = /(?:^|[_-])(?:ip|addr|address)(?:[_-]|$)/i
 
@@ -33,6 +45,22 @@ export function reportTexts({ place, path, key, value = '' }: Texts, notes: Note
       place,
       path,
       `${path}: values are no regular expressions, so this one stands for itself; write the whole value, or its beginning and a *`,
+    )
+  const list = listIn(value)
+  if (list !== undefined && !PATTERN.test(value))
+    notes.warn(
+      'pattern-value',
+      place,
+      path,
+      `${path}: the value is one text, not a list; write a descriptor for each of ${list.join(', ')}`,
+    )
+  const meant = ENVOY_KEYS.includes(key) ? undefined : nearestName(key, ENVOY_KEYS)
+  if (meant !== undefined)
+    notes.warn(
+      'misspelled-key',
+      place,
+      path,
+      `${path}: no action of Envoy has the key ${key} by itself; did you mean ${meant}?`,
     )
   const address = addressRemark(key, value)
   if (address !== undefined) notes.warn('address-value', place, path, `${path}: ${address}`)
