@@ -23,9 +23,8 @@ export interface CheckRequest {
   readonly pools: Readonly<Record<string, string>> | undefined
 }
 
-/** The batch in a body, or undefined when the body is a single request. */
-export function batchOf(body: unknown): Batch | undefined {
-  if (typeof body !== 'object' || body === null || !('checks' in body)) return undefined
+/** The batch in a body that has `checks`. */
+export function batchOf(body: object): Batch {
   const { checks, outcomes = false, ...others } = body as Readonly<Record<string, unknown>>
   const [other] = Object.keys(others)
   if (other !== undefined) throw wrongField(other, 'not a known field beside checks and outcomes')

@@ -59,8 +59,9 @@ export function answer(
   onError: (error: unknown) => void,
 ): MaybePromise<string> {
   const operation = OPERATIONS[name]
+  const isBatch = typeof body === 'object' && body !== null && 'checks' in body
+  if (!isBatch) return operation(limiters, body, decisionJson)
   const batch = batchOf(body)
-  if (batch === undefined) return operation(limiters, body, decisionJson)
   const write = batch.outcomes ? decisionJson : briefDecisionJson
   const failed = (error: unknown): string => {
     onError(error)

@@ -166,8 +166,10 @@ export class PolicyMetrics {
     }
     if (decision.allowed) this.lastCounters.allowed.add()
     else this.countRefusal(decision)
-    this.ruleNotes.count(decision)
-    if (this.shadows.size > 0) this.noteShadows(decision)
+    const hasShadows = this.shadows.size > 0
+    if (hasShadows || decision.skipped.length > 0 || decision.candidates !== undefined)
+      this.ruleNotes.count(decision)
+    if (hasShadows) this.noteShadows(decision)
   }
 
   /** The counter of what one rule allows. */

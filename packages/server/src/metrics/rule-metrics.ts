@@ -6,7 +6,6 @@ import {
   type Decision,
   type DecisionRequest,
   type LimitInput,
-  type Millis,
   type OnExceed,
 } from 'sluice'
 import type { Family } from './family.ts'
@@ -229,9 +228,8 @@ export class RuleNotes {
   }
 
   /** Receives how old the counts of a rule are. */
-  agesOf(rule: string): ((age: Millis) => void) | undefined {
-    const ages = this.rules.get(rule)?.ages
-    return ages && ((age) => ages.observe(age))
+  agesOf(rule: string): Histogram | undefined {
+    return this.rules.get(rule)?.ages
   }
 
   private countShadows(decision: Decision): void {

@@ -13,10 +13,9 @@ const HASH_CHARACTERS = 44
 
 /** The attributes of a request that a rule counts by. */
 export function namedKey(by: readonly string[], attributes: Attributes): NamedKey {
-  const [only] = by
-  const textOf = (name: string): string => ownText(plainOrHash(attributes[name], by.length))
-  if (by.length === 1 && only !== undefined) return { [only]: textOf(only) }
-  return Object.fromEntries(by.map((name) => [name, textOf(name)]))
+  return Object.fromEntries(
+    by.map((name) => [name, ownText(plainOrHash(attributes[name], by.length))]),
+  )
 }
 
 /** A value of a key with so many attributes. */

@@ -8,6 +8,7 @@ import type { NamedKey } from './key-names.ts'
 const MAX_KEYS = 64
 /** Slots that tell of most keys at once that they are not followed. */
 const SLOTS = 2048
+const SLOT_MASK = SLOTS - 1
 /** A key that was free for no longer than this between two requests counts as never free: waits are rounded up to seconds. */
 const SLACK: Millis = 5000
 
@@ -44,7 +45,7 @@ export class KeysAtZero {
       return
     }
     if (known === undefined && this.keys.size >= MAX_KEYS && !this.forgetFree(now)) return
-    const slot = slotOf(hash32(key))
+    const slot = hash32(key) & SLOT_MASK
     if (known === undefined) this.slots[slot]! += 1
     this.keys.set(ownText(kept), {
       slot,
@@ -56,7 +57,7 @@ export class KeysAtZero {
 
   /** Whether a key is followed. Asked of every decision: the hash alone answers for most keys. */
   has(key: string, hash: number): boolean {
-    return this.slots[slotOf(hash)] !== 0 && this.keys.has(keptKey(key))
+    return this.slots[hash & SLOT_MASK] !== 0 && this.keys.has(keptKey(key))
   }
 
   /** The key had units. */
@@ -86,8 +87,4 @@ export class KeysAtZero {
     this.keys.delete(kept)
     this.slots[known.slot]! -= 1
   }
-}
-
-function slotOf(hash: number): number {
-  return hash & (SLOTS - 1)
 }

@@ -15,8 +15,8 @@ import { sizeOfUnion } from '../metrics/members.ts'
 import type { KeyMembers } from '../metrics/rule-metrics.ts'
 import { hash32, letters, SHORT_ID_LENGTH, shortIds, twoLetters } from './hash.ts'
 import { countRefusal, isSameMoment, Journal, type JournalEntry } from './journal.ts'
-import type { NamedKey } from './key-names.ts'
-import { RuleWatch, SPAN, type RuleEvent, type RulePart } from './rule-watch.ts'
+import { namedKey, type NamedKey } from './key-names.ts'
+import { RuleWatch, SPAN, type RulePart } from './rule-watch.ts'
 
 /** How often the time is read. Between two readings all decisions count as made at the same instant. */
 const TICK: Millis = 250
@@ -70,8 +70,8 @@ export interface RulesObserver {
   readonly watchOf: (rule: string) => Pick<RuleWatch, 'see' | 'isGone'> | undefined
 }
 
-/** Receives how old the count of a key was at a decision, in milliseconds, by rule. */
-export type AgesOf = (rule: string) => ((age: Millis) => void) | undefined
+/** What receives how old the count of a key was at a decision, in milliseconds, by rule. */
+export type AgesOf = (rule: string) => RuleWatch['ageMetric']
 
 /** All that one process has seen of its keys. */
 export class Observer {
@@ -135,7 +135,7 @@ export class Observer {
       const by = byRule.get(rule)
       const watch = by && this.watchOf(policy, rule, by)
       if (watch !== undefined) {
-        watch.onAge = agesOf(rule)
+        watch.ageMetric = agesOf(rule)
         held.set(rule, watch)
       }
       return watch
@@ -212,7 +212,7 @@ export class Observer {
       const outcome = outcomes[i]
       if (outcome === undefined) continue
       if (isFollowed && outcome.remaining > 0) watch.clearZero(check.key)
-      const event = new OutcomeEvent(check, outcome, check.attributes ?? attributes[0] ?? {})
+      const event = { check, outcome, attributes: check.attributes ?? attributes[0] ?? {} }
       if (check.shadow !== true) {
         if (weight > 0) watch.note(event, weight, this.now)
         continue
@@ -231,7 +231,7 @@ export class Observer {
     const outcomes = visibleOutcomes(decision)
     for (const { rule, place, enforced, allowed } of decision.candidates ?? []) {
       const check = checks[place] as DescribedCheck
-      const event = new OutcomeEvent(check, outcomes[place]!, check.attributes ?? first)
+      const event = { check, outcome: outcomes[place]!, attributes: check.attributes ?? first }
       watchOf(rule)?.noteTrial(event, enforced, allowed, this.now)
     }
   }
@@ -262,7 +262,7 @@ export class Observer {
         policy,
         rule,
         decision,
-        describe: () => block?.attributes ?? watch?.nameOf(attributes) ?? {},
+        describe: () => block?.attributes ?? (watch && namedKey(watch.by, attributes)) ?? {},
         filledBy: () => watch?.fillOf(key) ?? [],
         index: watch?.refusals,
         key,
@@ -272,7 +272,7 @@ export class Observer {
     )
     const outcome = check && visibleOutcomes(decision)[place]
     if (watch !== undefined && outcome !== undefined && outcome.remaining <= 0)
-      watch.noteZero(new OutcomeEvent(check!, outcome, attributes), now)
+      watch.noteZero({ check: check!, outcome, attributes }, now)
     if (first !== undefined) this.onFirstRefusal(first)
   }
 
@@ -338,43 +338,4 @@ function refusedPlace(decision: Decision, { checks }: DecisionRequest): number {
   const { rule } = decision
   const place = visibleOutcomes(decision).findIndex((one) => one.rule === rule && !one.allowed)
   return Math.max(0, place)
-}
-
-/** An outcome and its check as an event; numbers are computed when they are read. */
-class OutcomeEvent implements RuleEvent {
-  private readonly check: RuleCheck
-  private readonly outcome: VisibleOutcome
-  readonly attributes: Attributes
-  readonly remaining: number
-
-  constructor(check: RuleCheck, outcome: VisibleOutcome, attributes: Attributes) {
-    this.check = check
-    this.outcome = outcome
-    this.attributes = attributes
-    this.remaining = outcome.remaining
-  }
-
-  get key(): string {
-    return this.check.key
-  }
-
-  get cost(): number {
-    return this.check.cost
-  }
-
-  get allowed(): boolean {
-    return this.outcome.allowed
-  }
-
-  get burst(): number {
-    return this.check.limit.burst
-  }
-
-  get window(): Millis {
-    return this.check.limit.window
-  }
-
-  get availableAfter(): Millis {
-    return this.outcome.availableAfter
-  }
 }

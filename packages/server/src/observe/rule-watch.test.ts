@@ -1,6 +1,7 @@
 // The memory of what is known of one rule, whatever its keys are.
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import { limit } from 'sluice'
 import { describe, expect, it } from 'vitest'
 import { RuleWatch } from './rule-watch.ts'
 
@@ -22,13 +23,16 @@ function fillUp(watch: RuleWatch, by: readonly string[], value: (i: number) => s
     for (let i = 0; i < 110; i++) {
       const attributes = Object.fromEntries(by.map((name) => [name, value(i + now)]))
       const key = by.map((name) => attributes[name]).join(' ')
-      const numbers = { cost: 1, burst: 10, window: 60_000, availableAfter: 1e9 }
+      const check = { key, cost: 1, limit: limit({ quota: 10, window: 60_000 }) }
+      const numbers = { availableAfter: 1e9 }
       for (let kind = 0; kind < 6; kind++) {
         const route = `/route-${kind}-${value(i)}`
         const asked = { ...attributes, route, method: 'POST', tenant: value(kind) }
-        watch.note({ ...numbers, key, attributes: asked, allowed: true, remaining: 1 }, 1, now)
+        const outcome = { ...numbers, allowed: true, remaining: 1 }
+        watch.note({ check, outcome, attributes: asked }, 1, now)
       }
-      const refused = { ...numbers, key, attributes, allowed: false, remaining: 0 }
+      const outcome = { ...numbers, allowed: false, remaining: 0 }
+      const refused = { check, outcome, attributes }
       watch.note(refused, 1, now)
       watch.noteTrial(refused, true, false, now)
       watch.see(key, { at: now } as never)

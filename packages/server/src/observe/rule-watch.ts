@@ -1,9 +1,10 @@
 // What is known of the keys of one rule, in at most 256 kB however many they are.
-import type { Attributes, Decision, Millis } from 'sluice'
+import type { Attributes, Decision, Millis, RuleCheck, VisibleOutcome } from 'sluice'
 import { ownText } from '../log/own-text.ts'
 import { Fill, type FilledBy } from './fill.ts'
 import { Generations } from './generations.ts'
 import { hash32, keptKey } from './hash.ts'
+import type { Histogram } from '../metrics/histogram.ts'
 import { HyperLogLog } from '../metrics/hyper-log-log.ts'
 import type { KeptEntry } from './journal.ts'
 import { KeyAges } from './key-ages.ts'
@@ -42,14 +43,9 @@ function isInPart(key: string): boolean {
 
 /** How one request met one rule. */
 export interface RuleEvent {
-  readonly key: string
-  readonly cost: number
+  readonly check: Pick<RuleCheck, 'key' | 'cost' | 'limit'>
+  readonly outcome: Pick<VisibleOutcome, 'allowed' | 'remaining' | 'availableAfter'>
   readonly attributes: Attributes
-  readonly allowed: boolean
-  readonly remaining: number
-  readonly burst: number
-  readonly window: Millis
-  readonly availableAfter: Millis
 }
 
 /** How often an enforced answer and one on trial agreed or differed. */
@@ -109,8 +105,8 @@ export class RuleWatch {
   private readonly ages = new KeyAges()
   /** The journal's entries of this rule, by key. */
   readonly refusals: Map<string, KeptEntry> = new Map()
-  /** Called with how old the count of a key was, in milliseconds. */
-  onAge: ((age: Millis) => void) | undefined
+  /** Receives how old the count of a key was, in milliseconds. */
+  ageMetric: Pick<Histogram, 'observe'> | undefined
   /** Decisions since the last tick; beyond `room`, a part of the keys is seen. */
   private seen = 1
   private room = ALL_SEEN
@@ -141,19 +137,29 @@ export class RuleWatch {
   private count(key: string, decision: Decision): boolean {
     const hash = hash32(key)
     this.keys.add(hash)
-    if ((hash & this.ages.mask) === 0) this.noteAge(hash, decision.at)
+    if ((hash & this.ages.mask) === 0 && decision.at !== 0) {
+      const age = this.ages.note(hash, decision.at)
+      if (age >= 0) this.ageMetric?.observe(age)
+    }
     return this.zero.has(key, hash)
   }
 
   /** Notes a decision that stands for `weight` of them. */
   note(event: RuleEvent, weight: number, now: Millis): void {
-    this.sample(event, weight, now)
-    if (event.remaining <= 0) this.noteZero(event, now)
+    const { key, cost, limit } = event.check
+    const { allowed, remaining } = event.outcome
+    const describe = (): NamedKey => namedKey(this.by, event.attributes)
+    if (!allowed) this.refused.now.add(keptKey(key), 1, describe, weight)
+    else if (cost > 0) {
+      this.busiest.now.add(keptKey(key), cost, describe, weight)
+      if (remaining < limit.burst * FILLING) this.noteFill(event, weight, now)
+    }
+    if (remaining <= 0) this.noteZero(event, now)
   }
 
   /** Follows a key that has nothing left. */
-  noteZero(event: RuleEvent, now: Millis): void {
-    this.zero.note(event.key, now, event.availableAfter, () => this.name(event))
+  noteZero({ check, outcome, attributes }: RuleEvent, now: Millis): void {
+    this.zero.note(check.key, now, outcome.availableAfter, () => namedKey(this.by, attributes))
   }
 
   /** The key has units again. */
@@ -162,15 +168,20 @@ export class RuleWatch {
   }
 
   /** Notes what a candidate, or a shadow rule, answered beside the enforced answer. */
-  noteTrial(event: RuleEvent, enforced: boolean, onTrial: boolean, now: Millis): void {
+  noteTrial(
+    { check, attributes }: RuleEvent,
+    enforced: boolean,
+    onTrial: boolean,
+    now: Millis,
+  ): void {
     this.seen += 1
     this.trial ??= new Generations<Trial>(CANDIDATE_SPAN, newTrial, now)
     const { counts, distinct, top } = this.trial.now
     const way = divergenceOf(enforced, onTrial)
     counts[way] += 1
     if (way !== 'newlyRefused') return
-    distinct.add(hash32(event.key))
-    top.add(keptKey(event.key), 1, () => this.name(event))
+    distinct.add(hash32(check.key))
+    top.add(keptKey(check.key), 1, () => namedKey(this.by, attributes))
   }
 
   /** What filled a key, as far as it was noted. */
@@ -234,23 +245,8 @@ export class RuleWatch {
     }
   }
 
-  private noteAge(hash: number, at: Millis): void {
-    const age = at === 0 ? -1 : this.ages.note(hash, at)
-    if (age >= 0) this.onAge?.(age)
-  }
-
-  private sample(event: RuleEvent, weight: number, now: Millis): void {
-    const { key, allowed, cost, remaining, burst } = event
-    if (!allowed) {
-      this.refused.now.add(keptKey(key), 1, () => this.name(event), weight)
-      return
-    }
-    if (cost === 0) return
-    this.busiest.now.add(keptKey(key), cost, () => this.name(event), weight)
-    if (remaining < burst * FILLING) this.noteFill(event, weight, now)
-  }
-
-  private noteFill({ key, attributes, cost, window }: RuleEvent, weight: number, now: Millis) {
+  private noteFill({ check, attributes }: RuleEvent, weight: number, now: Millis): void {
+    const { key, cost, limit } = check
     const kept = keptKey(key)
     let fill = this.fills.get(kept)
     if (fill === undefined) {
@@ -258,16 +254,7 @@ export class RuleWatch {
       if (this.fills.size >= FILLS) this.fills.delete(this.fills.keys().next().value!)
       this.fills.set(ownText(kept), fill)
     }
-    fill.note(attributes, this.by, cost, weight, window, now)
-  }
-
-  /** The attributes of a request that this rule counts by. */
-  nameOf(attributes: Attributes): NamedKey {
-    return namedKey(this.by, attributes)
-  }
-
-  private name({ attributes }: RuleEvent): NamedKey {
-    return this.nameOf(attributes)
+    fill.note(attributes, this.by, cost, weight, limit.window, now)
   }
 }
 
