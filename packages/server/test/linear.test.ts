@@ -27,7 +27,7 @@ const head = (name: string, value: string) =>
     new Set(['x-api-key']),
   )
 const ofBody = (name: string) => (value: string) => {
-  const request = Object.assign(Readable.from([]), { rawHeaders: [name, value] })
+  const request = Object.assign(Readable.from([]), { headers: { [name.toLowerCase()]: value } })
   readJson(
     request as unknown as IncomingMessage,
     1024,

@@ -1,7 +1,7 @@
 // The routes of the admin API: without a token, a caller learns only that one is needed.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { readJson } from '../net/body.ts'
-import type { Handler } from '../net/http-listener.ts'
+import type { Handler, PortState } from '../net/http-listener.ts'
 import { problemOf, problemOfError, type Problem } from '../net/problem.ts'
 import { sendJson, sendProblem } from '../net/reply.ts'
 import type { MetricRegistry } from '../metrics/registry.ts'
@@ -27,14 +27,14 @@ export interface AdminRoutesOptions {
   readonly maxBody: number
   readonly metrics: MetricRegistry
   readonly console: Console
-  readonly isClosing: () => boolean
+  readonly port: PortState
   /** Receives errors of the service itself. */
   readonly onError: (error: unknown) => void
 }
 
 /** Makes the function that answers every request of the admin listener. */
 export function adminHandler(options: AdminRoutesOptions): Handler {
-  const { tokens, attempts, audit, isClosing } = options
+  const { tokens, attempts, audit, port } = options
   const requests = options.metrics.counter(
     'sluice_admin_requests_total',
     'Answered requests of the admin API; those without a right token have no operation.',
@@ -45,11 +45,11 @@ export function adminHandler(options: AdminRoutesOptions): Handler {
 
   const fail = (response: ServerResponse, operation: string, problem: Problem): void => {
     requests.with(operation, String(problem.status)).add()
-    sendProblem(response, problem, isClosing())
+    sendProblem(response, problem, port.isClosing)
   }
   const succeed = (response: ServerResponse, operation: string, answer: unknown): void => {
     requests.with(operation, '200').add()
-    sendJson(response, 200, JSON.stringify(answer), isClosing())
+    sendJson(response, 200, JSON.stringify(answer), port.isClosing)
   }
   const problemFor = (error: unknown): Problem => {
     const problem = problemOfError(error)

@@ -4,7 +4,7 @@ import type { Policy, Store } from 'sluice'
 import type { Config } from '../config/config.ts'
 import { proxiedPolicy } from '../config/proxied-policy.ts'
 import type { ServiceControls } from '../controls/open-controls.ts'
-import { openHttp } from '../net/http-listener.ts'
+import { openHttp, type PortState } from '../net/http-listener.ts'
 import type { Fleet } from '../observe/fleet.ts'
 import type { RecentTraffic } from '../metrics/recent-traffic.ts'
 import type { StoreMetrics } from '../metrics/store-metrics.ts'
@@ -143,8 +143,8 @@ export async function startAdmin(
       metrics,
       onError,
     }
-    const makeHandler = (isClosing: () => boolean) =>
-      adminHandler({ ...shared, console: console(isClosing), isClosing })
+    const makeHandler = (port: PortState) =>
+      adminHandler({ ...shared, console: console(port), port })
     const listener = await openHttp(makeHandler, admin, context, 'admin')
     return {
       ...listener,

@@ -36,7 +36,7 @@ export function authHandler(
   const end = (response: ServerResponse, status: number, real: number, body?: string): void => {
     options.onAnswer(status)
     response.setHeader('Sluice-Status', real)
-    if (options.isClosing()) response.setHeader('Connection', 'close')
+    if (options.port.isClosing) response.setHeader('Connection', 'close')
     response.writeHead(status).end(body)
   }
   const refuse = (response: ServerResponse, { status, fields, body }: RefusalReply): void => {

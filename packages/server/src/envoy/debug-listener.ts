@@ -1,7 +1,7 @@
 // The debug port that operators of Envoy's own rate limit service know: its paths, apart from those of clients.
 import type { Config } from '../config/config.ts'
 import type { ServiceContext } from '../limiters/service-context.ts'
-import { openHttp, type Handler } from '../net/http-listener.ts'
+import { openHttp, type Handler, type PortState } from '../net/http-listener.ts'
 import type { Listener } from '../net/listener.ts'
 import type { MountedRoute } from '../net/mounted-route.ts'
 import { problemOf, problemOfError } from '../net/problem.ts'
@@ -16,13 +16,13 @@ export async function openDebug(
   routes: readonly MountedRoute[],
 ): Promise<Listener | undefined> {
   if (debug === undefined) return undefined
-  return openHttp((isClosing) => debugHandler(routes, isClosing, context), debug, context, 'debug')
+  return openHttp((port) => debugHandler(routes, port, context), debug, context, 'debug')
 }
 
 /** The routes by their paths, and a list of them at `/`. */
 function debugHandler(
   routes: readonly MountedRoute[],
-  isClosing: () => boolean,
+  port: PortState,
   { metrics }: ServiceContext,
 ): Handler {
   const requests = metrics.counter(
@@ -35,12 +35,12 @@ function debugHandler(
     routes.map(({ path, methods = GET, createHandler }) => {
       const onAnswer = (status: number): void => requests.with(path, String(status)).add()
       const handle = createHandler({
-        isClosing,
+        port,
         onAnswer,
         onError: (response, error) => {
           const problem = problemOfError(error)
           onAnswer(problem.status)
-          sendProblem(response, problem, isClosing())
+          sendProblem(response, problem, port.isClosing)
         },
       })
       return [path, { methods, handle }] as const
@@ -57,13 +57,13 @@ function debugHandler(
     const status = route !== undefined ? 405 : path === '/' ? 200 : 404
     requests.with(route === undefined && path !== '/' ? 'other' : path, String(status)).add()
     if (status === 200) {
-      sendText(response, 200, 'text/plain; charset=utf-8', paths, isClosing())
+      sendText(response, 200, 'text/plain; charset=utf-8', paths, port.isClosing)
       return
     }
     const problem =
       route === undefined
         ? problemOf(404, 'unknown-route', 'there is nothing at this path')
         : problemOf(405, 'method-not-allowed', `accepted: ${route.methods.join(', ')}`)
-    sendProblem(response, problem, isClosing())
+    sendProblem(response, problem, port.isClosing)
   }
 }

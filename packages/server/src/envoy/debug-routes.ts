@@ -27,32 +27,38 @@ export function debugRoutes(
       throw new RequestError(503, 'starting', 'the gRPC listener has not started yet')
     return found
   }
-  const healthcheck = ({ onAnswer, isClosing }: MountedReply) => {
+  const healthcheck = ({ onAnswer, port }: MountedReply) => {
     return (_: IncomingMessage, response: ServerResponse): void => {
       const isServing = health.state === 'serving'
       onAnswer(isServing ? 200 : 500)
-      sendText(response, isServing ? 200 : 500, PLAIN, isServing ? 'OK' : health.state, isClosing())
+      sendText(
+        response,
+        isServing ? 200 : 500,
+        PLAIN,
+        isServing ? 'OK' : health.state,
+        port.isClosing,
+      )
     }
   }
-  const rlconfig = ({ onAnswer, onError, isClosing }: MountedReply) => {
+  const rlconfig = ({ onAnswer, onError, port }: MountedReply) => {
     return (_: IncomingMessage, response: ServerResponse): void => {
       try {
         const text = started().describe().join('\n')
         onAnswer(200)
-        sendText(response, 200, PLAIN, `${text}\n`, isClosing())
+        sendText(response, 200, PLAIN, `${text}\n`, port.isClosing)
       } catch (error) {
         onError(response, error)
       }
     }
   }
-  const json = ({ onAnswer, onError, isClosing }: MountedReply) => {
+  const json = ({ onAnswer, onError, port }: MountedReply) => {
     return (request: IncomingMessage, response: ServerResponse): void => {
       const failed = (error: unknown): void => onError(response, asRequestError(error))
       const answer = (decided: RateLimitResponse): void => {
         const status = decided.overallCode === OVER_LIMIT ? 429 : 200
         onAnswer(status)
         for (const { key, value } of decided.responseHeaders) response.setHeader(key, value)
-        sendJson(response, status, responseJson(decided), isClosing())
+        sendJson(response, status, responseJson(decided), port.isClosing)
       }
       const done = (body: unknown): void => {
         try {

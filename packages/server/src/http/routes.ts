@@ -6,7 +6,7 @@ import type { Limiters } from '../limiters/limiters.ts'
 import type { Counter } from '../metrics/registry.ts'
 import type { ServiceContext } from '../limiters/service-context.ts'
 import { readJson } from '../net/body.ts'
-import type { Handler } from '../net/http-listener.ts'
+import type { Handler, PortState } from '../net/http-listener.ts'
 import type { MountedRoute } from '../net/mounted-route.ts'
 import { answer, type OperationName } from './operations.ts'
 import { problemOf, problemOfError, type Problem } from '../net/problem.ts'
@@ -25,8 +25,7 @@ export interface RoutesContext extends ServiceContext {
   readonly detail: () => object
   /** What `/metrics` says. */
   readonly metricsText: () => MaybePromise<string>
-  /** Whether the port is closing, so that every answer is the last of its connection. */
-  readonly isClosing: () => boolean
+  readonly port: PortState
 }
 
 /** Makes the function that answers every request of the HTTP listener, at its own paths and the mounted ones. */
@@ -35,7 +34,7 @@ export function createHandler(
   { listeners }: Pick<Config, 'listeners'>,
   mounted: readonly MountedRoute[] = [],
 ): Handler {
-  const { limiters, health, metrics, log, isClosing: closing } = context
+  const { limiters, health, metrics, log, port } = context
   const requests = metrics.counter('sluice_http_requests_total', 'Answered HTTP requests.', [
     'route',
     'status',
@@ -56,7 +55,7 @@ export function createHandler(
     count(route, problem.status)
     // A proxy recognizes an answer of the service by this field.
     response.setHeader('sluice-status', problem.status)
-    sendProblem(response, problem, closing())
+    sendProblem(response, problem, port.isClosing)
   }
   const onError = (error: unknown): void => {
     const { status, code } = problemOfError(error)
@@ -66,11 +65,11 @@ export function createHandler(
   const ask = (operation: OperationName): Handler => {
     const route = `/v1/${operation}`
     const answered = requests.with(route, '200')
-    const succeed = (response: ServerResponse, text: string): void => {
-      answered.add()
-      sendText(response, 200, 'application/json', text, closing())
-    }
     return (request, response) => {
+      const succeed = (text: string): void => {
+        answered.add()
+        sendText(response, 200, 'application/json', text, port.isClosing)
+      }
       const failed = (error: unknown): void => {
         onError(error)
         fail(route, response, problemOfError(error))
@@ -78,8 +77,8 @@ export function createHandler(
       const done = (body: unknown): void => {
         try {
           const text = answer(operation, limiters.current, body, onError)
-          if (isPromise(text)) text.then((all) => succeed(response, all), failed)
-          else succeed(response, text)
+          if (isPromise(text)) text.then(succeed, failed)
+          else succeed(text)
         } catch (error) {
           failed(error)
         }
@@ -93,7 +92,7 @@ export function createHandler(
   const send = (route: string, response: ServerResponse, shown: ShownPage): void => {
     const { status, text, type = 'application/json' } = shown
     count(route, status)
-    sendText(response, status, type, text, closing())
+    sendText(response, status, type, text, port.isClosing)
   }
   const showMetrics: Handler = (_, response) => {
     const shown = (text: string): void =>
@@ -131,7 +130,7 @@ export function createHandler(
   for (const { path, methods: own = GET, createHandler } of mounted) {
     methods.set(path, own)
     const handler = createHandler({
-      isClosing: closing,
+      port,
       onAnswer: (status) => count(path, status),
       onError: (response, error) => {
         onError(error)

@@ -1,6 +1,6 @@
 // Reads a request's body: bounded, as bytes until it is whole, and parsed once.
 import { isUtf8 } from 'node:buffer'
-import type { IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { RequestError } from './problem.ts'
 
 /**
@@ -14,7 +14,7 @@ export function readJson(
   failed: (error: RequestError) => void,
   anyType = false,
 ): void {
-  const wrong = headerProblem(request.rawHeaders, maxBytes, anyType)
+  const wrong = headerProblem(request.headers, maxBytes, anyType)
   if (wrong !== undefined) {
     failed(wrong)
     return
@@ -31,10 +31,9 @@ export function readJson(
     else (rest ??= [first]).push(chunk)
   })
   request.on('end', () => {
-    const bytes = rest === undefined ? first : Buffer.concat(rest, size)
     let body: unknown
     try {
-      body = parsed(bytes)
+      body = parsed(rest === undefined ? first : Buffer.concat(rest, size))
     } catch (error) {
       failed(error as RequestError)
       return
@@ -43,29 +42,19 @@ export function readJson(
   })
 }
 
-/** What is wrong with the headers of a body. Reads the raw list, since Node makes the parsed one only when it is read. */
+/** What is wrong with the headers of a body. Another content type could be sent by a foreign web page without asking first. */
 function headerProblem(
-  raw: readonly string[],
+  headers: IncomingHttpHeaders,
   maxBytes: number,
   anyType: boolean,
 ): RequestError | undefined {
-  let hasType = anyType
-  for (let i = 0; i < raw.length; i += 2) {
-    const name = raw[i]!
-    const value = raw[i + 1]!
-    if (name.length === 12 && name.toLowerCase() === 'content-type') {
-      if (!anyType && !isJson(value)) return unsupported()
-      hasType = true
-    } else if (name.length === 14 && name.toLowerCase() === 'content-length') {
-      if (Number(value) > maxBytes) return tooLarge(maxBytes)
-    } else if (name.length === 16 && name.toLowerCase() === 'content-encoding') return unsupported()
+  const { 'content-type': type = '', 'content-length': length } = headers
+  const isJson = type === 'application/json' || /^application\/json\s*(;|$)/i.test(type)
+  if ((!isJson && !anyType) || headers['content-encoding'] !== undefined) {
+    const accepted = 'accepted: content-type application/json, without a content-encoding'
+    return new RequestError(415, 'unsupported-media-type', accepted)
   }
-  return hasType ? undefined : unsupported()
-}
-
-function unsupported(): RequestError {
-  const accepted = 'accepted: content-type application/json, without a content-encoding'
-  return new RequestError(415, 'unsupported-media-type', accepted)
+  return length !== undefined && Number(length) > maxBytes ? tooLarge(maxBytes) : undefined
 }
 
 function parsed(bytes: Buffer | undefined): unknown {
@@ -90,9 +79,4 @@ function tooLarge(maxBytes: number): RequestError {
     'body-too-large',
     `the body is too large; accepted: at most ${maxBytes} bytes`,
   )
-}
-
-/** Anything else could be sent by a foreign web page without asking first. */
-function isJson(type: string): boolean {
-  return type === 'application/json' || /^application\/json\s*(;|$)/i.test(type)
 }

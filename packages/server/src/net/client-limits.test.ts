@@ -3,7 +3,7 @@ import { createServer as createHttp, type ServerResponse } from 'node:http'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { until } from '../../../../test/servers/until.ts'
-import { limitSending, limitUnanswered } from './client-limits.ts'
+import { limitRequests, limitSending } from './client-limits.ts'
 
 afterEach(() => vi.useRealTimers())
 
@@ -14,10 +14,13 @@ describe('pipelined requests', () => {
   async function pipeline(count: number, answer: (response: ServerResponse) => void) {
     let handled = 0
     const server = createHttp(
-      limitUnanswered((_, response) => {
-        handled++
-        answer(response)
-      }),
+      limitRequests(
+        (_, response) => {
+          handled++
+          answer(response)
+        },
+        { onRefused: () => {} },
+      ),
     )
     server.listen(0, '127.0.0.1')
     await once(server, 'listening')

@@ -1,8 +1,10 @@
-// What a client may leave undone: requests that wait for an answer, on one connection and from one address, and answers not read.
+// What a client may send and leave undone: requests that wait for an answer, on one connection and from one address, requests
+// meant for another host, and answers not read.
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Millis } from 'sluice'
 import { networkOf } from './limit-connections.ts'
+import { isAskedByProxy, isLocalHost, isLoopback, refuseHost } from './local-host.ts'
 
 /** Answers one request. */
 type Handler = (request: IncomingMessage, response: ServerResponse) => void
@@ -13,29 +15,31 @@ const MAX_UNANSWERED = 32
 const MAX_IGNORED = 4096
 
 /**
- * Answers at most {@link MAX_UNANSWERED} pipelined requests at once. The last of them is answered with
+ * Admits at most {@link MAX_UNANSWERED} pipelined requests at once. The last of them is answered with
  * `Connection: close`, and those behind it are not handled, so that the client may send them again (RFC 9112
- * section 9.6). A request alone on its connection costs nothing here.
+ * section 9.6).
  */
-export function limitUnanswered(handle: Handler, max: number = MAX_UNANSWERED): Handler {
-  const unanswered = new WeakMap<Socket, number>()
-  return (request, response) => {
-    // Node assigns the socket at once unless an earlier response still has it.
-    if (response.socket !== null) {
-      handle(request, response)
-      return
-    }
-    const { socket } = request
+export class PipelinedRequests {
+  private readonly max: number
+  private readonly unanswered = new WeakMap<Socket, number>()
+
+  constructor(max: number = MAX_UNANSWERED) {
+    this.max = max
+  }
+
+  /** Whether to handle a request that came while an earlier one of its connection was not answered yet. */
+  admit(socket: Socket, response: ServerResponse): boolean {
+    const { max, unanswered } = this
     // The response that has the socket is one of them.
     const count = (unanswered.get(socket) ?? 1) + 1
     unanswered.set(socket, count)
     if (count > max) {
       if (count > max + MAX_IGNORED) socket.destroy()
-      return
+      return false
     }
     if (count === max) response.shouldKeepAlive = false
     else response.once('close', () => unanswered.set(socket, unanswered.get(socket)! - 1))
-    handle(request, response)
+    return true
   }
 }
 
@@ -66,43 +70,61 @@ export class OpenRequests {
   }
 }
 
-/** How requests beyond the limit are answered. */
-export interface RequestLimit {
+/** What a port allows, and how requests beyond it are answered. */
+export interface RequestLimits {
   /** Requests at once from one address, or from one /64 of IPv6. Default 10,000. */
   readonly max?: number | undefined
-  /** Further fields of the answer, which is 503. */
+  /** Where the port listens, if it takes no requests that were meant for another host while that is loopback. */
+  readonly host?: string
+  /** Further fields of the answer to requests beyond `max`, which is 503. */
   readonly fields?: OutgoingHttpHeaders
+  /** Called for each request that gets an answer, before anything else is done for it. */
+  readonly onBegin?: Handler
   readonly onRefused: () => void
 }
 
-/** Refuses requests of an address that has too many unanswered ones, before anything else is done for them. */
-export function limitRequests(handle: Handler, { max, fields, onRefused }: RequestLimit): Handler {
+/**
+ * Refuses what a client may not send, before anything else is done for it: pipelined requests beyond a number, requests
+ * of an address that has too many unanswered ones, and those that a web page sends to a port on loopback.
+ */
+export function limitRequests(handle: Handler, limits: RequestLimits): Handler {
+  const { max, host = '', fields, onBegin, onRefused } = limits
+  const pipelined = new PipelinedRequests()
   const open = new OpenRequests(max)
   /** Made once for each connection: the network of its address, and what ends a request. */
   const callers = new WeakMap<Socket, { network: string; leave: () => void }>()
+  const isLocalOnly = isLoopback(host)
+  /** Clients name the same host each time, and the expression that tests it costs more than the rest here. */
+  let lastLocal: string | undefined
   return (request, response) => {
     const { socket } = request
+    // Node assigns the socket at once unless an earlier response still has it.
+    if (response.socket === null && !pipelined.admit(socket, response)) return
+    onBegin?.(request, response)
     let caller = callers.get(socket)
     if (caller === undefined) {
       const network = networkOf(socket.remoteAddress)
       caller = { network, leave: () => open.leave(network) }
       callers.set(socket, caller)
     }
-    if (open.enter(caller.network)) {
-      // Not once: a response closes once, and the wrapper costs as much as all the rest here.
-      response.on('close', caller.leave)
-      handle(request, response)
+    if (!open.enter(caller.network)) {
+      onRefused()
+      // The body is not read, so the connection cannot be used again.
+      const own = { Connection: 'close', 'Content-Length': 0, 'Retry-After': 1, ...fields }
+      response.writeHead(503, own)
+      response.end()
       return
     }
-    onRefused()
-    // The body is not read, so the connection cannot be used again.
-    response.writeHead(503, {
-      Connection: 'close',
-      'Content-Length': 0,
-      'Retry-After': 1,
-      ...fields,
-    })
-    response.end()
+    // Not once: a response closes once, and the wrapper costs as much as all the rest here.
+    response.on('close', caller.leave)
+    if (isLocalOnly && request.headers.host !== lastLocal) {
+      if (isLocalHost(request.headers.host)) lastLocal = request.headers.host
+      else if (!isAskedByProxy(request)) {
+        refuseHost(response)
+        return
+      }
+    }
+    handle(request, response)
   }
 }
 

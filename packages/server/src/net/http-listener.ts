@@ -4,13 +4,12 @@ import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } 
 import { Server as TcpServer, type AddressInfo, type Socket } from 'node:net'
 import type { Millis } from 'sluice'
 import type { HttpListenerConfig } from '../config/config.ts'
-import { limitRequests, limitSending, limitUnanswered } from './client-limits.ts'
+import { limitRequests, limitSending } from './client-limits.ts'
 import type { MetricRegistry } from '../metrics/registry.ts'
 import type { Certificates } from '../tls/certificates.ts'
 import type { Listener } from './listener.ts'
 import { httpServer } from './http-server.ts'
 import { limitConnections } from './limit-connections.ts'
-import { localOnly } from './local-host.ts'
 
 /** How often connections are looked at for being too slow. */
 export const LOOK_EVERY = 1000
@@ -28,17 +27,20 @@ export interface PortContext {
 /** Answers one request. */
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
-/**
- * Listens; rejects when the port cannot be had. The handler learns when the port is closing, to tell clients that
- * their connection ends with the answer.
- */
+/** What handlers read of their port. */
+export interface PortState {
+  /** Whether the port is closing, so that every answer is the last of its connection. */
+  readonly isClosing: boolean
+}
+
+/** Listens; rejects when the port cannot be had. */
 export async function openHttp(
-  makeHandler: (isClosing: () => boolean) => Handler,
+  makeHandler: (port: PortState) => Handler,
   config: HttpListenerConfig,
   { metrics, certificates }: PortContext,
   name: 'http' | 'admin' | 'debug' = 'http',
 ): Promise<Listener> {
-  let closing = false
+  const port = { isClosing: false }
   const tls = await certificates.open(name, config.tls)
   const refused = metrics
     .counter(
@@ -54,19 +56,12 @@ export async function openHttp(
       keepAliveTimeout: config.idleTimeout,
       connectionsCheckingInterval: LOOK_EVERY,
     },
-    limitUnanswered(
-      limitRequests(
-        localOnly(
-          config.host,
-          makeHandler(() => closing),
-        ),
-        {
-          max: config.maxRequestsPerAddress,
-          fields: { 'Sluice-Status': 503 },
-          onRefused: () => refused.add(),
-        },
-      ),
-    ),
+    limitRequests(makeHandler(port), {
+      max: config.maxRequestsPerAddress,
+      host: config.host,
+      fields: { 'Sluice-Status': 503 },
+      onRefused: () => refused.add(),
+    }),
     tls,
   )
   server.timeout = config.idleTimeout
@@ -94,7 +89,7 @@ export async function openHttp(
     name,
     url: urlOf(server.address() as AddressInfo, tls === undefined ? 'http' : 'https'),
     close: (patience: Millis) => {
-      closing = true
+      port.isClosing = true
       return closed(server, [sockets, clients], patience).finally(stopWatching)
     },
   }

@@ -23,28 +23,30 @@ export function limitConnections(server: Server, max: number, limits: Connection
   if (!isWorker) server.maxConnections = max
   const open = new Set<Socket>()
   const byAddress = new Map<string, number>()
-  const emit: (event: string, ...args: unknown[]) => boolean = server.emit.bind(server)
-  // Before any listener: a protocol must not begin on a socket that is closed again.
-  server.emit = (event: string, ...args: unknown[]): boolean => {
-    if (event !== 'connection') return emit(event, ...args)
-    const socket = args[0] as Socket
-    if (open.has(socket)) return emit(event, ...args)
-    const network = networkOf(socket.remoteAddress)
-    const others = byAddress.get(network) ?? 0
-    if (open.size >= max || others >= perAddress) {
-      socket.destroy()
-      return emit('drop')
+  // Ahead of the protocol's own listeners: it must not begin on a socket that is closed again. Not by wrapping `emit`, which
+  // every request would pass.
+  const begin = server.listeners('connection')
+  server.removeAllListeners('connection')
+  server.on('connection', (socket: Socket) => {
+    if (!open.has(socket)) {
+      const network = networkOf(socket.remoteAddress)
+      const others = byAddress.get(network) ?? 0
+      if (open.size >= max || others >= perAddress) {
+        socket.destroy()
+        server.emit('drop')
+        return
+      }
+      open.add(socket)
+      byAddress.set(network, others + 1)
+      socket.once('close', () => {
+        open.delete(socket)
+        const left = byAddress.get(network)! - 1
+        if (left === 0) byAddress.delete(network)
+        else byAddress.set(network, left)
+      })
     }
-    open.add(socket)
-    byAddress.set(network, others + 1)
-    socket.once('close', () => {
-      open.delete(socket)
-      const left = byAddress.get(network)! - 1
-      if (left === 0) byAddress.delete(network)
-      else byAddress.set(network, left)
-    })
-    return emit(event, ...args)
-  }
+    for (const listener of begin) Reflect.apply(listener, server, [socket])
+  })
 }
 
 /** An IPv4 address, or the /64 of an IPv6 address, which one client can fill alone. Addresses come from Node. */

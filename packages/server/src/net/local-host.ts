@@ -1,5 +1,5 @@
 // Guards listeners on loopback against DNS rebinding: a web page whose name points here must not reach them.
-import type { RequestListener, ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { problemOf } from './problem.ts'
 import { sendProblem } from './reply.ts'
 
@@ -20,22 +20,13 @@ export function isLocalHost(field: string | undefined): boolean {
   return /^(localhost|[\w-]+\.localhost|\d+\.\d+\.\d+\.\d+|\[[\da-f:.]+\])(:\d+)?$/i.test(field)
 }
 
-/** The handler of a listener on `host`; on loopback it refuses requests that were meant for another host. */
-export function localOnly(host: string, handler: RequestListener): RequestListener {
-  if (!isLoopback(host)) return handler
-  // Clients name the same host each time, and the expression costs more than the rest here.
-  let lastLocal: string | undefined
-  return (request, response) => {
-    const { host } = request.headers
-    if (host === lastLocal || isLocalHost(host)) {
-      lastLocal = host
-      handler(request, response)
-    } else if (request.url?.startsWith(ASKED_BY_PROXIES) === true) handler(request, response)
-    else refuseHost(response)
-  }
+/** Whether a proxy asks, on behalf of a client that named any host. */
+export function isAskedByProxy({ url = '' }: IncomingMessage): boolean {
+  return url.startsWith(ASKED_BY_PROXIES)
 }
 
-function refuseHost(response: ServerResponse): void {
+/** Answers a request that was meant for another host. */
+export function refuseHost(response: ServerResponse): void {
   const detail = 'the Host field names another host; accepted: localhost, or an IP address'
   sendProblem(response, problemOf(421, 'wrong-host', detail), true)
 }

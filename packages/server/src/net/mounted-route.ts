@@ -1,6 +1,6 @@
 // How another protocol serves a path of the HTTP port without knowing the API beside it.
 import type { ServerResponse } from 'node:http'
-import type { Handler } from './http-listener.ts'
+import type { Handler, PortState } from './http-listener.ts'
 
 /** How a mounted route reports its answers. */
 export interface MountedReply {
@@ -8,8 +8,7 @@ export interface MountedReply {
   readonly onAnswer: (status: number) => void
   /** Answers an error as a problem, logs it if it is a fault of ours, and counts it. */
   readonly onError: (response: ServerResponse, error: unknown) => void
-  /** Whether the port is closing, so that every answer is the last of its connection. */
-  readonly isClosing: () => boolean
+  readonly port: PortState
 }
 
 /** A path of the HTTP port that another protocol serves. */

@@ -9,7 +9,7 @@ import { openDebug } from '../envoy/debug-listener.ts'
 import { debugRoutes } from '../envoy/debug-routes.ts'
 import { hasEnvoy, startEnvoy, type StartedEnvoy } from '../envoy/start-envoy.ts'
 import { descriptorLimit, descriptorWarning } from '../net/file-descriptors.ts'
-import { openHttp } from '../net/http-listener.ts'
+import { openHttp, type PortState } from '../net/http-listener.ts'
 import { createHandler } from '../http/routes.ts'
 import type { DecisionSurroundings } from '../limiters/decide-options.ts'
 import { limiterMaker } from '../limiters/make-limiter.ts'
@@ -182,8 +182,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       worker?.metricsText(names) ?? metrics.text(names)
     const { http } = config.listeners
     const debug = hasEnvoy(config) ? debugRoutes(health, () => envoy?.domains) : []
-    const makeHandler = (isClosing: () => boolean) =>
-      createHandler({ ...context, detail, metricsText, isClosing }, config, [
+    const makeHandler = (port: PortState) =>
+      createHandler({ ...context, detail, metricsText, port }, config, [
         ...authRoutes(context, config),
         ...debug,
       ])

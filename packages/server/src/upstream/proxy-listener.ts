@@ -6,7 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Millis } from 'sluice'
 import type { Config, ProxyListenerConfig } from '../config/config.ts'
-import { limitRequests, limitSending, limitUnanswered } from '../net/client-limits.ts'
+import { limitRequests, limitSending } from '../net/client-limits.ts'
 import { closed, collect, GRACE, LOOK_EVERY, refuse, urlOf } from '../net/http-listener.ts'
 import type { Listener } from '../net/listener.ts'
 import type { ServiceContext } from '../limiters/service-context.ts'
@@ -59,13 +59,10 @@ export async function openProxy(
       'Requests refused because their address had too many at once.',
     )
     .with()
-  const limited = limitRequests((request, response) => gateway.handle(request, response), {
+  const handle = limitRequests((request, response) => gateway.handle(request, response), {
     max: config.maxRequestsPerAddress,
+    onBegin: (request, response) => open.add(request.socket, response),
     onRefused: () => refused.add(),
-  })
-  const handle = limitUnanswered((request: IncomingMessage, response: ServerResponse) => {
-    open.add(request.socket, response)
-    limited(request, response)
   })
   const tls = await certificates.open('proxy', config.tls)
   const server = httpServer(

@@ -1,5 +1,6 @@
 // The routes of the console on the admin listener: its pages, signing in and out, and what only the console reads.
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { PortState } from '../../net/http-listener.ts'
 import { readJson } from '../../net/body.ts'
 import { problemOf, problemOfError, RequestError, type Problem } from '../../net/problem.ts'
 import { sendJson, sendProblem } from '../../net/reply.ts'
@@ -32,7 +33,7 @@ export interface ConsoleOptions {
   /** By POST `/console/<name>`. */
   readonly questions: Readonly<Record<string, ConsoleQuestion>>
   readonly maxBody: number
-  readonly isClosing: () => boolean
+  readonly port: PortState
   readonly onError: (error: unknown) => void
 }
 
@@ -46,12 +47,12 @@ export interface Console {
 
 /** Makes the console's part of the admin listener. */
 export function createConsole(options: ConsoleOptions): Console {
-  const { tokens, sessions, attempts, audit, files, feed, isClosing } = options
+  const { tokens, sessions, attempts, audit, files, feed, port } = options
 
   const fail = (response: ServerResponse, problem: Problem, closes = false): void =>
-    sendProblem(response, problem, closes || isClosing())
+    sendProblem(response, problem, closes || port.isClosing)
   const answer = (response: ServerResponse, value: object): void =>
-    sendJson(response, 200, JSON.stringify(value), isClosing())
+    sendJson(response, 200, JSON.stringify(value), port.isClosing)
   const failed = (response: ServerResponse, error: unknown): void => {
     const problem = problemOfError(error)
     if (problem.status === 500) options.onError(error)

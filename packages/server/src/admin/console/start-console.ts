@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { Policy } from 'sluice'
+import type { PortState } from '../../net/http-listener.ts'
 import { promoteRule, PromotionError } from '../../config/promote-rule.ts'
 import type { LimiterSource } from '../../limiters/limiters.ts'
 import type { RecentTraffic } from '../../metrics/recent-traffic.ts'
@@ -54,7 +55,7 @@ export interface StartConsoleOptions {
 
 /** The console and what ends it. */
 export interface StartedConsole {
-  readonly console: (isClosing: () => boolean) => Console
+  readonly console: (port: PortState) => Console
   readonly close: () => void
 }
 
@@ -100,7 +101,7 @@ export function startConsole(options: StartConsoleOptions): StartedConsole {
     },
   }
   return {
-    console: (isClosing) => createConsole({ ...shared, isClosing }),
+    console: (port) => createConsole({ ...shared, port }),
     close: () => feed.close(),
   }
 }
