@@ -6,6 +6,7 @@ import {
   type AsyncStore,
   type MaybePromise,
   type Store,
+  type SyncStore,
   type TakesThen,
 } from '../stores/store.ts'
 import { preciseClock, type Millis } from '../time/clock.ts'
@@ -84,22 +85,7 @@ const NONE: readonly never[] = []
  * ```
  */
 export function decide(request: DecisionRequest, options: DecideOptions): MaybePromise<Decision> {
-  const { store, blocked, onDecision, isTimed } = options
-  const isMeasured = onDecision !== undefined && (isTimed === undefined || isTimed())
-  const start = isMeasured ? preciseClock() : NaN
-  if (blocked !== undefined) {
-    const left = longestBlock(request.attributes, blocked)
-    if (left !== undefined) return observed(blockedDecision(left), request, options, start)
-  }
-  const { checks } = request
-  if (checks.length === 0)
-    return observed(new StoreDecision(request, NONE), request, options, start)
-  if (hasTrial(checks)) return takeWithCandidates(request, options, start)
-  // A closure in this function would cost each decision an object, also where it is not used.
-  if ('takeThen' in store) return decideThrough(store as Store & TakesThen, request, options, start)
-  const verdicts = store.take(checks)
-  if (isPromise(verdicts)) return decideLater(verdicts, request, options, start)
-  return observed(new StoreDecision(request, verdicts), request, options, start)
+  return decideWith(request, options, same)
 }
 
 /** {@link decide} with a function of the decision, which costs less than a second promise around it. */
@@ -108,40 +94,47 @@ export function decideWith<T>(
   options: DecideOptions,
   finish: (decision: Decision) => T,
 ): MaybePromise<T> {
-  const { store, blocked, onDecision, isTimed } = options
+  const { store, blocked } = options
   const { checks } = request
-  if (blocked !== undefined || checks.length === 0 || hasTrial(checks)) {
-    const decision = decide(request, options)
-    return isPromise(decision) ? decision.then(finish) : finish(decision)
+  const start = startOf(options)
+  const left = blocked === undefined ? undefined : longestBlock(request.attributes, blocked)
+  if (left !== undefined) return finish(observed(blockedDecision(left), request, options, start))
+  // A closure in this function would cost each decision an object, also where it is not used.
+  if (checks.length > 0 && (store.sync !== true || hasTrial(checks)))
+    return decideThrough(request, options, start, finish)
+  const verdicts = checks.length === 0 ? NONE : (store as SyncStore).take(checks)
+  return finish(observed(new StoreDecision(request, verdicts), request, options, start))
+}
+
+/** By a remote store, or with limits on trial, in one call: same instant, same round trip, one promise for all. */
+function decideThrough<T>(
+  request: DecisionRequest,
+  options: DecideOptions,
+  start: Millis,
+  finish: (decision: Decision) => T,
+): MaybePromise<T> {
+  const { store } = options
+  const { checks } = request
+  const isTried = hasTrial(checks)
+  const made = (verdicts: readonly Verdict[]): T => {
+    const own = isTried ? verdicts.slice(0, checks.length) : verdicts
+    const decision = new StoreDecision(request, own)
+    if (isTried) withCandidates(decision, checks, own, verdicts.slice(checks.length))
+    return finish(observed(decision, request, options, start))
   }
-  const isMeasured = onDecision !== undefined && (isTimed === undefined || isTimed())
-  const start = isMeasured ? preciseClock() : NaN
-  const made = (verdicts: readonly Verdict[]): T =>
-    finish(observed(new StoreDecision(request, verdicts), request, options, start))
-  if ('takeThen' in store) return (store as Store & TakesThen).takeThen(checks, made)
-  const verdicts = store.take(checks)
+  const all = isTried ? [...checks, ...candidateChecks(checks)] : checks
+  if ('takeThen' in store) return (store as Store & TakesThen).takeThen(all, made)
+  const verdicts = store.take(all)
   return isPromise(verdicts) ? verdicts.then(made) : made(verdicts)
 }
 
-/** By one promise, which both the store and the decision share. */
-function decideThrough(
-  store: TakesThen,
-  request: DecisionRequest,
-  options: DecideOptions,
-  start: Millis,
-): MaybePromise<Decision> {
-  return store.takeThen(request.checks, (verdicts) =>
-    observed(new StoreDecision(request, verdicts), request, options, start),
-  )
+function same(decision: Decision): Decision {
+  return decision
 }
 
-function decideLater(
-  verdicts: Promise<readonly Verdict[]>,
-  request: DecisionRequest,
-  options: DecideOptions,
-  start: Millis,
-): Promise<Decision> {
-  return verdicts.then((all) => observed(new StoreDecision(request, all), request, options, start))
+/** When a decision begins; NaN if it is not measured. */
+function startOf({ onDecision, isTimed }: DecideOptions): Millis {
+  return onDecision !== undefined && (isTimed === undefined || isTimed()) ? preciseClock() : NaN
 }
 
 /** The same decision, with its id, once it was observed. `start` is when it began; NaN if it is not measured. */
@@ -173,13 +166,12 @@ function nameRefusal(
  * is blocked or has a limit on trial, which {@link decide} answers.
  */
 export function decideNow(request: DecisionRequest, options: DecideOptions): Decision | undefined {
-  const { store, blocked, onDecision, isTimed } = options
+  const { store, blocked } = options
   const { checks } = request
   if (checks.length === 0 || hasTrial(checks)) return undefined
   if (blocked !== undefined && longestBlock(request.attributes, blocked) !== undefined)
     return undefined
-  const isMeasured = onDecision !== undefined && (isTimed === undefined || isTimed())
-  const start = isMeasured ? preciseClock() : NaN
+  const start = startOf(options)
   const verdicts = (store as AsyncStore).takeNow?.(checks)
   if (verdicts === undefined) return undefined
   const decision = new StoreDecision(request, verdicts)
@@ -213,23 +205,6 @@ export function peekDecision(
 function hasTrial(checks: readonly RuleCheck[]): boolean {
   for (const { onTrial } of checks) if (onTrial !== undefined) return true
   return false
-}
-
-/** One call for the checks and their candidates: same instant, same round trip. */
-function takeWithCandidates(
-  request: DecisionRequest,
-  options: DecideOptions,
-  start: Millis,
-): MaybePromise<Decision> {
-  const { checks } = request
-  const made = (verdicts: readonly Verdict[]): Decision => {
-    const own = verdicts.slice(0, checks.length)
-    const decision = new StoreDecision(request, own)
-    const tried = withCandidates(decision, checks, own, verdicts.slice(checks.length))
-    return observed(tried, request, options, start)
-  }
-  const verdicts = options.store.take([...checks, ...candidateChecks(checks)])
-  return isPromise(verdicts) ? verdicts.then(made) : made(verdicts)
 }
 
 function longestBlock(
