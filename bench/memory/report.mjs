@@ -101,13 +101,17 @@ function memoryTable(memory) {
   const head = [
     '',
     'heap B/key',
-    'inserts per CPU-s',
+    'thousand inserts per CPU-s',
+    'the same / floor slab',
     'timers',
     'longest pause inserting, CPU ms',
     'the same, first 10,000 keys of a process',
     'longest pause expiring, CPU ms',
     'heap left after two windows',
   ]
+  const inserts = (/** @type {MemoryResult['heap']} */ heap) =>
+    heap.map(({ insertsPerSecond }) => insertsPerSecond)
+  const slab = memory.find(({ contender }) => contender === 'floor slab')
   const rows = memory.map(({ contender, heap, expiry }) => {
     /** @param {keyof import('./heap.mjs').HeapResult} name */
     const middle = (name) => median(heap.map((result) => result[name]))
@@ -115,7 +119,8 @@ function memoryTable(memory) {
     return [
       contender,
       middle('bytesPerKey').toFixed(0),
-      figure(middle('insertsPerSecond')),
+      withSpread(inserts(heap).map((rate) => rate / 1000)),
+      slab === undefined ? '-' : figure(pairedRatio(inserts(heap), inserts(slab.heap))),
       middle('timers').toLocaleString('en'),
       middle('pause').toFixed(1),
       middle('cold').toFixed(1),

@@ -20,7 +20,7 @@ const quick = {
   rounds: 2,
   slices: 2,
   shares: /** @type {const} */ (['allowed', 'refused 95 %']),
-  memory: { rounds: 1, keys: 1_000_000, window: 2000 },
+  memory: { rounds: 3, keys: 1_000_000, window: 2000 },
 }
 
 const { values: options } = parseArgs({

@@ -1,25 +1,25 @@
-// The Redis clients, each connected before it is handed out and otherwise as its maker ships it.
+// The Redis clients, each connected before it is handed out. Without options they are as their makers ship them.
 
-/** @param {string} url */
-export async function ioredis(url) {
+/** @param {string} url @param {object} [options] */
+export async function ioredis(url, options) {
   const { Redis } = await import('ioredis')
-  const client = new Redis(url, { lazyConnect: true })
+  const client = new Redis(url, { ...options, lazyConnect: true })
   await client.connect()
   return client
 }
 
-/** @param {string} url */
-export async function iovalkey(url) {
+/** @param {string} url @param {object} [options] */
+export async function iovalkey(url, options) {
   const { Redis } = await import('iovalkey')
-  const client = new Redis(url, { lazyConnect: true })
+  const client = new Redis(url, { ...options, lazyConnect: true })
   await client.connect()
   return client
 }
 
-/** @param {string} url */
-export async function nodeRedis(url) {
+/** @param {string} url @param {object} [options] */
+export async function nodeRedis(url, options) {
   const { createClient } = await import('redis')
-  return createClient({ url }).connect()
+  return createClient({ ...options, url }).connect()
 }
 
 /** @param {string} url */

@@ -33,7 +33,7 @@ const ours = (title, client, extra = true) => ({
   name: `sluice, ${title}`,
   kind: 'ours',
   extra,
-  load: async () => (await import('./ours.mjs')).oneLimit((await import('./clients.mjs'))[client]),
+  load: async () => (await import('./ours.mjs')).oneLimit(client),
 })
 
 export const ONE_LIMIT = 'sluice, ioredis'
@@ -48,8 +48,7 @@ export const contenders = [
   {
     name: THREE_LIMITS,
     kind: 'ours',
-    load: async () =>
-      (await import('./ours.mjs')).threeLimits((await import('./clients.mjs')).ioredis),
+    load: async () => (await import('./ours.mjs')).threeLimits,
   },
   {
     name: 'rate-limiter-flexible',

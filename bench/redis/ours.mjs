@@ -1,26 +1,35 @@
-// Sluice as applications call it, with its default options, on any of the clients.
+// Sluice as applications call it: with its default options, on clients made as our guide says.
 import { createLimiter } from 'sluice'
-import { redisStore } from 'sluice/redis'
+import { ioredisOptions, nodeRedisOptions, redisStore } from 'sluice/redis'
+import * as clients from './clients.mjs'
 
 /** @typedef {import('./contenders.mjs').Settings} Settings */
-/** @typedef {(url: string) => Promise<import('sluice/redis').RedisClient>} Connect */
+/** @typedef {import('./contenders.mjs').ClientName} ClientName */
 
-/** One limit. @param {Connect} connect */
-export const oneLimit = (connect) => async (/** @type {Settings} */ settings) => {
-  const store = redisStore(await connect(settings.url))
+/** @type {Readonly<Record<ClientName, (url: string) => Promise<import('sluice/redis').RedisClient>>>} */
+const connect = {
+  ioredis: (url) => clients.ioredis(url, ioredisOptions()),
+  iovalkey: (url) => clients.iovalkey(url, ioredisOptions()),
+  nodeRedis: (url) => clients.nodeRedis(url, nodeRedisOptions()),
+  valkeyGlide: clients.valkeyGlide,
+}
+
+/** One limit. @param {ClientName} client */
+export const oneLimit = (client) => async (/** @type {Settings} */ settings) => {
+  const store = redisStore(await connect[client](settings.url))
   const limiter = createLimiter({ limit: limitFor(settings), store })
   return { decide: async (/** @type {string} */ key) => (await limiter.check(key)).allowed }
 }
 
-/** A policy by user, by address, and by route and user. @param {Connect} connect */
-export const threeLimits = (connect) => async (/** @type {Settings} */ settings) => {
+/** A policy by user, by address, and by route and user. @param {Settings} settings */
+export async function threeLimits(settings) {
   const limit = limitFor(settings)
   const rules = [
     { name: 'user', by: ['user'], limit },
     { name: 'address', by: ['ip'], limit },
     { name: 'route', by: ['route', 'user'], limit },
   ]
-  const store = redisStore(await connect(settings.url))
+  const store = redisStore(await connect.ioredis(settings.url))
   const limiter = createLimiter({ policy: { name: 'api', rules }, store })
   return {
     decide: async (/** @type {ReturnType<typeof requestOf>} */ request) =>
