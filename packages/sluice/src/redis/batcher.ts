@@ -3,7 +3,8 @@ import { SluiceError } from '../errors.ts'
 import type { Limit } from '../limit/limit.ts'
 import type { Verdict } from '../limit/verdict.ts'
 import type { Exchanged, ExchangeRequest, Settled, Settlement } from '../stores/holds/hold-store.ts'
-import type { Check, MaybePromise } from '../stores/store.ts'
+import type { TakeReceiver } from '../stores/mapped-takes.ts'
+import type { Check } from '../stores/store.ts'
 import type { Clock, Millis } from '../time/clock.ts'
 import { Timeouts } from '../time/timeouts.ts'
 import type { Timers } from '../time/timers.ts'
@@ -84,17 +85,20 @@ export class Batcher {
     return own.done.then(() => own.answerTo(request) as readonly Verdict[])
   }
 
-  /** A take. `passed` receives its verdicts, `failed` its {@link SluiceError}: further promises would cost more than the rest. */
+  /** A take, answered to a receiver: further promises would cost more than the rest. */
   take<T>(
     checks: readonly Check[],
     names: readonly string[],
-    passed: (verdicts: readonly Verdict[]) => MaybePromise<T>,
-    failed: (error: unknown) => MaybePromise<T>,
+    receiver: TakeReceiver<T>,
   ): Promise<T> {
-    const [own, request] = this.add('take', checks, names)
+    const own = this.batchFor(names)
+    const request = own.add(this.shapeIn(own, 'take', checks), names, checks)
+    // Not kept by the batch: in a batch that has moved to V8's old space they would keep all that they hold alive.
     return own.done.then(() => {
       const answer = own.resultOf(request)
-      return answer instanceof SluiceError ? failed(answer) : passed(answer as readonly Verdict[])
+      return answer instanceof SluiceError
+        ? receiver.failed(answer)
+        : receiver.passed(answer as readonly Verdict[])
     })
   }
 
@@ -113,10 +117,16 @@ export class Batcher {
     checks: readonly Check[],
     names: readonly string[],
   ): readonly [Batch, number] {
+    const own = this.batchFor(names)
+    return [own, own.add(this.shapeIn(own, operation, checks), names, checks)]
+  }
+
+  /** The batch of this turn for a request of these names. */
+  private batchFor(names: readonly string[]): Batch {
     const slot = this.options.connection.cluster ? slotOf(names[0]!) : 0
     const own = this.batches.batchFor(slot, names.length)
     own.slot = slot
-    return [own, own.add(this.shapeIn(own, operation, checks), names, checks)]
+    return own
   }
 
   /** Runs exchanges of one slot, each by itself. Answers all of them with one promise: each by its answer, or by its error. */

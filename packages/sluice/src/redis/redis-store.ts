@@ -2,7 +2,7 @@
 import { show, SluiceError } from '../errors.ts'
 import type { Verdict } from '../limit/verdict.ts'
 import { checkOptionNames } from '../options/unknown-option.ts'
-import { rethrow, same, type MappedTakes } from '../stores/mapped-takes.ts'
+import { AS_IT_IS, type MappedTakes, type TakeReceiver } from '../stores/mapped-takes.ts'
 import { withRefusalCache } from '../stores/refusal-cache/refusal-cache.ts'
 import type {
   Exchanged,
@@ -11,7 +11,7 @@ import type {
   Settled,
   Settlement,
 } from '../stores/holds/hold-store.ts'
-import type { AsyncStore, Check, MaybePromise, RemoteStore, StoreEvent } from '../stores/store.ts'
+import type { AsyncStore, Check, RemoteStore, StoreEvent } from '../stores/store.ts'
 import { preciseClock, type Clock, type Millis } from '../time/clock.ts'
 import { Deadlines } from '../time/deadlines.ts'
 import { takeAcross, type Indexed } from './across-slots.ts'
@@ -220,18 +220,18 @@ class Redis implements AsyncStore, MappedTakes {
   }
 
   take(checks: readonly Check[]): Promise<readonly Verdict[]> {
-    return this.takeWith(checks, same, rethrow)
+    return this.takeWith(checks, AS_IT_IS)
   }
 
-  takeWith<T>(
-    checks: readonly Check[],
-    passed: (verdicts: readonly Verdict[]) => MaybePromise<T>,
-    failed: (error: unknown) => MaybePromise<T>,
-  ): Promise<T> {
+  takeWith<T>(checks: readonly Check[], receiver: TakeReceiver<T>): Promise<T> {
     const groups = this.cluster ? this.groupsOf(checks) : NONE
-    if (groups.length > 1) return this.takeAcross(checks, groups).then(passed, failed)
-    if (checks.length === 0) return Promise.resolve(NONE).then(passed)
-    return this.batcher.take(checks, this.namesOf(checks), passed, failed)
+    if (groups.length > 1)
+      return this.takeAcross(checks, groups).then(
+        (verdicts) => receiver.passed(verdicts),
+        (error: unknown) => receiver.failed(error),
+      )
+    if (checks.length === 0) return Promise.resolve(NONE).then(() => receiver.passed(NONE))
+    return this.batcher.take(checks, this.namesOf(checks), receiver)
   }
 
   /** Takes group after group, in no more time than one call may take. */

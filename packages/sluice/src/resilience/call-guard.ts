@@ -36,12 +36,8 @@ export class Shard {
 /** One kind of call. It is made once, so that a call itself allocates next to nothing. */
 export interface GuardedOperation<A, T> {
   call(argument: A): MaybePromise<T>
-  /** `call` whose answer goes through one of two functions, without a promise of its own for that. */
-  callWith?<R>(
-    argument: A,
-    passed: (value: T) => MaybePromise<R>,
-    failed: (error: unknown) => MaybePromise<R>,
-  ): T | Promise<R>
+  /** `call` whose answer goes through the guarded call, without a promise of its own for that. */
+  callWith?<R>(argument: A, call: GuardedCall<A, T, R>): T | Promise<R>
   /** Answers for a call that failed or did not go out. */
   onFailure(argument: A, failure: Failure, shard: Shard): MaybePromise<T>
   /** Whether a value is an answer; false makes it a failure. */
@@ -93,40 +89,35 @@ export class CallGuard {
     const entry = breaker.enter()
     if (entry === NO_ENTRY)
       return mapped(operation.onFailure(argument, breaker.refusal(), shard), finish)
-    const failed = (error: unknown): MaybePromise<R> => {
-      if (isMisuse(error)) {
-        breaker.withdrew(entry)
-        throw error
-      }
-      if (concernsOneKey(error)) breaker.succeeded(entry)
-      else breaker.failed(entry, error)
-      return mapped(operation.onFailure(argument, breaker.failure(error), shard), finish)
-    }
-    const passed = (value: T): MaybePromise<R> => {
-      if (operation.accept?.(argument, value) === false) return failed(wrongAnswer(value))
-      breaker.succeeded(entry)
-      if (shard.spans.isOpen) shard.spans.end()
-      return finish(value)
-    }
-    const { deadlines } = this
+    const call = new GuardedCall(shard, operation, argument, finish, entry)
     let answer: T | Promise<R>
     try {
-      if (deadlines === null && operation.callWith !== undefined)
-        answer = operation.callWith(argument, passed, failed)
-      else {
-        const plain = operation.call(argument)
-        const onLate = (value: T): void => operation.onLate?.(argument, value)
-        if (!isPromise(plain)) answer = plain
-        else if (deadlines === null) answer = plain.then(passed, failed)
-        else answer = deadlines.race(plain, onLate, passed, failed)
-      }
+      answer =
+        this.deadlines === null && operation.callWith !== undefined
+          ? operation.callWith(argument, call)
+          : this.answerTo(call, operation, argument)
     } catch (error) {
-      return failed(error)
+      return call.failed(error)
     }
     if (isPromise<unknown>(answer)) return answer as Promise<R>
     // Answered from memory, which says nothing about the store.
     breaker.withdrew(entry)
     return finish(answer as T)
+  }
+
+  /** Makes a call that knows nothing of the guard. */
+  private answerTo<A, T, R>(
+    call: GuardedCall<A, T, R>,
+    operation: GuardedOperation<A, T>,
+    argument: A,
+  ): T | Promise<R> {
+    const plain = operation.call(argument)
+    if (!isPromise(plain)) return plain
+    const passed = (value: T): MaybePromise<R> => call.passed(value)
+    const failed = (error: unknown): MaybePromise<R> => call.failed(error)
+    if (this.deadlines === null) return plain.then(passed, failed)
+    const onLate = (value: T): void => operation.onLate?.(argument, value)
+    return this.deadlines.race(plain, onLate, passed, failed)
   }
 
   /** Runs a call that is never a probe: while the breaker is not closed, `onFailure` answers. */
@@ -177,6 +168,51 @@ export class CallGuard {
       if (event.type === 'closed' && --this.openShards > 0) return
       return onEvent(event)
     }
+  }
+}
+
+/** A call on its way. It takes the answer, and reports to the breaker that it entered by. */
+export class GuardedCall<A, T, R> {
+  private readonly shard: Shard
+  private readonly operation: GuardedOperation<A, T>
+  private readonly argument: A
+  private readonly finish: (value: T) => R
+  private readonly entry: number
+
+  constructor(
+    shard: Shard,
+    operation: GuardedOperation<A, T>,
+    argument: A,
+    finish: (value: T) => R,
+    entry: number,
+  ) {
+    this.shard = shard
+    this.operation = operation
+    this.argument = argument
+    this.finish = finish
+    this.entry = entry
+  }
+
+  /** What the caller gets for an answer. */
+  passed(value: T): MaybePromise<R> {
+    const { shard, operation, finish } = this
+    if (operation.accept?.(this.argument, value) === false) return this.failed(wrongAnswer(value))
+    shard.breaker.succeeded(this.entry)
+    if (shard.spans.isOpen) shard.spans.end()
+    return finish(value)
+  }
+
+  /** What the caller gets for an error. Misuse by the caller throws. */
+  failed(error: unknown): MaybePromise<R> {
+    const { shard, operation, argument, finish, entry } = this
+    const { breaker } = shard
+    if (isMisuse(error)) {
+      breaker.withdrew(entry)
+      throw error
+    }
+    if (concernsOneKey(error)) breaker.succeeded(entry)
+    else breaker.failed(entry, error)
+    return mapped(operation.onFailure(argument, breaker.failure(error), shard), finish)
   }
 }
 

@@ -2,7 +2,7 @@
 import type { Verdict } from '../limit/verdict.ts'
 import { SluiceError } from '../errors.ts'
 import type { Exchanged, HoldStore, Settlement } from '../stores/holds/hold-store.ts'
-import { mappedTakes, same, type MappedTakes } from '../stores/mapped-takes.ts'
+import { mappedTakes, type MappedTakes } from '../stores/mapped-takes.ts'
 import { chargedBy } from '../stores/pools.ts'
 import {
   hasCoordination,
@@ -67,7 +67,7 @@ export class ResilientStore implements AsyncStore, TakesThen {
   private readonly unwatch: (() => void) | undefined
   private readonly takes: GuardedOperation<readonly Check[], readonly Verdict[]> = {
     call: (checks) => this.store.take(checks),
-    callWith: (checks, passed, failed) => this.mapped.takeWith(checks, passed, failed),
+    callWith: (checks, call) => this.mapped.takeWith(checks, call),
     onFailure: (checks, failure, shard) => {
       const verdicts = this.fallback.take(checks, failure)
       shard.spans.add(verdicts[0]!.at)
@@ -124,7 +124,7 @@ export class ResilientStore implements AsyncStore, TakesThen {
   }
 
   take(checks: readonly Check[]): MaybePromise<readonly Verdict[]> {
-    return this.takeThen(checks, same)
+    return this.takeThen(checks, (verdicts) => verdicts)
   }
 
   takeThen<T>(

@@ -2,25 +2,30 @@
 import type { Verdict } from '../limit/verdict.ts'
 import type { AsyncStore, Check, MaybePromise } from './store.ts'
 
+/** Receives the answer to a take. An object, since two functions and what they share cost three times its memory. */
+export interface TakeReceiver<T> {
+  passed(verdicts: readonly Verdict[]): MaybePromise<T>
+  failed(error: unknown): MaybePromise<T>
+}
+
 /** What a store offers to a store around it. */
 export interface MappedTakes {
   /**
-   * `take` that resolves with what `passed` makes of the verdicts or, after an error, with what `failed` makes of it.
-   * Verdicts that need no promise are returned as they are.
+   * `take` that resolves with what the receiver makes of the verdicts or of an error. Verdicts that need no promise are
+   * returned as they are.
    */
-  takeWith<T>(
-    checks: readonly Check[],
-    passed: (verdicts: readonly Verdict[]) => MaybePromise<T>,
-    failed: (error: unknown) => MaybePromise<T>,
-  ): readonly Verdict[] | Promise<T>
+  takeWith<T>(checks: readonly Check[], receiver: TakeReceiver<T>): readonly Verdict[] | Promise<T>
 }
 
 /** The mapped takes of any store. */
 export function mappedTakes(store: AsyncStore): MappedTakes {
   if ('takeWith' in store) return store as unknown as MappedTakes
   return {
-    takeWith(checks, passed, failed) {
-      return taken(store, checks).then(passed, failed)
+    takeWith(checks, receiver) {
+      return taken(store, checks).then(
+        (verdicts) => receiver.passed(verdicts),
+        (error: unknown) => receiver.failed(error),
+      )
     },
   }
 }
@@ -29,8 +34,10 @@ async function taken(store: AsyncStore, checks: readonly Check[]): Promise<reado
   return store.take(checks)
 }
 
-export const same = <T>(value: T): T => value
-
-export const rethrow = (error: unknown): never => {
-  throw error
+/** Resolves and rejects as the take itself. */
+export const AS_IT_IS: TakeReceiver<readonly Verdict[]> = {
+  passed: (verdicts) => verdicts,
+  failed: (error) => {
+    throw error
+  },
 }

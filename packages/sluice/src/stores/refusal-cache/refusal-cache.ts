@@ -1,7 +1,7 @@
 // A store around a store: answers requests that the store has just refused, so that a storm of retries costs it nothing.
 import type { Verdict } from '../../limit/verdict.ts'
 import type { Clock, Millis } from '../../time/clock.ts'
-import { mappedTakes, rethrow, same, type MappedTakes } from '../mapped-takes.ts'
+import { AS_IT_IS, mappedTakes, type MappedTakes, type TakeReceiver } from '../mapped-takes.ts'
 import {
   hasCoordination,
   type AsyncStore,
@@ -79,19 +79,18 @@ export class RefusalCache implements RemoteStore, MappedTakes {
   }
 
   take(checks: readonly Check[]): MaybePromise<readonly Verdict[]> {
-    return this.takeWith(checks, same, rethrow)
+    return this.takeWith(checks, AS_IT_IS)
   }
 
   takeWith<T>(
     checks: readonly Check[],
-    passed: (verdicts: readonly Verdict[]) => MaybePromise<T>,
-    failed: (error: unknown) => MaybePromise<T>,
+    receiver: TakeReceiver<T>,
   ): readonly Verdict[] | Promise<T> {
     const { counts } = this
     if (this.strict !== undefined && !hasCoordination(checks))
-      return this.strict.takeWith(checks, passed, failed)
-    if (checks.length === 0) return this.mapped.takeWith(checks, passed, failed)
-    const { clock, mayDropCounts, onAnswer } = this.options
+      return this.strict.takeWith(checks, receiver)
+    if (checks.length === 0) return this.mapped.takeWith(checks, receiver)
+    const { clock, mayDropCounts } = this.options
     const sentAt = clock()
     let sent = checks
     if (!counts.isEmpty) {
@@ -99,13 +98,20 @@ export class RefusalCache implements RemoteStore, MappedTakes {
       if (verdicts !== undefined) return verdicts
       if (mayDropCounts()) sent = this.withStates(checks, sentAt)
     }
-    const lowerings = this.lowerings.count
-    const learned = (verdicts: readonly Verdict[]): MaybePromise<T> => {
-      onAnswer()
-      if (!counts.isEmpty || hasRefusal(verdicts)) this.learn(checks, verdicts, sentAt, lowerings)
-      return passed(verdicts)
-    }
-    return this.mapped.takeWith(sent, learned, failed)
+    const learning = new Learning(this, checks, sentAt, this.lowerings.count, receiver)
+    return this.mapped.takeWith(sent, learning)
+  }
+
+  /** The store answered a take that was sent at an instant, when so many counts had been lowered. */
+  answered(
+    checks: readonly Check[],
+    verdicts: readonly Verdict[],
+    sentAt: Millis,
+    lowerings: number,
+  ): void {
+    this.options.onAnswer()
+    if (!this.counts.isEmpty || hasRefusal(verdicts))
+      this.learn(checks, verdicts, sentAt, lowerings)
   }
 
   takeNow(checks: readonly Check[]): readonly Verdict[] | undefined {
@@ -226,6 +232,38 @@ export class RefusalCache implements RemoteStore, MappedTakes {
     if (lowerings.lastOf.size <= MAX_LOWERED) return
     lowerings.lastOf.clear()
     lowerings.forgotten = lowerings.count
+  }
+}
+
+/** A take on its way to the store, whose answer the cache learns from. */
+class Learning<T> implements TakeReceiver<T> {
+  private readonly cache: RefusalCache
+  private readonly checks: readonly Check[]
+  private readonly sentAt: Millis
+  private readonly lowerings: number
+  private readonly receiver: TakeReceiver<T>
+
+  constructor(
+    cache: RefusalCache,
+    checks: readonly Check[],
+    sentAt: Millis,
+    lowerings: number,
+    receiver: TakeReceiver<T>,
+  ) {
+    this.cache = cache
+    this.checks = checks
+    this.sentAt = sentAt
+    this.lowerings = lowerings
+    this.receiver = receiver
+  }
+
+  passed(verdicts: readonly Verdict[]): MaybePromise<T> {
+    this.cache.answered(this.checks, verdicts, this.sentAt, this.lowerings)
+    return this.receiver.passed(verdicts)
+  }
+
+  failed(error: unknown): MaybePromise<T> {
+    return this.receiver.failed(error)
   }
 }
 
