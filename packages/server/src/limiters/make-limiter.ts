@@ -11,6 +11,9 @@ import { countedBudget } from './counted-budget.ts'
 import { decideOptions, type DecisionSurroundings } from './decide-options.ts'
 import type { MakeLimiter } from './registry.ts'
 
+/** Skipped rules are logged from the metrics, and durations by the review of the file. */
+const LOGGED_ELSEWHERE: readonly LimiterWarning['code'][] = ['rule-skipped', 'bare-duration']
+
 /** How limiters are made for as long as the service runs. */
 export function limiterMaker(surroundings: DecisionSurroundings): MakeLimiter {
   return (policy: Policy) => {
@@ -26,8 +29,7 @@ export function limiterMaker(surroundings: DecisionSurroundings): MakeLimiter {
       ...(identify && { identify }),
     }
     const onWarning = (warning: LimiterWarning): void => {
-      // The service logs skipped rules itself, from its metrics.
-      if (warning.code !== 'rule-skipped') surroundings.onWarning?.(policy.name, warning)
+      if (!LOGGED_ELSEWHERE.includes(warning.code)) surroundings.onWarning?.(policy.name, warning)
     }
     const limiting = { ...around, onWarning }
     if (!policy.rules.some(({ hold }) => hold !== undefined))

@@ -21,6 +21,7 @@ import type { AsyncStore, MaybePromise, RemoteStore, Store, SyncStore } from '..
 import { abortable } from '../time/abortable.ts'
 import type { LimiterControls } from './controls.ts'
 import { policyLimiter } from './fast-limiter.ts'
+import { noteLimiter, type MadeFrom } from './doubtful-limiters.ts'
 import type { Limiter, SyncLimiter } from './limiter.ts'
 import { readByBlocked, rememberPolicy } from './policy-behind.ts'
 import type { PolicyLimiter } from './policy-limiter.ts'
@@ -53,7 +54,7 @@ export interface LimiterSettings<S extends Store = Store> {
   readonly blocked?: DecideOptions['blocked']
   /** Which attributes `blocked` reads now, which adapters then read too; another set after a change. Default: all of them. */
   readonly blockedBy?: DecideOptions['blockedBy']
-  /** Receives mistakes that show only while the limiter runs, each once. Default: the console. */
+  /** Receives probable mistakes of the set-up, each once. Default: the console. */
   readonly onWarning?: (warning: LimiterWarning) => void
 }
 
@@ -153,6 +154,7 @@ export function createLimiter<S extends Store = SyncStore, P extends PolicyInCod
   const { hashKeys = false, blocked, onDecision, isTimed, identify } = options
   checkCoordination(policy, options.store)
   const { store: plain, release } = storeFor(options)
+  const forget = noteLimiter(madeFrom(options, policy))
   if (!('exchange' in plain)) refuseHolds(policy)
   const hasLockouts = policy.rules.some(({ lockout }) => lockout !== undefined)
   const hasPools = policy.rules.some(({ pools }) => pools !== undefined)
@@ -167,7 +169,10 @@ export function createLimiter<S extends Store = SyncStore, P extends PolicyInCod
     isBareLimit: options.limit !== undefined,
     onWarning: options.onWarning,
     deciding: { store, blocked, onDecision, isTimed, identify },
-    release,
+    release: () => {
+      forget()
+      return release()
+    },
   })
   const made =
     store.sync === true ? (limiter as unknown as SyncLimiter & LimiterControls) : promising(limiter)
@@ -177,6 +182,16 @@ export function createLimiter<S extends Store = SyncStore, P extends PolicyInCod
     blockedBy: readByBlocked(options),
   })
   return made as LimiterFor<S, P>
+}
+
+/** What is looked through for mistakes: durations as they are written, which a parsed limit no longer has. */
+function madeFrom(options: LimiterOptions, policy: PolicyInCode): MadeFrom {
+  const { limit, store, onWarning } = options
+  const bare = typeof limit === 'function' || limit === undefined ? undefined : limitOf(limit)
+  const written =
+    options.policy ??
+    ({ ...policy, rules: policy.rules.map((rule) => ({ ...rule, limit: limit! })) } as PolicyInCode)
+  return { policy: written, bare, store, onWarning }
 }
 
 /** The store that a limiter decides by, and what it releases when it is closed. */

@@ -8,7 +8,7 @@ const MANY = 1000
 const MAX_LOOKS = 100_000
 
 /**
- * A probable mistake that shows only while a limiter runs.
+ * A probable mistake, found when a limiter is made or while it runs.
  *
  * @example
  * ```ts
@@ -18,7 +18,12 @@ const MAX_LOOKS = 100_000
  */
 export interface LimiterWarning {
   /** Stable, documented under `docs/reference/http/warnings.md`. */
-  readonly code: 'rule-skipped' | 'slots-not-taken'
+  readonly code:
+    | 'rule-skipped'
+    | 'slots-not-taken'
+    | 'bare-duration'
+    | 'counts-shared'
+    | 'limiters-many'
   readonly message: string
   /** The address of what the documentation says about the code. */
   readonly help: string
