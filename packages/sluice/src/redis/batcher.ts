@@ -257,7 +257,12 @@ export class Batcher {
   }
 
   private giveUp(batch: Batch): void {
-    this.fail(batch, callExpired(this.options.timeout))
+    const { connection, clock, timeout } = this.options
+    const isFirst = this.last === undefined && connection.isStarting()
+    if (!isFirst) return this.fail(batch, callExpired(timeout))
+    this.timeouts.remove(batch)
+    batch.deadline = clock() + timeout
+    this.timeouts.add(batch)
   }
 
   /** False if already settled. */

@@ -9,6 +9,8 @@ export interface RedisConnection extends ScriptRunner {
   readonly evalsha: RunHash
   /** Whether keys are spread over slots that one call may not mix. */
   readonly cluster: boolean
+  /** Whether calls may wait for the first answer, beyond their deadline. */
+  isStarting(): boolean
   /** Calls a function whenever there is a new connection. Returns what ends that. */
   onReachable(run: () => void): () => void
   /** Closes what was opened beside the client once no store uses it. The client itself stays open. */
@@ -36,6 +38,7 @@ export function connectionOf(
     cluster: adapter.cluster,
     evalsha: shared.evalsha,
     eval: shared.eval,
+    isStarting: () => shared.isStarting(),
     onReachable(run) {
       shared.reachable.add(run)
       return () => void shared.reachable.delete(run)

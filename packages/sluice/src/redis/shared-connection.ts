@@ -19,6 +19,8 @@ const MAX_PATIENCE = 48
 const STUCK: Millis = 950
 /** Milliseconds for which the first calls wait for all nodes of a cluster. */
 const WARM_UP: Millis = 1000
+/** Milliseconds for which the first calls wait for the first answer. */
+const FIRST_ANSWER: Millis = 1000
 /** Milliseconds after the last call for which new connections are tried. */
 const WANTED: Millis = 10_000
 
@@ -52,6 +54,9 @@ export class SharedConnection implements ScriptRunner {
   /** Deadlines to wait for a shard, where it is more than {@link PATIENCE}. */
   private readonly patience = new Map<number, number>()
   private wasReady = false
+  /** When the first call came or the first connection stood, and whether calls wait no longer than their deadline. */
+  private startedAt: Millis | undefined
+  private isStarted = false
   /** When the first calls no longer wait for all nodes. */
   private warmBy: Millis | undefined
   /** When it is looked at whether the connection is lost, and the timer for that. */
@@ -78,6 +83,8 @@ export class SharedConnection implements ScriptRunner {
       delay: (attempt) => reconnectDelay(attempt) / 2,
       timers,
     })
+    // It cannot connect: calls wait no longer than their deadline.
+    client.on(['reconnecting', 'node-reconnecting'], () => (this.isStarted = true))
     // Not `error`: a listener of ours would hide that the user has none.
     client.on(['connecting', 'reconnecting', 'node-reconnecting'], () => this.noteEvent())
     // A cluster of node-redis has only the other two.
@@ -121,7 +128,8 @@ export class SharedConnection implements ScriptRunner {
     this.sentAt = now
     if (!this.wasReady && this.mustHold()) {
       this.helpWhenStuck()
-      return this.held.add(() => this.send(command, script, keys, args), this.timeout)
+      const within = this.isStarting() ? FIRST_ANSWER + this.timeout : this.timeout
+      return this.held.add(() => this.send(command, script, keys, args), within)
     }
     if (this.current !== this.own && !this.current.client.isReady()) this.restore()
     const link = this.current
@@ -142,9 +150,21 @@ export class SharedConnection implements ScriptRunner {
     return answer
   }
 
+  /**
+   * Whether calls that no server has answered may wait for the first answer: the first of them was made less than a second
+   * ago, and the client has not failed to connect. A fleet that starts keeps its machine busy, and each fallback grants a
+   * share of every limit. Not in a cluster: a request over several nodes would be given up before its calls are.
+   */
+  isStarting(): boolean {
+    if (this.isStarted || this.startedAt === undefined || this.own.client.cluster) return false
+    this.isStarted = this.environment.clock() - this.startedAt >= FIRST_ANSWER
+    return !this.isStarted
+  }
+
   /** While a client has never been connected, its calls wait; the deadline that each carries keeps that harmless. */
   private mustHold(): boolean {
     if (this.current !== this.own || this.own.client.isClosed()) return false
+    this.startedAt ??= this.environment.clock()
     this.own.client.wake(() => this.ready())
     this.wasReady = this.isWarm()
     return !this.wasReady

@@ -10,7 +10,8 @@ export interface Expiring<T> {
 }
 
 /**
- * Tells when an item's deadline has passed. Items come in the order of their deadlines. The timer keeps the
+ * Tells when an item's deadline has passed. Items come in the order of their deadlines; `expire` may add one again with a later
+ * one. The timer keeps the
  * process alive, but no longer than its pending calls.
  *
  * Where the runtime can unref a timer, it stays after the last item: starting and stopping one for each call costs more
@@ -79,7 +80,7 @@ export class Timeouts<T extends Expiring<T>> {
       while (this.first !== null && this.first.deadline <= now) {
         const item = this.first
         this.expire(item)
-        if (this.first === item) this.remove(item)
+        if (this.first === item && item.deadline <= now) this.remove(item)
       }
       if (this.first !== null)
         this.timer ??= this.timers.start(this.tick, Math.max(1, this.first.deadline - now))
