@@ -119,4 +119,43 @@ export const unable: readonly Scenario[] = [
     }),
     bounds: {},
   },
+  {
+    // Connections are accepted and greeted, and no script is answered: a second connection looks well and is not.
+    name: 'CLIENT PAUSE: scripts wait',
+    length: short,
+    open: onServer(async (server, { begin, back, last, length }) => {
+      begin()
+      await server.cli('CLIENT', 'PAUSE', `${2 * length}`, 'WRITE')
+      await last()
+      await server.cli('CLIENT', 'UNPAUSE')
+      back()
+    }),
+    bounds: {},
+  },
+  {
+    name: 'ACL: EVALSHA and EVAL revoked',
+    length: short,
+    open: onServer(async (server, { begin, back, last }) => {
+      begin()
+      await server.cli('ACL', 'SETUSER', 'default', '-evalsha', '-eval')
+      await last()
+      await server.cli('ACL', 'SETUSER', 'default', '+evalsha', '+eval')
+      back()
+    }),
+    bounds: {},
+  },
+  {
+    name: 'CLIENT KILL every 200 ms',
+    length: short,
+    open: onServer(async (server, { begin, back, last, length }) => {
+      begin()
+      for (let time = 0; time < length / 200; time++) {
+        await server.cli('CLIENT', 'KILL', 'TYPE', 'normal')
+        await last(200)
+      }
+      back()
+    }),
+    // Calls that are on their way when a connection ends may have acted.
+    bounds: { unheard: 25 * 64 },
+  },
 ]
