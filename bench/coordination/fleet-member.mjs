@@ -10,8 +10,10 @@ import { sampler, seededRandom, zipfShares } from '../lib/random.mjs'
 const TOGETHER = 256
 const IN_FLIGHT = 512
 const SAMPLE = 61
-/** Milliseconds before the figures count: 8 processes share 2 cores, and each needs a second of its own until its code is compiled. What is admitted in them counts for the limit. */
-const WARM_UP = 6000
+/** Milliseconds before the figures count: until the first long leases have ended, and are taken anew as they are from then on. What is admitted in them counts for the limit. */
+const WARM_UP = 24_000
+/** Keys drawn before the run, which drawing would slow down; then they repeat. So many that a key of the tail does not come back sooner than it should. */
+const DRAWN = 2 ** 21
 
 /** @type {{ load: import('./fleet.mjs').Load, seed: number, port: number, length: number }} */
 const { load, seed, port, length } = inputFromParent()
@@ -38,8 +40,7 @@ const limiter = createLimiter({
   resilience: { onEvent() {} },
 })
 const next = sampler(zipfShares(keys, 1.1), seededRandom(seed + 1))
-// Drawn before the run: drawing a key costs as much as a decision.
-const drawn = Uint32Array.from({ length: 2 ** 18 }, () => next())
+const drawn = Uint32Array.from({ length: DRAWN }, () => next())
 const users = Array.from({ length: keys }, (_, i) => ({ user: `user ${i}` }))
 const admitted = new Float64Array(keys)
 /** @type {number[]} */
@@ -75,7 +76,7 @@ function later(key) {
 }
 
 function decide() {
-  const key = /** @type {number} */ (drawn[place++ & (2 ** 18 - 1)])
+  const key = /** @type {number} */ (drawn[place++ & (DRAWN - 1)])
   if (!load.atOnce) {
     later(key)
     return

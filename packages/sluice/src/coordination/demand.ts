@@ -20,12 +20,19 @@ export class Demand {
   observe(units: number, now: number): void {
     const { horizon } = this
     const age = now - this.since
-    if (age >= horizon) {
-      this.before = age < 2 * horizon ? this.units : 0
+    if (age >= 2 * horizon) {
+      // Spread over a longer time, of which one horizon has a part.
+      this.before = (units * horizon) / age
       this.units = 0
-      this.since = age < 2 * horizon ? this.since + horizon : now
+      this.since = now
+    } else {
+      if (age >= horizon) {
+        this.before = this.units
+        this.units = 0
+        this.since += horizon
+      }
+      this.units += units
     }
-    this.units += units
   }
 
   /** Units that will be wanted within one horizon, if demand stays as it is. */

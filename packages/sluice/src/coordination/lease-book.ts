@@ -1,4 +1,5 @@
 // The leases of a process: takes units from the store, reports what was spent, and gives back what is not needed.
+import { algorithmOf } from '../algorithms/table.ts'
 import type { Verdict } from '../limit/verdict.ts'
 import { lifeWithin } from '../stores/holds/held-count.ts'
 import type {
@@ -20,7 +21,9 @@ import {
   type LeaseEnvironment,
   type LeaseOptions,
 } from './options.ts'
+import { LookQueue } from './look-queue.ts'
 import { SeenKeys } from './seen-keys.ts'
+import { StoreContact } from './store-contact.ts'
 import { StoreTime } from './store-time.ts'
 
 /** Under `auto`, units per horizon from which a count is leased. */
@@ -32,6 +35,13 @@ const WORTH_IF_SLOW = 2
 const MAX_IF_SLOW = 16
 /** Horizons to lease for at most: three of the four that a life has. */
 const MAX_AHEAD = 3
+/**
+ * Few units: this many times as many fit into the burst. While half of the limit is free they are leased for a long life, of
+ * so many lives, so that a key that a process meets once in a while costs a call in that time.
+ */
+const FEW = 256
+const LONG_LIVES = 10
+const MAX_LONG_LIFE: Millis = 60_000
 /**
  * Units are little compared to a limit if this many times as many fit into its burst. While half of the limit is free, they
  * are leased for most of a life, and lapse at its end: a call to give them back would cost more than they are worth.
@@ -53,12 +63,19 @@ export class LeaseBook {
   private readonly store: HoldStore
   /** How long units are leased. */
   readonly life: Millis
+  /** How long few units are leased. */
+  private readonly longLife: Millis
   private readonly horizon: Millis
   private readonly sweepEvery: Millis
   private readonly environment: LeaseEnvironment
   private readonly onEvent: (event: CoordinationEvent) => void
   private readonly storeTime = new StoreTime()
+  private readonly contact = new StoreContact()
   private readonly seenKeys: SeenKeys
+  /** The counts that each sweep visits, and those whose long lease has to end first. */
+  private readonly restless = new Set<LeasedCount>()
+  private readonly quiet = new LookQueue<LeasedCount>()
+  private readonly maxCounts: number
   private readonly stats: LeaseStats
   /** Milliseconds from an exchange to its answer, lately. */
   private roundTrip = 0
@@ -71,12 +88,14 @@ export class LeaseBook {
     const { life = LEASE_LIFE, maxCounts = MAX_COUNTS, onEvent = () => {} } = options
     this.store = store
     this.life = life
+    this.longLife = Math.min(LONG_LIVES * life, MAX_LONG_LIFE)
     this.horizon = life / 4
     this.sweepEvery = Math.ceil(life / 16)
     this.environment = environment
     this.onEvent = onEvent
     this.counts = new Counts(maxCounts)
-    this.seenKeys = new SeenKeys(life / 2)
+    this.maxCounts = maxCounts
+    this.seenKeys = new SeenKeys(this.longLife / 2)
     this.stats = options.stats ?? new LeaseStats()
     this.stats.watch(() => this.look())
     const { random } = environment
@@ -91,6 +110,12 @@ export class LeaseBook {
     const now = this.environment.clock.now()
     await Promise.all([...this.counts].map((count) => this.giveBack(count, now)))
     this.counts.clear()
+    this.restless.clear()
+  }
+
+  /** The longest that any process has leased units for. */
+  get longest(): Millis {
+    return this.contact.isKnown ? this.longLife : this.life
   }
 
   /** Books the leases of some counts, takes the checks, and leases more for those counts: one call. */
@@ -150,7 +175,10 @@ export class LeaseBook {
   ): PreparedExchange {
     let [settlements, settling, wishes]: [Settlement[], LeasedCount[], Wish[]] = [NONE, NONE, NONE]
     for (const count of counts) {
-      const settlement = this.report(count, now)
+      count.dropVoid()
+      // Many units must not be out for a long life: what is left of such a lease goes back, and another one follows.
+      const isReplaced = count.lease.isLong && this.fewOf(count, now) === 0
+      const settlement = this.report(count, now, isReplaced ? 0 : undefined)
       if (settlement !== undefined) {
         settlements = [...settlements, settlement]
         settling = [...settling, count]
@@ -165,18 +193,27 @@ export class LeaseBook {
   /** Takes over the answer to an exchange that was sent at `sentAt`. */
   private finish(
     { counts, settling, wishes, own }: PreparedExchange,
-    { settled, verdicts }: Exchanged,
+    { settled, verdicts, epoch }: Exchanged,
     sentAt: number,
     now: number,
   ): void {
+    this.contact.heard(epoch, LeasedCount.endOf(this.life, sentAt))
     this.noteRoundTrip(now - sentAt)
     for (let i = 0; i < settling.length; i++)
       if (settled[i]!.status === 'unknown') this.lost(settling[i]!)
     for (let i = 0; i < wishes.length; i++)
-      this.granted(wishes[i]!, verdicts[own + i]!, sentAt, now)
+      this.granted(wishes[i]!, verdicts[own + i]!, epoch !== undefined, sentAt, now)
     const [first] = verdicts
     if (first !== undefined) this.storeTime.learn(first.at, sentAt)
-    for (const count of counts) count.pending = null
+    for (const count of counts) {
+      count.pending = null
+      if (count.isQuiet && !isAtRest(count, now)) this.disturb(count)
+    }
+  }
+
+  private disturb(count: LeasedCount): void {
+    count.isQuiet = false
+    this.restless.add(count)
   }
 
   /** What to report of a lease, with its units counted. */
@@ -211,7 +248,10 @@ export class LeaseBook {
     settlements: readonly Settlement[],
     checks: readonly Check[],
   ): Promise<Exchanged> {
-    return this.store.exchange(settlements, checks)
+    if (this.store.exchangeEach === undefined) return this.store.exchange(settlements, checks)
+    const [answer] = await this.store.exchangeEach([{ settlements, checks }])
+    if (answer instanceof Error) throw answer
+    return answer!
   }
 
   private sendEach(requests: readonly ExchangeRequest[]): Promise<readonly (Exchanged | Error)[]> {
@@ -222,21 +262,46 @@ export class LeaseBook {
     return Promise.all(each)
   }
 
-  /** What to lease of a count: as much as one horizon needs. */
+  /** Units to lease for a long life; 0 when that would not be few, or would not last one horizon. */
+  private fewOf(count: LeasedCount, now: number): number {
+    const { isPlentiful, isAuto, limit } = count
+    if (!isPlentiful || isAuto || !this.contact.isKnown || algorithmOf(limit).isAligned) return 0
+    const slow = count.slowDemand(this.longLife, this.horizon)
+    // Twice as many as are expected, since a call costs more than they are worth.
+    const few = slow > 0 ? Math.ceil(2 * slow) + WORTH_IF_SLOW : 0
+    const least = Math.max(WORTH_IF_SLOW, count.expected(now))
+    const most = Math.floor(limit.burst / FEW)
+    return Math.min(few, most) >= least ? Math.min(few, most) : 0
+  }
+
+  /** What to lease of a count: few units for a long life, or as much as one horizon needs. */
   private wishOf(count: LeasedCount, now: number): Wish | undefined {
-    const { space, key, limit, slowestQuota, lease } = count
+    const few = this.fewOf(count, now)
+    if (few > 0) {
+      // What is left would last for long.
+      if (this.isClosed || 2 * count.lease.left > few) return undefined
+      return this.wish(count, few - count.lease.left, true)
+    }
+    const { limit, lease } = count
     const expected = count.expected(now)
     const slow = count.isPlentiful && !count.isAuto ? count.slowDemand(this.life) : 0
-    const few = Math.min(MAX_IF_SLOW, Math.floor(slow))
+    const seldom = Math.min(MAX_IF_SLOW, Math.floor(slow))
     const ahead = isLittle(count, expected * MAX_AHEAD) ? MAX_AHEAD : this.horizonsAhead
-    const wanted = Math.max(Math.ceil(expected * ahead), few)
+    const wanted = Math.max(Math.ceil(expected * ahead), seldom)
     const more = Math.min(wanted - lease.left, limit.burst)
     const lasts = this.storeTime.lifeWithin(limit, this.life, now)
-    if (more < (few > 0 ? WORTH_IF_SLOW : WORTH) || lasts < this.sweepEvery || this.isClosed)
+    if (more < (seldom > 0 ? WORTH_IF_SLOW : WORTH) || lasts < this.sweepEvery || this.isClosed)
       return undefined
     if (count.isAuto && expected < HOT) return undefined
-    const id = lease.id === '' ? this.name + String(this.ids++) : lease.id
-    const hold = { id, life: this.life, onEnd: 'spent', fair: true } as const
+    return this.wish(count, more, false)
+  }
+
+  private wish(count: LeasedCount, more: number, isLong: boolean): Wish {
+    const { space, key, limit, slowestQuota, lease } = count
+    const isNew = lease.id === '' || (lease.isLong && !isLong)
+    const id = isNew ? this.name + String(this.ids++) : lease.id
+    const life = isLong ? this.longLife : this.life
+    const hold = { id, life, onEnd: 'spent', fair: true } as const
     const check: Check = {
       space,
       key,
@@ -248,16 +313,25 @@ export class LeaseBook {
       leaseLife: this.life,
       hold,
     }
-    return { count, id, check }
+    return { count, id, check, isLong }
   }
 
-  private granted({ count, id, check }: Wish, verdict: Verdict, sentAt: number, now: number): void {
+  private granted(
+    { count, id, check, isLong }: Wish,
+    verdict: Verdict,
+    /** Whether the answer tells of a loss of the record; without that, no lease lasts longer than one life. */
+    hasContact: boolean,
+    sentAt: number,
+    now: number,
+  ): void {
     const units = verdict.held ?? 0
     count.learn(verdict)
     if (units > 0) {
       const meanwhile = (count.expected(now) / this.horizon) * 2 * this.roundTrip
-      const life = lifeWithin(count.limit, this.life, verdict.at)
-      count.grant(id, units, life, verdict.at, sentAt, now, meanwhile)
+      const contact = isLong && hasContact ? this.contact.current : undefined
+      const longest = contact === undefined ? this.life : this.longLife
+      const life = lifeWithin(count.limit, longest, verdict.at)
+      count.grant(id, units, life, verdict.at, sentAt, now, meanwhile, contact)
       this.stats.grants += 1
       this.stats.granted += units
     }
@@ -300,6 +374,7 @@ export class LeaseBook {
   /** Leases more in the background, before the lease runs out. */
   refill(count: LeasedCount, now: number): void {
     if (count.pending !== null || now < count.quietUntil || this.isClosed) return
+    count.miss(0, now)
     const exchanged = this.exchange([count], [], now)
     // Nothing was needed, or, below, nothing can be had: the next request goes to the store and reports the failure.
     if (count.pending === null) count.quietUntil = now + QUIET
@@ -310,21 +385,29 @@ export class LeaseBook {
 
   /** The count of a leasable check; undefined when it is asked for seldom, or when there is no room for another one. */
   warmCountFor(check: Check, now: number): LeasedCount | undefined {
-    if (this.counts.find(check) === undefined && !this.seenKeys.note(check.key, now))
-      return undefined
-    return this.countFor(check, now)
+    if (this.counts.find(check) !== undefined) return this.countFor(check, now)
+    const seenAt = this.seenKeys.note(check.key, now)
+    return seenAt === undefined ? undefined : this.countFor(check, now, seenAt)
   }
 
   /** The count of a leasable check; undefined when there is no room for another one. */
-  countFor(check: Check, now: number): LeasedCount | undefined {
+  countFor(check: Check, now: number, seenAt?: number): LeasedCount | undefined {
     if (this.isClosed) return undefined
     const known = this.counts.find(check)
     if (known !== undefined && isUnder(known, check)) return known
     // Under another limit than before: what is leased under the old one goes back.
-    if (known !== undefined) void this.giveBack(known, now)
+    if (known !== undefined) {
+      void this.giveBack(known, now)
+      known.isQuiet = false
+      this.restless.delete(known)
+    }
     const isAuto = check.coordination === 'auto'
-    const count = this.counts.add(new LeasedCount(check, isAuto, this.horizon, now))
-    if (count !== undefined && this.timer === undefined) this.startSweeping()
+    // The first answer says whether half of the limit is free. Until then the store grants no more than a fair part.
+    const { isKnown } = this.contact
+    const count = new LeasedCount(check, isAuto, this.horizon, now, isKnown, seenAt)
+    if (this.counts.add(count) === undefined) return undefined
+    this.restless.add(count)
+    if (this.timer === undefined) this.startSweeping()
     return count
   }
 
@@ -341,8 +424,16 @@ export class LeaseBook {
   /** Gives back what is not needed: all of it after idleness or near its end, and what is far above demand. */
   private sweep(): void {
     const now = this.environment.clock.now()
-    for (const count of this.counts) {
+    for (let count = this.quiet.next(now); count !== undefined; count = this.quiet.next(now))
+      if (count.isQuiet) this.disturb(count)
+    for (const count of this.restless) {
       if (count.pending !== null) continue
+      if (isAtRest(count, now)) {
+        this.restless.delete(count)
+        count.isQuiet = true
+        this.quiet.push(count, count.lease.end + this.remembered)
+        continue
+      }
       count.idleSweeps = count.isWanted ? 0 : count.idleSweeps + 1
       const { lease } = count
       const expected = count.expected(now)
@@ -351,8 +442,16 @@ export class LeaseBook {
         if (count.idleSweeps >= IDLE || isEnding) void this.giveBack(count, now)
         else if (lease.left > 4 * expected + 1) void this.giveBack(count, now, stepOf(expected))
       }
-      if (count.idleSweeps >= FORGOTTEN && count.leftAt(now) === 0) this.counts.delete(count)
+      if (count.idleSweeps >= FORGOTTEN && count.leftAt(now) === 0) {
+        this.counts.delete(count)
+        this.restless.delete(count)
+      }
     }
+  }
+
+  /** Milliseconds for which a count is kept after its long lease has ended: the next request for it leases again. */
+  private get remembered(): Millis {
+    return 2 * this.counts.size < this.maxCounts ? this.longLife / 2 : 0
   }
 
   /** Hands back what is above `keep`. What fails stays out until its end. */
@@ -378,6 +477,11 @@ export class LeaseBook {
     count.pending = done
     await done
   }
+}
+
+/** Whether its long lease may just end. */
+function isAtRest({ isPlentiful, lease }: LeasedCount, now: number): boolean {
+  return isPlentiful && lease.isLong && now < lease.end
 }
 
 /** Whether units are little compared to what is free of their limit. */
@@ -414,4 +518,5 @@ interface Wish {
   readonly count: LeasedCount
   readonly id: string
   readonly check: Check
+  readonly isLong: boolean
 }

@@ -1,4 +1,5 @@
 // One lease: units of a count that this process may spend until their end.
+import { NO_CONTACT_NEEDED, type Contact } from './store-contact.ts'
 
 /** Units taken from the store in advance. Instants are those of the {@link LeaseClock}. */
 export interface Lease {
@@ -12,6 +13,10 @@ export interface Lease {
   spentAt: number
   /** From here on nothing may be spent. */
   end: number
+  /** Nothing may be spent without it. */
+  contact: Contact
+  /** Whether it lasts for the long life of a few units. */
+  isLong: boolean
   /** The store's time of the last grant, and the latest instant here that it may correspond to. */
   grantedAt: number
   answeredAt: number
@@ -26,6 +31,8 @@ export const NO_LEASE: Lease = {
   spent: 0,
   spentAt: 0,
   end: -Infinity,
+  contact: NO_CONTACT_NEEDED,
+  isLong: false,
   grantedAt: 0,
   answeredAt: 0,
   sentAt: 0,

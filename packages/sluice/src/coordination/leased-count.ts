@@ -8,6 +8,7 @@ import { Demand } from './demand.ts'
 import type { Gathering, GatheringCount } from './gatherings.ts'
 import { CLOCK_TOLERANCE } from './lease-clock.ts'
 import { NO_LEASE, type Lease } from './lease.ts'
+import { NO_CONTACT_NEEDED, type Contact } from './store-contact.ts'
 
 /** Part of a lease's life by which it ends earlier here: the clocks of two machines differ by less. */
 const DRIFT = 0.001
@@ -32,7 +33,9 @@ export class LeasedCount implements GatheringCount {
   /** Whether the store had next to nothing to lease the last time. */
   isScarce = false
   /** Whether half of the limit was free when the store last answered, so that a few units may lapse. */
-  isPlentiful = false
+  isPlentiful: boolean
+  /** Whether nothing has to be done about it until its long lease ends. */
+  isQuiet = false
   /** Until then no refill is sent in the background. */
   quietUntil: number = -Infinity
   /** Sweeps since anything was last wanted. */
@@ -49,12 +52,21 @@ export class LeasedCount implements GatheringCount {
   /** A refill is due when no more than this is left. */
   private low = 0
   /** When no lease covered a request last, and units spent since then. */
-  private missedAt: number = -Infinity
+  private missedAt: number
   private sinceMiss = 0
-  /** Units of one millisecond, from one such request to the next. */
-  private slowRate = 0
+  /** Units from one such request or refill to the next, and the milliseconds between them. */
+  private slowUnits = 0
+  private slowSpan: Millis = Infinity
 
-  constructor(check: Check, isAuto: boolean, horizon: Millis, now: number) {
+  /** `seenAt`: when the key was asked for before. */
+  constructor(
+    check: Check,
+    isAuto: boolean,
+    horizon: Millis,
+    now: number,
+    isPlentiful: boolean = false,
+    seenAt: number = -Infinity,
+  ) {
     const { space, key, limit, slowestQuota } = check
     this.space = space
     this.key = key
@@ -62,13 +74,15 @@ export class LeasedCount implements GatheringCount {
     this.slowestQuota = slowestQuota
     this.isAuto = isAuto
     this.demand = new Demand(horizon, now)
+    this.isPlentiful = isPlentiful
+    this.missedAt = seenAt
   }
 
   /** Spends units of a lease that covers them at `now`. Returns the lease; undefined when none does. */
   spend(cost: number, now: number): Lease | undefined {
     const { unsettled } = this
-    const lease = cost <= unsettled.left && now < unsettled.end ? unsettled : this.lease
-    if (cost > lease.left || now >= lease.end) return undefined
+    const lease = cost <= unsettled.left && canSpend(unsettled, now) ? unsettled : this.lease
+    if (cost > lease.left || !canSpend(lease, now)) return undefined
     lease.left -= cost
     lease.spent += cost
     lease.spentAt = now
@@ -98,20 +112,21 @@ export class LeasedCount implements GatheringCount {
     return this.unspend(lease, cost, now)
   }
 
-  /** Notes units that no lease covered. */
+  /** Notes units that no lease covered; 0 with a refill. */
   miss(cost: number, now: number): void {
     this.wanted += cost
     this.sinceMiss += cost
     // Those of one turn are one.
     if (now === this.missedAt) return
-    this.slowRate = this.sinceMiss / (now - this.missedAt)
+    this.slowUnits = this.sinceMiss
+    this.slowSpan = now - this.missedAt
     this.missedAt = now
     this.sinceMiss = 0
   }
 
-  /** Units that will be wanted within so many milliseconds, as far as a few requests can tell. */
-  slowDemand(within: Millis): number {
-    return this.slowRate * within
+  /** Units that will be wanted within so many milliseconds, as far as a few requests in a span can tell. */
+  slowDemand(within: Millis, minSpan: Millis = 0): number {
+    return (this.slowUnits * within) / Math.max(this.slowSpan, minSpan)
   }
 
   /** Takes over what the store says of the count. */
@@ -122,7 +137,7 @@ export class LeasedCount implements GatheringCount {
   /** Units that can be spent at `now`. */
   leftAt(now: number): number {
     const { lease, unsettled } = this
-    return (now < lease.end ? lease.left : 0) + (now < unsettled.end ? unsettled.left : 0)
+    return (canSpend(lease, now) ? lease.left : 0) + (canSpend(unsettled, now) ? unsettled.left : 0)
   }
 
   /** Whether the lease will run out soon. */
@@ -174,13 +189,19 @@ export class LeasedCount implements GatheringCount {
     now: number,
     /** Units that are wanted until a refill can be there. */
     meanwhile: number,
+    /** Of a long lease. */
+    contact?: Contact,
   ): void {
-    const end = sentAt + life * (1 - DRIFT) - CLOCK_TOLERANCE
+    const end = LeasedCount.endOf(life, sentAt)
     const { lease } = this
     this.low = Math.floor(Math.max(units / 4, Math.min(meanwhile, (units * 3) / 4)))
-    if (lease.id === id) {
+    const isLong = contact !== undefined
+    // A store that lost its record has recorded the new units only.
+    if (lease.id === id && lease.contact.until !== -Infinity) {
       lease.left += units
       lease.end = Math.max(lease.end, end)
+      lease.contact = contact ?? lease.contact
+      lease.isLong ||= isLong
       lease.grantedAt = grantedAt
       lease.answeredAt = now
       lease.sentAt = sentAt
@@ -191,6 +212,8 @@ export class LeasedCount implements GatheringCount {
         spent: 0,
         spentAt: sentAt,
         end,
+        contact: contact ?? NO_CONTACT_NEEDED,
+        isLong,
         grantedAt,
         answeredAt: now,
         sentAt,
@@ -203,6 +226,11 @@ export class LeasedCount implements GatheringCount {
     this.unsettled = NO_LEASE
   }
 
+  /** Drops a lease of which the store may have lost its record. */
+  dropVoid(): void {
+    if (this.lease.contact.until === -Infinity) this.lease = NO_LEASE
+  }
+
   /** An exchange has failed, and it is not known what the store has booked. */
   unsettle(): void {
     // Of two such leases the older one is given up.
@@ -210,8 +238,17 @@ export class LeasedCount implements GatheringCount {
     this.lease = NO_LEASE
   }
 
+  /** When what was asked for at `sentAt` for so long ends here: earlier than it can at the store. */
+  static endOf(life: Millis, sentAt: number): number {
+    return sentAt + life * (1 - DRIFT) - CLOCK_TOLERANCE
+  }
+
   /** The earliest that the store's time may be. */
   static storeTime({ grantedAt, answeredAt }: Lease, now: number): Millis {
     return grantedAt + Math.floor(Math.max(0, now - answeredAt))
   }
+}
+
+function canSpend({ end, contact }: Lease, now: number): boolean {
+  return now < end && now < contact.until
 }

@@ -245,7 +245,7 @@ export class LeasedStore implements AsyncStore {
 
   private verdictOf(count: LeasedCount, lease: Lease, now: number): Verdict {
     const at = LeasedCount.storeTime(lease, now)
-    return new LeaseVerdict(count.limit, count.leftAt(now), at, this.book.life)
+    return new LeaseVerdict(count.limit, count.leftAt(now), at, this.book.longest)
   }
 
   private putBack(local: readonly LocalCheck[]): void {

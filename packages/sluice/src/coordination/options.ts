@@ -40,7 +40,8 @@ export interface CoordinationEvent {
 export interface LeaseOptions {
   /**
    * Milliseconds for which units are leased. A process that crashes leaves its units unused for that long, and after a
-   * failover nothing is leased for that long. All processes on one store must use the same. Default 2000.
+   * failover nothing is leased for that long. On Redis, units of less than 1/256 of a bucket are leased for ten times as
+   * long, up to a minute. All processes on one store must use the same. Default 2000.
    */
   readonly life?: Millis
   /** Most counts that are leased at once; others cost a round trip per request. Default 65,536. */

@@ -1,8 +1,8 @@
-// Which keys were asked for lately: a mark for each, so that nothing is kept of keys that are asked for once.
+// When keys were asked for lately: a mark for each, so that nothing is kept of keys that are asked for once.
 import type { Millis } from '../time/clock.ts'
 
 /** Marks of a process. Keys may share one, so a key may be taken for another that was asked for lately. */
-const MARKS = 65_536
+const MARKS = 131_072
 /** Characters of a key that are looked at, from its beginning and from its end. */
 const LOOKED_AT = 32
 
@@ -17,14 +17,15 @@ export class SeenKeys {
     this.within = within
   }
 
-  /** Notes that a key is asked for. Returns whether it was asked for within the time before. */
-  note(key: string, now: number): boolean {
+  /** Notes that a key is asked for. Returns when it was asked for within the time before, else undefined. */
+  note(key: string, now: number): number | undefined {
     const hash = hashOf(key)
     const mark = hash & (MARKS - 1)
-    const isRecent = this.hashes[mark] === hash && now - this.times[mark]! < this.within
+    const last = this.times[mark]!
+    const isRecent = this.hashes[mark] === hash && now - last < this.within
     this.hashes[mark] = hash
     this.times[mark] = now
-    return isRecent
+    return isRecent ? last : undefined
   }
 }
 

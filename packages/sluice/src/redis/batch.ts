@@ -46,6 +46,8 @@ export class Batch {
   private isLease = true
   /** Whether the call may act after we have given it up: it only hands back units, or reports those that were spent. */
   mayActLate = true
+  /** The epoch of the store: a number behind the answers. */
+  epoch: number | undefined
   private readonly answers: Answer[] = []
   private failure: SluiceError | undefined
   private finish!: () => void
@@ -143,6 +145,7 @@ export class Batch {
       const checks = shape.hasHolds ? this.checksOf(i) : shape.checks
       this.answers.push(answerOf(shape, checks, reply))
     }
+    if (reply.next < values.length) this.epoch = Number(values[reply.next])
   }
 
   /** Settles all requests, with their answers or with the failure. */

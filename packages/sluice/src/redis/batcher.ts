@@ -151,7 +151,9 @@ export class Batcher {
     return requests.map((_, i) => {
       try {
         const settled = answerOf(placed[2 * i]) as readonly Settled[]
-        return { settled, verdicts: answerOf(placed[2 * i + 1]) as readonly Verdict[] }
+        const take = placed[2 * i + 1]
+        const verdicts = answerOf(take) as readonly Verdict[]
+        return { settled, verdicts, epoch: take?.[0].epoch }
       } catch (error) {
         return error as Error
       }

@@ -105,7 +105,7 @@ export class SharedStore {
   private execute({ operation, settlements, checks }: StoreCall): Exchanged {
     if (operation === 'exchange') {
       const { settled, verdicts } = this.counts.exchange(settlements, checks)
-      return { settled, verdicts: verdicts.map(fromStore) }
+      return { settled, verdicts: verdicts.map(fromStore), epoch: this.losses.length }
     }
     if (operation === 'peek')
       return { settled: [], verdicts: this.counts.peek(checks).map(fromStore) }

@@ -111,15 +111,15 @@ export class Process {
   }
 
   private link(): HoldStore {
-    const { shared } = this.fleet
+    const { fleet } = this
     const call = <T>(run: () => T): Promise<T> => this.call(run)
     return {
       exchange: (settlements: readonly Settlement[], checks: readonly Check[]) =>
-        call(() => shared.exchange(settlements, checks)) as Promise<Exchanged>,
-      take: (checks) => call(() => shared.take(checks)),
-      peek: (checks) => call(() => shared.peek(checks)),
-      refund: (checks) => call(() => shared.refund(checks)),
-      reset: (checks) => call(() => shared.reset(checks)),
+        call(() => fleet.exchange(settlements, checks)) as Promise<Exchanged>,
+      take: (checks) => call(() => fleet.shared.take(checks)),
+      peek: (checks) => call(() => fleet.shared.peek(checks)),
+      refund: (checks) => call(() => fleet.shared.refund(checks)),
+      reset: (checks) => call(() => fleet.shared.reset(checks)),
       close: () => {},
     }
   }
@@ -138,8 +138,14 @@ export class Process {
       if (isLost || isAnswerLost) time.at(time.now + TIMEOUT, () => this.happen(() => reject(late)))
       if (isLost) return
       time.at(there, () => {
-        const value = run()
-        if (!isAnswerLost) time.at(back, () => this.happen(() => resolve(value)))
+        let answer: () => void
+        try {
+          const value = run()
+          answer = () => resolve(value)
+        } catch (error) {
+          answer = () => reject(error as Error)
+        }
+        if (!isAnswerLost) time.at(back, () => this.happen(answer))
       })
     })
   }
@@ -149,7 +155,10 @@ export class Process {
 export class LeaseFleet {
   readonly time = new VirtualTime(1_800_000_000_000)
   readonly random: Random
-  readonly shared: MemoryHoldStore
+  shared: MemoryHoldStore
+  /** Set: the store tells when it may have lost its record of what is out. */
+  epoch: number | undefined
+  private lostAt = -Infinity
   readonly options: FleetOptions
   /** Whether no call reaches the store. */
   isCut = false
@@ -161,8 +170,26 @@ export class LeaseFleet {
     this.random = random
     this.options = options
     this.link = link
-    this.shared = withHolds(memoryStore({ clock: () => Math.floor(this.time.now) }))
+    this.shared = this.freshStore()
     for (let i = 0; i < processes; i++) this.processes.push(new Process(this))
+  }
+
+  /** The store forgets everything, and grants nothing for one life. */
+  lose(): void {
+    this.lostAt = this.time.now
+    this.epoch = (this.epoch ?? 0) + 1
+    this.shared = this.freshStore()
+  }
+
+  exchange(settlements: readonly Settlement[], checks: readonly Check[]): Exchanged {
+    const sinceLoss = this.time.now - this.lostAt
+    if (checks.some(({ leaseLife }) => leaseLife !== undefined && sinceLoss < leaseLife))
+      throw new SluiceError('store-learning', 'leases may have been lost', { transient: true })
+    return { ...this.shared.exchange(settlements, checks), epoch: this.epoch }
+  }
+
+  private freshStore(): MemoryHoldStore {
+    return withHolds(memoryStore({ clock: () => Math.floor(this.time.now) }))
   }
 
   admit(key: string, admitted: Admitted): void {

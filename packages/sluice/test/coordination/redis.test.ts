@@ -145,6 +145,30 @@ describe('leases on Redis', () => {
     await limiter.close()
   })
 
+  it('of few units last for many lives while the server answers, and are void when it was restarted', async () => {
+    const clock = fakeClock(START)
+    const limiter = leasedLimiter(coordinated(clock))
+    await limiter.check(USER)
+    clock.advance(2000)
+    await limiter.check(USER)
+    clock.advance(1000)
+    await limiter.check(USER)
+    for (let i = 0; i < 2; i++) {
+      clock.advance(1900)
+      expect(await limiter.check({ user: `other ${i}` })).toMatchObject({ allowed: true })
+      expect(limiter.checkNow(USER)?.outcomes[0]).toMatchObject({ source: 'lease' })
+    }
+    await redis.server.restart()
+    await redis.client.ping()
+    clock.advance(2000)
+    expect(limiter.checkNow(USER)).toBeUndefined()
+    await limiter.check({ user: 'other' })
+    clock.advance(2000)
+    expect(await limiter.check({ user: 'other' })).toMatchObject({ allowed: true, degraded: false })
+    expect(limiter.checkNow(USER)).toBeUndefined()
+    await limiter.close()
+  })
+
   it('of a crowd are not walked through at each call, and count as those of the memory store do', async () => {
     const clock = fakeClock(START)
     const random = new Random(5)

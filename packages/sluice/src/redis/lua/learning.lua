@@ -9,7 +9,9 @@ local MARKER_LIFE, MARKER_RENEWAL = 604800000, 20
 --
 -- INFO costs more than a decision, so a key that was compared a moment ago is taken as it is. A server that lost a lease
 -- has lost what was written after it too: it would have to take over within that moment to be missed.
-local learning
+--
+-- `epoch` is when it began to keep the record that it has now. It goes to the caller: leases of another epoch may be lost.
+local learning, epoch
 local function is_learning(key, life, now)
   if learning ~= nil then return learning end
   local marker = ARGV[#ARGV]
@@ -20,7 +22,7 @@ local function is_learning(key, life, now)
   if type(since) == 'string' then known, at, seen = string.match(since, '^(%w+) (%d+) (%d+)$') end
   at, seen = tonumber(at), tonumber(seen)
   if seen and now >= seen and now - seen < MARKER_RENEWAL then
-    learning = now - at < life
+    learning, epoch = now - at < life, at
     return learning
   end
   learning = false
@@ -39,6 +41,6 @@ local function is_learning(key, life, now)
     at = now
   end
   redis.pcall('SET', marker, string.format('%s %.0f %.0f', run_id, at, now), 'PX', MARKER_LIFE)
-  learning = now - at < life
+  learning, epoch = now - at < life, at
   return learning
 end

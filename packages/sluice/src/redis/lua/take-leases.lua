@@ -383,5 +383,8 @@ if ARGV[4] == '2' then
     arg, first, request = arg + shape.width, first + checks, request + 1
   end
   close()
-  if request > total then return out end
+  if request > total then
+    out[size + 1] = epoch
+    return out
+  end
 end

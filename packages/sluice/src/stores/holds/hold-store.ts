@@ -80,6 +80,8 @@ export interface Settled {
 export interface Exchanged {
   readonly settled: readonly Settled[]
   readonly verdicts: readonly Verdict[]
+  /** Another number than before: the store may have lost its record of what was out. Undefined when it cannot tell. */
+  readonly epoch?: number | undefined
 }
 
 /** One of several exchanges that are sent together. */
