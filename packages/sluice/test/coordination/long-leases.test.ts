@@ -147,7 +147,7 @@ async function walk(seed: number): Promise<{ excess: number; calls: number; deci
   const fleet = new LeaseFleet(random, random.whole(2, 12), { life }, link)
   fleet.epoch = 1
   const { time, processes } = fleet
-  for (let i = 0; i < lengthOf(200, 400); i++) {
+  for (let i = 0; i < lengthOf(150, 400); i++) {
     await time.pass(random.next() * life * random.pick([0.001, 0.1, 0.5]))
     const isFlood = random.chance(0.05)
     const units = isFlood ? random.whole(1, 12) : 1
@@ -168,7 +168,7 @@ async function walk(seed: number): Promise<{ excess: number; calls: number; deci
 }
 
 describe('long leases over a fleet', () => {
-  const seeds = lengthOf(40, 2500)
+  const seeds = lengthOf(20, 2500)
   it('admit no more than strict counts do, in any span', async () => {
     let [calls, decisions] = [0, 0]
     for (let seed = 1; seed <= seeds; seed++) {
