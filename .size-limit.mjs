@@ -16,7 +16,7 @@ export default [
   {
     name: 'sluice/coordination',
     path: 'packages/sluice/dist/coordination/index.js',
-    limit: '22 kB',
+    limit: '23 kB',
   },
   // With the memory store, which the fallback counts in.
   { name: 'sluice/resilience', path: 'packages/sluice/dist/resilience/index.js', limit: '18 kB' },
