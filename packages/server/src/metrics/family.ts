@@ -1,5 +1,5 @@
 // One metric with its labels: each combination of their values is a series of its own.
-import type { Members } from './members.ts'
+import type { Members } from './hyper-log-log.ts'
 
 /** The numbers behind one combination of labels. */
 export interface Series {

@@ -1,4 +1,4 @@
-// How many different keys there were, in 4 kB however many they are.
+// How many different keys there were, in 4 kB however many they are; keys that several processes have seen count once.
 
 /** 2^12 registers: a standard error of 1.04 / √4096 = 1.6 %. */
 const BITS = 12
@@ -56,4 +56,19 @@ export class HyperLogLog {
     const bytes = typeof text === 'string' ? Buffer.from(text, 'base64') : Buffer.alloc(0)
     return new HyperLogLog(bytes.length === REGISTERS ? new Uint8Array(bytes) : undefined)
   }
+}
+
+/** The registers of a {@link HyperLogLog}, or the hashes of a few members. */
+export type Members = Uint8Array | readonly number[]
+
+/** How many different members there are; estimated where one of the parts is a sketch. */
+export function sizeOfUnion(parts: readonly Members[]): number {
+  const hashes = new Set<number>()
+  let sketch: HyperLogLog | undefined
+  for (const part of parts)
+    if (part instanceof Uint8Array) (sketch ??= new HyperLogLog()).merge(new HyperLogLog(part))
+    else for (const hash of part) hashes.add(hash)
+  if (sketch === undefined) return hashes.size
+  for (const hash of hashes) sketch.add(hash)
+  return sketch.size
 }

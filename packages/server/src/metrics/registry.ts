@@ -1,7 +1,7 @@
 // The service's own metrics and their text form for Prometheus; one addition costs a few nanoseconds.
 import { Family, type Across, type FamilySnapshot, type Series } from './family.ts'
 import { Histogram, type Scale } from './histogram.ts'
-import { sizeOfUnion, type Members } from './members.ts'
+import { sizeOfUnion, type Members } from './hyper-log-log.ts'
 
 /** Something that only grows. */
 export class Counter implements Series {

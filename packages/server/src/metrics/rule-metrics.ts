@@ -10,7 +10,7 @@ import {
 } from 'sluice'
 import type { Family } from './family.ts'
 import { AGES, SHARES, type Histogram } from './histogram.ts'
-import type { Members } from './members.ts'
+import type { Members } from './hyper-log-log.ts'
 import type { Counter, Gauge, MetricRegistry, UnionGauge } from './registry.ts'
 
 /** A rule whose answers are counted. */

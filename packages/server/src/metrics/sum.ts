@@ -1,6 +1,6 @@
 // Adds up the metrics of several processes, of which some may have ended.
 import { familyText, isAmong, type Across, type FamilySnapshot } from './family.ts'
-import { sizeOfUnion, type Members } from './members.ts'
+import { sizeOfUnion, type Members } from './hyper-log-log.ts'
 
 const COMBINE: Readonly<Record<Across, (a: number, b: number) => number>> = {
   sum: (a, b) => a + b,

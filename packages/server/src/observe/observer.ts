@@ -11,7 +11,7 @@ import {
   type RuleCheck,
   type VisibleOutcome,
 } from 'sluice'
-import { sizeOfUnion } from '../metrics/members.ts'
+import { sizeOfUnion } from '../metrics/hyper-log-log.ts'
 import type { KeyMembers } from '../metrics/rule-metrics.ts'
 import { hash32, letters, SHORT_ID_LENGTH, shortIds, twoLetters } from './hash.ts'
 import { countRefusal, isSameMoment, Journal, type JournalEntry } from './journal.ts'
