@@ -4,7 +4,6 @@ import { Reflector } from '@nestjs/core'
 import {
   createRequestGuard,
   holdUntilClosed,
-  onEnd,
   type Admission,
   type AnyBudget,
   type AnyLimiter,
@@ -88,12 +87,7 @@ export class RateLimitGuard<
     }
     const { delay } = admission
     const raw = rawResponse(response)
-    if (this.guard.hasAfter)
-      onEnd(
-        raw,
-        () => this.guard.answered(admission, raw.statusCode, request, response),
-        () => this.guard.unanswered(admission),
-      )
+    this.guard.watch(admission, raw, request, response)
     if (delay === 0) return true
     return new Promise((resolve) =>
       holdUntilClosed(

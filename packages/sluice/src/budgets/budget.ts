@@ -10,7 +10,7 @@ import type { CompiledRule } from '../policy/compile.ts'
 import { attributeText } from '../policy/pattern.ts'
 import type { Attributes, RuleInCode } from '../policy/policy.ts'
 import type { Exchanged, HoldStore, Settlement } from '../stores/holds/hold-store.ts'
-import { isPromise, type MaybePromise } from '../stores/store.ts'
+import { follow, isPromise, type MaybePromise } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
 import type { Timers } from '../time/timers.ts'
 import { RecentMap } from '../stores/refusal-cache/recent-map.ts'
@@ -282,7 +282,7 @@ export class PolicyBudget {
 
   countFailure(input: Attributes | string): MaybePromise<void> {
     const failing = failingChecks(this.matched(parseAttributes(input, 'any'), 1).checks)
-    if (failing.length > 0) return after(this.deciding.store.take(failing), () => undefined)
+    if (failing.length > 0) return follow(this.deciding.store.take(failing), () => undefined)
   }
 
   close(): MaybePromise<void> {
@@ -494,8 +494,4 @@ function reservationOf(
 
 function smallest(numbers: readonly number[]): number {
   return numbers.reduce((least, number) => Math.min(least, number), Infinity)
-}
-
-function after<T, U>(value: MaybePromise<T>, then: (value: T) => U): MaybePromise<U> {
-  return isPromise(value) ? value.then(then) : then(value)
 }

@@ -243,8 +243,7 @@ export type VisibleOutcome = Pick<
   | 'availableAfter'
   | 'shadow'
   | 'hidden'
-  | 'marked'
->
+> & { readonly marked?: boolean | undefined }
 
 /**
  * The outcomes of any decision, for readers of a few numbers: faster than `outcomes`.

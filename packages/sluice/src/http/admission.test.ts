@@ -1,25 +1,19 @@
-// Admissions that are kept off their requests: each request has its own, whatever requests share.
+// Admissions are kept with their requests: each request has its own, whatever requests share.
 import { expect, test } from 'vitest'
 import { createLimiter } from '../limiter/create-limiter.ts'
 import { memoryStore } from '../stores/memory/memory-store.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
 import { decisionOf } from './admission.ts'
 import { createRequestGuard } from './create-request-guard.ts'
-import type { FrameworkAdapter } from './framework-adapter.ts'
-import { nodeAdapter, type NodeRequest, type NodeResponse } from './node-adapter.ts'
-
-const besideAdapter: FrameworkAdapter<NodeRequest, NodeResponse> = {
-  ...nodeAdapter,
-  keepsBeside: true,
-}
+import { nodeAdapter, type NodeRequest } from './node-adapter.ts'
 
 function requestWith(rawHeaders: readonly string[]): NodeRequest {
   return { url: '/', headers: {}, rawHeaders, socket: { remoteAddress: '192.0.2.1' } }
 }
 
-function guardOf(adapter: FrameworkAdapter<NodeRequest, NodeResponse>) {
+function newGuard() {
   const limiter = createLimiter({ limit: '10/min', store: memoryStore({ clock: fakeClock() }) })
-  const guard = createRequestGuard(adapter, limiter)
+  const guard = createRequestGuard(nodeAdapter, limiter)
   return (request: NodeRequest) => void guard.enter(request, null)
 }
 
@@ -32,19 +26,26 @@ const LISTS: readonly (readonly [string, readonly string[], readonly string[]])[
 ]
 
 test.each(LISTS)('requests with %s are counted once each', (_, one, other) => {
-  const enter = guardOf(besideAdapter)
+  const enter = newGuard()
   const requests = [requestWith(one), requestWith(other)]
   for (const request of [...requests, ...requests]) enter(request)
   expect(requests.map((request) => decisionOf(request)?.remaining)).toEqual([9, 8])
 })
 
-test('a request that meets guards of both kinds in turn is counted once by each', () => {
-  const node = guardOf(nodeAdapter)
-  const express = guardOf(besideAdapter)
+test('a frozen request without a list of header lines is counted once', () => {
+  const enter = newGuard()
+  const { rawHeaders: _, ...bare } = requestWith([])
+  const request = Object.freeze(bare) as NodeRequest
+  for (const one of [request, request]) enter(one)
+  expect(decisionOf(request)?.remaining).toBe(9)
+})
+
+test('a request that meets two guards in turn is counted once by each', () => {
+  const guards = [newGuard(), newGuard()] as const
   const requests = [requestWith([]), requestWith([])]
   const left = []
   for (const request of requests)
-    for (const enter of [node, express, node, express]) {
+    for (const enter of [...guards, ...guards]) {
       enter(request)
       left.push(decisionOf(request)?.remaining)
     }

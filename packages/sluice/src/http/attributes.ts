@@ -3,7 +3,7 @@ import { SluiceError } from '../errors.ts'
 import type { DecidedBy, LiveCondition } from '../limiter/policy-behind.ts'
 import { attributeText } from '../policy/pattern.ts'
 import type { Attributes, PolicyInCode } from '../policy/policy.ts'
-import { isPromise, type MaybePromise } from '../stores/store.ts'
+import { follow, isPromise, type MaybePromise } from '../stores/store.ts'
 import { attributeNames, hasLimitFunction } from './attribute-names.ts'
 import { requestAddresses } from './request-address.ts'
 import type { Address } from './client-address.ts'
@@ -28,9 +28,10 @@ export const IDENTITIES = ['user', 'apiKey', 'tenant', 'plan'] as const
 /** Attributes of the same request by other readings of its path. */
 const READINGS = new WeakMap<object, readonly string[]>()
 
-/** The same attributes with the other routes that some server would take the path for; undefined when there are none. */
-export function otherReadings(attributes: Attributes): readonly Attributes[] | undefined {
-  return READINGS.get(attributes)?.map((route) => ({ ...attributes, route }))
+/** The attributes with each route that some server would take the path for, their own last; undefined when there is one. */
+export function readingsOf(attributes: Attributes): readonly Attributes[] | undefined {
+  const others = READINGS.get(attributes)
+  return others && [...others.map((route) => ({ ...attributes, route })), attributes]
 }
 
 /** Creates the function that reads what a request counts by. */
@@ -72,18 +73,17 @@ function readerMaker<Q, S>(
       warn('address-unknown', () => `a request has no address, ${CONSEQUENCES[unknownAddress]}`)
     return unknownAddress === 'share' ? SHARED : unknownAddress === 'refuse' ? undefined : null
   }
-  const keyOf = (request: Q, i = 0): MaybePromise<string | null | undefined> => {
-    const reader = keys[i]
-    if (reader === undefined) {
-      const address: Address | null | undefined = addressOf(request)
-      if (address.ip !== undefined || !isRuled('key')) return address.ip
-      const instead = withoutAddress()
-      return instead === null ? null : instead?.ip
-    }
-    const value = reader(request)
-    if (isPromise(value)) return value.then((value) => value ?? keyOf(request, i + 1))
-    return value ?? keyOf(request, i + 1)
+  const addressKeyOf = (request: Q): string | null | undefined => {
+    const { ip } = addressOf(request)
+    if (ip !== undefined || !isRuled('key')) return ip
+    const instead = withoutAddress()
+    return instead === null ? null : instead?.ip
   }
+  // What names the caller first; without any of them, the address.
+  const keyOf = keys.reduceRight<(request: Q) => MaybePromise<string | null | undefined>>(
+    (otherwise, read) => (request) => follow(read(request), (key) => key ?? otherwise(request)),
+    addressKeyOf,
+  )
   const routesOf = requestRoutes(adapter, options, ruled !== null && ruled.has('route'), warn)
   const further = furtherAttributes(adapter, options.attributes)
   const needsAddress = isRuled('ip') || isRuled('network')
@@ -92,7 +92,7 @@ function readerMaker<Q, S>(
     // A function that chooses the limit may read any attribute.
     const isKeyEnough =
       ruled !== null && extra !== null && [...extra].every((name) => name === 'key')
-    if (isBare && isKeyEnough) return (request) => keyOf(request)
+    if (isBare && isKeyEnough) return keyOf
     const wants = (name: string): boolean => isRuled(name) || extra === null || extra.has(name)
     const readers = IDENTITIES.filter((name) => options[name] !== undefined && wants(name)).map(
       (name) => [name, identityReader(adapter, options[name] as Identify<Q>)] as const,
@@ -217,10 +217,7 @@ function keyReaders<Q, S>(
       const id = attributeText({ id: value } as Attributes, 'id')
       return id === undefined ? undefined : keyFor(id)
     }
-    return (request) => {
-      const value = read(request)
-      return isPromise(value) ? value.then(keyOf) : keyOf(value)
-    }
+    return (request) => follow(read(request), keyOf)
   }
   if (key !== undefined) return [reader(key, (value) => value)]
   return [

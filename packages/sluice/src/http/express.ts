@@ -52,7 +52,6 @@ const expressFlow: NodeFlow<NodeResponse> = {
 const expressAdapter: FrameworkAdapter<ExpressRequest, NodeResponse> = {
   ...nodeAdapter,
   routesAsSent: true,
-  keepsBeside: true,
   addressBy: { express: ({ ip }) => ip },
   trustsAll: frameworkTrustsAll,
   path: (request) => request.originalUrl,

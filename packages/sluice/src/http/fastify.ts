@@ -2,7 +2,7 @@
 import { createRequestGuard, type RateLimitOptions } from './create-request-guard.ts'
 import type { FrameworkAdapter } from './framework-adapter.ts'
 import { frameworkTrustsAll } from './framework-trust.ts'
-import { fieldString, nodeAdapter, type NodeRequest, type NodeResponse } from './node-adapter.ts'
+import { fieldString, readingNode, type NodeRequest, type NodeResponse } from './node-adapter.ts'
 import { handle, type NodeFlow } from './node-middleware.ts'
 import type { AnyBudget } from './held-requests.ts'
 import type { AnyLimiter, HttpOptions } from './options.ts'
@@ -83,11 +83,7 @@ const fastifyFlow: NodeFlow<FastifyReply> = {
 }
 
 const fastifyAdapter: FrameworkAdapter<FastifyRequest, FastifyReply> = {
-  peerAddress: ({ raw }) => nodeAdapter.peerAddress(raw),
-  header: ({ raw }, name) => nodeAdapter.header(raw, name),
-  fieldLines: ({ raw }, name) => nodeAdapter.fieldLines!(raw, name),
-  method: ({ raw }) => nodeAdapter.method(raw),
-  path: ({ raw }) => nodeAdapter.path(raw),
+  ...readingNode(({ raw }) => raw),
   route: ({ routeOptions }) => routeOptions.url,
   addressBy: { fastify: ({ ip }) => ip },
   trustsAll: frameworkTrustsAll,

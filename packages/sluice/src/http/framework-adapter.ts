@@ -30,8 +30,6 @@ export interface FrameworkAdapter<Q, S> extends FieldAccess<S> {
   readonly routesLate?: boolean
   /** Whether the framework routes paths as they were sent, without resolving dots or reading backslashes as slashes. */
   readonly routesAsSent?: boolean
-  /** Whether requests must not get properties, because the framework changes their prototype. */
-  readonly keepsBeside?: boolean
   /** The client's address by the framework's own proxy setting, by the framework's name: `address: 'express'`. */
   readonly addressBy?: Readonly<Record<string, (request: Q) => string | undefined>>
   /** Whether that setting believes every peer, so that clients choose their address; undefined when it does not say. */

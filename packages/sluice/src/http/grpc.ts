@@ -13,7 +13,8 @@ import { hold } from './hold.ts'
 import { isPromise } from '../stores/store.ts'
 import type { AnyBudget } from './held-requests.ts'
 import type { AnyLimiter, HttpOptions } from './options.ts'
-import type { RefusalAction, RequestGuard } from './request-guard.ts'
+import type { RefusalAction } from './refusal-action.ts'
+import type { RequestGuard } from './request-guard.ts'
 
 export type { GrpcCall, GrpcMetadata, GrpcRequest } from './grpc-adapter.ts'
 

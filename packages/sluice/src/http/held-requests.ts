@@ -1,7 +1,7 @@
 // Requests that hold units of a budget while they are answered: slots, and tokens that are settled in the end.
 import type { Decision } from '../decision/decision.ts'
 import type { Attributes, PolicyInCode } from '../policy/policy.ts'
-import { isPromise, type MaybePromise } from '../stores/store.ts'
+import { follow, isPromise, type MaybePromise } from '../stores/store.ts'
 
 /**
  * What is used of a budget of `sluice/budgets`, on any store.
@@ -90,7 +90,7 @@ export class HoldingLimiter {
   private reserve(attributes: Attributes | string, cost?: number): MaybePromise<Decision> {
     const { budget } = this
     const made = budget.reserve(attributes, cost === 0 ? undefined : cost, true)
-    return after(made, ({ allowed, id, units, decision }) => {
+    return follow(made, ({ allowed, id, units, decision }) => {
       if (allowed)
         this.held.set(
           decision,
@@ -104,7 +104,7 @@ export class HoldingLimiter {
   }
 
   private enter(attributes: Attributes | string, cost?: number): MaybePromise<Decision> {
-    return after(this.budget.enter(attributes, cost), (slot) => {
+    return follow(this.budget.enter(attributes, cost), (slot) => {
       const leave = (): void => slot.leave()
       if (slot.decision.allowed) this.held.set(slot.decision, this.once(leave, leave))
       return slot.decision
@@ -142,8 +142,4 @@ export function bothOf(
     end: (actual) => all(a.end(actual), b.end(actual)),
     cancel: () => all(a.cancel(), b.cancel()),
   }
-}
-
-function after<T, U>(value: MaybePromise<T>, then: (value: T) => U): MaybePromise<U> {
-  return isPromise(value) ? value.then(then) : then(value)
 }

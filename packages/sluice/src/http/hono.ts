@@ -4,7 +4,6 @@ import { createRequestGuard, type RateLimitOptions } from './create-request-guar
 import { clientClosedResponse, nodeBehind, pathOf, peerOf, responseOf } from './fetch-platform.ts'
 import type { FrameworkAdapter } from './framework-adapter.ts'
 import { holdUntilAborted } from './hold.ts'
-import { onEnd } from './node-middleware.ts'
 import { whenOver } from './response-end.ts'
 import { countHeaders } from './identity.ts'
 import { isPromise } from '../stores/store.ts'
@@ -72,12 +71,7 @@ export function rateLimit<C extends HonoContext>(
       return clientClosedResponse()
     }
     const outgoing = guard.holds ? nodeBehind(context.env)?.outgoing : undefined
-    if (outgoing !== undefined)
-      onEnd(
-        outgoing,
-        () => guard.answered(admission, outgoing.statusCode, context, context),
-        () => guard.unanswered(admission),
-      )
+    if (outgoing !== undefined) guard.watch(admission, outgoing, context, context)
     await next()
     if (!isWritten) guard.write(admission, context)
     if (!guard.hasAfter || outgoing !== undefined) return

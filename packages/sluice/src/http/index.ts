@@ -15,12 +15,18 @@ export { tieredPolicy, type TieredLimits } from './tiered-policy.ts'
 export { createRequestGuard, type RateLimitOptions } from './create-request-guard.ts'
 export { MAX_TIMER_MS } from '../time/timers.ts'
 export { hold, holdUntilClosed, type Closable } from './hold.ts'
-export { leaveWhenClosed, leaveWhenRead, type Leavable } from './leave-when-closed.ts'
+export {
+  leaveWhenClosed,
+  leaveWhenRead,
+  onEnd,
+  type Ending,
+  type Leavable,
+} from './leave-when-closed.ts'
 export type { AnyBudget, HeldRequest } from './held-requests.ts'
 export { limiterWith } from './limiter-with.ts'
-export { nodeAdapter } from './node-adapter.ts'
-export { onEnd } from './node-middleware.ts'
-export type { RefusalAction, RequestGuard } from './request-guard.ts'
+export { nodeAdapter, readingNode, type NodeRequest, type NodeResponse } from './node-adapter.ts'
+export type { RefusalAction } from './refusal-action.ts'
+export type { RequestGuard } from './request-guard.ts'
 export { frameworkTrustsAll } from './framework-trust.ts'
 export type { FrameworkAdapter } from './framework-adapter.ts'
 export type { RefusalReply } from './refusal-reply.ts'

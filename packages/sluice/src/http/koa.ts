@@ -4,8 +4,7 @@ import { createRequestGuard, type RateLimitOptions } from './create-request-guar
 import type { FrameworkAdapter } from './framework-adapter.ts'
 import { holdUntilClosed } from './hold.ts'
 import { isPromise } from '../stores/store.ts'
-import { nodeAdapter, type NodeRequest, type NodeResponse } from './node-adapter.ts'
-import { onEnd } from './node-middleware.ts'
+import { nodeAdapter, readingNode, type NodeRequest, type NodeResponse } from './node-adapter.ts'
 import type { AnyBudget } from './held-requests.ts'
 import type { AnyLimiter, HttpOptions } from './options.ts'
 
@@ -57,12 +56,7 @@ export function rateLimit<C extends KoaContext>(
     if (admission.refusal !== null) return refuse(admission, context)
     const { delay } = admission
     const { res } = context
-    if (guard.hasAfter)
-      onEnd(
-        res,
-        () => guard.answered(admission, res.statusCode, context, context),
-        () => guard.unanswered(admission),
-      )
+    guard.watch(admission, res, context, context)
     const going =
       delay === 0
         ? next()
@@ -100,10 +94,7 @@ export function rateLimit<C extends KoaContext>(
 }
 
 const koaAdapter: FrameworkAdapter<KoaContext, KoaContext> = {
-  peerAddress: ({ req }) => nodeAdapter.peerAddress(req),
-  header: ({ req }, name) => nodeAdapter.header(req, name),
-  fieldLines: ({ req }, name) => nodeAdapter.fieldLines!(req, name),
-  method: ({ req }) => nodeAdapter.method(req),
+  ...readingNode(({ req }) => req),
   path: ({ originalUrl }) => originalUrl,
   route: matchedRoute,
   routesLate: true,

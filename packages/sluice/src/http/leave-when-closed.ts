@@ -1,4 +1,4 @@
-// Frees a slot when the response is over: sent, aborted or cancelled, whichever comes first.
+// Notices that a response is over: sent, aborted or cancelled, whichever comes first.
 import type { Closable } from './hold.ts'
 
 /**
@@ -66,4 +66,35 @@ export function leaveWhenRead(slot: Leavable, response: Response): Response {
     { highWaterMark: 0 },
   )
   return new Response(watched, response)
+}
+
+/**
+ * What is used of Node's response to notice how it ends.
+ *
+ * @example
+ * ```ts
+ * const ending: Ending = response // of node:http
+ * ```
+ */
+export interface Ending extends Pick<Closable, 'closed' | 'once'> {
+  readonly headersSent: boolean
+  readonly statusCode: number
+}
+
+/**
+ * Calls back when Node's response is over: `answered`, or `unanswered` if the client had no answer.
+ *
+ * @example
+ * ```ts
+ * onEnd(response, () => console.log('answered'), () => console.log('the client left'))
+ * ```
+ */
+export function onEnd(
+  response: Omit<Ending, 'statusCode'>,
+  answered: () => void,
+  unanswered: () => void,
+): void {
+  const end = (): void => (response.headersSent ? answered() : unanswered())
+  if (response.closed) end()
+  else response.once('close', end)
 }

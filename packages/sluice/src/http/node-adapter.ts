@@ -2,7 +2,14 @@
 import type { FrameworkAdapter } from './framework-adapter.ts'
 import { countFieldLines } from './identity.ts'
 
-/** What is used of Node's `IncomingMessage`. */
+/**
+ * What is used of Node's `IncomingMessage`.
+ *
+ * @example
+ * ```ts
+ * const userOf = (request: NodeRequest) => request.headers['x-user']?.toString()
+ * ```
+ */
 export interface NodeRequest {
   readonly method?: string | undefined
   readonly url?: string | undefined
@@ -11,7 +18,14 @@ export interface NodeRequest {
   readonly socket: { readonly remoteAddress?: string | undefined }
 }
 
-/** What is used of Node's `ServerResponse`. */
+/**
+ * What is used of Node's `ServerResponse`.
+ *
+ * @example
+ * ```ts
+ * const isOver = (response: NodeResponse): boolean => response.headersSent || response.closed
+ * ```
+ */
 export interface NodeResponse {
   statusCode: number
   readonly headersSent: boolean
@@ -42,6 +56,28 @@ export const nodeAdapter: FrameworkAdapter<NodeRequest, NodeResponse> = {
   routesLate: true,
   get: (response, name) => fieldString(response.getHeader(name)),
   set: (response, name, value) => void response.setHeader(name, value),
+}
+
+/**
+ * The readers of {@link nodeAdapter} for a framework that has Node's request behind its own.
+ *
+ * @example
+ * ```ts
+ * const adapter: Partial<FrameworkAdapter<{ req: IncomingMessage }, ServerResponse>> = {
+ *   ...readingNode(({ req }) => req),
+ * }
+ * ```
+ */
+export function readingNode<Q>(
+  raw: (request: Q) => NodeRequest,
+): Pick<FrameworkAdapter<Q, never>, 'peerAddress' | 'header' | 'fieldLines' | 'method' | 'path'> {
+  return {
+    peerAddress: (request) => raw(request).socket.remoteAddress,
+    header: (request, name) => nodeAdapter.header(raw(request), name),
+    fieldLines: (request, name) => nodeAdapter.fieldLines!(raw(request), name),
+    method: (request) => nodeAdapter.method(raw(request)),
+    path: (request) => nodeAdapter.path(raw(request)),
+  }
 }
 
 /** A field's value as one string. */

@@ -1,10 +1,11 @@
 // The HTTP skin on Node: ask the guard, then refuse, hold or go on.
 import type { Admission } from './admission.ts'
 import { holdUntilClosed } from './hold.ts'
-import { isPromise } from '../stores/store.ts'
+import { follow, isPromise } from '../stores/store.ts'
 import type { NodeResponse } from './node-adapter.ts'
 import type { RefusalReply } from './refusal-reply.ts'
-import type { RefusalAction, RequestGuard } from './request-guard.ts'
+import type { RefusalAction } from './refusal-action.ts'
+import type { RequestGuard } from './request-guard.ts'
 
 /** How a framework on Node sends replies and goes on. */
 export interface NodeFlow<S> {
@@ -44,20 +45,11 @@ function proceed<Q extends object, S>(
 ): void {
   if (admission.refusal !== null) {
     const action = guard.refuse(admission, request, response)
-    if (isPromise(action)) void action.then((action) => finish(flow, action, response, next))
-    else finish(flow, action, response, next)
-    return
+    return void follow(action, (action) => finish(flow, action, response, next))
   }
-  if (admission.delay === 0 && !guard.hasAfter) return next()
-  const raw = flow.raw(response)
-  if (guard.hasAfter)
-    onEnd(
-      raw,
-      () => guard.answered(admission, raw.statusCode, request, response),
-      () => guard.unanswered(admission),
-    )
+  if (guard.hasAfter) guard.watch(admission, flow.raw(response), request, response)
   if (admission.delay === 0) next()
-  else holdUntilClosed(admission.delay, raw, next)
+  else holdUntilClosed(admission.delay, flow.raw(response), next)
 }
 
 function finish<S>(flow: NodeFlow<S>, action: RefusalAction, response: S, next: Next): void {
@@ -65,24 +57,6 @@ function finish<S>(flow: NodeFlow<S>, action: RefusalAction, response: S, next: 
   if (flow.isAnswered?.(response) ?? flow.raw(response).headersSent) return
   if (action.type === 'error' && flow.takesErrors === true) next(action.error as Error)
   else flow.send(action.reply, response)
-}
-
-/**
- * Calls back when the response is over: `answered`, or `unanswered` if the client had no answer.
- *
- * @example
- * ```ts
- * onEnd(response, () => console.log('answered'), () => console.log('the client left'))
- * ```
- */
-export function onEnd(
-  response: Pick<NodeResponse, 'closed' | 'headersSent' | 'once'>,
-  answered: () => void,
-  unanswered: () => void,
-): void {
-  const end = (): void => (response.headersSent ? answered() : unanswered())
-  if (response.closed) end()
-  else response.once('close', end)
 }
 
 /** Sends a reply through Node's own response. */

@@ -1,49 +1,32 @@
-// The one path of every adapter: whether a request counts, by what, the decision, the header fields, the reply.
-import type { Decision, Outcome } from '../decision/decision.ts'
+// The one path of every adapter: what a request counts by, the decision, the header fields, the reply or the delay.
+import type { Decision } from '../decision/decision.ts'
 import { LazyDecision } from '../decision/lazy-decision.ts'
-import { show, SluiceError } from '../errors.ts'
 import { policyBehind } from '../limiter/policy-behind.ts'
-import type { LimiterControls } from '../limiter/controls.ts'
 import type { Attributes } from '../policy/policy.ts'
-import { isPromise, type MaybePromise } from '../stores/store.ts'
+import { attempt, follow, isPromise, type MaybePromise } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
-import { duration } from '../time/duration.ts'
-import {
-  Admission,
-  offRequest,
-  onRequest,
-  type AdmissionKeeper,
-  type Settler,
-} from './admission.ts'
+import { Admission, carrierOf, keepAdmission, lastAdmission, type Settler } from './admission.ts'
 import { mayDelay } from './attribute-names.ts'
-import { attributesReader, otherReadings, type CountedBy } from './attributes.ts'
+import { attributesReader, readingsOf, type CountedBy } from './attributes.ts'
 import type { FrameworkAdapter } from './framework-adapter.ts'
 import { bothOf, HoldingLimiter, isBudget, type AnyBudget } from './held-requests.ts'
-import { MAX_TIMER_MS } from '../time/timers.ts'
-import { checkCost, wrong, type AnyLimiter, type CustomReply, type HttpOptions } from './options.ts'
-import type { RefusalKind } from './problem.ts'
-import { customized, replyMaker, type RefusalReply, type ReplyMaker } from './refusal-reply.ts'
+import { onEnd, type Ending } from './leave-when-closed.ts'
+import type { AnyLimiter, HttpOptions } from './options.ts'
+import { refusalAction, type RefusalAction } from './refusal-action.ts'
+import { replyMaker, type ReplyMaker } from './refusal-reply.ts'
+import { isPreflight, isSkipped, maxDelayOf, unitsBy } from './request-choices.ts'
 import { dialectsIn, fieldWriter, type FieldWriter } from './response-fields.ts'
+import { Settlement } from './settlement.ts'
 import { silentConditions, warnOfSilentRules } from './silent-rules.ts'
+import { isWhole, messageOf, Undecided, warnOfFailure } from './undecided.ts'
 import { unusedBeside } from './unused-options.ts'
 import { warnOnce, type Warn } from './warnings.ts'
 
 /**
- * What to do for a refused request: send a reply, send the application's Response, nothing more, or handle an error.
- *
- * @example
- * ```ts
- * const statusOf = (action: RefusalAction) => (action.type === 'reply' ? action.reply.status : null)
- * ```
- */
-export type RefusalAction =
-  | { readonly type: 'reply'; readonly reply: RefusalReply }
-  | { readonly type: 'response'; readonly response: Response; readonly reply: RefusalReply }
-  | { readonly type: 'handled' }
-  | { readonly type: 'error'; readonly error: unknown; readonly reply: RefusalReply }
-
-/**
  * Decides about requests of one framework. No method throws or rejects.
+ *
+ * A request takes these steps: `enter`, `count`, `decide`, `check`, `decided`. What ends one early is in `undecided.ts`,
+ * what is charged when it is over in `settlement.ts`.
  *
  * @example
  * ```ts
@@ -55,8 +38,6 @@ export class RequestGuard<Q extends object, S> implements Settler {
   readonly hasAfter: boolean
   /** Whether requests hold units of a budget until they are over, so that a response is over when its body is. */
   readonly holds: boolean
-  /** Whether a rule locks keys out, so that what `after` charges counts as a failure. */
-  private readonly hasLockouts: boolean
   /** Units per request where the options do not say it. 0 of a budget that reserves: it estimates them itself. */
   readonly defaultCost: number
   /** The header fields that it writes. */
@@ -69,17 +50,15 @@ export class RequestGuard<Q extends object, S> implements Settler {
   private readonly options: HttpOptions<Q, S>
   private readonly attributesOf: (request: Q) => MaybePromise<CountedBy>
   private readonly writeFields: FieldWriter<S>
-  private readonly admissions: AdmissionKeeper
   private readonly replyTo: ReplyMaker<Q>
+  private readonly undecided: Undecided<Q>
+  private readonly settlement: Settlement<Q, S>
   private readonly skip: HttpOptions<Q, S>['skip']
   private readonly onDecision: HttpOptions<Q, S>['onDecision']
   private readonly cost: number | ((request: Q) => number)
   private readonly skipsPreflights: boolean
   private readonly mayDelay: boolean
   private readonly maxDelay: Millis
-  private readonly isClosed: boolean
-  /** The admission of every request that goes on uncounted. */
-  private readonly uncounted: Admission
 
   constructor(
     limiter: AnyLimiter | AnyBudget,
@@ -88,20 +67,25 @@ export class RequestGuard<Q extends object, S> implements Settler {
   ) {
     const decidedBy = policyBehind(limiter)
     const policy = decidedBy?.policy
-    this.warn = warnOnce(options.onWarning)
+    const warn = (this.warn = warnOnce(options.onWarning))
+    const failed = (what: string, error: unknown): void => warnOfFailure(warn, what, error)
+    this.adapter = adapter
+    this.options = options
     this.holding = isBudget(limiter)
-      ? new HoldingLimiter(limiter, policy, (error) => this.failed('settling', error))
+      ? new HoldingLimiter(limiter, policy, (error) => failed('settling', error))
       : undefined
     this.limiter = this.holding ?? (limiter as AnyLimiter)
     this.holds = this.holding !== undefined
-    this.adapter = adapter
-    this.options = options
+    this.hasAfter = this.holds || options.after !== undefined
+    this.settlement = new Settlement(this.limiter, options, policy, failed)
+    if (options.after !== undefined && this.holding?.reserves === false)
+      this.settlement.refuseUnused()
     if (decidedBy !== undefined) {
-      warnOfSilentRules(decidedBy.policy, adapter, options, this.warn)
+      warnOfSilentRules(decidedBy.policy, adapter, options, warn)
       const unused = unusedBeside(decidedBy, options)
-      if (unused.length > 0) this.warn('option-unused', () => unused.join('; '))
+      if (unused.length > 0) warn('option-unused', () => unused.join('; '))
     }
-    this.attributesOf = attributesReader(adapter, options, decidedBy, this.warn, (conditions) => {
+    this.attributesOf = attributesReader(adapter, options, decidedBy, warn, (conditions) => {
       const silent = silentConditions(conditions, adapter, options)
       // Not once for all: each was set by itself.
       if (silent.length > 0) warnOnce(options.onWarning)('control-unmet', () => silent.join('; '))
@@ -109,8 +93,10 @@ export class RequestGuard<Q extends object, S> implements Settler {
     const dialects = dialectsIn(options.headers)
     this.fieldNames = dialects.flatMap(({ fields }) => fields)
     this.writeFields = fieldWriter(adapter, options, policy, dialects)
-    this.replyTo = replyMaker(options, (error) => this.failed('problem', error))
-    this.admissions = adapter.keepsBeside === true ? offRequest : onRequest
+    this.replyTo = replyMaker(options, (error) => failed('problem', error))
+    const closed = policy?.rules.some(({ onStoreFailure }) => onStoreFailure === 'closed') ?? false
+    const isClosed = options.onFailure === undefined ? closed : options.onFailure === 'closed'
+    this.undecided = new Undecided(this, this.replyTo, isClosed, warn)
     this.skip = options.skip
     this.onDecision = options.onDecision
     this.defaultCost = this.holding?.reserves === true ? 0 : 1
@@ -118,15 +104,6 @@ export class RequestGuard<Q extends object, S> implements Settler {
     this.skipsPreflights = options.countPreflights === false
     this.mayDelay = policy === undefined || mayDelay(policy)
     this.maxDelay = maxDelayOf(options.maxDelay)
-    const closed = policy?.rules.some(({ onStoreFailure }) => onStoreFailure === 'closed') ?? false
-    this.isClosed = options.onFailure === undefined ? closed : options.onFailure === 'closed'
-    this.hasAfter = this.holds || options.after !== undefined
-    this.hasLockouts = policy?.rules.some(({ lockout }) => lockout !== undefined) ?? false
-    if (options.after !== undefined && this.holding?.reserves === false && !this.hasLockouts)
-      throw wrong(
-        'after is given, but the budget has slots alone, which cost nothing; accepted: none',
-      )
-    this.uncounted = new Admission(this, null, '', 0, undefined)
   }
 
   /**
@@ -134,228 +111,94 @@ export class RequestGuard<Q extends object, S> implements Settler {
    * request is counted once, however often it comes.
    */
   enter(request: Q, response: S | null): MaybePromise<Admission> {
-    const earlier = this.admissions.of(request)
-    for (let one = earlier; one !== undefined; one = one.earlier)
-      if (one.guard === this) return this.uncounted
+    const carrier = carrierOf(request)
+    let met = lastAdmission(carrier, request)
+    for (; met !== undefined; met = met.earlier)
+      if (met.guard === this) return this.undecided.uncounted
     const { skip } = this
-    if (skip === undefined) return this.count(request, response, earlier)
-    try {
-      const skipped = skip(request)
-      if (!isPromise(skipped))
-        return this.isSkipped(skipped) ? this.uncounted : this.count(request, response, earlier)
-      return skipped.then(
-        (skipped) =>
-          this.isSkipped(skipped) ? this.uncounted : this.count(request, response, earlier),
-        (error: unknown) => this.unreadable(request, error),
-      )
-    } catch (error) {
-      return this.unreadable(request, error)
-    }
-  }
-
-  /** Whether `skip` returned true. A text such as a header field must not switch the limit off. */
-  private isSkipped(returned: unknown): boolean {
-    if (returned === true || !returned) return returned === true
-    this.warn(
-      'skip-value',
+    if (skip === undefined) return this.count(request, response, carrier)
+    return attempt(
       () =>
-        `skip returned ${show(returned)}, which is neither true nor false, so the request counts; return true to let it pass uncounted`,
+        follow(isSkipped(skip, request, this.warn), (skipped) =>
+          skipped ? this.undecided.uncounted : this.count(request, response, carrier),
+        ),
+      (error) => this.undecided.unreadable(request, error),
     )
-    return false
   }
 
-  /** Writes the header fields. Throws what the response throws when it takes no more fields. */
-  write(admission: Admission, response: S): void {
-    const { decision, attributes } = admission
-    if (decision !== null) this.writeFields(response, decision, attributes)
-  }
-
-  /** The header fields of ours that a response has. */
-  fieldsIn(response: S): Record<string, string> {
-    const fields: Record<string, string> = {}
-    for (const name of this.fieldNames) {
-      const value = this.adapter.get(response, name)
-      if (value !== undefined) fields[name] = value
-    }
-    return fields
-  }
-
-  /** What to do for a refused request, by `onRefused` if there is one. `response` is what `onRefused` receives. */
-  refuse(admission: Admission, request: Q, response: S): MaybePromise<RefusalAction> {
-    const reply = admission.refusal as RefusalReply
-    const { onRefused } = this.options
-    if (onRefused === undefined)
-      return admission.error === undefined
-        ? { type: 'reply', reply }
-        : { type: 'error', error: admission.error, reply }
-    const act = (result: unknown): RefusalAction => {
-      if (result === 'handled') return { type: 'handled' }
-      if (result === undefined) return { type: 'reply', reply }
-      if (typeof Response !== 'undefined' && result instanceof Response)
-        return { type: 'response', response: result, reply }
-      if (typeof result !== 'object' || result === null)
-        throw wrong(`onRefused returned ${show(result)}; accepted: { status, headers, body }`)
-      return { type: 'reply', reply: customized(reply, result as CustomReply) }
-    }
-    const fail = (error: unknown): RefusalAction => ({ type: 'error', error, reply })
-    try {
-      const result = onRefused(admission.decision, request, response)
-      return isPromise(result) ? result.then(act).then(undefined, fail) : act(result)
-    } catch (error) {
-      return fail(error)
-    }
-  }
-
-  /** The request is over. Charges by the response, if `after` says so. */
-  answered(admission: Admission, status: number, request: Q, response: S): void {
-    const { decision, cost } = admission
-    const { after } = this.options
-    if (decision === null || admission.refusal !== null) return
-    if (after === undefined) return this.unanswered(admission)
-    const fail = (error: unknown): void => {
-      this.failed('after', error)
-      this.unanswered(admission)
-    }
-    const end = (final: number | undefined): void => {
-      if (final === undefined) return this.unanswered(admission)
-      if (this.hasLockouts && final > 0) this.countFailure(admission)
-      void this.settle(admission, final)
-    }
-    try {
-      const final = after({ status, request, response, decision, cost })
-      if (isPromise(final)) void final.then(end, fail)
-      else end(final)
-    } catch (error) {
-      fail(error)
-    }
-  }
-
-  /** The client has left before it had an answer. What the request holds is settled by the estimate. */
-  unanswered({ held }: Admission): void {
-    void held?.end()
-  }
-
-  /** What `after` charges is a failure for the lockouts of the policy. */
-  private countFailure({ attributes }: Admission): void {
-    const fail = (error: unknown): void => this.failed('after', error)
-    try {
-      const done = (this.limiter as Partial<LimiterControls>).countFailure?.(attributes)
-      if (isPromise(done)) void done.then(undefined, fail)
-    } catch (error) {
-      fail(error)
-    }
-  }
-
-  settle(admission: Admission, cost: number): MaybePromise<void> {
-    const { decision, attributes, cost: taken, held } = admission
-    if (decision === null || !decision.allowed || (cost === taken && held === undefined)) return
-    const fail = (error: unknown): void => this.failed('settling', error)
-    try {
-      // A negative cost would refund units that other requests took.
-      checkCost(cost)
-      admission.cost = cost
-      if (held !== undefined) return held.end(cost)
-      const done =
-        cost < taken
-          ? this.limiter.refund(attributes, taken - cost, decision.at, decision.pools)
-          : this.takeMore(attributes, cost - taken)
-      if (isPromise(done)) return done.then(undefined, fail)
-    } catch (error) {
-      fail(error)
-    }
-  }
-
-  private count(
-    request: Q,
-    response: S | null,
-    earlier: Admission | undefined,
-  ): MaybePromise<Admission> {
+  /** Reads what the request costs and what it counts by. */
+  private count(request: Q, response: S | null, carrier: object): MaybePromise<Admission> {
     let attributes: MaybePromise<CountedBy>
     let cost: number
     try {
-      cost = this.costOf(request)
+      cost = typeof this.cost === 'number' ? this.cost : unitsBy(this.cost, request)
       attributes = this.attributesOf(request)
     } catch (error) {
-      return this.unreadable(request, error)
+      return this.undecided.unreadable(request, error)
     }
-    if (isPromise(attributes)) {
+    if (isPromise(attributes))
       return attributes.then(
-        (attributes) => this.checkAll(request, response, attributes, cost, earlier),
-        (error: unknown) => this.unreadable(request, error),
+        (attributes) => this.decide(request, response, carrier, attributes, cost),
+        (error: unknown) => this.undecided.unreadable(request, error),
       )
-    }
-    // The short way for a bare limit.
-    if (typeof attributes === 'string' && !this.skipsPreflights)
-      return this.check(request, response, attributes, cost, earlier)
-    return this.checkAll(request, response, attributes, cost, earlier)
+    return this.decide(request, response, carrier, attributes, cost)
   }
 
-  /** Checks a request as every route that some server would take its path for; nearly always that is one. */
-  private checkAll(
+  /** Checks a request by what it counts by: nearly always one key, or one set of attributes. */
+  private decide(
     request: Q,
     response: S | null,
+    carrier: object,
     attributes: CountedBy,
     cost: number,
-    earlier: Admission | undefined,
   ): MaybePromise<Admission> {
-    if (attributes === null) return this.uncounted
-    if (attributes === undefined) return this.refused('uncountable', request, null)
-    if (this.skipsPreflights && this.isPreflight(request))
+    if (attributes === null) return this.undecided.uncounted
+    if (attributes === undefined) return this.undecided.refuse('uncountable', request)
+    if (this.skipsPreflights && isPreflight(this.adapter, request))
       return this.checkBlocks(request, attributes)
-    const others = typeof attributes === 'object' ? otherReadings(attributes) : undefined
-    if (others === undefined) return this.check(request, response, attributes, cost, earlier)
-    const readings = [...others, attributes]
-    let held: Admission['held']
-    const checkFrom = (i: number): MaybePromise<Admission> => {
-      const isLast = i === readings.length - 1
-      const checkRest = (admission: Admission): MaybePromise<Admission> => {
-        if (admission.refusal !== null) void held?.cancel()
-        else admission.held = held = bothOf(held, admission.held)
-        return isLast || admission.refusal !== null ? admission : checkFrom(i + 1)
-      }
-      const made = this.check(request, isLast ? response : null, readings[i]!, cost, earlier)
-      return isPromise(made) ? made.then(checkRest) : checkRest(made)
-    }
-    return checkFrom(0)
+    const readings = typeof attributes === 'string' ? undefined : readingsOf(attributes)
+    if (readings === undefined) return this.check(request, response, carrier, attributes, cost)
+    return this.checkAll(request, response, carrier, readings, cost)
   }
 
+  /** Asks the limiter. */
   private check(
     request: Q,
     response: S | null,
+    carrier: object,
     attributes: Attributes | string,
     cost: number,
-    earlier: Admission | undefined,
   ): MaybePromise<Admission> {
     try {
       const decision = this.limiter.check(attributes, cost)
-      if (isPromise(decision)) {
+      if (isPromise(decision))
         return decision.then(
-          (decision) => this.decided(request, response, decision, attributes, cost, earlier),
-          (error: unknown) => this.undecided(request, error),
+          (decision) => this.decided(request, response, carrier, decision, attributes, cost),
+          (error: unknown) => this.undecided.byFailure(request, error),
         )
-      }
-      return this.decided(request, response, decision, attributes, cost, earlier)
+      return this.decided(request, response, carrier, decision, attributes, cost)
     } catch (error) {
-      return this.undecided(request, error)
+      return this.undecided.byFailure(request, error)
     }
   }
 
+  /** Keeps and reports the decision, writes the header fields, and makes the reply of a refusal. */
   private decided(
     request: Q,
     response: S | null,
+    carrier: object,
     decision: Decision,
     attributes: Attributes | string,
     cost: number,
-    earlier: Admission | undefined,
   ): Admission {
     if (!(decision instanceof LazyDecision) && !isWhole(decision))
-      return this.halfDecided(request, decision)
+      return this.undecided.byHalf(request, decision)
+    const earlier = lastAdmission(carrier, request)
     const admission = new Admission(this, decision, attributes, cost, earlier)
     if (this.holding !== undefined) admission.held = this.holding.heldBy(decision)
-    const { onDecision } = this
-    if (onDecision !== undefined) this.report(onDecision, decision, request)
+    if (this.onDecision !== undefined) this.report(this.onDecision, decision, request)
+    keepAdmission(carrier, request, admission)
     try {
-      this.admissions.keep(request, admission)
       if (response !== null) this.writeFields(response, decision, attributes)
     } catch (error) {
       this.warn(
@@ -372,13 +215,83 @@ export class RequestGuard<Q extends object, S> implements Settler {
     return admission
   }
 
-  /** A limiter may be anything with a check method. What it got wrong must not end the process, nor let refusals pass. */
-  private halfDecided(request: Q, decision: unknown): Admission {
-    const isRefusal = (decision as Partial<Decision> | null | undefined)?.allowed === false
-    const error = wrong(`the limiter returned half a decision, ${show(decision)}`)
-    if (!isRefusal) return this.undecided(request, error)
-    this.failed('the limiter', error)
-    return this.refused('unavailable', request, null)
+  /** Writes the header fields. Throws what the response throws when it takes no more fields. */
+  write({ decision, attributes }: Admission, response: S): void {
+    if (decision !== null) this.writeFields(response, decision, attributes)
+  }
+
+  /** The header fields of ours that a response has. */
+  fieldsIn(response: S): Record<string, string> {
+    const fields: Record<string, string> = {}
+    for (const name of this.fieldNames) {
+      const value = this.adapter.get(response, name)
+      if (value !== undefined) fields[name] = value
+    }
+    return fields
+  }
+
+  /** What to do for a refused request, by `onRefused` if there is one. `response` is what `onRefused` receives. */
+  refuse(admission: Admission, request: Q, response: S): MaybePromise<RefusalAction> {
+    return refusalAction(this.options.onRefused, admission, request, response)
+  }
+
+  /** Calls `answered` or `unanswered` when Node's response is over, if the guard must be told. */
+  watch(admission: Admission, raw: Ending, request: Q, response: S): void {
+    if (!this.hasAfter) return
+    onEnd(
+      raw,
+      () => this.answered(admission, raw.statusCode, request, response),
+      () => this.unanswered(admission),
+    )
+  }
+
+  /** The request is over. Charges by the response, if `after` says so. */
+  answered(admission: Admission, status: number, request: Q, response: S): void {
+    this.settlement.answered(admission, status, request, response)
+  }
+
+  /** The client has left before it had an answer. What the request holds is settled by the estimate. */
+  unanswered(admission: Admission): void {
+    this.settlement.unanswered(admission)
+  }
+
+  settle(admission: Admission, cost: number): MaybePromise<void> {
+    return this.settlement.settle(admission, cost)
+  }
+
+  /** Checks a request as every route that some server would take its path for; the first refusal counts. */
+  private checkAll(
+    request: Q,
+    response: S | null,
+    carrier: object,
+    readings: readonly Attributes[],
+    cost: number,
+  ): MaybePromise<Admission> {
+    let held: Admission['held']
+    const checkFrom = (i: number): MaybePromise<Admission> => {
+      const isLast = i === readings.length - 1
+      const made = this.check(request, isLast ? response : null, carrier, readings[i]!, cost)
+      return follow(made, (admission) => {
+        if (admission.refusal !== null) void held?.cancel()
+        else admission.held = held = bothOf(held, admission.held)
+        return isLast || admission.refusal !== null ? admission : checkFrom(i + 1)
+      })
+    }
+    return checkFrom(0)
+  }
+
+  /** A preflight that does not count is refused only by a block. */
+  private checkBlocks(request: Q, attributes: Attributes | string): MaybePromise<Admission> {
+    return attempt(
+      () =>
+        follow(this.limiter.check(attributes, 0), (decision: Decision) => {
+          void this.holding?.heldBy(decision)?.cancel()
+          return isWhole(decision) && !decision.allowed && decision.reason === 'blocked'
+            ? this.undecided.refuse('blocked', request, decision)
+            : this.undecided.uncounted
+        }),
+      (error) => this.undecided.byFailure(request, error),
+    )
   }
 
   /** Holds the request, or refuses it if the delay is longer than a client waits. */
@@ -393,137 +306,14 @@ export class RequestGuard<Q extends object, S> implements Settler {
     admission.refusal = this.replyTo('over-limit', request, decision, delay - this.maxDelay)
   }
 
-  /** A preflight that does not count is refused only by a block. */
-  private checkBlocks(request: Q, attributes: Attributes | string): MaybePromise<Admission> {
-    const answer = (decision: Decision): Admission => {
-      void this.holding?.heldBy(decision)?.cancel()
-      return isWhole(decision) && !decision.allowed && decision.reason === 'blocked'
-        ? this.refused('blocked', request, decision)
-        : this.uncounted
-    }
-    const fail = (error: unknown): Admission => this.undecided(request, error)
-    try {
-      const decision = this.limiter.check(attributes, 0)
-      return isPromise(decision) ? decision.then(answer).then(undefined, fail) : answer(decision)
-    } catch (error) {
-      return fail(error)
-    }
-  }
-
-  /** The limiter could not answer: the request goes on or not, by the failure mode. */
-  private undecided(request: Q, error: unknown): Admission {
-    this.failed('the limiter', error)
-    // Errors that the request caused must not be a way past the limit.
-    if (isFaultOfRequest(error)) return this.refused('uncountable', request, null)
-    return this.isClosed ? this.refused('unavailable', request, null) : this.uncounted
-  }
-
-  /** The request could not be read, or a function of the application failed: going on uncounted would be a bypass. */
-  private unreadable(request: Q, error: unknown): Admission {
-    if (isFaultOfRequest(error)) {
-      this.warn('request-refused', () => messageOf(error), error)
-      return this.refused('uncountable', request, null)
-    }
-    this.failed('a function given to rateLimit', error)
-    const admission = this.refused('broken', request, null)
-    admission.error = error ?? new Error('a function given to rateLimit threw nothing')
-    return admission
-  }
-
-  private failed(what: string, error: unknown): void {
-    this.warn('limiter-failed', () => `${what} failed: ${messageOf(error)}`, error)
-  }
-
   private report(
     onDecision: (decision: Decision, request: Q) => unknown,
     decision: Decision,
     request: Q,
   ): void {
-    const fail = (error: unknown): void => this.failed('onDecision', error)
-    try {
-      const result = onDecision(decision, request)
-      if (isPromise(result)) void result.then(undefined, fail)
-    } catch (error) {
-      fail(error)
-    }
-  }
-
-  private refused(kind: RefusalKind, request: Q, decision: Decision | null): Admission {
-    const admission = new Admission(this, decision, '', 0, undefined)
-    admission.refusal = this.replyTo(kind, request, decision)
-    return admission
-  }
-
-  private costOf(request: Q): number {
-    const { cost } = this
-    if (typeof cost === 'number') return cost
-    const units: unknown = cost(request)
-    if (typeof units !== 'number')
-      throw wrong(`cost returned ${show(units)}; accepted: a number of units`)
-    return units
-  }
-
-  private isPreflight(request: Q): boolean {
-    const { adapter } = this
-    return (
-      adapter.method(request) === 'OPTIONS' &&
-      adapter.header(request, 'origin') !== undefined &&
-      adapter.header(request, 'access-control-request-method') !== undefined
+    void attempt(
+      () => onDecision(decision, request),
+      (error) => warnOfFailure(this.warn, 'onDecision', error),
     )
   }
-
-  /** Charges units beyond those that were known; if there are not enough, all that remain. */
-  private takeMore(attributes: Attributes | string, cost: number): MaybePromise<void> {
-    const rest = (decision: Decision): MaybePromise<unknown> =>
-      decision.allowed || decision.remaining === 0
-        ? undefined
-        : this.limiter.check(attributes, decision.remaining)
-    const decision = this.limiter.check(attributes, cost)
-    if (isPromise(decision)) return decision.then(rest).then(() => undefined)
-    void rest(decision)
-  }
-}
-
-/** Proxies and clients seldom wait longer for an answer. */
-const DEFAULT_MAX_DELAY: Millis = 60_000
-
-function maxDelayOf(option: HttpOptions<unknown>['maxDelay']): Millis {
-  const millis = option === undefined ? DEFAULT_MAX_DELAY : duration(option)
-  if (millis > MAX_TIMER_MS)
-    throw wrong(`maxDelay is ${show(option)}; accepted: a duration of at most 24 days`)
-  return millis
-}
-
-/** Codes of errors about what a request says of itself. */
-const FAULTS_OF_REQUESTS: ReadonlySet<string> = new Set([
-  'invalid-key',
-  'invalid-attributes',
-  'invalid-cost',
-])
-
-function isFaultOfRequest(error: unknown): boolean {
-  return error instanceof SluiceError && FAULTS_OF_REQUESTS.has(error.code)
-}
-
-/** Whether a limiter returned a decision that replies and header fields can be made of. */
-function isWhole(decision: unknown): decision is Decision {
-  if (typeof decision !== 'object' || decision === null) return false
-  if (typeof (decision as Decision).allowed !== 'boolean') return false
-  const { outcomes } = decision as { outcomes: unknown }
-  return Array.isArray(outcomes) && outcomes.every(isWholeOutcome)
-}
-
-function isWholeOutcome(outcome: unknown): boolean {
-  if (typeof outcome !== 'object' || outcome === null) return false
-  const { rule, limit, remaining } = outcome as Partial<Outcome>
-  return (
-    typeof rule === 'string' &&
-    typeof limit === 'object' &&
-    limit !== null &&
-    typeof remaining === 'number'
-  )
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : show(error)
 }

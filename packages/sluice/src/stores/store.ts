@@ -32,6 +32,27 @@ export function isPromise<T>(value: MaybePromise<T>): value is Promise<T> {
   )
 }
 
+/** Goes on with a value, at once or when it has come. */
+export function follow<T, U>(
+  value: MaybePromise<T>,
+  then: (value: T) => MaybePromise<U>,
+): MaybePromise<U> {
+  return isPromise(value) ? value.then(then) : then(value)
+}
+
+/** Runs a function; `fail` answers for it if it throws or its promise is rejected. */
+export function attempt<T, F>(
+  run: () => MaybePromise<T>,
+  fail: (error: unknown) => F,
+): MaybePromise<T | F> {
+  try {
+    const made = run()
+    return isPromise(made) ? made.then(undefined, fail) : made
+  } catch (error) {
+    return fail(error)
+  }
+}
+
 /**
  * One question to a store: may this cost be taken from this count?
  *
