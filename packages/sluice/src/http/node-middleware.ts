@@ -1,7 +1,7 @@
 // The HTTP skin on Node: ask the guard, then refuse, hold or go on.
-import type { Admission } from './admission.ts'
+import { Admission } from './admission.ts'
 import { holdUntilClosed } from './hold.ts'
-import { follow, isPromise } from '../stores/store.ts'
+import { follow } from '../stores/store.ts'
 import type { NodeResponse } from './node-adapter.ts'
 import type { RefusalReply } from './refusal-reply.ts'
 import type { RefusalAction } from './refusal-action.ts'
@@ -30,9 +30,8 @@ export function handle<Q extends object, S>(
   next: Next,
 ): void {
   const admission = guard.enter(request, response)
-  if (isPromise(admission))
-    void admission.then((admission) => proceed(guard, flow, admission, request, response, next))
-  else proceed(guard, flow, admission, request, response, next)
+  if (admission instanceof Admission) proceed(guard, flow, admission, request, response, next)
+  else void admission.then((admission) => proceed(guard, flow, admission, request, response, next))
 }
 
 function proceed<Q extends object, S>(

@@ -171,6 +171,9 @@ export class RequestGuard<Q extends object, S> implements Settler {
   ): MaybePromise<Admission> {
     try {
       const decision = this.limiter.check(attributes, cost)
+      // Of our own limiters in memory: known without a look for `then`.
+      if (decision instanceof LazyDecision)
+        return this.decided(request, response, carrier, decision, attributes, cost)
       if (isPromise(decision))
         return decision.then(
           (decision) => this.decided(request, response, carrier, decision, attributes, cost),

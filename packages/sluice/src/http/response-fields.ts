@@ -34,6 +34,11 @@ export function fieldWriter<Q, S>(
 
   const mayMark = policy === undefined || policy.rules.some(({ onExceed }) => onExceed === 'mark')
 
+  if (dialects.length === 1 && keys === null && exposed === null && !mayMark)
+    return (response, decision) => {
+      const outcomes = visible(visibleOutcomes(decision))
+      if (outcomes.length > 0) first!.write(adapter, response, outcomes, null)
+    }
   return (response, decision, attributes) => {
     const all = visibleOutcomes(decision)
     if (mayMark && decision.allowed) writeMarked(adapter, response, all)
@@ -41,8 +46,7 @@ export function fieldWriter<Q, S>(
     if (outcomes.length > 0) {
       const partitionKey: PartitionKey =
         keys === null ? null : (reported) => keys(reported, attributes)
-      if (dialects.length === 1) first!.write(adapter, response, outcomes, partitionKey)
-      else for (const dialect of dialects) dialect.write(adapter, response, outcomes, partitionKey)
+      for (const dialect of dialects) dialect.write(adapter, response, outcomes, partitionKey)
     }
     if (exposed !== null) {
       const before = adapter.get(response, EXPOSE)

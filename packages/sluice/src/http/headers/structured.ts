@@ -54,11 +54,17 @@ export function structured(): Dialect {
     write(access, response, reported, partitionKey) {
       // Another limiter or an upstream service may have begun the list.
       const before = access.get(response, 'RateLimit')
+      if (before === undefined && partitionKey === null && reported.length === 1) {
+        const fixed = fixedOf(reported[0]!)
+        access.set(response, 'RateLimit-Policy', fixed.policy)
+        access.set(response, 'RateLimit', itemFor(fixed, reported[0]!))
+        return
+      }
       let policies = before === undefined ? '' : (access.get(response, 'RateLimit-Policy') ?? '')
       let limits = before ?? ''
       for (const one of reported) {
         const fixed = fixedOf(one)
-        const item = itemOf(fixed, integerItem(one.remaining), secondsItem(one.availableAfter))
+        const item = itemFor(fixed, one)
         const key = partitionKey === null ? undefined : partitionKey(one)
         const partition = key === undefined ? '' : `;pk=:${key}:`
         policies = joined(policies, fixed.policy + partition)
@@ -70,7 +76,10 @@ export function structured(): Dialect {
   }
 }
 
-function itemOf({ name, items }: FixedStrings, remaining: number, seconds: number): string {
+/** The item of RateLimit. */
+function itemFor({ name, items }: FixedStrings, reported: ReportedLimit): string {
+  const remaining = integerItem(reported.remaining)
+  const seconds = secondsItem(reported.availableAfter)
   const slot = remaining % ITEMS
   const known = items[slot]
   if (known !== undefined && known.remaining === remaining && known.seconds === seconds)
