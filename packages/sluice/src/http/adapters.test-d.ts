@@ -64,6 +64,7 @@ test('Fastify', () => {
     'preHandler',
     forFastify(limiter, { user: (request) => request.headers['x-user'] as string }),
   )
+  app.addHook('onRequest', forFastify(limiter, { skip: ({ url }) => url === '/health' }))
   app.addHook('preHandler', forFastify(limiter, { user: (request: FastifyRequest) => request.ip }))
   app.get(
     '/typed',
@@ -77,6 +78,7 @@ test('Koa and its router', () => {
   const app = new Koa()
   app.use(forKoa({ limit: '100/min' }))
   app.use(forKoa(limiter, { user: (context) => context.get('x-user') }))
+  app.use(forKoa(limiter, { skip: ({ path }) => path === '/health' }))
   app.use(forKoa(limiter, { user: (context: KoaContext) => context.get('x-user') }))
   new Router().get('/orders/:id', forKoa(limiter), (context) => void (context.body = 'ok'))
   expectTypeOf(forKoa(limiter)).toExtend<Koa.Middleware>()
@@ -85,6 +87,7 @@ test('Koa and its router', () => {
 test('Hono', () => {
   const app = new Hono()
   app.use(forHono({ limit: '100/min' }))
+  app.use(forHono(limiter, { skip: ({ req }) => req.path === '/health' }))
   app.get('/orders/:id', forHono(limiter, { plan: () => 'pro' }), (context) => context.text('ok'))
   expectTypeOf(forHono(limiter)).toExtend<MiddlewareHandler>()
 })

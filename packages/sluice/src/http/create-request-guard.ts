@@ -52,6 +52,7 @@ export function createRequestGuard<Q extends object, S>(
     throw wrong(
       `the first argument is ${show(first)}; accepted: a limiter, a budget, or options such as { limit: '100/min' }`,
     )
+  if (!isLimiter(first) && !isBudget(first)) checkFirst(first, options)
   checkHttpOptions(options)
   if (isLimiter(first) || isBudget(first)) return new RequestGuard(first, adapter, options)
   const { http, limiter } = splitOptions(first)
@@ -62,6 +63,18 @@ export function createRequestGuard<Q extends object, S>(
   const made = createLimiter(settings)
   refuseUnused(policyBehind(made)?.policy, merged, limiter)
   return new RequestGuard(made, adapter, merged)
+}
+
+/** Throws `invalid-option` if `rateLimit` is used as a middleware or a plugin itself, instead of what it returns. */
+function checkFirst(first: object, options: object): void {
+  const names = ['limit', 'policy']
+  const isGiven = (value: object): boolean => names.some((name) => name in value)
+  const prototype: unknown = Object.getPrototypeOf(first)
+  const isForeign = prototype !== Object.prototype && prototype !== null
+  if (isGiven(first) || (!isForeign && !isGiven(Object(options)))) return
+  throw wrong(
+    "the first argument is no limiter and has no limit; call rateLimit once and use what it returns: app.use(rateLimit({ limit: '100/min' })), in Fastify app.addHook('onRequest', rateLimit({ limit: '100/min' }))",
+  )
 }
 
 function isLimiter(value: object): value is AnyLimiter {

@@ -18,6 +18,8 @@ import type { AnyLimiter, HttpOptions } from './options.ts'
  */
 export interface FastifyRequest {
   readonly raw: NodeRequest
+  readonly method: string
+  readonly url: string
   readonly headers: NodeRequest['headers']
   /** The client's address by Fastify's option `trustProxy`. */
   readonly ip?: string | undefined

@@ -24,6 +24,7 @@ export interface HonoContext {
   readonly req: {
     readonly raw: Request
     readonly method: string
+    readonly path: string
     readonly matchedRoutes: readonly { readonly method: string; readonly path: string }[]
     header(name: string): string | undefined
   }

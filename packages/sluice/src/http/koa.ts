@@ -20,6 +20,8 @@ import type { AnyLimiter, HttpOptions } from './options.ts'
 export interface KoaContext {
   readonly req: NodeRequest
   readonly res: NodeResponse
+  readonly method: string
+  readonly path: string
   readonly originalUrl: string
   /** The client's address by Koa's setting `proxy`. */
   readonly ip?: string | undefined

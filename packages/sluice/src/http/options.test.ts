@@ -1,3 +1,5 @@
+import { IncomingMessage } from 'node:http'
+import { Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { createLimiter } from '../limiter/create-limiter.ts'
 import { rateLimit } from './node.ts'
@@ -19,6 +21,9 @@ describe('mistakes in options', () => {
       /^rateLimit: both limit and policy are given/,
     ],
     [{ limit: '1/s', stroe: 1 }, undefined, /unknown option "stroe"/],
+    [{}, { limit: '1/s' }, /^rateLimit: the first argument is no limiter and has no limit; call/],
+    [Object.create({ addHook() {} }), { limit: '1/s' }, /app\.addHook\('onRequest', rateLimit\(/],
+    [new IncomingMessage(new Socket()), {}, /use what it returns: app\.use\(rateLimit\(/],
     [
       limiter,
       { usr: () => 'ann' },
