@@ -96,12 +96,15 @@ export function lastAdmission(carrier: object, request: object): Admission | und
 export function keepAdmission(carrier: object, request: object, admission: Admission): void {
   admission.request = request
   const kept = (carrier as Marked)[ADMISSION]
-  const isOwn = kept === undefined ? Object.isExtensible(carrier) : kept.request === request
-  if (isOwn) (carrier as Marked)[ADMISSION] = admission
-  else {
-    isBeside = true
-    beside.set(request, admission)
-  }
+  if (kept === undefined || kept.request === request)
+    try {
+      ;(carrier as Marked)[ADMISSION] = admission
+      return
+    } catch {
+      // Frozen. To ask before costs more than the rest of this function.
+    }
+  isBeside = true
+  beside.set(request, admission)
 }
 
 function admissionOf(request: object): Admission | undefined {

@@ -31,7 +31,18 @@ export function handle<Q extends object, S>(
 ): void {
   const admission = guard.enter(request, response)
   if (admission instanceof Admission) proceed(guard, flow, admission, request, response, next)
-  else void admission.then((admission) => proceed(guard, flow, admission, request, response, next))
+  else proceedLater(guard, flow, admission, request, response, next)
+}
+
+function proceedLater<Q extends object, S>(
+  guard: RequestGuard<Q, S>,
+  flow: NodeFlow<S>,
+  admission: Promise<Admission>,
+  request: Q,
+  response: S,
+  next: Next,
+): void {
+  void admission.then((admission) => proceed(guard, flow, admission, request, response, next))
 }
 
 function proceed<Q extends object, S>(
@@ -42,13 +53,22 @@ function proceed<Q extends object, S>(
   response: S,
   next: Next,
 ): void {
-  if (admission.refusal !== null) {
-    const action = guard.refuse(admission, request, response)
-    return void follow(action, (action) => finish(flow, action, response, next))
-  }
+  if (admission.refusal !== null) return refuse(guard, flow, admission, request, response, next)
   if (guard.hasAfter) guard.watch(admission, flow.raw(response), request, response)
   if (admission.delay === 0) next()
   else holdUntilClosed(admission.delay, flow.raw(response), next)
+}
+
+function refuse<Q extends object, S>(
+  guard: RequestGuard<Q, S>,
+  flow: NodeFlow<S>,
+  admission: Admission,
+  request: Q,
+  response: S,
+  next: Next,
+): void {
+  const action = guard.refuse(admission, request, response)
+  void follow(action, (action) => finish(flow, action, response, next))
 }
 
 function finish<S>(flow: NodeFlow<S>, action: RefusalAction, response: S, next: Next): void {

@@ -115,15 +115,8 @@ export class RequestGuard<Q extends object, S> implements Settler {
     let met = lastAdmission(carrier, request)
     for (; met !== undefined; met = met.earlier)
       if (met.guard === this) return this.undecided.uncounted
-    const { skip } = this
-    if (skip === undefined) return this.count(request, response, carrier)
-    return attempt(
-      () =>
-        follow(isSkipped(skip, request, this.warn), (skipped) =>
-          skipped ? this.undecided.uncounted : this.count(request, response, carrier),
-        ),
-      (error) => this.undecided.unreadable(request, error),
-    )
+    if (this.skip !== undefined) return this.countUnlessSkipped(request, response, carrier)
+    return this.count(request, response, carrier)
   }
 
   /** Reads what the request costs and what it counts by. */
@@ -136,11 +129,7 @@ export class RequestGuard<Q extends object, S> implements Settler {
     } catch (error) {
       return this.undecided.unreadable(request, error)
     }
-    if (isPromise(attributes))
-      return attributes.then(
-        (attributes) => this.decide(request, response, carrier, attributes, cost),
-        (error: unknown) => this.undecided.unreadable(request, error),
-      )
+    if (isPromise(attributes)) return this.decideLater(request, response, carrier, attributes, cost)
     return this.decide(request, response, carrier, attributes, cost)
   }
 
@@ -171,15 +160,10 @@ export class RequestGuard<Q extends object, S> implements Settler {
   ): MaybePromise<Admission> {
     try {
       const decision = this.limiter.check(attributes, cost)
-      // Of our own limiters in memory: known without a look for `then`.
-      if (decision instanceof LazyDecision)
-        return this.decided(request, response, carrier, decision, attributes, cost)
-      if (isPromise(decision))
-        return decision.then(
-          (decision) => this.decided(request, response, carrier, decision, attributes, cost),
-          (error: unknown) => this.undecided.byFailure(request, error),
-        )
-      return this.decided(request, response, carrier, decision, attributes, cost)
+      // A decision of ours is known without a look for `then`.
+      return !(decision instanceof LazyDecision) && isPromise(decision)
+        ? this.decidedLater(request, response, carrier, decision, attributes, cost)
+        : this.decided(request, response, carrier, decision, attributes, cost)
     } catch (error) {
       return this.undecided.byFailure(request, error)
     }
@@ -204,11 +188,7 @@ export class RequestGuard<Q extends object, S> implements Settler {
     try {
       if (response !== null) this.writeFields(response, decision, attributes)
     } catch (error) {
-      this.warn(
-        'headers-sent',
-        () => `the header fields could not be written: ${messageOf(error)}`,
-        error,
-      )
+      this.warnOfFields(error)
     }
     if (!decision.allowed) {
       const { reason } = decision
@@ -260,6 +240,55 @@ export class RequestGuard<Q extends object, S> implements Settler {
 
   settle(admission: Admission, cost: number): MaybePromise<void> {
     return this.settlement.settle(admission, cost)
+  }
+
+  // The steps that wait are functions of their own: a function with a closure in it makes room for the closure's
+  // variables on every call, whether it waits or not.
+
+  private countUnlessSkipped(
+    request: Q,
+    response: S | null,
+    carrier: object,
+  ): MaybePromise<Admission> {
+    return attempt(
+      () =>
+        follow(isSkipped(this.skip!, request, this.warn), (skipped) =>
+          skipped ? this.undecided.uncounted : this.count(request, response, carrier),
+        ),
+      (error) => this.undecided.unreadable(request, error),
+    )
+  }
+
+  private decideLater(
+    request: Q,
+    response: S | null,
+    carrier: object,
+    attributes: Promise<CountedBy>,
+    cost: number,
+  ): Promise<Admission> {
+    return attributes.then(
+      (attributes) => this.decide(request, response, carrier, attributes, cost),
+      (error: unknown) => this.undecided.unreadable(request, error),
+    )
+  }
+
+  private decidedLater(
+    request: Q,
+    response: S | null,
+    carrier: object,
+    decision: Promise<Decision>,
+    attributes: Attributes | string,
+    cost: number,
+  ): Promise<Admission> {
+    return decision.then(
+      (decision) => this.decided(request, response, carrier, decision, attributes, cost),
+      (error: unknown) => this.undecided.byFailure(request, error),
+    )
+  }
+
+  private warnOfFields(error: unknown): void {
+    const message = (): string => `the header fields could not be written: ${messageOf(error)}`
+    this.warn('headers-sent', message, error)
   }
 
   /** Checks a request as every route that some server would take its path for; the first refusal counts. */
