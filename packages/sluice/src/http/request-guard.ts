@@ -16,7 +16,7 @@ import { refusalAction, type RefusalAction } from './refusal-action.ts'
 import { replyMaker, type ReplyMaker } from './refusal-reply.ts'
 import { isPreflight, isSkipped, maxDelayOf, unitsBy } from './request-choices.ts'
 import { dialectsIn, fieldWriter, type FieldWriter } from './response-fields.ts'
-import { Settlement } from './settlement.ts'
+import { RequestSettlement } from './settlement.ts'
 import { silentConditions, warnOfSilentRules } from './silent-rules.ts'
 import { isWhole, messageOf, Undecided, warnOfFailure } from './undecided.ts'
 import { unusedBeside } from './unused-options.ts'
@@ -52,7 +52,7 @@ export class RequestGuard<Q extends object, S> implements Settler {
   private readonly writeFields: FieldWriter<S>
   private readonly replyTo: ReplyMaker<Q>
   private readonly undecided: Undecided<Q>
-  private readonly settlement: Settlement<Q, S>
+  private readonly settlement: RequestSettlement<Q, S>
   private readonly skip: HttpOptions<Q, S>['skip']
   private readonly onDecision: HttpOptions<Q, S>['onDecision']
   private readonly cost: number | ((request: Q) => number)
@@ -77,7 +77,7 @@ export class RequestGuard<Q extends object, S> implements Settler {
     this.limiter = this.holding ?? (limiter as AnyLimiter)
     this.holds = this.holding !== undefined
     this.hasAfter = this.holds || options.after !== undefined
-    this.settlement = new Settlement(this.limiter, options, policy, failed)
+    this.settlement = new RequestSettlement(this.limiter, options, policy, failed)
     if (options.after !== undefined && this.holding?.reserves === false)
       this.settlement.refuseUnused()
     if (decidedBy !== undefined) {

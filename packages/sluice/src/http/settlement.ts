@@ -8,7 +8,7 @@ import type { HoldingLimiter } from './held-requests.ts'
 import { checkCost, wrong, type AnyLimiter, type HttpOptions } from './options.ts'
 
 /** Settles the requests of one guard. No method throws or rejects. */
-export class Settlement<Q, S> {
+export class RequestSettlement<Q, S> {
   private readonly limiter: AnyLimiter | HoldingLimiter
   private readonly after: HttpOptions<Q, S>['after']
   /** Whether a rule locks keys out, so that what `after` charges counts as a failure. */
