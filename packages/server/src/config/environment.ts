@@ -70,17 +70,28 @@ export const VARIABLES: readonly Variable[] = [
   },
 ]
 
+/** What the environment makes of a configuration. */
+interface Applied<C> {
+  readonly config: C
+  readonly problems: readonly ConfigProblem[]
+  /** Variables that were set and changed nothing, since what they are about is not there. */
+  readonly idle: readonly Variable[]
+}
+
 /** The configuration with the environment's word in it. Empty variables count as not set. */
 export function applyEnvironment<C extends Unread>(
   config: C,
   environment: Environment,
-): { config: C; problems: readonly ConfigProblem[] } {
+): Applied<C> {
   const problems: ConfigProblem[] = []
+  const idle: Variable[] = []
   let applied = config
-  for (const { name, field, accepted, apply, isSecret = false } of VARIABLES) {
+  for (const variable of VARIABLES) {
+    const { name, field, accepted, apply, isSecret = false } = variable
     const value = environment[name]
     if (value === undefined || value === '') continue
     const next = apply(applied, value)
+    if (next === applied) idle.push(variable)
     if (next !== undefined) applied = next
     else {
       // The value of a URL may hold a password, and is left out.
@@ -89,7 +100,7 @@ export function applyEnvironment<C extends Unread>(
       problems.push({ file: 'environment', path: field, message })
     }
   }
-  return { config: applied, problems }
+  return { config: applied, problems, idle }
 }
 
 function addressOf(listener: 'http' | 'grpc', prefix: string): readonly Variable[] {

@@ -11,7 +11,7 @@ import { withOneRouteSpelling } from './route-spelling.ts'
 import { placeOfField, readOutline, type OutlineIssue } from './schema.ts'
 import { workerCount } from './shape/workers.ts'
 import { untrustedAddresses } from './untrusted-addresses.ts'
-import { unreadVariables } from './unread-variables.ts'
+import { idleVariables, unreadVariables } from './unread-variables.ts'
 
 /** Fields whose values are not shown. */
 const HIDDEN = /^webhooks\[\d+\]\.(?:url|secret)$/
@@ -86,6 +86,7 @@ export function readConfig(
     ...document.remarks,
     ...(memberOf(value, 'trustedProxies') === undefined ? untrustedAddresses(config) : []),
     ...unreadVariables(text, environment),
+    ...idleVariables(applied.idle),
   ]
   return { config, problems: [], remarks, positionOf: document.positionOf }
 }

@@ -1,6 +1,6 @@
 // Variables of the environment that look like ours and that nothing reads: misspelled, or named as they might be.
 import { nearestName } from './did-you-mean.ts'
-import { VARIABLES, type Environment } from './environment.ts'
+import { VARIABLES, type Environment, type Variable } from './environment.ts'
 import type { ConfigRemark } from './problem.ts'
 
 /** Read by the health check of the image. */
@@ -35,6 +35,23 @@ export function unreadVariables(text: string, environment: Environment): readonl
     const meant = guessed ?? nearestName(name, known)
     if (meant === undefined) return []
     const message = `${name} is set, and nothing reads it; did you mean ${meant}?`
+    return [{ code: 'unread-variable', isOfEnvironment: true, steps: [], message }]
+  })
+}
+
+/** What would have to be there for a variable to have an effect. */
+const NEEDED: Readonly<Record<string, string>> = {
+  store: 'counts are in memory; set REDIS_URL',
+  'listeners.proxy': 'there is no reverse proxy; set SLUICE_PROXY_UPSTREAM',
+  'listeners.admin': 'the admin API is off; set SLUICE_ADMIN_TOKEN',
+}
+
+/** Remarks on variables that change nothing. Hosts are quiet: images set them for whatever listens. */
+export function idleVariables(idle: readonly Variable[]): readonly ConfigRemark[] {
+  return idle.flatMap(({ name, field }): ConfigRemark[] => {
+    const needed = NEEDED[field.slice(0, field.lastIndexOf('.'))]
+    if (name.endsWith('_HOST') || needed === undefined) return []
+    const message = `${name} is set, and has no effect: ${needed}, or leave it out`
     return [{ code: 'unread-variable', isOfEnvironment: true, steps: [], message }]
   })
 }

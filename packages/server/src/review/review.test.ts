@@ -457,6 +457,28 @@ describe('a variable of the environment that nothing reads', () => {
     expect(found(environment)).toEqual([])
   })
 
+  it.each([
+    ['SLUICE_REDIS_PREFIX', 'x:', 'REDIS_URL'],
+    ['SLUICE_REDIS_TIMEOUT', '50ms', 'REDIS_URL'],
+    ['SLUICE_PROXY_PORT', '8088', 'SLUICE_PROXY_UPSTREAM'],
+    ['SLUICE_ADMIN_PORT', '9000', 'SLUICE_ADMIN_TOKEN'],
+  ])('is one that has no effect: %s', (name, value, needed) => {
+    const [warning, ...others] = found({ [name]: value })
+    expect(others).toEqual([])
+    expect(warning).toMatchObject({ code: 'unread-variable', file: 'environment' })
+    expect(warning!.message).toContain(`${name} is set, and has no effect`)
+    expect(warning!.message).toContain(`set ${needed}`)
+  })
+
+  it.each([
+    { SLUICE_REDIS_PREFIX: 'x:', REDIS_URL: 'redis://127.0.0.1' },
+    { SLUICE_PROXY_PORT: '8088', SLUICE_PROXY_UPSTREAM: 'http://127.0.0.1:3000' },
+    { SLUICE_ADMIN_HOST: '0.0.0.0', SLUICE_PROXY_HOST: '0.0.0.0' },
+  ])('is not one that has its part there, nor a host: %o', (environment) => {
+    const text = fileOf([rule({ by: ['method'] })])
+    expect(reviewText(text, 'x', environment).warnings).toEqual([])
+  })
+
   it('is not one that the file reads', () => {
     const more = { listeners: { http: { host: '${SLUICE_HOST}' } } }
     expect(found({ SLUICE_HOST: '127.0.0.1' }, more)).toEqual([])

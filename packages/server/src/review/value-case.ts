@@ -36,7 +36,8 @@ export function valuesInTwoCases({ policies }: Config): readonly Trap[] {
     if (first === undefined) firsts.set(key, value)
     else if (differInCase(first, value) && !together.has(key)) {
       const { attribute, text, rule, steps } = value
-      const message = `rule ${rule} compares ${attribute} with ${text}, and rule ${first.rule} with ${first.text}: the case counts, so that one of them never holds; write both alike, or list both`
+      const other = first.rule === rule ? 'also' : `rule ${first.rule}`
+      const message = `rule ${rule} compares ${attribute} with ${text}, and ${other} with ${first.text}: the case counts, so that one of them never holds; write both alike, or list both`
       traps.push({ code: 'value-case', steps, message })
     }
   }
