@@ -1,5 +1,6 @@
 // A store that fails after it has refused: what it is known to refuse stays refused, and nothing else.
 import { describe, expect, it } from 'vitest'
+import { ALGORITHMS } from '../../src/algorithms/table.ts'
 import { SluiceError } from '../../src/errors.ts'
 import { createLimiter } from '../../src/limiter/create-limiter.ts'
 import type { Limiter } from '../../src/limiter/limiter.ts'
@@ -70,6 +71,23 @@ describe('a limiter whose store becomes unreachable after it has refused', () =>
     clock.advance(3_600_000)
     expect(await admitted(limiter, 'ann')).toBe(5)
   })
+
+  it.each(ALGORITHMS)(
+    'grants its share of what time gives back, and no more: %s',
+    async (algorithm) => {
+      const { limiter, clock, state } = set({ limit: { quota: 100, window: '1min', algorithm } })
+      for (let i = 0; (await limiter.check({ user: 'ann' })).allowed; i++)
+        expect(i).toBeLessThanOrEqual(100)
+      state.isGone = true
+      let granted = 0
+      for (let i = 0; i < 400; i++) {
+        clock.advance(10)
+        if ((await limiter.check({ user: 'ann' })).allowed) granted += 1
+      }
+      // Half of the 6.7 units that come back in four seconds, and the one that was nearly due.
+      expect(granted).toBeLessThanOrEqual(4)
+    },
+  )
 
   it('charges none of the other rules', async () => {
     const { limiter, state } = set({}, { by: [], limit: { quota: 100, window: '1h' } })
