@@ -9,7 +9,8 @@ import { matchRules, requireCost } from '../limiter/match-rules.ts'
 import type { CompiledRule } from '../policy/compile.ts'
 import { attributeText } from '../policy/pattern.ts'
 import type { Attributes, RuleInCode } from '../policy/policy.ts'
-import type { Exchanged, HoldStore, Settlement } from '../stores/holds/hold-store.ts'
+import type { HoldStore, Settled, Settlement } from '../stores/holds/hold-store.ts'
+import { mappedSettlements, type MappedSettlements } from '../stores/holds/mapped-holds.ts'
 import { follow, isPromise, type MaybePromise } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
 import type { Timers } from '../time/timers.ts'
@@ -155,7 +156,6 @@ const FIRST_ESTIMATE = 0.05
 /** Milliseconds after the end of a reservation for which its settlement is still a plain charge. */
 const LATE = 600_000
 const ALL = Number.MAX_SAFE_INTEGER
-const NONE: readonly never[] = []
 /** Reservations of this process that are settled without reading their ids: about 2 MB. */
 const MAX_REMEMBERED = 4096
 
@@ -179,6 +179,7 @@ export class PolicyBudget {
   /** By the name of their holds what `reserve` knew of reservations, until they are settled. */
   private readonly remembered = new RecentMap<Reserved>(MAX_REMEMBERED)
   private readonly deciding: DecideOptions
+  private readonly settlements: MappedSettlements
   private isClosed = false
 
   constructor(options: PolicyBudgetOptions) {
@@ -193,6 +194,7 @@ export class PolicyBudget {
       shortest,
     )
     this.pending = new PendingSettlements((settlements) => store.exchange(settlements, []), timers)
+    this.settlements = mappedSettlements(store)
     this.deciding = { ...options.deciding, store: takingFrom(store, options.rules) }
   }
 
@@ -339,7 +341,7 @@ export class PolicyBudget {
     bookingOf: (rule: RuleInCode, attributes: Attributes) => Booking,
     finish: (settlements: Settlements) => T,
   ): MaybePromise<T> {
-    const { store, onSettled } = this.options
+    const { onSettled } = this.options
     const { hold, attributes, units, isDegraded, checks } = this.reserved(id)
     // Of the right length from the start: V8 makes room for seventeen on a first push.
     const settlements = new Array<Settlement>(checks.length)
@@ -361,14 +363,12 @@ export class PolicyBudget {
     // The fallback has charged the estimate to this process's share.
     if (isDegraded) return finish(degradedSettlements(units))
     const all = shares === undefined ? settlements : [...settlements, ...shares]
-    const answered = ({ settled }: Exchanged): T => {
+    const answered = (settled: readonly Settled[]): T => {
       const answer = summary(shares === undefined ? settled : settled.slice(0, rules.length), rules)
       if (onSettled !== undefined) report(onSettled, checks, answer, attributes)
       return finish(answer)
     }
-    const exchanged = store.exchange(all, NONE)
-    if (!isPromise(exchanged)) return answered(exchanged)
-    return exchanged.then(answered, (error: unknown) => {
+    return this.settlements.settleWith(all, answered, (error: unknown) => {
       if (!isTransient(error)) throw error
       this.pending.add(hold, all)
       return finish(PENDING)

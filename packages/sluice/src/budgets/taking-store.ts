@@ -4,7 +4,14 @@ import type { CompiledRule } from '../policy/compile.ts'
 import type { HoldStore } from '../stores/holds/hold-store.ts'
 import { withLockouts } from '../stores/lockouts.ts'
 import { withPools } from '../stores/pools.ts'
-import { isPromise, type Check, type MaybePromise, type Store } from '../stores/store.ts'
+import type { TakesHeldThen } from '../stores/holds/mapped-holds.ts'
+import {
+  isPromise,
+  type Check,
+  type MaybePromise,
+  type Store,
+  type TakesThen,
+} from '../stores/store.ts'
 import { mergeShares, withCallerShares, type SharedCheck } from './caller-shares.ts'
 
 /** A store whose `take` also takes holds, for `decide`. */
@@ -14,18 +21,20 @@ export function takingFrom(store: HoldStore, rules: readonly CompiledRule[]): St
     const exchanged = store.exchange([], checks)
     return isPromise(exchanged) ? exchanged.then(({ verdicts }) => verdicts) : exchanged.verdicts
   }
-  const take = (checks: readonly Check[]): MaybePromise<readonly Verdict[]> => {
+  const through = 'takeHeldThen' in store ? (store as HoldStore & TakesHeldThen) : undefined
+  const takeThen: TakesThen['takeThen'] = (checks, finish) => {
     const own = checks as readonly SharedCheck[]
     const all = withCallerShares(own)
-    if (all === checks) return takeHeld(checks)
+    const merged =
+      all === checks ? finish : (verdicts: readonly Verdict[]) => finish(mergeShares(own, verdicts))
+    if (through !== undefined) return through.takeHeldThen(all, merged)
     const verdicts = takeHeld(all)
-    return isPromise(verdicts)
-      ? verdicts.then((all) => mergeShares(own, all))
-      : mergeShares(own, verdicts)
+    return isPromise(verdicts) ? verdicts.then(merged) : merged(verdicts)
   }
-  const taking: Store = {
+  const taking: Store & TakesThen = {
     ...(store.sync === true ? { sync: true } : {}),
-    take,
+    take: (checks) => takeThen(checks, (verdicts) => verdicts),
+    takeThen,
     peek: (checks) => store.peek(checks),
     refund: (checks) => store.refund(checks),
     reset: (checks) => store.reset(checks),

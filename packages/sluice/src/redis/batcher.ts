@@ -4,7 +4,7 @@ import type { Limit } from '../limit/limit.ts'
 import type { Verdict } from '../limit/verdict.ts'
 import type { Exchanged, ExchangeRequest, Settled, Settlement } from '../stores/holds/hold-store.ts'
 import type { TakeReceiver } from '../stores/mapped-takes.ts'
-import type { Check } from '../stores/store.ts'
+import type { Check, MaybePromise } from '../stores/store.ts'
 import type { Clock, Millis } from '../time/clock.ts'
 import { Timeouts } from '../time/timeouts.ts'
 import type { Timers } from '../time/timers.ts'
@@ -102,13 +102,18 @@ export class Batcher {
     })
   }
 
-  /** Books settlements, whose names are all in one cluster slot. */
-  book(settlements: readonly Settlement[], names: readonly string[]): Promise<Exchanged> {
+  /** Books settlements, whose names are all in one cluster slot. Answers as `take` does. */
+  book<T>(
+    settlements: readonly Settlement[],
+    names: readonly string[],
+    passed: (settled: readonly Settled[]) => MaybePromise<T>,
+    failed: (error: unknown) => MaybePromise<T>,
+  ): Promise<T> {
     const [own, request] = this.add('settle', settleChecks(settlements), names)
-    return own.done.then(() => ({
-      settled: own.answerTo(request) as readonly Settled[],
-      verdicts: NONE,
-    }))
+    return own.done.then(() => {
+      const answer = own.resultOf(request)
+      return answer instanceof SluiceError ? failed(answer) : passed(answer as readonly Settled[])
+    })
   }
 
   /** Adds a request to a batch. Returns the batch, and the request's number there. */

@@ -3,6 +3,7 @@ import { show, SluiceError } from '../errors.ts'
 import type { Verdict } from '../limit/verdict.ts'
 import { checkOptionNames } from '../options/unknown-option.ts'
 import { AS_IT_IS, type MappedTakes, type TakeReceiver } from '../stores/mapped-takes.ts'
+import type { MappedHolds, MappedSettlements } from '../stores/holds/mapped-holds.ts'
 import { withRefusalCache } from '../stores/refusal-cache/refusal-cache.ts'
 import type {
   Exchanged,
@@ -11,7 +12,7 @@ import type {
   Settled,
   Settlement,
 } from '../stores/holds/hold-store.ts'
-import type { AsyncStore, Check, RemoteStore, StoreEvent } from '../stores/store.ts'
+import type { AsyncStore, Check, MaybePromise, RemoteStore, StoreEvent } from '../stores/store.ts'
 import { preciseClock, type Clock, type Millis } from '../time/clock.ts'
 import { Deadlines } from '../time/deadlines.ts'
 import { takeAcross, type Indexed } from './across-slots.ts'
@@ -167,7 +168,11 @@ export function redisStore(
     : {}
   const exchange: RedisStore['exchange'] = (settlements, checks) =>
     redis.exchange(settlements, checks)
-  const takeHeld: HoldStore['takeHeld'] = (checks) => redis.take(checks)
+  const holds: Pick<HoldStore, 'takeHeld'> & MappedHolds = {
+    takeHeld: (checks) => redis.take(checks),
+    takeHeldWith: (checks, receiver) => redis.takeWith(checks, receiver),
+    settleWith: (settlements, passed, failed) => redis.settleWith(settlements, passed, failed),
+  }
   const inside: RedisStore['inside'] = (wrap) => {
     const counts = wrap(redis)
     const exchange: HoldStore['exchange'] = (settlements, checks) =>
@@ -175,10 +180,18 @@ export function redisStore(
     const wrapped = withRefusalCache(counts, caching, cache)
     return Object.assign(wrapped, { timeout, watch, exchange, ...parts })
   }
-  return Object.assign(cache, { timeout, watch, exchange, takeHeld, inside, ...parts })
+  return Object.assign(cache, { timeout, watch, exchange, ...holds, inside, ...parts })
 }
 
 const NONE: readonly never[] = []
+
+function rethrow(error: unknown): never {
+  throw error
+}
+
+function exchangedOf(settled: readonly Settled[]): Exchanged {
+  return { settled, verdicts: NONE }
+}
 
 function checksIn(charged: readonly Charged[]): readonly Check[] {
   return charged.map(({ check }) => check)
@@ -197,7 +210,7 @@ interface RedisCountsOptions {
   readonly close: () => void
 }
 
-class Redis implements AsyncStore, MappedTakes {
+class Redis implements AsyncStore, MappedTakes, MappedSettlements {
   private readonly batcher: Batcher
   private readonly refunds: UnconfirmedRefunds
   private readonly nameOf: (space: string, key: string) => string
@@ -264,7 +277,7 @@ class Redis implements AsyncStore, MappedTakes {
     if (settlements.length === 0)
       return this.take(checks).then((verdicts) => ({ settled: NONE, verdicts }))
     // Both are sent in this turn, in this order: in one call, unless they are in several slots.
-    const booked = this.settle(settlements)
+    const booked = this.settleWith(settlements, exchangedOf, rethrow)
     if (checks.length === 0) return booked
     return Promise.all([booked, this.take(checks)]).then(([{ settled }, verdicts]) => ({
       settled,
@@ -281,9 +294,13 @@ class Redis implements AsyncStore, MappedTakes {
     return Promise.all(each)
   }
 
-  private settle(settlements: readonly Settlement[]): Promise<Exchanged> {
-    if (this.cluster) return this.settleAcross(settlements)
-    return this.batcher.book(settlements, this.namesOf(settlements))
+  settleWith<T>(
+    settlements: readonly Settlement[],
+    passed: (settled: readonly Settled[]) => MaybePromise<T>,
+    failed: (error: unknown) => MaybePromise<T>,
+  ): Promise<T> {
+    if (this.cluster) return this.settleAcross(settlements).then(passed, failed)
+    return this.batcher.book(settlements, this.namesOf(settlements), passed, failed)
   }
 
   private namesOf(counts: readonly { space: string; key: string }[]): readonly string[] {
@@ -296,21 +313,23 @@ class Redis implements AsyncStore, MappedTakes {
     return names
   }
 
-  private async settleAcross(settlements: readonly Settlement[]): Promise<Exchanged> {
+  private async settleAcross(settlements: readonly Settlement[]): Promise<readonly Settled[]> {
     const settled: Settled[] = []
     const indexed = settlements.map((settlement, index) => {
       return { settlement, index, name: this.nameOf(settlement.space, settlement.key) }
     })
     const groups = grouped(indexed, ({ name }) => slotOf(name))
     const runs = groups.map(async (group) => {
-      const { settled: answers } = await this.batcher.book(
+      const answers = await this.batcher.book(
         group.map(({ settlement }) => settlement),
         group.map(({ name }) => name),
+        (settled) => settled,
+        rethrow,
       )
       for (const [i, { index }] of group.entries()) settled[index] = answers[i]!
     })
     await Promise.all(runs)
-    return { settled, verdicts: NONE }
+    return settled
   }
 
   peek(checks: readonly Check[]): Promise<readonly Verdict[]> {

@@ -62,6 +62,11 @@ export class CallGuard {
     this.first = this.makeShard()
   }
 
+  /** Whether it gives calls up by itself. */
+  get isTimed(): boolean {
+    return this.deadlines !== null
+  }
+
   /** A shard by its number. */
   shard(number: number): Shard {
     if (number === 0) return this.first

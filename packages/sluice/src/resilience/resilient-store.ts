@@ -1,8 +1,9 @@
 // A store around a store that always answers in time: by the store itself, or by the fallback.
 import type { Verdict } from '../limit/verdict.ts'
 import { SluiceError } from '../errors.ts'
-import type { Exchanged, HoldStore, Settlement } from '../stores/holds/hold-store.ts'
+import type { Exchanged, HoldStore, Settled, Settlement } from '../stores/holds/hold-store.ts'
 import { mappedTakes, type MappedTakes } from '../stores/mapped-takes.ts'
+import type { MappedHolds, MappedSettlements, TakesHeldThen } from '../stores/holds/mapped-holds.ts'
 import { chargedBy } from '../stores/pools.ts'
 import {
   hasCoordination,
@@ -57,7 +58,7 @@ export function withResilience(
 const NONE: readonly never[] = []
 
 /** The store of {@link withResilience}; its options have been checked. */
-export class ResilientStore implements AsyncStore, TakesThen {
+export class ResilientStore implements AsyncStore, TakesThen, TakesHeldThen, MappedSettlements {
   readonly coordinates: boolean
   private readonly store: RemoteStore
   private readonly mapped: MappedTakes
@@ -87,6 +88,16 @@ export class ResilientStore implements AsyncStore, TakesThen {
       if (store.takeHeld !== undefined) return store.takeHeld(checks)
       const exchanged = store.exchange(NONE, checks)
       return isPromise(exchanged) ? exchanged.then(({ verdicts }) => verdicts) : exchanged.verdicts
+    },
+    callWith: (checks, call) => {
+      if ('takeHeldWith' in this.store)
+        return (this.store as unknown as MappedHolds).takeHeldWith(checks, call)
+      const verdicts = this.heldTakes.call(checks)
+      if (!isPromise(verdicts)) return verdicts
+      return verdicts.then(
+        (all) => call.passed(all),
+        (error: unknown) => call.failed(error),
+      )
     },
   }
 
@@ -143,6 +154,10 @@ export class ResilientStore implements AsyncStore, TakesThen {
    */
   exchange(settlements: readonly Settlement[], checks: readonly Check[]): MaybePromise<Exchanged> {
     const store = this.holdStore()
+    if (checks.length === 0 && settlements.length > 0)
+      return this.settleWith(settlements, exchangedOf, (error) => {
+        throw error
+      })
     if (settlements.length === 0) {
       const taken = this.takeHeld(checks)
       return isPromise(taken)
@@ -162,9 +177,39 @@ export class ResilientStore implements AsyncStore, TakesThen {
     }
   }
 
+  settleWith<T>(
+    settlements: readonly Settlement[],
+    passed: (settled: readonly Settled[]) => MaybePromise<T>,
+    failed: (error: unknown) => MaybePromise<T>,
+  ): MaybePromise<T> {
+    const store = this.holdStore()
+    const { breaker } = this.guard.first
+    const noted = (error: unknown): MaybePromise<T> => {
+      if (!isMisuse(error) && breaker.state === 'closed') breaker.failed(breaker.enter(), error)
+      return failed(error)
+    }
+    try {
+      if (!this.guard.isTimed && 'settleWith' in store)
+        return (store as HoldStore & MappedSettlements).settleWith(settlements, passed, noted)
+      const exchanged = this.guard.inTime(store.exchange(settlements, NONE))
+      return isPromise(exchanged)
+        ? exchanged.then(({ settled }) => passed(settled), noted)
+        : passed(exchanged.settled)
+    } catch (error) {
+      return noted(error)
+    }
+  }
+
   takeHeld(checks: readonly Check[]): MaybePromise<readonly Verdict[]> {
+    return this.takeHeldThen(checks, (verdicts) => verdicts)
+  }
+
+  takeHeldThen<T>(
+    checks: readonly Check[],
+    finish: (verdicts: readonly Verdict[]) => T,
+  ): MaybePromise<T> {
     this.holdStore()
-    return this.guard.execute(this.shardFor(checks), this.heldTakes, checks)
+    return this.guard.executeWith(this.shardFor(checks), this.heldTakes, checks, finish)
   }
 
   private holdStore(): HoldStore {
@@ -259,6 +304,10 @@ export class ResilientStore implements AsyncStore, TakesThen {
     const last = checks.length === 1 ? first : store.shardOf(checks.at(-1)!)
     return guard.shard(first === last ? first : (last + 1) * MAX_SHARDS + first)
   }
+}
+
+function exchangedOf(settled: readonly Settled[]): Exchanged {
+  return { settled, verdicts: NONE }
 }
 
 function isHoldStore(store: Store): store is HoldStore {
