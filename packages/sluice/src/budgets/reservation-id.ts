@@ -10,9 +10,13 @@ const decoder = new TextDecoder('utf-8', { fatal: true })
 /** As much of Node's `Buffer` as is used. It is looked up, not imported: browsers and edges have none. */
 interface NodeRuntime {
   readonly Buffer?: {
-    from(text: string, encoding: 'utf8'): { toString(encoding: 'base64url'): string }
-    from(bytes: ArrayBufferLike): { toString(encoding: 'base64url'): string }
+    allocUnsafeSlow(bytes: number): NodeBuffer
+    from(bytes: ArrayBufferLike): NodeBuffer
   }
+}
+interface NodeBuffer {
+  write(text: string): number
+  toString(encoding: 'base64url', start?: number, end?: number): string
 }
 const { Buffer } = globalThis as NodeRuntime
 
@@ -22,6 +26,11 @@ const NOT_ASCII = /[^\x00-\x7f]/
 
 /** The longest id, in characters. */
 const MAX_LENGTH = 8192
+
+/** Where the text of an id is encoded. Made once: a buffer for each id would be garbage at once. */
+const scratch = Buffer?.allocUnsafeSlow(MAX_LENGTH)
+/** A character takes three bytes at most. */
+const MAX_SCRATCH = MAX_LENGTH / 3
 
 const NOT_AN_ID = 'the id is not that of a reservation; pass the id that reserve returned'
 
@@ -97,7 +106,7 @@ export function unknownReservation(message: string): SluiceError {
 const ID_BYTES = 12
 const ID_LENGTH = 16
 /** Random bytes for the next ids: to ask for them costs the same for one id and for many. */
-const pool = new Uint8Array(ID_BYTES * 64)
+const pool = new Uint8Array(ID_BYTES * 256)
 let ids = ''
 let used = 0
 
@@ -156,7 +165,8 @@ function parsed(id: string): ReservationData | undefined {
 }
 
 function encoded(text: string): string {
-  if (Buffer !== undefined) return Buffer.from(text, 'utf8').toString('base64url')
+  if (scratch !== undefined && text.length <= MAX_SCRATCH)
+    return scratch.toString('base64url', 0, scratch.write(text))
   return base64Url(NOT_ASCII.test(text) ? binaryOf(encoder.encode(text)) : text)
 }
 

@@ -57,7 +57,10 @@ export function summary(settled: readonly Settled[], names: readonly string[]): 
     uncharged = Math.max(uncharged, one.uncharged)
     debt = Math.max(debt, one.debt)
     if (one.endsAt > 0) endsAt = endsAt === 0 ? one.endsAt : Math.min(endsAt, one.endsAt)
-    rules[i] = Object.assign(one, { rule: names[i]! })
+    // The answer is this call's own: a copy would cost more.
+    const named = one as Settled & { rule: string }
+    named.rule = names[i]!
+    rules[i] = named
   }
   return { status: STATUSES[first]!, charged, uncharged, debt, endsAt, rules }
 }

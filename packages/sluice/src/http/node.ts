@@ -6,7 +6,7 @@ import type { AnyBudget } from './held-requests.ts'
 import type { AnyLimiter, HttpOptions } from './options.ts'
 
 export { PRIORITIES, type Priority, type PriorityOptions } from './priority.ts'
-export { shed, type Shedder, type ShedLoad, type ShedOptions } from './shed.ts'
+export { shed, type Shedder, type ShedLoad, type ShedOptions, type ShedResponse } from './shed.ts'
 
 /**
  * Goes on with `next`, or sends the refusal.

@@ -1,8 +1,9 @@
 import { EventEmitter } from 'node:events'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { fakeClock } from '../testing/fake-clock.ts'
-import type { NodeRequest, NodeResponse } from './node-adapter.ts'
+import type { NodeRequest } from './node-adapter.ts'
 import { shed } from './node.ts'
+import type { ShedResponse } from './shed.ts'
 import { Random, SEED } from '../../test/redis/random.ts'
 
 /** Milliseconds that the handler, and a refusal, keep the only thread busy. */
@@ -53,12 +54,12 @@ function overloaded(
       clock.advance(stall)
       stallAt = clock() + 500 + 1000 * random.next()
     }
-    const response = Object.assign(new EventEmitter(), { setHeader: () => {}, end: () => {} })
+    const response = Object.assign(new EventEmitter(), { writeHead: () => {}, end: () => {} })
     const headers = { 'x-priority': priority }
     const request: NodeRequest = { url: '/', headers, rawHeaders: [], socket: {} }
     let served = false
     const serve = (): void => void (served = true)
-    if (isShedding) shedder(request, response as unknown as NodeResponse, serve)
+    if (isShedding) shedder(request, response as unknown as ShedResponse, serve)
     else serve()
     clock.advance(served ? WORK : REFUSAL)
     response.emit('close')

@@ -3,8 +3,8 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { fakeClock } from '../testing/fake-clock.ts'
 import type { Timers } from '../time/timers.ts'
 import { shed } from './node.ts'
-import type { NodeRequest, NodeResponse } from './node-adapter.ts'
-import type { ShedOptions } from './shed.ts'
+import type { NodeRequest } from './node-adapter.ts'
+import type { ShedOptions, ShedResponse } from './shed.ts'
 
 /** A response that a test ends. */
 class FakeResponse extends EventEmitter {
@@ -13,11 +13,9 @@ class FakeResponse extends EventEmitter {
   readonly closed = false
   readonly fields = new Map<string, string>()
   body = ''
-  getHeader(name: string): string | undefined {
-    return this.fields.get(name)
-  }
-  setHeader(name: string, value: string): void {
-    this.fields.set(name, value)
+  writeHead(status: number, fields: Readonly<Record<string, string>>): void {
+    this.statusCode = status
+    for (const [name, value] of Object.entries(fields)) this.fields.set(name, value)
   }
   end(body = ''): void {
     this.body = body
@@ -40,7 +38,7 @@ function server(options: ShedOptions = {}) {
     const response = new FakeResponse()
     const request: NodeRequest = { method: 'GET', url, headers, rawHeaders: [], socket: {} }
     let passed = false
-    shedder(request, response as unknown as NodeResponse, () => (passed = true))
+    shedder(request, response as unknown as ShedResponse, () => (passed = true))
     return passed ? response : undefined
   }
   /** Answers `count` requests, each alone, within 10 ms. */
@@ -160,10 +158,11 @@ describe('shed', () => {
     for (let i = 0; i < 4; i++) send()
     const response = new FakeResponse()
     const request: NodeRequest = { url: '/', headers: {}, rawHeaders: [], socket: {} }
-    shedder(request, response as unknown as NodeResponse, () => expect.unreachable())
+    shedder(request, response as unknown as ShedResponse, () => expect.unreachable())
     expect(response.statusCode).toBe(503)
     expect(Number(response.fields.get('Retry-After'))).toBeGreaterThanOrEqual(1)
     expect(JSON.parse(response.body)).toMatchObject({ status: 503 })
+    expect(Number(response.fields.get('Content-Length'))).toBe(Buffer.byteLength(response.body))
   })
 
   it('stands in front of any handler, which does not see what is shed', () => {
@@ -173,7 +172,7 @@ describe('shed', () => {
     const request: NodeRequest = { url: '/', headers: {}, rawHeaders: [], socket: {} }
     const responses = Array.from({ length: 6 }, () => new FakeResponse())
     work(50)
-    for (const response of responses) handler(request, response as unknown as NodeResponse)
+    for (const response of responses) handler(request, response as unknown as ShedResponse)
     expect(handled).toBe(4)
     expect(responses.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200, 503, 503])
   })
