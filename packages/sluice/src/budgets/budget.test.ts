@@ -83,6 +83,23 @@ describe('a reservation', () => {
     expect(budget.settle(id, 3)).toMatchObject({ status: 'late', charged: 3 })
   })
 
+  it.each<[NonNullable<BudgetRule['limit']>, number]>([
+    [{ quota: 1000, window: '1h', algorithm: 'fixed-window' }, 3_600_000],
+    [{ quota: 1000, window: 'day', timeZone: 'UTC' }, 86_400_000],
+  ])('counts in the next window too if it is held across the edge: %j', (limit, edge) => {
+    const { budget, clock } = world({ ...tokens, limit, holdShare: 1 })
+    clock.set(edge - 1000)
+    const { id } = budget.reserve({ team: 'a' }, 600)
+    clock.set(edge + 1000)
+    expect(budget.reserve({ team: 'a' }, 401).allowed).toBe(false)
+    expect(budget.reserve({ team: 'a' }, 400).allowed).toBe(true)
+    expect(budget.settle(id, 500)).toMatchObject({
+      status: 'settled',
+      charged: 500,
+      rules: [{ remaining: 100 }],
+    })
+  })
+
   it('lives on when it is extended', () => {
     const { budget, clock } = world(tokens)
     const { id } = budget.reserve({ team: 'a' }, 5)
