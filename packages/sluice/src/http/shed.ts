@@ -32,7 +32,7 @@ export interface ShedOptions<Q extends NodeRequest = NodeRequest> extends Priori
  *
  * @example
  * ```ts
- * const shedder: Shedder<NodeRequest, ShedResponse> = shed()
+ * const end = (response: ShedResponse) => response.end('done')
  * ```
  */
 export interface ShedResponse {
@@ -92,7 +92,8 @@ const HEALTH = /^\/(?:health|healthz|livez|readyz|ready|live)(?:\?|$)/
  *
  * @example
  * ```ts
- * createServer(shed({ onShed: () => console.warn('overloaded') }).inFrontOf(app))
+ * const shedder = shed<IncomingMessage, ServerResponse>({ onShed: () => console.warn('overloaded') })
+ * createServer(shedder.inFrontOf(app)).listen(8080)
  * ```
  */
 export function shed<Q extends NodeRequest, S extends ShedResponse>(
