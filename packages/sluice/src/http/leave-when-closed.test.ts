@@ -52,7 +52,7 @@ describe('a slot', () => {
     for (const response of open) response.close()
     expect(refused).toBeGreaterThan(0)
     expect(free()).toBe(CONCURRENCY)
-  })
+  }, 600_000)
 
   it('comes free on real connections that are cut at any time', async () => {
     const { budget, free } = slots()
