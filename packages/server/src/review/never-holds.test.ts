@@ -83,6 +83,14 @@ describe('a setting that changes nothing is found', () => {
   })
 })
 
+it('local counts need to know how many instances there are', () => {
+  const store = 'redis://127.0.0.1'
+  const local = [rule({ coordination: 'local' })]
+  expect(signs(local, { store })).toEqual([`whole-share ${first}.coordination`])
+  expect(signs(local, { store, failure: { replicas: 4 } })).toEqual([])
+  expect(signs([rule({ coordination: 'synced' })], { store })).toEqual([])
+})
+
 it('pools of one name in two rules are two pools', () => {
   const pools = [{ name: 'credits', limit: '100/h' }]
   const rules = [rule({ pools }), rule({ name: 'b', by: ['tenant'], pools })]

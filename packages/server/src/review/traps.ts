@@ -36,6 +36,7 @@ function trapsOfPolicy(policy: Policy, config: Config, steps: readonly Step[]): 
       ...idleInRule(rule, config, place),
       ...escapableKeys(rule, config, place),
       ...separatePools(rule, pools, place),
+      ...wholeShare(rule, config, place),
       ...sameKey(rule, earlier, place),
     ]
   })
@@ -54,6 +55,13 @@ function separatePools(
     const message = `rules ${other} and ${rule} each have a pool ${name}: these are two pools, and a request may draw from both; give them names of their own, or write one rule`
     return [{ code: 'separate-pools', steps: [...steps, 'pools', i, 'name'], message }]
   })
+}
+
+/** A rule that each instance counts by itself, where nothing says how many instances share it. */
+function wholeShare(rule: Rule, { failure }: Config, steps: readonly Step[]): readonly Trap[] {
+  if (rule.coordination !== 'local' || Object.keys(failure).length > 0) return []
+  const message = `rule ${rule.name} is counted by each instance for itself, and nothing says how many there are: each grants the whole limit; set failure.replicas on Redis, or use coordination: synced or leased`
+  return [{ code: 'whole-share', steps: [...steps, 'coordination'], message }]
 }
 
 function sameKey(rule: Rule, earlier: readonly Rule[], steps: readonly Step[]): readonly Trap[] {

@@ -20,6 +20,7 @@ export type WarningCode =
   | 'value-case'
   | 'no-effect'
   | 'separate-pools'
+  | 'whole-share'
   | 'fixed-zone'
   | 'trust-too-wide'
   | 'fixed-cost'
