@@ -19,7 +19,7 @@ const MAX_IGNORED = 4096
  * `Connection: close`, and those behind it are not handled, so that the client may send them again (RFC 9112
  * section 9.6).
  */
-export class PipelinedRequests {
+class PipelinedRequests {
   private readonly max: number
   private readonly unanswered = new WeakMap<Socket, number>()
 
