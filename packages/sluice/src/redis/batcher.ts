@@ -188,54 +188,52 @@ export class Batcher {
 
   /** Sends the hash of the script, and the script itself only if the server does not know it. Nothing else is sent twice. */
   private send(batch: Batch, mayRepeat: boolean, sentAt: Millis): void {
-    const { connection, clock, serverClock } = this.options
+    const { connection, serverClock } = this.options
     const { script, names } = batch
-    const failed = (cause: unknown): void => this.fail(batch, storeError(cause))
     // Whatever is thrown here settles the batch: its callers would wait for ever.
     try {
-      const serverTime = this.serverTimeOf(batch)
       // A call that waited in the socket of a hung server until we gave up must do nothing.
       const isBounded = serverClock === undefined && !batch.mayActLate
       const args = batch.argsFor(
         serverClock === undefined ? '' : String(serverClock()),
-        isBounded ? serverTime.at(batch.deadline) : ANY_TIME,
+        isBounded ? this.serverTimeOf(batch).at(batch.deadline) : ANY_TIME,
         connection.cluster && batch.hasLeases ? leaseMarker(names[0]!, batch.slot) : undefined,
       )
-      const read = (reply: unknown): void => {
-        const values = reply as readonly unknown[]
-        // Negative: the call came too late by the server's clock and did nothing. Unless we have given up, it was not
-        // late: we did not know that clock yet, or it was set. It may be sent again.
-        const isLate = Number(values[0]) < 0
-        const now = Math.abs(Number(values[0]))
-        serverTime.learn(now, sentAt, clock())
-        if (isLate) {
-          if (mayRepeat && !batch.settled) this.send(batch, false, clock())
-          else this.fail(batch, callExpired())
-          return
-        }
-        batch.read(values, now)
-        this.last = batch
-        if (this.settle(batch)) batch.settle()
-        else this.refundLate(batch)
+      const answered = (reply: unknown): void => this.receive(batch, reply, mayRepeat, sentAt)
+      const failed = (error: unknown): void => {
+        if (!isNoScript(error)) return this.fail(batch, storeError(error))
+        connection
+          .eval(script.text, names, args)
+          .then(answered, (cause: unknown) => this.fail(batch, storeError(cause)))
       }
-      // Not by a promise that catches: it would cost as much as the rest of a call that is alone.
-      const received = (reply: unknown): void => {
-        try {
-          read(reply)
-        } catch (cause) {
-          failed(cause)
-        }
-      }
-      connection.evalsha(script.hash, names, args, sentAt).then(received, (error: unknown) => {
-        try {
-          if (!isNoScript(error)) throw error
-          connection.eval(script.text, names, args).then(received, failed)
-        } catch (cause) {
-          failed(cause)
-        }
-      })
+      connection.run(script.hash, names, args, sentAt, answered, failed)
     } catch (cause) {
-      failed(cause)
+      this.fail(batch, storeError(cause))
+    }
+  }
+
+  /** Settles a batch with the reply to a call that was sent at an instant. */
+  private receive(batch: Batch, reply: unknown, mayRepeat: boolean, sentAt: Millis): void {
+    const { clock } = this.options
+    // Not by a promise that catches: it would cost as much as the rest of a call that is alone.
+    try {
+      const values = reply as readonly unknown[]
+      // Negative: the call came too late by the server's clock and did nothing. Unless we have given up, it was not
+      // late: we did not know that clock yet, or it was set. It may be sent again.
+      const isLate = Number(values[0]) < 0
+      const now = Math.abs(Number(values[0]))
+      this.serverTimeOf(batch).learn(now, sentAt, clock())
+      if (isLate) {
+        if (mayRepeat && !batch.settled) this.send(batch, false, clock())
+        else this.fail(batch, callExpired())
+        return
+      }
+      batch.read(values, now)
+      this.last = batch
+      if (this.settle(batch)) batch.settle()
+      else this.refundLate(batch)
+    } catch (cause) {
+      this.fail(batch, storeError(cause))
     }
   }
 

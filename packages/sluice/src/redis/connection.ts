@@ -1,12 +1,14 @@
 // The way of a store to its server.
 import type { Millis } from '../time/clock.ts'
-import type { ClientAdapter, ScriptRunner } from './client-adapter.ts'
+import type { ClientAdapter } from './client-adapter.ts'
 import { systemRedisEnvironment, type RedisEnvironment } from './environment.ts'
 import { SharedConnection, type RunHash } from './shared-connection.ts'
 
 /** Runs scripts for a store, and reports when there is a new connection. */
-export interface RedisConnection extends ScriptRunner {
-  readonly evalsha: RunHash
+export interface RedisConnection {
+  readonly run: RunHash
+  /** Runs a script by its text. */
+  eval(script: string, keys: readonly string[], args: readonly string[]): Promise<unknown>
   /** Whether keys are spread over slots that one call may not mix. */
   readonly cluster: boolean
   /** Whether calls may wait for the first answer, beyond their deadline. */
@@ -36,7 +38,7 @@ export function connectionOf(
   const leave = shared.join(timeout)
   return {
     cluster: adapter.cluster,
-    evalsha: shared.evalsha,
+    run: shared.run,
     eval: shared.eval,
     isStarting: () => shared.isStarting(),
     onReachable(run) {

@@ -16,24 +16,13 @@ export class HeldCalls {
     this.clock = clock
   }
 
-  /** Sends a call with {@link release}, if that comes within so many milliseconds. Otherwise it is never sent. */
-  add(send: () => Promise<unknown>, within: Millis): Promise<unknown> {
+  /** Sends a call with {@link release}, if that comes within so many milliseconds. Otherwise it fails, and is never sent. */
+  add(send: () => void, failed: (error: Error) => void, within: Millis): void {
     const now = this.clock()
     // Those who waited for them have given up, by the deadline of the store.
     this.drop((call) => call.until <= now)
-    return new Promise((resolve, reject) => {
-      this.calls.push({
-        until: now + within,
-        send: () => {
-          try {
-            resolve(send())
-          } catch (error) {
-            reject(error as Error)
-          }
-        },
-        drop: () => reject(new Error('timed out before the first connection')),
-      })
-    })
+    const drop = (): void => failed(new Error('timed out before the first connection'))
+    this.calls.push({ until: now + within, send, drop })
   }
 
   /** There is a connection. */

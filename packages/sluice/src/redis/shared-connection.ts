@@ -24,13 +24,15 @@ const FIRST_ANSWER: Millis = 1000
 /** Milliseconds after the last call for which new connections are tried. */
 const WANTED: Millis = 10_000
 
-/** Runs a script by its hash; `now` is the present instant, for callers that know it. */
+/** Runs a script by its hash; `now` is the present instant. Calls one of two functions, since one more promise for each call shows. */
 export type RunHash = (
   hash: string,
   keys: readonly string[],
   args: readonly string[],
-  now?: Millis,
-) => Promise<unknown>
+  now: Millis,
+  answered: (reply: unknown) => void,
+  failed: (error: unknown) => void,
+) => void
 
 /** A client of which the calls are watched. */
 interface Link {
@@ -41,7 +43,7 @@ interface Link {
 }
 
 /** The connection of all stores that use one client. */
-export class SharedConnection implements ScriptRunner {
+export class SharedConnection {
   /** Run whenever there is a new connection. */
   readonly reachable: Set<() => void> = new Set()
   /** The longest deadline of its stores. */
@@ -92,10 +94,13 @@ export class SharedConnection implements ScriptRunner {
     client.on(['end'], () => this.closeSpares())
   }
 
-  readonly evalsha: RunHash = (hash, keys, args, now) => this.send('evalsha', hash, keys, args, now)
+  readonly run: RunHash = (hash, keys, args, now, answered, failed) =>
+    this.send('evalsha', hash, keys, args, now, answered, failed)
 
   readonly eval: ScriptRunner['eval'] = (script, keys, args) =>
-    this.send('eval', script, keys, args)
+    new Promise((resolve, reject) => {
+      this.send('eval', script, keys, args, this.environment.clock(), resolve, reject)
+    })
 
   /** Another store uses it, with that deadline. Returns what ends that. */
   join(timeout: Millis): () => void {
@@ -123,14 +128,13 @@ export class SharedConnection implements ScriptRunner {
     script: string,
     keys: readonly string[],
     args: readonly string[],
-    now: Millis = this.environment.clock(),
-  ): Promise<unknown> {
+    now: Millis,
+    answered: (reply: unknown) => void,
+    failed: (error: unknown) => void,
+  ): void {
     this.sentAt = now
-    if (!this.wasReady && this.mustHold()) {
-      this.helpWhenStuck()
-      const within = this.isStarting() ? FIRST_ANSWER + this.timeout : this.timeout
-      return this.held.add(() => this.send(command, script, keys, args), within)
-    }
+    if (!this.wasReady && this.mustHold())
+      return this.hold(command, script, keys, args, answered, failed)
     if (this.current !== this.own && !this.current.client.isReady()) this.restore()
     const link = this.current
     const shard = link.client.cluster ? shardOfSlot(slotOf(keys[0]!)) : 0
@@ -141,13 +145,34 @@ export class SharedConnection implements ScriptRunner {
       answer = link.client[command](script, keys, args)
     } catch (error) {
       link.silence.ended(shard, 'disconnected')
-      throw error
+      return failed(error)
     }
     answer.then(
-      () => this.ended(link, shard, now),
-      (error: unknown) => this.failed(link, shard, error, now),
+      (reply) => {
+        this.ended(link, shard, now)
+        answered(reply)
+      },
+      (error: unknown) => {
+        this.failed(link, shard, error, now)
+        failed(error)
+      },
     )
-    return answer
+  }
+
+  /** Keeps a call until the client has its first connection. */
+  private hold(
+    command: keyof ScriptRunner,
+    script: string,
+    keys: readonly string[],
+    args: readonly string[],
+    answered: (reply: unknown) => void,
+    failed: (error: unknown) => void,
+  ): void {
+    this.helpWhenStuck()
+    const send = (): void =>
+      this.send(command, script, keys, args, this.environment.clock(), answered, failed)
+    const within = this.isStarting() ? FIRST_ANSWER + this.timeout : this.timeout
+    this.held.add(send, failed, within)
   }
 
   /**
