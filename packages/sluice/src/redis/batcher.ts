@@ -59,6 +59,8 @@ export class Batcher {
    * garbage collection, and a quiet store would start again with slow code.
    */
   protected last: Batch | undefined
+  /** The same for those who receive answers. */
+  protected lastReceiver: TakeReceiver<unknown> | undefined
   private inFlight = 0
 
   constructor(options: BatcherOptions) {
@@ -95,6 +97,7 @@ export class Batcher {
     const request = own.add(this.shapeIn(own, 'take', checks), names, checks)
     // Not kept by the batch: in a batch that has moved to V8's old space they would keep all that they hold alive.
     return own.done.then(() => {
+      this.lastReceiver = receiver
       const answer = own.resultOf(request)
       return answer instanceof SluiceError
         ? receiver.failed(answer)
