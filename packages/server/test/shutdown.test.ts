@@ -48,7 +48,8 @@ test('SIGTERM under load loses no response', async () => {
 
 test('health flips first, while requests are still answered', async () => {
   const { get, post, stop, url } = await running({ policies })
-  const stopping = stop(300)
+  // Long enough for three requests on a busy machine.
+  const stopping = stop(2000)
   const ready = await fetch(`${url}/readyz`)
   expect([ready.status, await ready.json()]).toEqual([503, { status: 'draining', generation: 1 }])
   expect((await get('/healthz')).status).toBe(200)

@@ -177,7 +177,7 @@ describe('the gRPC interceptor', () => {
 
   it('holds a call for its delay, and forgets it when the client disconnects', async () => {
     const limiter = limiterOf({
-      limit: { algorithm: 'leaky-bucket', quota: 10, window: '1s', burst: 10 },
+      limit: { algorithm: 'leaky-bucket', quota: 2, window: '1s', burst: 10 },
     })
     const { call, handled } = await start([limiter])
     const begun = performance.now()
@@ -189,8 +189,8 @@ describe('the gRPC interceptor', () => {
     await first
     given.cancel()
     await second
-    expect(performance.now() - begun).toBeGreaterThan(95)
-    // Had it been held on, it would come at 200 ms; the one at 300 ms comes later still.
+    expect(performance.now() - begun).toBeGreaterThan(480)
+    // Had it been held on, it would come after a second; the one after 1.5 s comes later still.
     await call('get', {}, 'd')
     expect(handled).toEqual(['a', 'b', 'd'])
   })
