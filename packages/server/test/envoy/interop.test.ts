@@ -1,8 +1,8 @@
 // Clients of different makes hear the same answers.
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { Client } from './client.ts'
 import { grpcJsClient } from './grpc-js-client.ts'
-import { pythonClient } from './python-client.ts'
+import { startPython, type Python } from './python-client.ts'
 import { rawClient } from './raw-client.ts'
 import { SCENARIOS } from './scenarios.ts'
 import { startTestServer, type TestServer } from './server.ts'
@@ -12,10 +12,14 @@ afterEach(async () => {
   for (const one of open.splice(0).toReversed()) await one.close()
 })
 
+let python: Python
+beforeAll(() => void (python = startPython()))
+afterAll(() => python.close())
+
 const CLIENTS: Record<string, (server: TestServer) => Promise<Client>> = {
   'raw bytes': async ({ url }) => rawClient(url),
   'grpc-js': async ({ target }) => grpcJsClient(target),
-  'the C core': async ({ target }) => pythonClient(target),
+  'the C core': async ({ target }) => python.client(target),
 }
 
 describe.each(Object.entries(CLIENTS))('by %s', (_, connect) => {

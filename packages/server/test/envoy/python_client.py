@@ -1,16 +1,24 @@
-"""A client on gRPC's C core, the library behind Envoy's google_grpc: one question in hex per line, one answer per line."""
+"""A client on gRPC's C core, the library behind Envoy's google_grpc.
+
+A line with a server and a question in hex gets one line with the answer; a line with a server alone ends its connection.
+"""
 import sys
 
 import grpc
 
 PATH = "/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit"
 
-channel = grpc.insecure_channel(sys.argv[1])
-call = channel.unary_unary(PATH)
+channels = {}
 
 for line in sys.stdin:
+    target, *questions = line.split()
+    if not questions:
+        channels.pop(target).close()
+        continue
+    if target not in channels:
+        channels[target] = grpc.insecure_channel(target)
     try:
-        answer = call(bytes.fromhex(line.strip()), timeout=5)
+        answer = channels[target].unary_unary(PATH)(bytes.fromhex(questions[0]), timeout=60)
         print("0 " + answer.hex(), flush=True)
     except grpc.RpcError as error:
         print(f"{error.code().value[0]} ", flush=True)

@@ -51,8 +51,11 @@ export interface Front {
   readonly send: (path: string, fields: string, from?: string) => Promise<number>
 }
 
-/** Starts application, service and proxy. Only 127.0.0.1 is trusted; clients come from elsewhere. */
-export async function front(proxy: string, file: object): Promise<Front> {
+/**
+ * Starts application, service and proxy. Only 127.0.0.1 is trusted; clients come from elsewhere. The proxy waits so many
+ * seconds for the service: on a busy machine an answer may take longer than 100 ms, and requests would go on undecided.
+ */
+export async function front(proxy: string, file: object, seconds = 20): Promise<Front> {
   const reached: string[] = []
   const application = createServer((request, response) => {
     reached.push(request.url ?? '')
@@ -74,9 +77,8 @@ export async function front(proxy: string, file: object): Promise<Front> {
     const text = readFileSync(join(folder, name), 'utf8')
       .replaceAll('127.0.0.1:8080', new URL(service.url).host)
       .replaceAll('127.0.0.1:3000', `127.0.0.1:${behind}`)
-      // On a busy machine an answer may take longer than a proxy should wait; requests would go on undecided.
       .replaceAll(/timeout 100ms\b|timeout check 100ms\b|TIMEOUT_MS = 100\b/g, (wait) =>
-        wait.replace('100ms', '20s').replace('100', '20000'),
+        wait.replace('100ms', `${seconds}s`).replace('100', `${seconds}000`),
       )
       .replaceAll(/(listen |bind |^):?8000/gm, (_, word: string) =>
         word === '' ? `http://127.0.0.1:${port}` : `${word}127.0.0.1:${port}`,

@@ -123,7 +123,7 @@ describe.each([
   ['caddy', 504],
 ])('behind %s, with a service that hangs', (proxy, status) => {
   it(`requests are answered with ${status}`, async () => {
-    const { ask, service } = await front(proxy, file)
+    const { ask, service } = await front(proxy, file, 1)
     await service.stop()
     const hung = createServer(() => {})
     hung.listen(Number(new URL(service.url).port), '127.0.0.1')
