@@ -69,9 +69,9 @@ export interface Service {
   readonly reload: () => Promise<ReloadResult>
   /**
    * Says "not ready", goes on answering for `delay`, then closes the ports, lets begun work finish and closes the
-   * store. The second call waits for the first.
+   * store. The ports stay open until `mayClose` resolves, too. The second call waits for the first.
    */
-  readonly stop: (delay?: Millis) => Promise<void>
+  readonly stop: (delay?: Millis, mayClose?: Promise<void>) => Promise<void>
 }
 
 /**
@@ -225,12 +225,12 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   health.become('serving')
   for (const { name, url } of listeners) log.info({ listener: name, url }, 'listening')
 
-  const stop = async (delay: Millis): Promise<void> => {
+  const stop = async (delay: Millis, mayClose?: Promise<void>): Promise<void> => {
     watcher?.close()
     reloader?.close()
     health.become('draining')
     log.info({ delay }, 'draining')
-    await pause(delay)
+    await Promise.all([pause(delay), mayClose])
     await closeAll(config.shutdown.patience)
     log.info({}, 'stopped')
     await flushLogs()
@@ -240,7 +240,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     listeners: listeners.map(({ name, url }) => ({ name, url })),
     reload: async () =>
       worse(envoy?.reload(), await certificates.reload(), await reloader?.reload()),
-    stop: (delay = 0) => (stopping ??= stop(delay)),
+    stop: (delay = 0, mayClose) => (stopping ??= stop(delay, mayClose)),
   }
 }
 

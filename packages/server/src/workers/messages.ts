@@ -45,6 +45,8 @@ export type ToWorker =
   /** The metrics of all processes, for the request of that number. */
   | { readonly type: 'metrics'; readonly id: number; readonly text: string }
   | { readonly type: 'stop'; readonly delay: number }
+  /** After 'stop': the shared ports take no more connections, and those that they took are handed over. */
+  | { readonly type: 'ports-closed' }
 
 /** A message from a worker to the primary. */
 export type FromWorker =

@@ -17,7 +17,7 @@ const MAX_FAILURES = 5
 const START_TIMEOUT: Millis = 60_000
 /** How much longer than the service's own patience a worker may take to end before it is killed. */
 const KILL_AFTER: Millis = 2000
-/** How long an accepted connection may take to reach a worker. */
+/** How long the primary goes on handing over connections that it has accepted. */
 const HANDOVER: Millis = 250
 /** How long a worker may be silent before it is replaced. It reports its metrics every second. */
 const HUNG_AFTER: Millis = 5000
@@ -99,12 +99,15 @@ export class Supervisor {
     for (const worker of this.workers) worker.send(message)
   }
 
-  /** Drains all workers at once. */
+  /** Drains all workers at once. They close after the ports, however late a busy machine makes this process. */
   async stop(delay: Millis): Promise<void> {
     this.isStopping = true
     const patience = delay + HANDOVER + this.options.config.shutdown.patience + KILL_AFTER
-    const message = { type: 'stop', delay: delay + HANDOVER } satisfies ToWorker
-    const closing = setTimeout(() => this.ports.close(), delay)
+    const message = { type: 'stop', delay } satisfies ToWorker
+    const closing = setTimeout(() => {
+      this.ports.close()
+      setTimeout(() => this.broadcast({ type: 'ports-closed' }), HANDOVER)
+    }, delay)
     await Promise.all(this.workers.map((worker) => worker.stop(message, patience)))
     clearTimeout(closing)
     this.ports.close()

@@ -15,6 +15,8 @@ let service: Service | undefined
 let controls: WorkerControls | undefined
 /** The newest state that the primary has sent, also while this worker is starting. */
 let state: StartWorker
+let tellPortsClosed!: () => void
+const portsClosed = new Promise<void>((resolve) => (tellPortsClosed = resolve))
 
 const send = followPrimary((message) => {
   switch (message.type) {
@@ -44,6 +46,9 @@ const send = followPrimary((message) => {
       break
     case 'stop':
       void stop(message.delay)
+      break
+    case 'ports-closed':
+      tellPortsClosed()
       break
   }
 })
@@ -88,7 +93,7 @@ function sendSnapshot(round: number): void {
 }
 
 async function stop(delay: number): Promise<void> {
-  await service?.stop(delay)
+  await service?.stop(delay, portsClosed)
   process.exit(0)
 }
 

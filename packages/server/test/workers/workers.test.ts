@@ -214,6 +214,22 @@ test('SIGTERM under load loses no response, and health flips first', async () =>
   expect(refused).toBeGreaterThan(0)
 })
 
+test('a primary that gets no processor time at its end loses no response', async () => {
+  const service = await runFresh(2, config('5/h'), { SLUICE_SHUTDOWN_DELAY: '1s' })
+  const load = startLoad(service.url, 16)
+  await until('load runs', 30_000, async () => load.result.answered > 500)
+  service.kill('SIGTERM')
+  await until('health flips', 10_000, async () => (await service.get('/readyz')).status === 503)
+  service.kill('SIGSTOP')
+  const due = performance.now() + 2000
+  await until('the delay is over', 10_000, async () => performance.now() > due)
+  service.kill('SIGCONT')
+  expect((await service.ended)[0]).toBe(0)
+  const { faults, refused } = await load.stop()
+  expect(faults).toEqual([])
+  expect(refused).toBeGreaterThan(0)
+})
+
 test.each(['SIGKILL', 'SIGINT'] as const)(
   '%s of the primary leaves no process behind',
   async (signal) => {
