@@ -1,8 +1,8 @@
 -- Requests of one class for wrk: wrk ... -s load.lua URL -- PRIORITY WAIT FILE
 --
--- WAIT is how many milliseconds each connection pauses before a request, so that the rate hardly depends on the answers.
+-- WAIT is how many milliseconds each connection pauses before a request, on average, so that the rate hardly depends on the answers.
 -- Writes one line for each answer to FILE: the millisecond at which it came, the status, and how long it took in
--- microseconds. wrk's own latencies mix the answers of all statuses.
+-- microseconds, in all and until the server's handler saw it. wrk's own latencies mix the answers of all statuses.
 
 local ffi = require('ffi')
 ffi.cdef [[
@@ -17,17 +17,17 @@ local function micros()
 end
 
 local priority, wait, file, headers
--- Connections begin apart, so that their requests do not come together.
-local started = 0
 
 function init(args)
   priority, wait, file = args[1], tonumber(args[2]), assert(io.open(args[3], 'w'))
   headers = { ['x-priority'] = priority }
+  -- Without it, the wrk of each class would send at the same instants as the others.
+  math.randomseed(micros() % 2 ^ 31 + #priority)
 end
 
+-- At random, so that requests come as those of many clients do, and connections begin apart.
 function delay()
-  started = started + 1
-  return math.floor(started <= 2000 and wait * math.random() or wait)
+  return math.floor(2 * wait * math.random() + 0.5)
 end
 
 function request()
@@ -38,5 +38,6 @@ end
 function response(status, fields)
   local now = micros()
   local sent = tonumber(fields['x-sent']) or now
-  file:write(string.format('%.0f %d %.0f\n', now / 1000, status, now - sent))
+  local seen = tonumber(fields['x-seen']) or now
+  file:write(string.format('%.0f %d %.0f %.0f\n', now / 1000, status, now - sent, seen - sent))
 end

@@ -13,7 +13,10 @@ const CONNECTIONS = 400
 /** @type {Readonly<Record<string, number>>} */
 const SHARES = { critical: 0.1, normal: 0.6, background: 0.3 }
 
-/** @typedef {{ priority: string, status: number, at: number, took: number }} Answer `at` and `took` in milliseconds */
+/**
+ * In milliseconds: when an answer came, how long it took, and how much of that before the handler saw the request.
+ * @typedef {{ priority: string, status: number, at: number, took: number, before: number }} Answer
+ */
 
 /**
  * About `rate` requests per second for so many seconds. Each connection waits between its requests, so answers that come
@@ -48,8 +51,8 @@ async function byWrk(port, { priority, connections, wait, seconds }) {
     await run('wrk', [...args, `http://127.0.0.1:${port}`, '--', priority, String(wait), file])
     const lines = (await readFile(file, 'utf8')).split('\n').filter((line) => line !== '')
     return lines.map((line) => {
-      const [at, status, took] = line.split(' ').map(Number)
-      return { priority, status: status ?? 0, at: (at ?? 0) - start, took: (took ?? 0) / 1000 }
+      const [at = 0, status = 0, took = 0, before = 0] = line.split(' ').map(Number)
+      return { priority, status, at: at - start, took: took / 1000, before: before / 1000 }
     })
   } finally {
     await rm(folder, { recursive: true })

@@ -14,7 +14,7 @@ const STABLE_AFTER = 2
 
 const core = pinToSecondCore()
 
-/** @template T @param {string} kind @param {(port: number) => Promise<T>} run @returns {Promise<T>} */
+/** @template T @param {string} kind @param {(port: number, pauses: () => Promise<number[]>) => Promise<T>} run @returns {Promise<T>} */
 async function withServer(kind, run) {
   const file = new URL('./server.mjs', import.meta.url)
   // Server and load each have a core of their own, where the system can.
@@ -22,7 +22,10 @@ async function withServer(kind, run) {
   const child = fork(file, [kind], core === undefined ? {} : pinned)
   try {
     const [port] = await once(child, 'message')
-    return await run(port)
+    return await run(port, async () => {
+      child.send('pauses')
+      return (await once(child, 'message'))[0]
+    })
   } finally {
     child.disconnect()
   }
@@ -45,26 +48,27 @@ const { capacity, unloaded } = await withServer('plain', async (port) => {
 console.log(`capacity ${capacity.toFixed(0)}/s, p99 unloaded ${unloaded.toFixed(1)} ms`)
 
 for (const kind of ['plain', 'shed', 'front']) {
-  const answers = await withServer(kind, async (port) => {
+  const { answers, pauses } = await withServer(kind, async (port, pauses) => {
     // Half of the capacity first, so that the server knows itself.
     await openLoad(port, capacity / 2, 3)
-    return openLoad(port, FACTOR * capacity, SECONDS)
+    await pauses()
+    return { answers: await openLoad(port, FACTOR * capacity, SECONDS), pauses: await pauses() }
   })
-  report(kind, answers)
+  report(kind, answers, pauses)
 }
 
-/** @param {string} kind @param {Answer[]} answers */
-function report(kind, answers) {
+/** @param {string} kind @param {Answer[]} answers @param {number[]} pauses */
+function report(kind, answers, pauses) {
   const isStable = (/** @type {Answer} */ { at }) =>
     at >= STABLE_AFTER * 1000 && at < SECONDS * 1000
   // What a client waits for more than 1 s is no good to it.
   const good = answers.filter((one) => isGood(one) && one.took <= 1000)
   const stable = good.filter(isStable)
   const goodput = stable.length / (SECONDS - STABLE_AFTER) / capacity
-  const p99 = percentile(
-    answers.filter((one) => isGood(one) && isStable(one)),
-    0.99,
-  )
+  const admitted = answers.filter((one) => isGood(one) && isStable(one))
+  const p99 = percentile(admitted, 0.99)
+  const slowest = admitted.toSorted((a, b) => b.took - a.took).slice(0, admitted.length / 100)
+  const before = slowest.reduce((sum, one) => sum + one.before / one.took, 0) / slowest.length
   const shares = ['critical', 'normal', 'background'].map((priority) => {
     const all = answers.filter((one) => one.priority === priority && isStable(one))
     return `${priority} ${((100 * all.filter(isGood).length) / Math.max(1, all.length)).toFixed(2)} % of ${all.length}`
@@ -77,7 +81,9 @@ function report(kind, answers) {
   console.log(
     `${kind}: answered ${offered.toFixed(1)} x capacity, goodput ${(100 * goodput).toFixed(1)} % of capacity, ` +
       `p99 admitted ${p99.toFixed(1)} ms (${(p99 / unloaded).toFixed(1)} x unloaded)\n` +
-      `  served: ${shares.join(', ')}\n  good answers by second: ${bySecond.join(' ')}`,
+      `  served: ${shares.join(', ')}\n  good answers by second: ${bySecond.join(' ')}\n` +
+      `  the slowest hundredth waited ${(100 * before).toFixed(0)} % of its time for the server's turn; the server had no core for ` +
+      `${pauses.reduce((sum, one) => sum + one, 0).toFixed(0)} ms, at most ${Math.max(0, ...pauses).toFixed(0)} ms at once`,
   )
 }
 

@@ -11,8 +11,9 @@ const app = express()
 const kind = process.argv[2]
 if (kind === 'shed') app.use(shed())
 app.get('/', (request, response) => {
-  // The load finds out by it how long an answer took.
+  // The load finds out by them how long an answer took, and when it was begun.
   response.set('x-sent', request.get('x-sent') ?? '')
+  response.set('x-seen', String(Math.round((performance.timeOrigin + performance.now()) * 1000)))
   pbkdf2Sync('work', 'salt', WORK, 32, 'sha256')
   response.send('done')
 })
@@ -22,5 +23,24 @@ const handler = kind === 'front' ? front.inFrontOf(app) : app
 const server = createServer(handler).listen(0, '127.0.0.1', () => {
   const address = /** @type {import('node:net').AddressInfo} */ (server.address())
   process.send?.(address.port)
+})
+
+// A busy process that uses less of the processor than time passes has no core: something else runs there.
+const LOOK_EVERY = 10
+/** @type {number[]} */
+let pauses = []
+let [last, lastUsed] = [performance.now(), usedMillis()]
+setInterval(() => {
+  const [now, used] = [performance.now(), usedMillis()]
+  pauses.push(Math.max(0, now - last - LOOK_EVERY - (used - lastUsed)))
+  ;[last, lastUsed] = [now, used]
+}, LOOK_EVERY)
+function usedMillis() {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1000
+}
+process.on('message', () => {
+  process.send?.(pauses)
+  pauses = []
 })
 process.on('disconnect', () => process.exit(0))
