@@ -1,6 +1,6 @@
 // One process of the fleet: decides as fast as it can for a while, and counts what it admitted of each key.
 import { Redis } from 'ioredis'
-import { createLimiter } from 'sluice'
+import { createLimiter, memoryStore } from 'sluice'
 import { withCoordination } from 'sluice/coordination'
 import { ioredisOptions, redisStore } from 'sluice/redis'
 import { inputFromParent, reportToParent } from '../lib/child.mjs'
@@ -12,14 +12,13 @@ const IN_FLIGHT = 512
 const SAMPLE = 61
 /** Milliseconds before the figures count: until the first long leases have ended, and are taken anew as they are from then on. What is admitted in them counts for the limit. */
 const WARM_UP = 24_000
+/** The same without leases. */
+const FLOOR_WARM_UP = 2000
 /** Keys drawn before the run, which drawing would slow down; then they repeat. So many that a key of the tail does not come back sooner than it should. */
 const DRAWN = 2 ** 21
 
 /** @type {{ load: import('./fleet.mjs').Load, seed: number, port: number, length: number }} */
 const { load, seed, port, length } = inputFromParent()
-const client = new Redis(ioredisOptions({ host: '127.0.0.1', port }))
-client.on('error', () => {})
-const store = withCoordination(redisStore(client, { timeout: 1000, onWarning: () => {} }))
 const { quota, burst, keys } = load
 const limit = {
   algorithm: /** @type {const} */ ('token-bucket'),
@@ -27,18 +26,54 @@ const limit = {
   window: /** @type {const} */ ('1s'),
   burst,
 }
-const rule = {
-  name: 'api',
-  by: ['user'],
-  limit,
-  onStoreFailure: /** @type {const} */ ('closed'),
-  coordination: /** @type {const} */ ('leased'),
+const rule = { name: 'api', by: ['user'], limit, onStoreFailure: /** @type {const} */ ('closed') }
+
+/** @typedef {import('sluice').Decision} Decision */
+/** @typedef {Pick<Decision, 'allowed' | 'degraded'>} Answer */
+/** @typedef {{ user: string }} User */
+/** @typedef {{ now: (user: User) => Answer | undefined, later: (user: User) => Promise<Answer>, close: () => Promise<void> }} Contender */
+
+/** @returns {Contender} */
+function leased() {
+  const client = new Redis(ioredisOptions({ host: '127.0.0.1', port }))
+  client.on('error', () => {})
+  const store = withCoordination(redisStore(client, { timeout: 1000, onWarning: () => {} }))
+  const rules = [{ ...rule, coordination: /** @type {const} */ ('leased') }]
+  const policy = { name: 'bench', rules }
+  const limiter = createLimiter({ policy, store, resilience: { onEvent() {} } })
+  return {
+    now: (user) => limiter.checkNow(user),
+    later: (user) => limiter.check(user),
+    async close() {
+      await limiter.close()
+      await store.close()
+      client.disconnect()
+    },
+  }
 }
-const limiter = createLimiter({
-  policy: { name: 'bench', rules: [rule] },
-  store,
-  resilience: { onEvent() {} },
-})
+
+/** @returns {Contender} */
+function inMemory() {
+  const policy = { name: 'bench', rules: [rule] }
+  const limiter = createLimiter({ policy, store: memoryStore() })
+  const now = (/** @type {User} */ user) => limiter.check(user)
+  return { now, later: async (user) => now(user), close: async () => {} }
+}
+
+/** The least that any limiter does: finds the number of a key and changes it. @returns {Contender} */
+function inMap() {
+  /** @type {Map<string, { used: number }>} */
+  const counts = new Map()
+  const now = (/** @type {User} */ { user }) => {
+    let count = counts.get(user)
+    if (count === undefined) counts.set(user, (count = { used: 0 }))
+    count.used++
+    return { allowed: count.used > 0, degraded: false }
+  }
+  return { now, later: async (user) => now(user), close: async () => {} }
+}
+
+const contender = { leased, memory: inMemory, map: inMap }[load.kind]()
 const next = sampler(zipfShares(keys, 1.1), seededRandom(seed + 1))
 const drawn = Uint32Array.from({ length: DRAWN }, () => next())
 const users = Array.from({ length: keys }, (_, i) => ({ user: `user ${i}` }))
@@ -55,7 +90,7 @@ const answered = () => new Promise((resolve) => void (wake = resolve))
 /** @param {number} key */
 const userOf = (key) => /** @type {{ user: string }} */ (users[key])
 
-/** @param {number} key @param {import('sluice').Decision} decision */
+/** @param {number} key @param {Answer} decision */
 function note(key, decision) {
   decisions++
   if (decision.allowed) admitted[key] = (admitted[key] ?? 0) + 1
@@ -67,7 +102,7 @@ function note(key, decision) {
 function later(key) {
   underWay++
   const began = performance.now()
-  void limiter.check(userOf(key)).then((decision) => {
+  void contender.later(userOf(key)).then((decision) => {
     underWay--
     wake()
     note(key, decision)
@@ -83,7 +118,7 @@ function decide() {
   }
   const isSampled = place % SAMPLE === 0
   const began = isSampled ? performance.now() : 0
-  const decision = limiter.checkNow(userOf(key))
+  const decision = contender.now(userOf(key))
   if (decision === undefined) {
     later(key)
     return
@@ -92,7 +127,7 @@ function decide() {
   if (isSampled) times.push(performance.now() - began)
 }
 
-while ((await limiter.check({ user: 'warm' })).degraded) await turn()
+while ((await contender.later({ user: 'warm' })).degraded) await turn()
 // All of them begin at the same time.
 while (Date.now() % 4000 > 50) await turn()
 const began = performance.timeOrigin + performance.now()
@@ -107,16 +142,14 @@ async function decideFor(millis) {
   }
 }
 
-await decideFor(WARM_UP)
+await decideFor(load.kind === 'leased' ? WARM_UP : FLOOR_WARM_UP)
 times.length = 0
 const [before, refusedBefore, undecidedBefore, cpu] = [decisions, refused, undecided, cpuSeconds()]
 await decideFor(length)
 const [after, spent] = [decisions, cpuSeconds() - cpu]
 while (underWay > 0) await turn()
 const ended = performance.timeOrigin + performance.now()
-await limiter.close()
-await store.close()
-client.disconnect()
+await contender.close()
 times.sort((a, b) => a - b)
 reportToParent({
   all: decisions,
