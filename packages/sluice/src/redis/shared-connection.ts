@@ -5,7 +5,7 @@ import { startInBackground, type RedisEnvironment } from './environment.ts'
 import { HeldCalls } from './held-calls.ts'
 import { storeError } from './redis-errors.ts'
 import { Silence } from './silence.ts'
-import { shardOfSlot, slotOf } from './slot.ts'
+import { keysOfShards, shardOfSlot, slotOf } from './slot.ts'
 import { SpareConnections } from './spare-connections.ts'
 
 /** Deadlines without an answer in time after which a new connection is opened. */
@@ -249,7 +249,16 @@ export class SharedConnection {
     if (this.stores === 0 || this.own.client.isClosed()) return false
     const now = this.environment.clock()
     if (silence.silent(now, this.patienceWith).length > 0) return true
-    return !client.isReady() && now - this.eventAt >= STUCK
+    return !client.isReady() && (now - this.eventAt >= STUCK || this.isLateCluster(now))
+  }
+
+  /**
+   * Whether a cluster has not been complete for as long as a silent shard is waited for, since the first call. One of the
+   * connections that it has may be dead, which no call can show before the last node is there.
+   */
+  private isLateCluster(now: Millis): boolean {
+    if (this.wasReady || this.startedAt === undefined || !this.own.client.cluster) return false
+    return now - this.startedAt >= PATIENCE * this.timeout
   }
 
   private readonly patienceWith = (shard: number): Millis =>
@@ -265,7 +274,10 @@ export class SharedConnection {
     }
     this.current = { client: spare.adapter, silence: new Silence(), spare }
     this.retire(current.spare)
-    this.silentKeys = silent.map((shard) => current.silence.keyOf(shard))
+    // Of a cluster that was never complete, every node is asked before it is used.
+    this.silentKeys = this.isLateCluster(this.environment.clock())
+      ? keysOfShards()
+      : silent.map((shard) => current.silence.keyOf(shard))
     this.returnTo(this.current)
     this.held.release()
     this.announce()

@@ -1,5 +1,7 @@
 // The cluster slot of a name: CRC16 (XMODEM) of its hash tag, modulo 16384.
 
+const SLOTS = 16_384
+
 const TABLE: Uint16Array = Uint16Array.from({ length: 256 }, (_, byte) => {
   let crc = byte << 8
   for (let bit = 0; bit < 8; bit++) crc = crc & 0x8000 ? (crc << 1) ^ 0x1021 : crc << 1
@@ -14,7 +16,7 @@ export function slotOf(name: string): number {
   const tag = name.slice(open + 1, name.indexOf('}', open))
   let crc = 0
   for (const byte of encoder.encode(tag)) crc = (crc << 8) ^ TABLE[((crc >> 8) ^ byte) & 0xff]!
-  return crc & 0x3fff
+  return crc & (SLOTS - 1)
 }
 
 /** By slot a tag of it, as far as they were needed, and the next number to try. */
@@ -48,4 +50,18 @@ export function grouped<T>(items: Iterable<T>, slotOfItem: (item: T) => number):
  */
 export function shardOfSlot(slot: number): number {
   return slot >> 10
+}
+
+/** A name of each shard. */
+export function keysOfShards(): readonly string[] {
+  const names: string[] = []
+  const shards = shardOfSlot(SLOTS - 1) + 1
+  for (let tag = 0, found = 0; found < shards; tag++) {
+    const name = `{${tag}}`
+    const shard = shardOfSlot(slotOf(name))
+    if (names[shard] !== undefined) continue
+    names[shard] = name
+    found += 1
+  }
+  return names
 }

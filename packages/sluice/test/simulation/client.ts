@@ -26,8 +26,6 @@ function nodeOf(servers: readonly Server[], name: string): Server {
 export class SimulatedClient {
   isOpen = false
   isReady = false
-  /** Whether it was ready at any time. */
-  wasReady = false
   readonly options = { socket: {}, disableOfflineQueue: true }
   private readonly parts: SimulatedClientOptions
   /** A second connection of the store: it is not renewed. */
@@ -120,7 +118,6 @@ export class SimulatedClient {
     })
     this.links.set(server, link)
     this.isReady ||= this.links.size === servers.length
-    this.wasReady ||= this.isReady
     done()
     if (this.isReady) this.emit('ready')
   }

@@ -65,11 +65,6 @@ export class Pod {
     this.limiter = createLimiter({ policy, store: this.store })
   }
 
-  /** Whether its client has never had all of its connections. */
-  get isStarting(): boolean {
-    return !this.client.wasReady
-  }
-
   check(attributes: Readonly<Record<string, string>>): Promise<Decision> {
     return this.limiter.check(attributes)
   }

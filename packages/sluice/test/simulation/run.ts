@@ -7,11 +7,6 @@ import { TIMEOUT } from './pod.ts'
 const NAMES = Object.keys(FAULTS)
 /** Milliseconds of peace after which the store answers every pod. */
 const BACK_WITHIN = 1000
-/**
- * Milliseconds more for a pod whose cluster has never been complete: it begins to use the connections that it has when
- * the last node is there, and only then notices that one of them is dead, after three deadlines.
- */
-const STARTS_WITHIN = 3 * TIMEOUT
 /** Milliseconds after which nothing is on its way any more, and every refund that can be sent has been. */
 const QUIET = 12_000
 
@@ -64,11 +59,8 @@ function begin(fleet: Fleet, random: Random, ends: (() => void)[]): void {
 /** Soon after peace began, every pod is answered by the store. Returns how long that took. */
 async function recover(fleet: Fleet): Promise<number> {
   const waiting = new Set(fleet.pods)
-  const starting = new Set(fleet.pods.filter(({ isStarting }) => isStarting))
-  const isPatient = (): boolean => [...waiting].every((pod) => starting.has(pod))
   let passed = 0
-  for (; waiting.size > 0; passed += 20) {
-    if (passed >= BACK_WITHIN + (isPatient() ? STARTS_WITHIN : 0)) break
+  for (; waiting.size > 0 && passed < BACK_WITHIN; passed += 20) {
     for (const pod of waiting) {
       // Two at once: a pod that still probes would answer one of them itself.
       void Promise.all([fleet.ask(pod), fleet.ask(pod)]).then((both) => {
