@@ -8,17 +8,22 @@ export function median(values) {
   return ((sorted[middle - 1] ?? NaN) + (sorted[middle] ?? NaN)) / 2
 }
 
+/** Those that were measured: what failed is NaN, and null in JSON. @param {readonly number[]} values */
+export function finite(values) {
+  return values.filter((value) => Number.isFinite(value))
+}
+
 /** The value that a quarter stay below: what something costs while the neighbours are quiet. @param {readonly number[]} values */
 export function lowerQuartile(values) {
   return values.toSorted((a, b) => a - b)[values.length >> 2] ?? NaN
 }
 
 /**
- * The median of a[i] / b[i]: both sides of a ratio saw the same neighbours.
+ * The median of a[i] / b[i]: both sides of a ratio saw the same neighbours. Pairs of which one failed are left out.
  * @param {readonly number[]} a
  * @param {readonly number[]} b
  */
 export function pairedRatio(a, b) {
   const pairs = Math.min(a.length, b.length)
-  return median(Array.from({ length: pairs }, (_, i) => (a[i] ?? NaN) / (b[i] ?? NaN)))
+  return median(finite(Array.from({ length: pairs }, (_, i) => (a[i] ?? NaN) / (b[i] ?? NaN))))
 }

@@ -1,5 +1,5 @@
 // The results as markdown tables. Reads the plain data that the measurements gave, and nothing else.
-import { median } from '../lib/statistics.mjs'
+import { finite, median } from '../lib/statistics.mjs'
 import { figure, markdownTable, withSpread } from '../lib/table.mjs'
 import { aloneTable } from './alone.mjs'
 import { loads } from './loads.mjs'
@@ -9,10 +9,10 @@ import { isMet, targetsOf } from './targets.mjs'
 /** @typedef {import('./speed.mjs').SpeedResult} SpeedResult */
 /** @typedef {import('./memory.mjs').MemoryResult} MemoryResult */
 /** @typedef {import('./alone.mjs').AloneResult} AloneResult */
-/** @typedef {{ machine: Record<string, string | number>, alone: AloneResult[], speed: SpeedResult[], memory: MemoryResult[] }} Results */
+/** @typedef {{ machine: Record<string, string | number>, alone: AloneResult[], speed: SpeedResult[], memory: MemoryResult[], failures: string[] }} Results */
 
 /** @param {Results} results */
-export function report({ machine, alone, speed, memory }) {
+export function report({ machine, alone, speed, memory, failures }) {
   const rounds = speed[0]?.rounds.length ?? 0
   const setting = Object.entries(machine).map(([name, value]) => `${name} ${value}`)
   return [
@@ -36,23 +36,24 @@ export function report({ machine, alone, speed, memory }) {
     ),
     '## Targets (ratios paired by round, median)',
     targetTable({ alone, speed, memory }),
+    ...(failures.length === 0 ? [] : ['## Failed, and left out above', failures.join('\n')]),
   ].join('\n\n')
 }
 
 /** @param {SpeedResult[]} speed @param {keyof Measured} what */
 function speedTable(speed, what) {
   return tableOf(speed, ({ rounds }) => {
-    const values = rounds.map((measured) => measured[what] ?? NaN)
-    // JSON has no NaN: what was not measured is null there.
-    return values.every(Number.isFinite) ? withSpread(values) : '-'
+    const values = finite(rounds.map((measured) => measured[what]))
+    return values.length > 0 ? withSpread(values) : '-'
   })
 }
 
 /** @param {SpeedResult[]} speed */
 function latencyTable(speed) {
   return tableOf(speed, ({ rounds }) => {
-    const [p50, p99] = [rounds.map(({ p50 }) => p50), rounds.map(({ p99 }) => p99)]
-    return `${withSpread(p50)} / ${figure(median(p99))}`
+    const p50 = finite(rounds.map(({ p50 }) => p50))
+    const p99 = finite(rounds.map(({ p99 }) => p99))
+    return p50.length > 0 ? `${withSpread(p50)} / ${figure(median(p99))}` : '-'
   })
 }
 
@@ -86,11 +87,11 @@ function callsTable(speed) {
     .filter(({ share, inFlight }) => share === 'allowed' && inFlight === 512)
     .map(({ contender, rounds }) => {
       const middle = (/** @type {keyof Measured} */ what) =>
-        figure(median(rounds.map((measured) => measured[what])))
+        figure(median(finite(rounds.map((measured) => measured[what]))))
       const sum = (/** @type {keyof Measured} */ what) =>
         rounds.reduce((total, measured) => total + measured[what], 0)
       const slow = `${sum('slowCalls')} of ${sum('calls')}`
-      const cpu = median(rounds.map(({ serverCpu, perCall }) => serverCpu * perCall))
+      const cpu = median(finite(rounds.map(({ serverCpu, perCall }) => serverCpu * perCall)))
       const times = ['microsPerCall', 'p50MicrosPerCall', 'p99MicrosPerCall']
       const middles = times.map((what) => middle(/** @type {keyof Measured} */ (what)))
       return [contender, middle('perCall'), figure(cpu), ...middles, slow]

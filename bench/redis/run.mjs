@@ -48,15 +48,27 @@ try {
   if (faults.length > 0) throw new Error(`these do not limit: ${faults.join('; ')}`)
   progress(`${names.length} contenders, each really limits`)
 
+  /** @type {string[]} */
+  const failures = []
+  /** A part that fails must not cost what the others have measured. @template T @param {string} name @param {Promise<T[]>} part */
+  const kept = (name, part) =>
+    part.catch((/** @type {unknown} */ error) => {
+      failures.push(`${name}: ${String(error)}`)
+      return /** @type {T[]} */ ([])
+    })
+  const [own, single] = [names.filter(isOwn), names.filter(isAlone)]
+  const setting = { ...plan, url }
   const results = {
     machine: machine(),
-    alone: await measureAlone(names.filter(isAlone), { ...plan, url }, progress),
-    speed: await measureSpeed(names, { ...plan, url }, progress),
-    memory: await measureMemory(names.filter(isOwn), { ...plan, url }, progress),
+    alone: await kept('one in flight', measureAlone(single, setting, progress)),
+    speed: await kept('speed', measureSpeed(names, setting, progress, failures)),
+    memory: await kept('memory', measureMemory(own, setting, progress)),
+    failures,
   }
   mkdirSync(dirname(file), { recursive: true })
   writeFileSync(file, `${JSON.stringify(results, null, 2)}\n`)
   console.log(report(results))
+  if (failures.length > 0) process.exitCode = 1
 } finally {
   server.stop()
 }

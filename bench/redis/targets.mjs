@@ -1,5 +1,5 @@
 // What we promise of the Redis store, as ratios inside one run, and whether this run keeps it.
-import { median, pairedRatio } from '../lib/statistics.mjs'
+import { finite, median, pairedRatio } from '../lib/statistics.mjs'
 import {
   BATCHED,
   BATCHED_THREE,
@@ -22,7 +22,7 @@ export function targetsOf({ alone, speed, memory }) {
   const ratio = (a, b, inFlight, what) =>
     pairedRatio(valuesOf(speed, a, inFlight, what), valuesOf(speed, b, inFlight, what))
   /** @param {keyof Measured} what */
-  const middle = (what) => median(valuesOf(speed, ONE_LIMIT, 512, what))
+  const middle = (what) => median(finite(valuesOf(speed, ONE_LIMIT, 512, what)))
   const three = [1, 64, 512].flatMap((inFlight) => [
     {
       name: `three limits, ${inFlight} in flight, time per decision`,
@@ -130,7 +130,8 @@ export function isMet({ value, atLeast = -Infinity, atMost = Infinity }) {
 
 /** @param {SpeedResult[]} speed @param {number} inFlight */
 function fastestPeer(speed, inFlight) {
-  const rate = (/** @type {string} */ name) => median(valuesOf(speed, name, inFlight, 'rate'))
+  const rate = (/** @type {string} */ name) =>
+    median(finite(valuesOf(speed, name, inFlight, 'rate')))
   const peers = contenders.filter(({ kind }) => kind === 'peer').map(({ name }) => name)
   const measured = peers.filter((name) => speed.some(({ contender }) => contender === name))
   return measured.toSorted((a, b) => rate(b) - rate(a))[0] ?? '-'
