@@ -20,6 +20,12 @@ import { shardOfSlot, slotOf, tagOfSlot } from './slot.ts'
 /** Checks in one script call at most: more gains nothing, and the server answers no other client meanwhile. */
 const MAX_CHECKS = 64
 
+/**
+ * The same when the answer to a larger call has come and no other call is in flight: the server then works on the first
+ * checks while those behind them are still gathered. Two calls take turns, and neither side waits for the other.
+ */
+const HALF = MAX_CHECKS / 2
+
 /** Shapes of takes that are kept, since nearly all requests have one of few. */
 const MAX_SHAPES = 16
 
@@ -68,11 +74,16 @@ export class Batcher {
     this.timeouts = new Timeouts(options.clock, (batch) => this.giveUp(batch), options.timers)
     this.batches = new TurnBatches({
       make: () => new Batch(),
-      hasRoom: ({ names }, size) => names.length + size <= MAX_CHECKS,
+      hasRoom: ({ names }, size) => names.length + size <= this.mostChecks(),
       send: this.begin,
       isBusy: () => this.inFlight > 0,
       timers: options.timers,
     })
+  }
+
+  private mostChecks(): number {
+    const isWaitedFor = this.inFlight === 0 && this.last !== undefined
+    return isWaitedFor && this.last!.names.length > HALF ? HALF : MAX_CHECKS
   }
 
   /** Runs one request, whose names are all in one cluster slot. Rejects with a {@link SluiceError}. */

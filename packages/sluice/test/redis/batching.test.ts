@@ -50,6 +50,15 @@ describe.each(Object.entries(standalone))('through %s', (name, open) => {
     expect({ evalsha, texts }).toEqual({ evalsha: calls, texts: 0 })
   })
 
+  it('64 takes after the answer to a large call are two calls, so that the server need not wait', async () => {
+    const checks = Array.from({ length: 64 }, (_, i) => on(`key ${i}`, '5/400d'))
+    await Promise.all(checks.map((check) => takeOne(store, check)))
+    expect((await commandCounts(server))['evalsha']).toBe(1)
+    const verdicts = await Promise.all(checks.map((check) => takeOne(store, check)))
+    expect(verdicts.map(({ remaining }) => remaining)).toEqual(checks.map(() => 3))
+    expect((await commandCounts(server))['evalsha']).toBe(3)
+  })
+
   it('requests of several checks travel together as long as they are 64 checks or fewer', async () => {
     const three = (i: number) => ['a', 'b', 'c'].map((part) => on(`${part} ${i}`, '5/400d'))
     await Promise.all(Array.from({ length: 21 }, async (_, i) => store.take(three(i))))
