@@ -15,7 +15,6 @@ const FIRST = [
   'packages/sluice/test/client/adaptive-hidden.test.ts',
   'packages/sluice/test/redis/agreement.test.ts',
   'packages/sluice/test/simulation/simulation.test.ts',
-  'packages/sluice/test/simulation/second-half.test.ts',
   'packages/server/test/admin/console-pages.test.ts',
   'packages/server/test/envoy/interop.test.ts',
   'packages/cli/test/guide.test.ts',
