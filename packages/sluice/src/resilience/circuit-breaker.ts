@@ -186,14 +186,7 @@ export class CircuitBreaker {
 
   /** The failure of a call that did not go out. */
   refusal(): Failure {
-    const { cause } = this
-    const retryAfter = this.nextProbe(this.environment.clock())
-    const message = `the breaker is open after ${cause}; next probe in ${retryAfter} ms`
-    return {
-      cause,
-      retryAfter,
-      error: new SluiceError('breaker-open', message, { transient: true }),
-    }
+    return new NotSent(this.cause, this.nextProbe(this.environment.clock()))
   }
 
   /** Passes an event on. A listener that fails must not refuse requests. */
@@ -257,5 +250,21 @@ export class CircuitBreaker {
   private change(state: BreakerState): void {
     this.current = state
     this.entry += 1
+  }
+}
+
+/** The failure of a call that did not go out. Its error is made when it is read: most callers have a fallback. */
+class NotSent implements Failure {
+  readonly cause: ErrorCode
+  readonly retryAfter: Millis
+
+  constructor(cause: ErrorCode, retryAfter: Millis) {
+    this.cause = cause
+    this.retryAfter = retryAfter
+  }
+
+  get error(): SluiceError {
+    const message = `the breaker is open after ${this.cause}; next probe in ${this.retryAfter} ms`
+    return new SluiceError('breaker-open', message, { transient: true })
   }
 }
