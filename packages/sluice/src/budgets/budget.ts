@@ -26,7 +26,7 @@ import {
   slotCheck,
   type Booking,
 } from './hold-checks.ts'
-import { holdIn, newHoldId, readId, unknownReservation, writeId } from './reservation-id.ts'
+import { newHoldId, readId, unknownReservation, writeId } from './reservation-id.ts'
 import { isTransient, PendingSettlements } from './pending-settlements.ts'
 import { degradedSettlements, PENDING, summary, type Settlements } from './settlements.ts'
 import { SlotRenewals } from './slot-renewals.ts'
@@ -161,7 +161,6 @@ const MAX_REMEMBERED = 4096
 
 /** What settling needs to know of a reservation. */
 interface Reserved {
-  readonly id: string
   readonly hold: string
   readonly attributes: Attributes
   readonly units: number
@@ -176,7 +175,7 @@ export class PolicyBudget {
   private readonly estimates = new Estimates()
   private readonly renewals: SlotRenewals
   private readonly pending: PendingSettlements
-  /** By the name of their holds what `reserve` knew of reservations, until they are settled. */
+  /** By their ids what `reserve` knew of reservations, until they are settled. */
   private readonly remembered = new RecentMap<Reserved>(MAX_REMEMBERED)
   private readonly deciding: DecideOptions
   private readonly settlements: MappedSettlements
@@ -228,9 +227,8 @@ export class PolicyBudget {
       const made = reservationOf(request, decision, { hold, policy, attributes, units })
       if (made.id !== '' && !decision.degraded) {
         const checks = heldOf(request.checks)
-        const { id } = made
-        const reserved = { id, hold, attributes, units, isDegraded: checks.length === 0, checks }
-        this.remembered.set('', hold, reserved)
+        const reserved = { hold, attributes, units, isDegraded: checks.length === 0, checks }
+        this.remembered.set('', made.id, reserved)
       }
       return made
     })
@@ -347,18 +345,20 @@ export class PolicyBudget {
     const settlements = new Array<Settlement>(checks.length)
     const rules = new Array<string>(checks.length)
     let shares: Settlement[] | undefined
+    let isKept = false
     for (let i = 0; i < checks.length; i++) {
       const check = checks[i]!
       const rule = check.rule as RuleInCode
       const booking = bookingOf(rule, attributes)
       rules[i] = rule.name
       settlements[i] = settlementOf(check, hold, booking, debtOf(rule, check))
-      if (booking.keep === 0) {
-        this.renewals.remove(hold)
-        this.remembered.delete('', hold)
-      }
+      isKept ||= booking.keep > 0
       if (check.share !== undefined)
         (shares ??= []).push(settlementOf(check.share, hold, { ...booking, spent: 0 }))
+    }
+    if (!isKept) {
+      this.renewals.remove(hold)
+      this.remembered.delete('', id)
     }
     // The fallback has charged the estimate to this process's share.
     if (isDegraded) return finish(degradedSettlements(units))
@@ -378,9 +378,8 @@ export class PolicyBudget {
   /** What is known of a reservation or slot: what this process remembers, or what the id says. */
   private reserved(id: string): Reserved {
     this.requireOpen()
-    // By the short part of the id, since the whole takes longer to hash.
-    const known = this.remembered.get('', holdIn(id))
-    if (known !== undefined && known.id === id) return known
+    const known = this.remembered.get('', id)
+    if (known !== undefined) return known
     const { hashKeys, name } = this.options
     const { hold, attributes, units, isDegraded } = readId(id, name)
     const checks: SharedCheck[] = []
@@ -390,7 +389,7 @@ export class PolicyBudget {
       const place = isSlot(rule) ? undefined : placeOfShare(check, rule, attributes, hashKeys)
       checks.push(place === undefined ? check : { ...check, share: { ...place, cost: 0 } })
     }
-    return { id, hold, attributes, units, isDegraded, checks }
+    return { hold, attributes, units, isDegraded, checks }
   }
 
   /** The checks of a request; those with holds as `held` makes them, or left out. */

@@ -5,7 +5,7 @@ import type { Millis } from '../time/clock.ts'
 import { storeError } from './redis-errors.ts'
 import { answerOf, type Reply } from './reply.ts'
 import { TAKE_ALL, TAKE_BUCKETS, TAKE_EACH, type Script } from './script.generated.ts'
-import { addHoldArgs, eachHold, type Shape } from './shape.ts'
+import { addHoldArgs, areEachIds, eachId, type SettleCheck, type Shape } from './shape.ts'
 import type { Check } from '../stores/store.ts'
 import type { Settled } from '../stores/holds/hold-store.ts'
 
@@ -75,14 +75,11 @@ export class Batch {
     return this.numbers.push(number) - 1
   }
 
-  private addEach(check: Check): void {
-    const hold = eachHold(check)
-    if (hold === undefined) {
-      this.isEach = false
-      return
-    }
-    this.eachIds += hold.id
-    this.eachUnits += `${hold.units} `
+  private addEach(check: Check | SettleCheck): void {
+    const id = eachId(check)
+    if (id === '') this.isEach = false
+    this.eachIds += id
+    this.eachUnits += `${'settlement' in check ? check.settlement.spent : check.cost} `
   }
 
   get script(): Script {
@@ -119,6 +116,7 @@ export class Batch {
       for (const { plainArgs } of shapes) for (const arg of plainArgs!) args.push(arg)
       return args
     }
+    this.isEach &&= areEachIds(this.eachIds)
     if (this.isEach) {
       const which = shapes.length === 1 ? '' : this.numbersText()
       const args = [`h${time}`, String(latest), which, this.eachIds, this.eachUnits]

@@ -174,19 +174,21 @@ function readSettled({ limit, spent }: Settlement, reply: Reply): Settled {
   return settledOf(limit, numbers, { status, charged, kept, endsAt }, spent, reply.now)
 }
 
-/** One number, of 0 or more, when the hold was taken: the state is of this instant. Else -1. */
-function eachVerdict({ limit, cost }: Check, reply: Reply): Verdict {
+/** The hold was taken, unless the first number is -1. */
+function eachVerdict({ limit, cost, hold }: Check, reply: Reply): Verdict {
+  const { now } = reply
   const first = numberFrom(reply)
-  const numbers = first < 0 ? shortNumbers(reply) : numbersAfter(first, 0, reply)
-  return new HeldVerdict(limit, numbers, cost, reply.now, first >= 0, 'store')
+  const isTaken = first !== -1
+  const numbers = isTaken ? doneNumbers(first, cost, hold!.life, reply) : shortNumbers(reply)
+  return new HeldVerdict(limit, numbers, cost, now, isTaken, 'store')
 }
 
-/** One number, of 0 or more, when all was charged: the state is of this instant. Else -1 - status, and what was charged. */
+/** All was charged, unless the first number is -1 - status; then what was charged follows. */
 function readEachSettled({ limit, spent }: Settlement, reply: Reply): Settled {
   const { now } = reply
   const first = numberFrom(reply)
-  if (first >= 0) {
-    const numbers = numbersAfter(first, 0, reply)
+  if (first >= 0 || first <= OTHERS_OUT) {
+    const numbers = doneNumbers(first, 0, 0, reply)
     const booked = { status: 'settled', charged: spent, kept: 0, endsAt: 0 } as const
     return settledOf(limit, numbers, booked, spent, now)
   }
@@ -196,19 +198,30 @@ function readEachSettled({ limit, spent }: Settlement, reply: Reply): Settled {
   return settledOf(limit, numbers, { status, charged, kept: 0, endsAt: 0 }, spent, now)
 }
 
-/** The numbers of a bucket whose use and age are known. */
-function numbersAfter(used: number, age: Millis, reply: Reply): HeldNumbers {
+/** From here down: less the units that are out, where others are out too. */
+const OTHERS_OUT = -10
+
+/** The numbers of a bucket at this instant, which had `out` units go out for `life`. */
+function doneNumbers(first: number, out: number, life: Millis, reply: Reply): HeldNumbers {
   const { now } = reply
-  const state = { at: now - age, used, before: 0 }
-  const out = numberFrom(reply)
+  if (first < 0) return numbersAfter(now, numberFrom(reply), OTHERS_OUT - first, reply)
+  const end = out === 0 ? 0 : now + life
+  return { state: { at: now, used: first, before: 0 }, out, leased: 0, nextEnd: end, lastEnd: end }
+}
+
+/** The numbers of a bucket whose use and units out are known. */
+function numbersAfter(at: Millis, used: number, out: number, reply: Reply): HeldNumbers {
+  const { now } = reply
+  const state = { at, used, before: 0 }
   if (out === 0) return { state, out, leased: 0, nextEnd: 0, lastEnd: 0 }
   const nextEnd = now + numberFrom(reply)
   return { state, out, leased: 0, nextEnd, lastEnd: now + numberFrom(reply) }
 }
 
 function shortNumbers(reply: Reply): HeldNumbers {
-  const age = numberFrom(reply)
-  return numbersAfter(numberFrom(reply), age, reply)
+  const at = reply.now - numberFrom(reply)
+  const used = numberFrom(reply)
+  return numbersAfter(at, used, numberFrom(reply), reply)
 }
 
 function readNumbers(limit: Limit, reply: Reply): HeldNumbers {

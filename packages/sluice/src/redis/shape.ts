@@ -107,18 +107,22 @@ export function addHoldArgs(args: string[], checks: readonly (Check | SettleChec
   }
 }
 
-/** The ids that {@link eachArgs} allow: as long as those of reservations and slots, each character one byte. */
-const EACH_ID = /^[\w-]{16}$/
+/** The length of the ids that {@link Shape.eachArgs} allow: that of reservations and slots. */
+const EACH_LENGTH = 16
 
-/** The hold of the only check of a request, when hold-each.lua can read it. */
-export function eachHold(
-  check: Check | SettleCheck,
-): { readonly id: string; readonly units: number } | undefined {
+/** The id of the hold of the only check of a request; '' when hold-each.lua cannot read the request. */
+export function eachId(check: Check | SettleCheck): string {
   const isSettled = 'settlement' in check
   const id = isSettled ? check.settlement.id : (check.hold?.id ?? '')
-  const units = isSettled ? check.settlement.spent : check.cost
-  return EACH_ID.test(id) && (isSettled || units > 0) ? { id, units } : undefined
+  return id.length === EACH_LENGTH && (isSettled || check.cost > 0) ? id : ''
 }
+
+/** Whether each character of these ids is one byte: the script cuts them by bytes. */
+export function areEachIds(ids: string): boolean {
+  return !NOT_IN_IDS.test(ids)
+}
+
+const NOT_IN_IDS = /[^\w-]/
 
 /** The newest of the shapes that fits a request. */
 export function knownShape(

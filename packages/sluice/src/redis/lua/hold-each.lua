@@ -14,10 +14,10 @@
 --       smallest quota of the limits that share the count; for a take the life of the hold and how long it is found
 --       after its end, to settle the debt and ''
 -- Output: flat integers and strings. First the server's time; negative, and alone, when the call came too late
---       and did nothing. Then for each request with a number of 0 or more in front: used, where at is now, and the
---       units out; what was asked is done. Else for a take -1 (refused), to settle -1 - status and charged; now - at,
---       used, out. In both forms, if anything is out, the time to the next and to the last end.
---       For a request that failed: one string instead, the server's error.
+--       and did nothing. Then for each request that is done, used, where at is now, if nothing else is out: alone, since
+--       the rest follows from what was asked; otherwise -10 - out, and used. Else for a take -1 (refused), to settle
+--       -1 - status and charged; now - at, used, out. In the last two forms, if anything is out, the time to the next and
+--       to the last end. For a request that failed: one string instead, the server's error.
 --       In front of the first request that the rest of the script decides: -9.
 
 local ARGV, now, out, size, first, request = ARGV, nil, nil, nil, 1, 1
@@ -47,7 +47,7 @@ if string.byte(ARGV[1]) == 104 then
     if slowest == 0 then slowest = 1 end
     shapes[#shapes + 1] = { ARGV[p] == '5', quota, window, full, most, slowest, tonumber(ARGV[p + 6]), tonumber(ARGV[p + 7]) }
   end
-  out, size = { now, 0, 0, 0, 0 }, 1
+  out, size = { now, 0 }, 1
   local shape, rest = shapes[1], nil
   local settles, quota, window, full, most, slowest, life, late_after =
     shape[1], shape[2], shape[3], shape[4], shape[5], shape[6], shape[7], shape[8]
@@ -194,10 +194,8 @@ if string.byte(ARGV[1]) == 104 then
       size = size + 1
       out[size] = reply.err
     else
-      if not answer then
-        out[size + 1], out[size + 2] = used, held
-        size = size + 2
-      else
+      local is_alone = held == 0
+      if answer then
         size = size + 1
         out[size] = answer
         if settles then
@@ -206,8 +204,15 @@ if string.byte(ARGV[1]) == 104 then
         end
         out[size + 1], out[size + 2], out[size + 3] = now - at, used, held
         size = size + 3
+      elseif is_alone or (held == units and not settles) then
+        is_alone = true
+        size = size + 1
+        out[size] = used
+      else
+        out[size + 1], out[size + 2] = -10 - held, used
+        size = size + 2
       end
-      if held > 0 then
+      if not is_alone then
         out[size + 1], out[size + 2] = next_end - now, last_end - now
         size = size + 2
       end
