@@ -214,11 +214,11 @@ export class PolicyBudget {
       const cost = Math.max(1, Math.min(wanted ?? first, shareOf(check.limit, rule)))
       units = Math.max(units, cost)
       const life = rule.hold as Millis
-      const made = holding(check, cost, { id: hold, life, onEnd: 'free', late: LATE })
+      const made = holding(check, cost, { id: hold, life, onEnd: 'free', late: LATE, isNew: true })
       const place = placeOfShare(check, rule, attributes, hashKeys)
       if (place === undefined) return made
       const ofCaller = { ...made, ...place, countRefused: false }
-      const share = holding(ofCaller, cost, { id: hold, life, onEnd: 'free' })
+      const share = holding(ofCaller, cost, { id: hold, life, onEnd: 'free', isNew: true })
       return { ...made, share }
     })
     return decideWith(request, this.deciding, (decision) => {

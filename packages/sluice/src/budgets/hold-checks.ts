@@ -18,7 +18,7 @@ export function isSlot(rule: RuleInCode): boolean {
 
 /** The check of one slot. */
 export function slotCheck(check: RuleCheck, rule: RuleInCode, id: string): RuleCheck {
-  return holding(check, 1, { id, life: rule.hold as Millis, onEnd: 'free' })
+  return holding(check, 1, { id, life: rule.hold as Millis, onEnd: 'free', isNew: true })
 }
 
 /** The check of a hold, made of one that nothing else uses: a copy costs as much as the rest of a reservation. */

@@ -177,7 +177,13 @@ function isAlikePart(a: TracedCheck, b: TracedCheck): boolean {
 
 function isAlikeHold(a: Hold | undefined, b: Hold | undefined): boolean {
   if (a === undefined || b === undefined) return false
-  return a.life === b.life && a.onEnd === b.onEnd && a.fair === b.fair && a.late === b.late
+  return (
+    a.life === b.life &&
+    a.onEnd === b.onEnd &&
+    a.fair === b.fair &&
+    a.late === b.late &&
+    a.isNew === b.isNew
+  )
 }
 
 function isAlikeSettlement(a: Settlement | undefined, b: Settlement | undefined): boolean {
@@ -265,6 +271,7 @@ function eachArgsOf(
   const { limit, holds, hold, settlement } = check
   const row = algorithmOf(limit)
   if (holds !== true || row.lua !== PLAIN_LUA || (settlement?.keep ?? 0) > 0) return undefined
+  if (settlement === undefined && hold?.isNew !== true) return undefined
   const { quota, window, burst } = limit
   const own = settlement === undefined ? [hold!.life, hold!.late ?? 0] : [settlement.debt ?? 0, '']
   const numbers = [ROWS.indexOf(row) + 1, quota, window, burst, slowestOf(check), ...own]

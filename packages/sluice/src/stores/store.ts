@@ -144,6 +144,8 @@ export interface Hold {
   readonly fair?: boolean
   /** Milliseconds after its end for which a settlement still finds it, and charges what was spent. Default 0. */
   readonly late?: Millis
+  /** Whether the id was made for this take, so that a store need not look for it. A repeated one then holds once. */
+  readonly isNew?: boolean
 }
 
 /**

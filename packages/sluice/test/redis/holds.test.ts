@@ -70,6 +70,7 @@ describe('requests of the simple kind, which the short part of the script decide
           ? limit({ quota: random.whole(1, 60), window: 'day', timeZone: 'Asia/Kathmandu' })
           : limitOf(kind, random)
       for (let done = 0; done < STEPS / 8;) {
+        const ids = { next: 0 }
         const clock = fakeClock()
         const memory = withHolds(memoryStore({ clock }))
         const server = redisWith(clock)
@@ -100,6 +101,7 @@ describe('requests on leases, which another short part of the script decides', (
     async (algorithm) => {
       const random = new Random(SEED + 3)
       for (let done = 0; done < STEPS / 8;) {
+        const ids = { next: 0 }
         const clock = fakeClock()
         const memory = withHolds(memoryStore({ clock }))
         const server = redisWith(clock)
@@ -185,6 +187,7 @@ describe('requests of one hold each, which the shortest part of the script decid
       }
       const client = { evalsha, eval: redis.client.eval.bind(redis.client) }
       for (let done = 0; done < STEPS / 8;) {
+        const ids = { next: 0 }
         const clock = fakeClock()
         const memory = withHolds(memoryStore({ clock }))
         const server = redisWith(clock, client)
@@ -195,7 +198,7 @@ describe('requests of one hold each, which the shortest part of the script decid
           now += random.whole(0, random.chance(0.1) ? Math.max(window / 2, 12_000) : 3)
           if (random.chance(0.01)) now -= random.whole(1, 5)
           clock.set(now)
-          const requests = Array.from({ length: 8 }, () => singleExchangeOn(places, random))
+          const requests = Array.from({ length: 8 }, () => singleExchangeOn(places, random, ids))
           const expected = requests.map((request) => plain(memory.exchange(...request)))
           const got = await Promise.all(requests.map((request) => server.exchange(...request)))
           expect(got.map(plain), `seed ${SEED}, step ${done}`).toEqual(expected)
@@ -211,7 +214,8 @@ describe('requests of one hold each, which the shortest part of the script decid
     const server = redisStore(redis.client, { prefix: 'wrong:', onWarning: () => {} })
     await redis.client.set(redisKeys('wrong:')('s', 'b'), 'of another type', 'PX', 60_000)
     const takes = ['a', 'b', 'c'].map((key, i) => {
-      const hold = { id: `0123456789abcde${i}`, life: 60_000, onEnd: 'free' as const, late: 0 }
+      const id = `0123456789abcde${i}`
+      const hold = { id, life: 60_000, onEnd: 'free' as const, isNew: true }
       return server.exchange(
         [],
         [{ space: 's', key, limit: limit('5/min'), cost: 2, holds: true, hold }],
@@ -220,21 +224,51 @@ describe('requests of one hold each, which the shortest part of the script decid
     const ended = await Promise.allSettled(takes)
     expect(ended.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
   })
+
+  it('hold once if a client sends them twice', async () => {
+    const evalsha = async (...sent: [string, number, ...string[]]): Promise<unknown> => {
+      await redis.client.evalsha(...sent)
+      return redis.client.evalsha(...sent)
+    }
+    const client = { evalsha, eval: redis.client.eval.bind(redis.client) }
+    const server = redisStore(client, { prefix: 'twice:', onWarning: () => {} })
+    const place = { space: 's', key: 'k', limit: limit('10/min'), cost: 4, holds: true }
+    const ends = { life: 60_000, onEnd: 'free', late: 60_000 } as const
+    const held = (id: string): Promise<Exchanged> =>
+      server.exchange([], [{ ...place, hold: { id, ...ends, isNew: true } }])
+    // A server that does not know the script yet gets it by another command.
+    await held('0123456789abcdef')
+    await server.reset([place])
+    const [verdict] = (await held('0123456789abcde0')).verdicts
+    expect((verdict as HeldVerdict).numbers.out).toBe(4)
+    const [peeked] = await server.peek([place])
+    expect(peeked!.remaining).toBe(6)
+    const { settled } = await server.exchange(
+      [{ ...place, id: '0123456789abcde0', spent: 4, keep: 0 }],
+      [],
+    )
+    expect(settled[0]).toMatchObject({ status: 'repeated', charged: 4 })
+    expect((await server.peek([place]))[0]!.remaining).toBe(6)
+  })
 })
 
-/** A take of one hold that comes free at its end, or a settlement of one; ids are as long as those of reservations. */
+/** A take of a new hold that comes free at its end, or a settlement of one; ids are as long as those of reservations. */
 function singleExchangeOn(
   places: readonly Check[],
   random: Random,
+  ids: { next: number },
 ): [readonly Settlement[], readonly Check[]] {
   const place = random.pick(places)
-  const id = `reservation-${String(random.whole(0, 300)).padStart(4, '0')}`
-  if (random.chance(0.5)) {
+  const isSettlement = random.chance(0.5)
+  const number = isSettlement ? Math.max(0, ids.next - random.whole(0, 12)) : ++ids.next
+  const id = `reservation-${String(number).padStart(4, '0')}`
+  if (isSettlement) {
     const debt = random.chance(0.3) ? 20 : 0
     return [[{ ...place, id, spent: random.whole(0, 12), keep: 0, debt }], []]
   }
   const late = random.pick([0, 50, 600_000])
-  const hold = { id, life: random.pick([5, 100, 60_000]), onEnd: 'free' as const, late }
+  const life = random.pick([5, 100, 60_000])
+  const hold = { id, life, onEnd: 'free' as const, late, isNew: true }
   return [[], [{ ...place, cost: random.whole(1, 6), hold }]]
 }
 

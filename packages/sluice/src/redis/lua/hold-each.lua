@@ -1,5 +1,6 @@
--- Decides requests of one check each, all with holds on buckets: takes of holds that come free at their end, and
--- settlements that keep nothing. The answers equal those of holds.lua. Like take-each.lua without functions, and before
+-- Decides requests of one check each, all with holds on buckets: takes of new holds that come free at their end, and
+-- settlements that keep nothing. A take does not look for its id, which is new; one that is there was taken by this same
+-- request, sent twice. The answers equal those of holds.lua. Like take-each.lua without functions, and before
 -- anything else in the script is made: with one request in a call, that costs more than the decision.
 -- From the first request on that needs more than this (an end is due, leases are out, the clock was set back, a value
 -- is damaged) the rest of the script decides, which reads its arguments from a list made here.
@@ -59,9 +60,15 @@ if string.byte(ARGV[1]) == 104 then
         shape[1], shape[2], shape[3], shape[4], shape[5], shape[6], shape[7], shape[8]
     end
     local key, id, units = KEYS[i], sub(ids, 16 * i - 15, 16 * i), next_units() + 0
-    local raw = pcall('HMGET', key, '', id)
-    local counts, hold = raw[1], raw[2]
-    if raw.err or (hold and not (counts and settles and #hold == 32)) then rest = units break end
+    local counts, hold
+    if settles then
+      local raw = pcall('HMGET', key, '', id)
+      counts, hold = raw[1], raw[2]
+      if raw.err or (hold and not (counts and #hold == 32)) then rest = units break end
+    else
+      counts = pcall('HGET', key, '')
+      if type(counts) == 'table' then rest = units break end
+    end
     local at, used, held, leased, next_end, last_end, purge, kept = now, 0, 0, 0, 0, 0, 0, 0
     local old, is_purged = 0, false
     local status, hold_units, hold_end, late = nil, 0, 0, 0
@@ -177,6 +184,10 @@ if string.byte(ARGV[1]) == 104 then
         counts = pack('<dddddddd', at, used, held, 0, next_end, last_end, purge, kept)
         if packed and packed ~= '' then
           reply = pcall('HSET', key, '', counts, id, packed)
+          if reply == 0 and not settles then
+            held = held - units
+            reply = pcall('HSET', key, '', pack('<dddddddd', at, used, held, 0, next_end, last_end, purge, kept))
+          end
         else
           reply = pcall('HSET', key, '', counts)
           if packed and type(reply) ~= 'table' then reply = pcall('HDEL', key, id) end
