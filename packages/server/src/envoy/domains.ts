@@ -1,5 +1,5 @@
 // The domains in force: those of descriptor files, swapped all at once, and every policy under its own name.
-import type { DecideOptions, Decision, Policy } from 'sluice'
+import type { DecideOptions, Decision, DecisionRequest, Policy } from 'sluice'
 import type { CountedDomain, CountedDomains } from '../limiters/counted-domains.ts'
 import type { LimiterSource } from '../limiters/limiters.ts'
 import type { CountedRules } from '../metrics/decision-metrics.ts'
@@ -16,7 +16,9 @@ export interface DomainOptions extends FileMatcherOptions, DecidedDomainOptions 
   /** Called with the domains of descriptors in force whenever they have changed. */
   readonly onDomains?: (counted: readonly CountedRules[]) => void
   /** Counts the decisions of the descriptors of one domain. */
-  readonly countDescriptors?: (counted: CountedRules) => (decision: Decision) => void
+  readonly countDescriptors?: (
+    counted: CountedRules,
+  ) => (decision: Decision, request: DecisionRequest) => void
 }
 
 /** Finds domains by name; a domain of descriptors takes precedence over a policy of the same name. */
@@ -61,7 +63,7 @@ export class DomainRegistry implements Domains, CountedDomains {
       ...around,
       onDecision: (decision, request, elapsed) => {
         around.onDecision?.(decision, request, elapsed)
-        count(decision)
+        count(decision, request)
       },
     }
   }

@@ -1,4 +1,4 @@
-import { limit, type Decision } from 'sluice'
+import { limit, type Decision, type DecisionRequest } from 'sluice'
 import { describe, expect, it } from 'vitest'
 import { MetricRegistry } from '../metrics/registry.ts'
 import { descriptorMetrics } from './metrics.ts'
@@ -12,6 +12,13 @@ const outcome = (allowed: boolean, cost: number, remaining: number) => ({
   remaining,
 })
 
+/** A decision with this outcome, and its request. */
+const decided = (one: ReturnType<typeof outcome>) =>
+  [
+    { outcomes: [one] } as unknown as Decision,
+    { checks: [{ cost: one.cost }] } as unknown as DecisionRequest,
+  ] as const
+
 describe('the counters of a descriptor', () => {
   it.each([
     ['far from its limit', outcome(true, 3, 7), [3, 0, 0]],
@@ -24,7 +31,7 @@ describe('the counters of a descriptor', () => {
     const metrics = new MetricRegistry()
     const { countDescriptors } = descriptorMetrics(metrics, 0.8)
     const count = countDescriptors({ name: 'shop', rules: [{ name: 'user', by: [] }] })
-    count({ outcomes: [one] } as unknown as Decision)
+    count(...decided(one))
     const text = metrics.text()
     const counted = ['hits', 'near_limit', 'over_limit'].map((name) =>
       Number(
@@ -40,9 +47,7 @@ describe('the counters of a descriptor', () => {
   it('count as near the limit by the ratio that is set', () => {
     const metrics = new MetricRegistry()
     const { countDescriptors: count } = descriptorMetrics(metrics, 0.5)
-    count({ name: 'shop', rules: [{ name: 'user', by: [] }] })({
-      outcomes: [outcome(true, 4, 3)],
-    } as unknown as Decision)
+    count({ name: 'shop', rules: [{ name: 'user', by: [] }] })(...decided(outcome(true, 4, 3)))
     expect(metrics.text()).toContain(
       'sluice_envoy_descriptor_near_limit_total{domain="shop",descriptor="user"} 2\n',
     )

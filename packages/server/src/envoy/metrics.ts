@@ -1,5 +1,5 @@
 // Metrics of the gRPC listener. Labels come from files and from the protocol, never from requests.
-import type { Decision } from 'sluice'
+import { visibleOutcomes, type Decision, type DecisionRequest } from 'sluice'
 import type { CountedRules } from '../metrics/decision-metrics.ts'
 import type { MetricRegistry } from '../metrics/registry.ts'
 import type { GrpcServerOptions } from './grpc/server.ts'
@@ -75,7 +75,9 @@ export function addFilesMetric(
 /** The counters of the descriptors of all files. */
 interface DescriptorMetrics {
   /** What is to be called with the decisions of some rules. */
-  readonly countDescriptors: (counted: CountedRules) => (decision: Decision) => void
+  readonly countDescriptors: (
+    counted: CountedRules,
+  ) => (decision: Decision, request: DecisionRequest) => void
   /** Drops the series of descriptors that are no longer in force. */
   readonly retain: (counted: readonly CountedRules[]) => void
 }
@@ -114,8 +116,11 @@ export function descriptorMetrics(
         },
       ]),
     )
-    return ({ outcomes }) => {
-      for (const { rule, allowed, cost, limit, remaining } of outcomes) {
+    return (decision, { checks }) => {
+      const outcomes = visibleOutcomes(decision)
+      for (let i = 0; i < outcomes.length; i++) {
+        const { rule, allowed, limit, remaining } = outcomes[i]!
+        const { cost } = checks[i]!
         const own = counters.get(rule)
         if (own === undefined || cost === 0) continue
         own.hits.add(cost)

@@ -1,5 +1,5 @@
 // Answers the entries of a batch: bounded by the rules that they have checked, and in slices that let others in between.
-import { isPromise, type MaybePromise } from 'sluice'
+import type { MaybePromise } from 'sluice'
 import { reservationPolicy } from 'sluice/budgets'
 import type { Limiters } from '../limiters/limiters.ts'
 import { RequestError } from '../net/problem.ts'
@@ -49,8 +49,9 @@ function answerSlice(
   end: number,
   answer: (entry: unknown) => MaybePromise<string>,
 ): MaybePromise<string>[] {
-  const answers: MaybePromise<string>[] = []
-  for (let i = start; i < end; i++) answers.push(answer(entries[i]))
+  // Of the right length from the start.
+  const answers = new Array<MaybePromise<string>>(end - start)
+  for (let i = start; i < end; i++) answers[i - start] = answer(entries[i])
   return answers
 }
 
@@ -60,9 +61,15 @@ function workOf(entries: readonly unknown[], limiters: Limiters): readonly numbe
   const ends: number[] = []
   let total = 0
   let slice = 0
-  for (const [i, entry] of entries.entries()) {
-    const policy = policyOf(entry) ?? limiters.only
-    const rules = Math.max(1, rulesOf.get(policy) ?? 1)
+  let last: unknown
+  let rules = 1
+  for (let i = 0; i < entries.length; i++) {
+    const policy = policyOf(entries[i]) ?? limiters.only
+    // Mostly the same one again.
+    if (policy !== last) {
+      rules = Math.max(1, rulesOf.get(policy) ?? 1)
+      last = policy
+    }
     total += rules
     if (slice > 0 && slice + rules > SLICE_RULE_CHECKS) {
       ends.push(i)
@@ -106,8 +113,9 @@ function ruleCounts(limiters: Limiters): ReadonlyMap<unknown, number> {
 }
 
 function joined(answers: readonly MaybePromise<string>[]): MaybePromise<string> {
-  if (answers.some(isPromise)) return Promise.all(answers.map(async (one) => one)).then(batchJson)
-  return batchJson(answers as readonly string[])
+  return answers.every((one) => typeof one === 'string')
+    ? batchJson(answers)
+    : Promise.all(answers.map(async (one) => one)).then(batchJson)
 }
 
 /** Not by join, which copies: what is put together here is copied once, when it is sent. */

@@ -20,25 +20,40 @@ export function decisionJson(decision: Decision): string {
     return severalJson(decision, outcomes)
   const { start, middle, end } = frameOf(first)
   const { remaining, retryAfter, resetAfter, availableAfter } = first
-  const numbers = `${remaining},"retryAfter":${retryAfter},"resetAfter":${resetAfter}`
-  return `${opening(decision)}${start}${numbers}${middle}${numbers},"availableAfter":${availableAfter}${end}`
+  const numbers = allowed
+    ? `${remaining}${NO_WAIT}${resetAfter}`
+    : `${remaining},"retryAfter":${retryAfter},"resetAfter":${resetAfter}`
+  const head = allowed ? start : `${opening(decision)}${start}`
+  return `${head}${numbers}${middle}${numbers},"availableAfter":${availableAfter}${end}`
 }
 
 /** The JSON of a decision without the outcomes of its rules and the rules that were skipped. */
 export function briefDecisionJson(decision: Decision): string {
-  const { allowed, reason, rule, limit, marked, pools } = decision
-  const isPlain = reason === (allowed ? 'within-limit' : 'over-limit') && !decision.degraded
-  if (!isPlain || rule === null || limit === null || marked !== undefined || pools !== undefined)
-    return JSON.stringify(briefOf(decision))
-  const start = briefStart(rule, limit, allowed)
-  const numbers = `${decision.remaining},"retryAfter":${decision.retryAfter},"resetAfter":${decision.resetAfter}`
-  return `${opening(decision)}${start}${numbers}${briefEnd(decision.delay, decision.at)}`
+  const { allowed, rule, limit } = decision
+  const isRare =
+    rule === null ||
+    limit === null ||
+    // An allowed decision by a rule has one reason only.
+    (!allowed && decision.reason !== 'over-limit') ||
+    decision.degraded ||
+    decision.marked !== undefined ||
+    decision.pools !== undefined
+  if (isRare) return JSON.stringify(briefOf(decision))
+  const starts = briefStarts(rule, limit)
+  const { remaining, resetAfter } = decision
+  const end = briefEnd(decision.delay, decision.at)
+  // Of few parts: what is put together here is walked through part by part when it is sent.
+  if (allowed) return `${starts.allowed}${remaining}${NO_WAIT}${resetAfter}${end}`
+  const { retryAfter } = decision
+  return `${opening(decision)}${starts.refused}${remaining},"retryAfter":${retryAfter},"resetAfter":${resetAfter}${end}`
 }
 
-/** What stands before the first member that every decision has: a refusal has an id, with no character that JSON escapes. */
-function opening(decision: Decision): string {
-  const id = decision.allowed ? undefined : decision.id
-  return id === undefined ? '{' : `{"id":"${id}",`
+/** What stands between the numbers of an allowed decision. */
+const NO_WAIT = ',"retryAfter":0,"resetAfter":'
+
+/** What stands before the first member that every decision has: a refusal may have an id, with no character that JSON escapes. */
+function opening({ allowed, id }: Decision): string {
+  return allowed || id === undefined ? '{' : `{"id":"${id}",`
 }
 
 function briefOf(decision: Decision): object {
@@ -48,21 +63,27 @@ function briefOf(decision: Decision): object {
   return { id, allowed, reason, rule, limit, ...waits, degraded, cause, marked, pools }
 }
 
-/** What brief decisions begin with, by the limit; one that two rules share has the strings of the last. */
-const briefStarts = new WeakMap<Limit, { rule: string; allowed: string; refused: string }>()
+/** What brief decisions begin with; a refusal's comes behind its {@link opening}. */
+interface BriefStarts {
+  readonly rule: string
+  readonly allowed: string
+  readonly refused: string
+}
 
-function briefStart(rule: string, limit: Limit, allowed: boolean): string {
-  let known = briefStarts.get(limit)
-  if (known?.rule !== rule) {
-    const head = `"rule":${JSON.stringify(rule)},"limit":${JSON.stringify(limit)},"remaining":`
-    known = {
-      rule,
-      allowed: whole(`"allowed":true,"reason":"within-limit",${head}`),
-      refused: whole(`"allowed":false,"reason":"over-limit",${head}`),
-    }
-    briefStarts.set(limit, known)
+/** By the limit; one that two rules share has the strings of the last. */
+const startsByLimit = new WeakMap<Limit, BriefStarts>()
+
+function briefStarts(rule: string, limit: Limit): BriefStarts {
+  const known = startsByLimit.get(limit)
+  if (known?.rule === rule) return known
+  const head = `"rule":${JSON.stringify(rule)},"limit":${JSON.stringify(limit)},"remaining":`
+  const made = {
+    rule,
+    allowed: whole(`{"allowed":true,"reason":"within-limit",${head}`),
+    refused: whole(`"allowed":false,"reason":"over-limit",${head}`),
   }
-  return allowed ? known.allowed : known.refused
+  startsByLimit.set(limit, made)
+  return made
 }
 
 /** What the last brief decision ended with: those of a batch are of one instant. */
@@ -83,6 +104,7 @@ function briefEnd(delay: number, at: number): string {
  */
 interface Frame {
   readonly outcome: Pick<Outcome, 'rule' | 'cost' | 'delay' | 'at' | 'source' | 'hidden'>
+  /** A refusal's comes behind its {@link opening}. */
   readonly start: string
   readonly middle: string
   readonly end: string
@@ -118,7 +140,9 @@ function makeFrame(outcome: Outcome): Frame {
   const reason = allowed ? 'within-limit' : 'over-limit'
   return {
     outcome: { rule, cost, delay, at, source, hidden },
-    start: whole(`"allowed":${allowed},"reason":"${reason}",${head},"remaining":`),
+    start: whole(
+      `${allowed ? '{' : ''}"allowed":${allowed},"reason":"${reason}",${head},"remaining":`,
+    ),
     middle: whole(
       `,"delay":${allowed ? delay : 0},"at":${at},"degraded":false,"outcomes":[{${head},"cost":${cost},"allowed":${allowed},"remaining":`,
     ),

@@ -83,10 +83,12 @@ export abstract class LazyDecision implements Decision {
   }
 
   get delay(): Millis {
-    if (!this.allowed) return 0
+    const { checks, verdicts, allowed } = this
     let longest = 0
-    for (const [i, { delay }] of this.verdicts.entries())
-      if (this.checks[i]!.shadow !== true && delay > longest) longest = delay
+    for (let i = 0; allowed && i < checks.length; i++) {
+      const { delay } = verdicts[i]!
+      if (delay > longest && checks[i]!.shadow !== true) longest = delay
+    }
     return longest
   }
 
@@ -170,6 +172,8 @@ export class StoreDecision extends LazyDecision {
   private bindingIndex: number
   /** The id of a refusal, or what makes it. */
   private name: string | MakeId | undefined
+  /** Made once: observers and writers read the same. */
+  private seen: readonly VisibleOutcome[] | undefined
 
   constructor(request: DecidedRequest, verdicts: readonly Verdict[]) {
     super()
@@ -178,6 +182,11 @@ export class StoreDecision extends LazyDecision {
     this.verdicts = verdicts
     this.bindingIndex = UNKNOWN
     this.name = undefined
+    this.seen = undefined
+  }
+
+  override get visible(): readonly VisibleOutcome[] {
+    return (this.seen ??= super.visible)
   }
 
   get skipped(): readonly Skipped[] {
@@ -333,21 +342,43 @@ function isSoft({ shadow, onExceed }: RuleCheck['rule']): boolean {
 
 function outcomeOf(check: RuleCheck, verdict: Verdict): Outcome {
   const { rule, cost, shadow = false } = check
-  const { allowed, remaining, retryAfter, resetAfter, availableAfter, delay, at } = verdict
+  const { allowed, remaining, retryAfter, resetAfter, availableAfter, delay, at, source } = verdict
+  const limit = verdict.appliedLimit ?? check.limit
+  const { hidden = false } = rule
+  const rare = rareOf(check, verdict)
   const numbers = { remaining, retryAfter, resetAfter, availableAfter, delay, at }
-  const { source, cause, lockedOut, pool } = verdict
+  if (rare !== undefined)
+    return { rule: rule.name, limit, cost, allowed, ...numbers, source, ...rare, shadow, hidden }
+  // Not by a spread, which takes most of the time.
   return {
     rule: rule.name,
-    limit: verdict.appliedLimit ?? check.limit,
+    limit,
     cost,
     allowed,
-    ...numbers,
+    remaining,
+    retryAfter,
+    resetAfter,
+    availableAfter,
+    delay,
+    at,
     source,
+    shadow,
+    hidden,
+  }
+}
+
+/** What few outcomes have; undefined of most. */
+function rareOf(
+  check: RuleCheck,
+  verdict: Verdict,
+): Pick<Outcome, 'cause' | 'lockedOut' | 'pool' | 'marked'> | undefined {
+  const { cause, lockedOut, pool } = verdict
+  const marked = isMarked(check, verdict)
+  if (cause === undefined && lockedOut !== true && pool === undefined && !marked) return undefined
+  return {
     ...(cause !== undefined && { cause }),
     ...(lockedOut === true && { lockedOut }),
     ...(pool !== undefined && { pool }),
-    ...(!allowed && isMarked(check, verdict) && { marked: true }),
-    shadow,
-    hidden: rule.hidden ?? false,
+    ...(marked && { marked }),
   }
 }

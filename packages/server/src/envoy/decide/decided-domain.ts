@@ -62,12 +62,8 @@ class DecidedDomain implements Domain {
 
   decide(request: RateLimitRequest): MaybePromise<RateLimitResponse> {
     const descriptors = this.matcher.match(request)
-    if (!descriptors.every(({ use }) => use === 'take'))
-      return this.decideOtherUses(request, descriptors)
-    const decision = decide(
-      requestOf(descriptors, (_, cost) => cost),
-      this.around,
-    )
+    if (!descriptors.every(isTaken)) return this.decideOtherUses(request, descriptors)
+    const decision = decide(requestOf(descriptors, ownCost), this.around)
     return isPromise(decision)
       ? decision.then((decision) => this.respond(request, descriptors, decision))
       : this.respond(request, descriptors, decision)
@@ -122,19 +118,23 @@ class DecidedDomain implements Domain {
     return {
       overallCode,
       statuses: answers,
-      responseHeaders: [
-        ...this.writeHeaders(answers, overallCode === OVER_LIMIT),
-        ...this.idOf(decision, overallCode),
-      ],
+      responseHeaders: this.headersOf(answers, decision, overallCode),
       dynamicMetadata: this.matcher.metadata?.(request, answers),
       unenforced,
     }
   }
 
-  private idOf({ id }: Decision, code: Code): readonly HeaderValue[] {
+  private headersOf(
+    answers: readonly DescriptorAnswer[],
+    decision: Decision,
+    code: Code,
+  ): readonly HeaderValue[] {
     const key = this.decisionIdHeader
-    if (key === undefined || code !== OVER_LIMIT || id === undefined) return []
-    return [{ key, value: id }]
+    const isOver = code === OVER_LIMIT
+    const headers = this.writeHeaders(answers, isOver)
+    if (key === undefined || !isOver) return headers
+    const { id } = decision
+    return id === undefined ? headers : [...headers, { key, value: id }]
   }
 
   private answers(
@@ -163,6 +163,14 @@ class DecidedDomain implements Domain {
       return left === undefined ? NO_LIMIT : blockedAnswer(left)
     })
   }
+}
+
+function isTaken({ use }: DescriptorChecks): boolean {
+  return use === 'take'
+}
+
+function ownCost(_: unknown, cost: number): number {
+  return cost
 }
 
 /** What a look asks the store: whether one unit is left. Units to refund do not matter for it. */

@@ -32,6 +32,8 @@ export function hitsOf(
   return { cost, use: cost === 0 ? 'look' : negative ? 'refund' : 'take' }
 }
 
+const NONE: readonly never[] = []
+
 /** Objects without a prototype of their own that V8 keeps fast, which it does not with `Object.create(null)`. */
 const Bare = function () {} as unknown as new () => object
 Bare.prototype = Object.create(null) as object
@@ -48,16 +50,22 @@ export function requestOf(
   descriptors: readonly DescriptorChecks[],
   costOf: (use: HitsUse, cost: number) => number,
 ): DecisionRequest {
-  const checks: LimitCheck[] = []
-  const skipped: Skipped[] = []
-  for (const descriptor of descriptors) {
+  // Of the length that they mostly have: lists that grow are garbage many times over.
+  const attributes = new Array<Attributes>(descriptors.length)
+  const checks = new Array<LimitCheck>(descriptors.length)
+  let skipped: Skipped[] | undefined
+  let count = 0
+  for (let i = 0; i < descriptors.length; i++) {
+    const descriptor = descriptors[i]!
+    attributes[i] = descriptor.attributes
     for (const check of descriptor.checks) {
       const cost = costOf(descriptor.use, check.cost)
-      checks.push(cost === check.cost ? check : { ...check, cost })
+      checks[count++] = cost === check.cost ? check : { ...check, cost }
     }
-    for (const one of descriptor.skipped) skipped.push(one)
+    for (const one of descriptor.skipped) (skipped ??= []).push(one)
   }
-  return { attributes: descriptors.map(({ attributes }) => attributes), checks, skipped }
+  checks.length = count
+  return { attributes, checks, skipped: skipped ?? NONE }
 }
 
 /** The outcomes of each descriptor. */

@@ -8,11 +8,13 @@ const HASHED = '~'
 
 /** One key for a list of values. A single short value is its own key. */
 export function countKey(values: readonly string[]): string {
-  if (values.length === 1) {
-    const value = values[0]!
-    return value === '' ? HASHED : part(value)
-  }
+  if (values.length === 1) return countKeyOfOne(values[0]!)
   return HASHED + lengthPrefixed(values.map(part))
+}
+
+/** The key of a single value: {@link countKey} without a list. */
+export function countKeyOfOne(value: string): string {
+  return value === '' ? HASHED : part(value)
 }
 
 /**

@@ -1,6 +1,6 @@
 // The limits of one domain as a tree of keys and values, and the way of a descriptor through it.
 import type { Entry } from '../wire/request.ts'
-import { countKey } from './count-key.ts'
+import { countKey, countKeyOfOne } from './count-key.ts'
 import type { DescriptorConfig, DomainConfig } from './domain-config.ts'
 import { knownUnit, placer, type DescriptorRule, type Placing } from './rule.ts'
 
@@ -57,7 +57,7 @@ function walk(start: ReadonlyMap<string, Choices>, entries: readonly Entry[]): M
   }
   if (node?.rule === undefined) return undefined
   if (entries.length === 1 && !isShared)
-    return { rule: node.rule, key: countKey([entries[0]!.value]) }
+    return { rule: node.rule, key: countKeyOfOne(entries[0]!.value) }
   return {
     rule: node.rule,
     key: countKey(isShared ? sharedValues(start, entries) : valuesOf(entries)),

@@ -33,8 +33,14 @@ export class MessageBuffer {
     this.used = length
   }
 
+  /** Forgets what has arrived. */
+  clear(): void {
+    this.bytes = EMPTY
+    this.used = 0
+  }
+
   /** What has arrived. Valid until the next call of {@link append}. */
   contents(): Buffer {
-    return this.bytes.subarray(0, this.used)
+    return this.used === this.bytes.length ? this.bytes : this.bytes.subarray(0, this.used)
   }
 }

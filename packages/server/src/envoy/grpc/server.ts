@@ -65,6 +65,17 @@ const GRPC_TYPE = /^application\/grpc(?:\+proto)?(?:;|$)/
 /** Whole messages that one connection may keep in memory before they are decided. */
 const MAX_BUFFERED_MESSAGES = 4
 
+/** A call of one message, from its arrival to its answer. */
+interface UnaryCall {
+  readonly stream: ServerHttp2Stream
+  readonly message: MessageBuffer
+  /** `grpc-timeout`, as it was sent. */
+  readonly timeout: string | undefined
+  readonly method: UnaryMethod
+  readonly state: SessionState | undefined
+  readonly arrived: Millis
+}
+
 /** An open port. */
 export interface GrpcServer {
   readonly port: number
@@ -165,13 +176,18 @@ class Running implements GrpcServer {
     stream.on('error', ignore)
     const now = performance.now()
     const state = this.sessions.get(stream.session)
-    if (!this.begin(stream, state, now)) return
+    const message = new MessageBuffer()
+    if (!this.begin(stream, state, message, now)) return
     const { ':method': method, ':path': path = '', 'content-type': type } = headers
     if (method !== 'POST') return replyHttp(stream, 405)
     if (type !== 'application/grpc' && (type === undefined || !GRPC_TYPE.test(type)))
       return replyHttp(stream, 415)
     const unary = this.methods.unary.get(path)
-    if (unary !== undefined) return this.readCall(stream, headers, unary, state, now)
+    if (unary !== undefined) {
+      // Not the headers themselves, which would live as long as the call.
+      const timeout = headers['grpc-timeout'] as string | undefined
+      return this.readCall({ stream, message, timeout, method: unary, state, arrived: now })
+    }
     const streaming = this.methods.streams.get(path)
     if (streaming !== undefined) return this.openStream(stream, streaming)
     replyStatus(stream, new StatusError('UNIMPLEMENTED', `there is no method ${path}`))
@@ -179,9 +195,14 @@ class Running implements GrpcServer {
 
   /**
    * From here until its end a stream has a deadline and keeps its session in use. False if the client's address has too
-   * many unanswered calls; the call is then refused.
+   * many unanswered calls; the call is then refused. What is left of its message is forgotten at the end.
    */
-  private begin(stream: ServerHttp2Stream, state: SessionState | undefined, now: Millis): boolean {
+  private begin(
+    stream: ServerHttp2Stream,
+    state: SessionState | undefined,
+    message: MessageBuffer,
+    now: Millis,
+  ): boolean {
     this.deadlines.start(stream, now)
     if (state === undefined) {
       stream.on('close', () => this.deadlines.stop(stream))
@@ -195,6 +216,7 @@ class Running implements GrpcServer {
       this.deadlines.stop(stream)
       state.usedAt = performance.now()
       state.calls -= 1
+      state.buffered -= message.length
       if (isAdmitted) this.open.leave(state.network)
     })
     if (!isAdmitted) {
@@ -213,53 +235,31 @@ class Running implements GrpcServer {
     })
   }
 
-  private readCall(
-    stream: ServerHttp2Stream,
-    headers: IncomingHttpHeaders,
-    method: UnaryMethod,
-    state: SessionState | undefined,
-    arrived: Millis,
-  ): void {
-    const message = new MessageBuffer()
-    let isReading = true
-    const release = (): void => {
-      isReading = false
-      if (state !== undefined) state.buffered -= message.length
-    }
+  private readCall(call: UnaryCall): void {
+    const { stream, message, state } = call
     stream.on('data', (piece: Buffer) => {
-      if (!isReading) return
+      // The message was refused before.
+      if (stream.headersSent) return
       message.append(piece)
       if (state !== undefined) state.buffered += piece.length
       const isTooLong = message.length > this.largest + FRAME_HEADER
       if (!isTooLong && (state === undefined || state.buffered <= this.maxBuffered)) return
-      release()
+      takeMessage(call)
       const detail = isTooLong
         ? `a message has more than ${this.largest} bytes`
         : `the messages under way on this connection have more than ${this.maxBuffered} bytes`
-      this.fail(stream, new StatusError('RESOURCE_EXHAUSTED', detail), arrived)
+      this.fail(stream, new StatusError('RESOURCE_EXHAUSTED', detail), call.arrived)
     })
     stream.on('end', () => {
-      // The buffer was released before if the message was refused, or if the client disconnected.
-      if (!isReading) return
-      release()
-      this.deadlines.stop(stream)
+      // The client disconnected, or the message was refused before.
       if (stream.aborted || stream.destroyed || stream.headersSent) return
-      this.answer(stream, headers, method, message.contents(), arrived)
-    })
-    stream.on('close', () => {
-      if (isReading) release()
+      this.answer(call, takeMessage(call))
     })
   }
 
-  private answer(
-    stream: ServerHttp2Stream,
-    headers: IncomingHttpHeaders,
-    method: UnaryMethod,
-    bytes: Buffer,
-    arrived: Millis,
-  ): void {
+  private answer({ stream, timeout: given, method, arrived }: UnaryCall, bytes: Buffer): void {
     try {
-      const timeout = timeoutOf(headers['grpc-timeout'] as string | undefined)
+      const timeout = timeoutOf(given)
       if (timeout !== undefined && performance.now() - arrived >= timeout) throw tooLate()
       const reply = method(onlyMessage(bytes, this.largest))
       if (isPromise(reply)) this.answerLater(stream, reply, timeout, arrived)
@@ -276,6 +276,8 @@ class Running implements GrpcServer {
     timeout: Millis | undefined,
     arrived: Millis,
   ): void {
+    // The client is not waited for meanwhile.
+    this.deadlines.stop(stream)
     const left = timeout === undefined ? undefined : timeout - (performance.now() - arrived)
     const timer =
       left === undefined || left > MAX_TIMER_MS
@@ -294,9 +296,10 @@ class Running implements GrpcServer {
 
   private succeed(stream: ServerHttp2Stream, frame: Buffer, arrived: Millis): void {
     if (stream.destroyed || stream.headersSent) return
-    this.deadlines.start(stream, performance.now())
+    const now = performance.now()
+    this.deadlines.start(stream, now)
     replyMessage(stream, frame)
-    this.options.onCall?.('OK', performance.now() - arrived)
+    this.options.onCall?.('OK', now - arrived)
   }
 
   private fail(stream: ServerHttp2Stream, error: unknown, arrived: Millis): void {
@@ -306,6 +309,14 @@ class Running implements GrpcServer {
     replyStatus(stream, failure)
     this.options.onCall?.(failure.status, performance.now() - arrived)
   }
+}
+
+/** What has arrived of a message, which is then forgotten: streams live on for a while after their end. */
+function takeMessage({ message, state }: UnaryCall): Buffer {
+  const bytes = message.contents()
+  if (state !== undefined) state.buffered -= message.length
+  message.clear()
+  return bytes
 }
 
 /** What fails ends with its stream. */

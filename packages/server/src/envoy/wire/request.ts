@@ -79,19 +79,22 @@ const NEGATIVE = number(4)
 /** `last` are the entries of the descriptor before, which usually has the same keys. */
 function readDescriptor(reader: WireReader, last: readonly Entry[] = NONE): Descriptor {
   const outer = reader.enter()
-  const entries: Entry[] = []
+  let entries: Entry[] | undefined
   let limit: Writable<LimitOverride> | undefined
   let hits: number | undefined
   let negative = false
   for (let tag = reader.tag(); tag !== 0; tag = reader.tag()) {
-    if (tag === ENTRIES) entries.push(readEntry(reader, last[entries.length]?.key))
-    else if (tag === LIMIT) limit = readLimit(reader, limit)
+    if (tag === ENTRIES) {
+      // Mostly the only one; on a first push V8 makes room for seventeen.
+      if (entries === undefined) entries = [readEntry(reader, last[0]?.key)]
+      else entries.push(readEntry(reader, last[entries.length]?.key))
+    } else if (tag === LIMIT) limit = readLimit(reader, limit)
     else if (tag === OWN_HITS) hits = readWrapped(reader, hits)
     else if (tag === NEGATIVE) negative = reader.number() !== 0
     else reader.skip(tag)
   }
   reader.leave(outer)
-  return { entries, limit, hits, negative }
+  return { entries: entries ?? NONE, limit, hits, negative }
 }
 
 const KEY = text(1)

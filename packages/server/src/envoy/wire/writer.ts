@@ -12,7 +12,9 @@ export class WireWriter {
 
   /** A copy of what was written, the room in front included. */
   finish(): Buffer {
-    return Buffer.from(this.buffer.subarray(0, this.position))
+    const copy = Buffer.allocUnsafe(this.position)
+    this.buffer.copy(copy, 0, 0, this.position)
+    return copy
   }
 
   /** A whole number, 0 to 2^53 - 1. */
@@ -57,9 +59,13 @@ export class WireWriter {
 
   /** Bytes that hold whole fields, tags included. */
   raw(fields: Uint8Array): void {
-    this.reserve(fields.length)
-    this.buffer.set(fields, this.position)
-    this.position += fields.length
+    const { length } = fields
+    this.reserve(length)
+    const { buffer, position } = this
+    // For a few bytes, copying by a call takes longer.
+    if (length > 32) buffer.set(fields, position)
+    else for (let i = 0; i < length; i++) buffer[position + i] = fields[i]!
+    this.position = position + length
   }
 
   /** Begins a message within this one; what it gives is for {@link close}. */
@@ -87,12 +93,19 @@ export class WireWriter {
   }
 
   private varint(value: number): void {
+    const { buffer } = this
+    let { position } = this
     let rest = value
-    while (rest >= 128) {
-      this.buffer[this.position++] = (rest % 128) | 128
+    while (rest > 0x7fff_ffff) {
+      buffer[position++] = (rest % 128) | 128
       rest = Math.floor(rest / 128)
     }
-    this.buffer[this.position++] = rest
+    while (rest > 127) {
+      buffer[position++] = (rest & 127) | 128
+      rest >>>= 7
+    }
+    buffer[position++] = rest
+    this.position = position
   }
 
   private reserve(count: number): void {
