@@ -14,10 +14,15 @@ import type { Occasion, Scenario } from './scenario.ts'
 type Open = Scenario['open']
 type FaultOn<Servers> = (servers: Servers, occasion: Occasion) => Promise<void>
 
-/** One server, reached directly. */
-export function onServer(fault: FaultOn<RedisServer>, options: RedisOptions = {}): Open {
+/** One server, reached directly; `prepare` runs before any pod is there. */
+export function onServer(
+  fault: FaultOn<RedisServer>,
+  options: RedisOptions = {},
+  prepare: (server: RedisServer) => void = () => {},
+): Open {
   return async () => {
     const server = await startRedis(options)
+    prepare(server)
     const target: Target = { kind: 'one', address: { host: server.host, port: server.port } }
     return {
       target,

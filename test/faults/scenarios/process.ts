@@ -5,10 +5,17 @@ import { PATIENT, type Place, type Scenario, TIMEOUT } from '../scenario.ts'
 
 const MEGABYTE = 2 ** 20
 
-/** Units of the hot key that the fallback admitted, although the store was there all the time. */
-const beyondLimit: NonNullable<Place['measure']> = ({ answer, key }) => {
+/**
+ * Units of the hot key that the fallback admitted, although the store was there all the time, and requests for keys of their
+ * own that were refused.
+ */
+const wronglyDecided: NonNullable<Place['measure']> = ({ answer, key }) => {
   const admitted = [...answer].filter((bits, i) => key[i]! < 0 && bits === ALLOWED + DEGRADED)
-  return [{ what: 'units beyond the limit', value: admitted.length, most: 0 }]
+  const refused = [...answer].filter((bits, i) => key[i]! >= 0 && (bits & ALLOWED) === 0)
+  return [
+    { what: 'units beyond the limit', value: admitted.length, most: 0 },
+    { what: 'rightful requests refused', value: refused.length, most: 0 },
+  ]
 }
 
 const startOnServer = onServer(async (_, { begin, back, last }) => {
@@ -62,7 +69,7 @@ export const processes: readonly Scenario[] = [
     pods: 8,
     isCold: true,
     isAlone: true,
-    open: async (seed) => ({ ...(await startOnServer(seed)), measure: beyondLimit }),
+    open: async (seed) => ({ ...(await startOnServer(seed)), measure: wronglyDecided }),
     // Not one request may be answered without the store; the first ones wait for the connection.
     bounds: { fallback: 0, median: PATIENT },
   },

@@ -30,6 +30,23 @@ export const unreachable: readonly Scenario[] = [
     bounds: {},
   },
   {
+    name: 'stopped (SIGSTOP) at start, 5 s',
+    length: { test: 2000, full: 5000 },
+    open: onServer(
+      async (server, { begin, back, last, pods }) => {
+        begin()
+        for (const pod of pods) pod.load()
+        await last()
+        server.kill('SIGCONT')
+        back()
+      },
+      {},
+      (server) => server.kill('SIGSTOP'),
+    ),
+    isCold: true,
+    bounds: {},
+  },
+  {
     name: 'killed, restarted with its data',
     length: { test: 2000, full: 5000 },
     open: onServer(async (server, { begin, back, last }) => {

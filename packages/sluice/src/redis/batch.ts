@@ -26,6 +26,8 @@ export class Batch {
   slot = 0
   /** When we give up, by our own clock. */
   deadline: Millis = 0
+  /** How long the process had stood still when that was set. Undefined in calls that left after the first answer. */
+  standstill: Millis | undefined = undefined
   /** Its place among the calls that wait for an answer. */
   before: Batch | null = null
   after: Batch | null = null

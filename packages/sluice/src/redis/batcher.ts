@@ -182,6 +182,7 @@ export class Batcher {
   private readonly begin = (batch: Batch): void => {
     const now = this.options.clock()
     batch.deadline = now + this.options.timeout
+    if (this.last === undefined) batch.standstill = this.options.connection.standstill.total
     this.inFlight += 1
     this.timeouts.add(batch)
     this.send(batch, true, now)
@@ -238,11 +239,14 @@ export class Batcher {
       const now = Math.abs(Number(values[0]))
       this.serverTimeOf(batch).learn(now, sentAt, clock())
       if (isLate) {
-        if (mayRepeat && !batch.settled) this.send(batch, false, clock())
+        // The first estimates of that clock are bad where the process stands still again and again.
+        const mayStill = !batch.settled && (mayRepeat || this.prolong(batch))
+        if (mayStill) this.send(batch, false, clock())
         else this.fail(batch, callExpired())
         return
       }
       batch.read(values, now)
+      if (this.last === undefined) this.options.connection.standstill.stop()
       this.last = batch
       if (this.settle(batch)) batch.settle()
       else this.refundLate(batch)
@@ -276,12 +280,21 @@ export class Batcher {
   }
 
   private giveUp(batch: Batch): void {
-    const { connection, clock, timeout } = this.options
-    const isFirst = this.last === undefined && connection.isStarting()
-    if (!isFirst) return this.fail(batch, callExpired(timeout))
-    this.timeouts.remove(batch)
-    batch.deadline = clock() + timeout
-    this.timeouts.add(batch)
+    if (!this.prolong(batch)) this.fail(batch, callExpired(this.options.timeout))
+  }
+
+  /**
+   * A call that was made before the first answer has its deadline without the times in which the process stood still: a fleet
+   * that starts keeps its machine busy, and each fallback grants a share of every limit. Returns whether time is left.
+   */
+  private prolong(batch: Batch): boolean {
+    if (batch.standstill === undefined) return false
+    const { connection, clock } = this.options
+    const { total } = connection.standstill
+    // Calls stay in their order: what lies between two of them is at least as long as a pause in it.
+    batch.deadline += total - batch.standstill
+    batch.standstill = total
+    return batch.deadline > clock()
   }
 
   /** False if already settled. */

@@ -3,6 +3,7 @@ import type { Millis } from '../time/clock.ts'
 import type { ClientAdapter } from './client-adapter.ts'
 import { systemRedisEnvironment, type RedisEnvironment } from './environment.ts'
 import { SharedConnection, type RunHash } from './shared-connection.ts'
+import type { Standstill } from './standstill.ts'
 
 /** Runs scripts for a store, and reports when there is a new connection. */
 export interface RedisConnection {
@@ -11,8 +12,8 @@ export interface RedisConnection {
   eval(script: string, keys: readonly string[], args: readonly string[]): Promise<unknown>
   /** Whether keys are spread over slots that one call may not mix. */
   readonly cluster: boolean
-  /** Whether calls may wait for the first answer, beyond their deadline. */
-  isStarting(): boolean
+  /** How long the process has stood still since its first call, until a store stops that with its first answer. */
+  readonly standstill: Standstill
   /** Calls a function whenever there is a new connection. Returns what ends that. */
   onReachable(run: () => void): () => void
   /** Closes what was opened beside the client once no store uses it. The client itself stays open. */
@@ -40,7 +41,7 @@ export function connectionOf(
     cluster: adapter.cluster,
     run: shared.run,
     eval: shared.eval,
-    isStarting: () => shared.isStarting(),
+    standstill: shared.standstill,
     onReachable(run) {
       shared.reachable.add(run)
       return () => void shared.reachable.delete(run)

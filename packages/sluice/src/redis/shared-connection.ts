@@ -7,6 +7,7 @@ import { storeError } from './redis-errors.ts'
 import { Silence } from './silence.ts'
 import { keysOfShards, shardOfSlot, slotOf } from './slot.ts'
 import { SpareConnections } from './spare-connections.ts'
+import { LONGEST_STANDSTILL, Standstill } from './standstill.ts'
 
 /** Deadlines without an answer in time after which a new connection is opened. */
 const PATIENCE = 3
@@ -19,8 +20,6 @@ const MAX_PATIENCE = 48
 const STUCK: Millis = 950
 /** Milliseconds for which the first calls wait for all nodes of a cluster. */
 const WARM_UP: Millis = 1000
-/** Milliseconds for which the first calls wait for the first answer. */
-const FIRST_ANSWER: Millis = 1000
 /** Milliseconds after the last call for which new connections are tried. */
 const WANTED: Millis = 10_000
 
@@ -56,9 +55,10 @@ export class SharedConnection {
   /** Deadlines to wait for a shard, where it is more than {@link PATIENCE}. */
   private readonly patience = new Map<number, number>()
   private wasReady = false
-  /** When the first call came or the first connection stood, and whether calls wait no longer than their deadline. */
+  /** When the first call came or the first connection stood. */
   private startedAt: Millis | undefined
-  private isStarted = false
+  /** Counts from the first call to the first answer. */
+  readonly standstill: Standstill
   /** When the first calls no longer wait for all nodes. */
   private warmBy: Millis | undefined
   /** When it is looked at whether the connection is lost, and the timer for that. */
@@ -77,6 +77,7 @@ export class SharedConnection {
     this.current = this.own
     this.eventAt = clock()
     this.held = new HeldCalls(clock)
+    this.standstill = new Standstill(clock, timers)
     this.spares = new SpareConnections({
       open: () => client.duplicate(),
       isWanted: () => this.isLost() && clock() - this.sentAt <= WANTED,
@@ -85,8 +86,6 @@ export class SharedConnection {
       delay: (attempt) => reconnectDelay(attempt) / 2,
       timers,
     })
-    // It cannot connect: calls wait no longer than their deadline.
-    client.on(['reconnecting', 'node-reconnecting'], () => (this.isStarted = true))
     // Not `error`: a listener of ours would hide that the user has none.
     client.on(['connecting', 'reconnecting', 'node-reconnecting'], () => this.noteEvent())
     // A cluster of node-redis has only the other two.
@@ -171,25 +170,15 @@ export class SharedConnection {
     this.helpWhenStuck()
     const send = (): void =>
       this.send(command, script, keys, args, this.environment.clock(), answered, failed)
-    const within = this.isStarting() ? FIRST_ANSWER + this.timeout : this.timeout
-    this.held.add(send, failed, within)
-  }
-
-  /**
-   * Whether calls that no server has answered may wait for the first answer: the first of them was made less than a second
-   * ago, and the client has not failed to connect. A fleet that starts keeps its machine busy, and each fallback grants a
-   * share of every limit. Not in a cluster: a request over several nodes would be given up before its calls are.
-   */
-  isStarting(): boolean {
-    if (this.isStarted || this.startedAt === undefined || this.own.client.cluster) return false
-    this.isStarted = this.environment.clock() - this.startedAt >= FIRST_ANSWER
-    return !this.isStarted
+    this.held.add(send, failed, this.timeout + LONGEST_STANDSTILL)
   }
 
   /** While a client has never been connected, its calls wait; the deadline that each carries keeps that harmless. */
   private mustHold(): boolean {
     if (this.current !== this.own || this.own.client.isClosed()) return false
     this.startedAt ??= this.environment.clock()
+    // Not in a cluster: a request over several nodes is given up before its calls are.
+    if (!this.own.client.cluster) this.standstill.start()
     this.own.client.wake(() => this.ready())
     this.wasReady = this.isWarm()
     return !this.wasReady

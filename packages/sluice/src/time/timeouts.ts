@@ -10,9 +10,8 @@ export interface Expiring<T> {
 }
 
 /**
- * Tells when an item's deadline has passed. Items come in the order of their deadlines; `expire` may add one again with a later
- * one. The timer keeps the
- * process alive, but no longer than its pending calls.
+ * Tells when an item's deadline has passed. Items come in the order of their deadlines, also where one is moved meanwhile. The
+ * timer keeps the process alive, but no longer than its pending calls.
  *
  * Where the runtime can unref a timer, it stays after the last item: starting and stopping one for each call costs more
  * than the rest of a call that is alone. It may then fire early, and is started again for what is left.

@@ -8,8 +8,6 @@ import type { VirtualTime } from './virtual-time.ts'
 
 /** Milliseconds of a window in which no unit comes back before all is checked. */
 const LASTING: Millis = 600_000
-/** Milliseconds for which a process that no server has answered waits for the first answer; not in a cluster. */
-const FIRST_ANSWER: Millis = 1000
 
 /** A request to counts of its own, and how it was answered. */
 interface Once {
@@ -95,8 +93,7 @@ export class Oracle {
     const { allowed, degraded, cause, outcomes } = decision
     const name = number === undefined ? 'hot' : `once ${number}`
     this.trace.push(`${this.when()} ${pod.name} ${name} ${allowed} ${cause ?? 'store'} ${waited}`)
-    const patience = isFirst ? FIRST_ANSWER + TIMEOUT : TIMEOUT
-    if (waited > patience) this.broken.push(`${this.when()}: ${pod.name} waited ${waited} ms`)
+    if (waited > TIMEOUT) this.broken.push(`${this.when()}: ${pod.name} waited ${waited} ms`)
     if (number !== undefined) {
       const keys =
         outcomes.length > 1 && outcomes.some(({ rule }) => rule === 'requests')

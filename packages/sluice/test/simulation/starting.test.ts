@@ -30,36 +30,12 @@ function starting(prepare: (pod: Pod, server: Server) => void = () => {}) {
 }
 
 describe('a process whose first connection is slow', () => {
-  it('waits for the first answer beyond its deadline, so that the store decides', async () => {
-    const { world, pod, answers, ask } = starting()
-    pod.network.weather.delay = 2 * TIMEOUT
-    for (let i = 0; i < 5; i++) ask()
-    await world.pass(4 * TIMEOUT + 2)
-    expect(answers).toEqual([])
-    pod.network.weather.delay = 0
-    await world.pass(5 * TIMEOUT)
-    expect(answers.map((answer) => answer.split(' ').slice(1).join(' '))).toEqual([
-      ...Array.from({ length: QUOTA }, () => 'store true'),
-      'store false',
-      'store false',
-    ])
-    // Afterwards the deadline is what it is.
-    answers.length = 0
-    pod.network.weather.delay = 2 * TIMEOUT
-    ask()
-    await world.pass(2 * TIMEOUT)
-    expect(answers).toEqual([expect.stringContaining(`fallback`)])
-  })
-
-  it('waits for a second at most', async () => {
+  it('waits for its deadline, and then the fallback answers', async () => {
     const { world, pod, answers, ask } = starting()
     pod.network.weather.isDark = true
     ask()
-    await world.pass(500)
-    expect(answers).toEqual([])
-    await world.pass(500 + TIMEOUT)
-    expect(answers).toHaveLength(1)
-    expect(answers[0]).toContain('fallback true')
+    await world.pass(2 * TIMEOUT)
+    expect(answers).toEqual([`${TIMEOUT} fallback true`])
   })
 
   it('waits for its deadline if the server refuses the connection', async () => {
@@ -67,5 +43,67 @@ describe('a process whose first connection is slow', () => {
     ask()
     await world.pass(2 * TIMEOUT)
     expect(answers).toEqual([`${TIMEOUT} fallback true`])
+  })
+
+  it('is decided by the store if it was the process that stood still, beyond the deadline', async () => {
+    const { world, pod, answers, ask } = starting()
+    pod.network.weather.delay = TIMEOUT / 10
+    for (let i = 0; i < 5; i++) ask()
+    await world.pass(TIMEOUT / 10)
+    for (let i = 0; i < 2; i++) {
+      pod.stop()
+      await world.pass(4 * TIMEOUT)
+      pod.goOn()
+      await world.pass(TIMEOUT / 10)
+    }
+    await world.pass(TIMEOUT)
+    expect(answers.map((answer) => answer.split(' ').slice(1).join(' '))).toEqual([
+      ...Array.from({ length: QUOTA }, () => 'store true'),
+      'store false',
+      'store false',
+    ])
+  })
+
+  it('is decided by the store wherever in its first calls it stood still for most of the deadline', async () => {
+    for (let instant = 0; instant < TIMEOUT / 2; instant += 2) {
+      const { world, pod, answers, ask } = starting()
+      pod.network.weather.delay = TIMEOUT / 25
+      ask()
+      await world.pass(instant)
+      pod.stop()
+      await world.pass(0.7 * TIMEOUT)
+      pod.goOn()
+      await world.pass(TIMEOUT)
+      expect([instant, ...answers]).toEqual([instant, expect.stringContaining('store true')])
+    }
+  })
+
+  it('waits for its deadline beside the times in which it stood still', async () => {
+    const { world, pod, answers, ask } = starting()
+    pod.network.weather.isDark = true
+    ask()
+    await world.pass(TIMEOUT / 2)
+    pod.stop()
+    await world.pass(4 * TIMEOUT)
+    pod.goOn()
+    await world.pass(TIMEOUT / 4)
+    expect(answers).toEqual([])
+    await world.pass(TIMEOUT / 2)
+    expect(answers).toEqual([expect.stringContaining('fallback true')])
+  })
+
+  it('waits for its deadline after its first answer, also when it stood still', async () => {
+    const { world, pod, answers, ask } = starting()
+    ask()
+    await world.pass(TIMEOUT / 2)
+    expect(answers).toEqual([expect.stringContaining('store true')])
+    pod.network.weather.isDark = true
+    answers.length = 0
+    ask()
+    pod.stop()
+    await world.pass(4 * TIMEOUT)
+    pod.goOn()
+    await world.pass(1)
+    expect(answers).toEqual([expect.stringContaining('fallback')])
   })
 })
