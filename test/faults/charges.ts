@@ -12,12 +12,14 @@ export interface Charge {
 }
 
 const TOGETHER = 200
+/** Milliseconds for which an answer is waited for. */
+const TIMEOUT = 20_000
 
 /** What is charged to each of a pod's one-shot keys. */
 export async function chargesOf(orders: Orders, target: Target, count: number): Promise<Charge[]> {
-  const { client, close } = await connectTo('ioredis', target)
+  const { client, close } = await connectTo('ioredis', target, TIMEOUT)
   const { quota, window, name } = orders
-  const limiter = limiterBy(orders, client, 20_000, false)
+  const limiter = limiterBy(orders, client, TIMEOUT, false)
   const look = async (number: number): Promise<Charge> => {
     for (let attempt = 1; ; attempt++) {
       try {

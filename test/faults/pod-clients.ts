@@ -8,8 +8,12 @@ export interface Connected {
   readonly close: () => void
 }
 
-/** Makes a client and does not wait for its connection. */
-export async function connectTo(kind: ClientKind, target: Target): Promise<Connected> {
-  if (kind === 'ioredis') return (await import('./ioredis-client.ts')).ioredis(target)
+/** Makes a client for a store with that deadline, in ms, and does not wait for its connection. */
+export async function connectTo(
+  kind: ClientKind,
+  target: Target,
+  timeout: number,
+): Promise<Connected> {
+  if (kind === 'ioredis') return (await import('./ioredis-client.ts')).ioredis(target, timeout)
   return (await import('./node-redis-client.ts')).nodeRedis(target)
 }

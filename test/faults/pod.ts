@@ -12,7 +12,7 @@ async function main(orders: Orders): Promise<void> {
     new Promise((resolve) => void process.send!(message, undefined, undefined, () => resolve()))
   const { client, target, timeout, connections } = orders
   const connected = await Promise.all(
-    Array.from({ length: connections }, () => connectTo(client, target)),
+    Array.from({ length: connections }, () => connectTo(client, target, timeout)),
   )
   const limiters = connected.map((one) =>
     // Otherwise every pod would write to the console when the store is lost, and when it is back.

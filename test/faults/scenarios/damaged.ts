@@ -86,8 +86,9 @@ export const damaged: readonly Scenario[] = [
 
 /** What is left of a count that another program has set to the largest there is, 2^52. */
 async function leftOfTheLargest(server: RedisServer, { client, prefix, quota, window }: Orders) {
-  const connected = await connectTo(client, { kind: 'one', address: server })
-  const store = redisStore(connected.client, { prefix, timeout: 20_000 })
+  const timeout = 20_000
+  const connected = await connectTo(client, { kind: 'one', address: server }, timeout)
+  const store = redisStore(connected.client, { prefix, timeout })
   const limiter = createLimiter({ limit: { quota, window }, store, resilience: false })
   const ask = () => limiter.check('largest')
   await until('an answer', 5000, ask)

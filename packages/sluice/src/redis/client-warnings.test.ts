@@ -19,6 +19,7 @@ import {
 } from './client-options.ts'
 import type { RedisClient } from './client.ts'
 import { redisStore, type RedisStoreOptions } from './redis-store.ts'
+import type { StoreWarning } from './warnings.ts'
 
 /** None of these clients connects: they are only looked at. */
 const lazyConnect = true
@@ -112,9 +113,16 @@ describe('redisStore warns of a client', () => {
     expect(warningsOf(client)).toEqual(codes)
   })
 
-  it('of a cluster that resends before the deadline is over', () => {
-    const client = new Cluster(nodes, ioredisClusterOptions({ lazyConnect }))
-    expect(warningsOf(client, { timeout: 400 })).toEqual(['client-resends'])
+  it('of a cluster that resends before the deadline is over, with what to set', () => {
+    const timeout = 400
+    const messages: string[] = []
+    const onWarning = ({ message }: StoreWarning) => void messages.push(message)
+    redisStore(new Cluster(nodes, ioredisClusterOptions({ lazyConnect })), { timeout, onWarning })
+    expect(messages).toEqual([
+      expect.stringMatching(/retryDelayOnFailover to the timeout of the store, 400 ms, or more$/),
+    ])
+    const set = ioredisClusterOptions({ lazyConnect, retryDelayOnFailover: timeout })
+    expect(warningsOf(new Cluster(nodes, set), { timeout })).toEqual([])
   })
 
   it('once, however many stores use it', () => {

@@ -7,8 +7,17 @@ const CURE =
   'use ioredisOptions(), nodeRedisOptions() or upstashOptions() of sluice/redis, or their variants for Sentinel and Cluster'
 
 const MESSAGES: Readonly<Record<ClientRisk, string>> = {
-  'client-queues': `the Redis client queues commands while it has no connection, and sends them when their callers have been answered; ${CURE}`,
-  'client-resends': `the Redis client sends a command again when its reply was lost, which charges it twice; ${CURE}`,
+  'client-queues':
+    'the Redis client queues commands while it has no connection, and sends them when their callers have been answered',
+  'client-resends':
+    'the Redis client sends a command again when its reply was lost, which charges it twice',
+}
+
+/** What to do about a risk. In a cluster, commands are sent again within the deadline of this store. */
+function cureOf(code: ClientRisk, { cluster }: ClientAdapter, timeout: Millis): string {
+  return cluster && code === 'client-resends'
+    ? `set retryDelayOnFailover to the timeout of the store, ${timeout} ms, or more`
+    : CURE
 }
 
 const known = new WeakSet<object>()
@@ -22,5 +31,6 @@ export function warnOfClient(
 ): void {
   if (known.has(client)) return
   known.add(client)
-  for (const code of adapter.risks(timeout)) warn({ code, message: MESSAGES[code] })
+  for (const code of adapter.risks(timeout))
+    warn({ code, message: `${MESSAGES[code]}; ${cureOf(code, adapter, timeout)}` })
 }
