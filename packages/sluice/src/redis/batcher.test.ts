@@ -10,7 +10,8 @@ describe('a batch', () => {
     ['the clock throws when its arguments are made', { serverClock: failingAt(2) }],
   ])('is settled when %s', async (_, options) => {
     const connection = {
-      evalsha: () => {
+      standstill: { total: 0 },
+      run: () => {
         throw new RangeError('Maximum call stack size exceeded')
       },
     }
