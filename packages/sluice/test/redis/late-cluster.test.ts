@@ -58,9 +58,9 @@ it.each(Object.keys(kinds))(
     })
     const client = kinds[kind]!()
     const copies: ClusterClient[] = []
-    const { duplicate } = client
+    const duplicate = client.duplicate.bind(client)
     client.duplicate = (...overrides) => {
-      const copy = duplicate.apply(client, overrides) as ClusterClient
+      const copy = duplicate(...overrides) as ClusterClient
       copies.push(copy)
       return copy
     }
