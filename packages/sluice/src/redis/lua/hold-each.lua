@@ -3,7 +3,7 @@
 -- request, sent twice. The answers equal those of holds.lua. Like take-each.lua without functions, and before
 -- anything else in the script is made: with one request in a call, that costs more than the decision.
 -- From the first request on that needs more than this (an end is due, leases are out, the clock was set back, a value
--- is damaged) the rest of the script decides, which reads its arguments from a list made here.
+-- is damaged or beyond what is checked here) the rest of the script decides, which reads its arguments from a list made here.
 --
 -- KEYS  one per request
 -- ARGV  1 h, and now in ms; h alone: the server's own time (tests set it)
@@ -74,8 +74,8 @@ if string.byte(ARGV[1]) == 104 then
     local status, hold_units, hold_end, late = nil, 0, 0, 0
     if hold then
       status, hold_units, hold_end, late = unpack('<dddd', hold)
-      if not (status % 1 + hold_units % 1 + hold_end % 1 + late % 1 == 0 and hold_units >= 0 and hold_end >= 0 and late >= 0)
-        or status < 0 or status == 1 or status > SETTLED then
+      if (status ~= FREE and status ~= SETTLED and status ~= ENDED) or (hold_units + hold_end + late) % 1 ~= 0
+        or not (hold_units >= 0 and hold_end >= 0 and late >= 0) then
         rest = units
         break
       end
@@ -83,15 +83,15 @@ if string.byte(ARGV[1]) == 104 then
     if counts then
       if #counts ~= 64 then rest = units break end
       at, used, held, leased, next_end, last_end, purge, kept = unpack('<dddddddd', counts)
-      if not (at % 1 + used % 1 + held % 1 + next_end % 1 + last_end % 1 + purge % 1 + kept % 1 == 0 and leased == 0
-        and at >= 0 and at <= now and used >= 0 and used <= 9007199254740991 and held >= 0 and held <= 9007199254740991
-        and next_end >= 0 and last_end >= 0 and last_end <= 9007199254740991 and purge >= 0
-        and kept >= 0 and kept <= 9007199254740991) or (next_end > 0 and now >= next_end) then
+      local sum = at + used + held + next_end + last_end + purge + kept
+      if not (sum % 1 == 0 and sum <= 9007199254740991 and leased == 0 and at <= now and at >= 0 and used >= 0
+        and held >= 0 and next_end >= 0 and last_end >= 0 and purge >= 0 and kept >= 0)
+        or (next_end > 0 and now >= next_end) then
         rest = units
         break
       end
       old = last_end > kept and last_end or kept
-      if used > 0 then
+      if used > 0 and used > (old - at) * slowest then
         local wait = floor(used / slowest)
         if used - wait * slowest > 0 then wait = wait + 1 end
         if at + wait > old then old = at + wait end
@@ -174,10 +174,12 @@ if string.byte(ARGV[1]) == 104 then
       end
     end
     if packed or is_purged then
-      local wait = floor(used / slowest)
-      if used - wait * slowest > 0 then wait = wait + 1 end
       local expires = last_end > kept and last_end or kept
-      if used > 0 and at + wait > expires then expires = at + wait end
+      if used > 0 and used > (expires - at) * slowest then
+        local wait = floor(used / slowest)
+        if used - wait * slowest > 0 then wait = wait + 1 end
+        if at + wait > expires then expires = at + wait end
+      end
       if expires <= now then
         reply = pcall('DEL', key)
       else
@@ -192,11 +194,11 @@ if string.byte(ARGV[1]) == 104 then
           reply = pcall('HSET', key, '', counts)
           if packed and type(reply) ~= 'table' then reply = pcall('HDEL', key, id) end
         end
-        local last = floor(expires / KEPT_STEP)
-        if expires > last * KEPT_STEP then last = last + 1 end
+        local last = expires - expires % KEPT_STEP
+        if expires > last then last = last + KEPT_STEP end
         -- The last writer has set the same expiry unless the state must be kept into another step.
-        if last * KEPT_STEP >= old + KEPT_STEP and type(reply) ~= 'table' then
-          reply = pcall('PEXPIRE', key, last * KEPT_STEP - now + SPARE)
+        if last >= old + KEPT_STEP and type(reply) ~= 'table' then
+          reply = pcall('PEXPIRE', key, last - now + SPARE)
         end
       end
     end
