@@ -70,7 +70,6 @@ describe('requests of the simple kind, which the short part of the script decide
           ? limit({ quota: random.whole(1, 60), window: 'day', timeZone: 'Asia/Kathmandu' })
           : limitOf(kind, random)
       for (let done = 0; done < STEPS / 8;) {
-        const ids = { next: 0 }
         const clock = fakeClock()
         const memory = withHolds(memoryStore({ clock }))
         const server = redisWith(clock)
@@ -101,7 +100,6 @@ describe('requests on leases, which another short part of the script decides', (
     async (algorithm) => {
       const random = new Random(SEED + 3)
       for (let done = 0; done < STEPS / 8;) {
-        const ids = { next: 0 }
         const clock = fakeClock()
         const memory = withHolds(memoryStore({ clock }))
         const server = redisWith(clock)
