@@ -102,6 +102,23 @@ export class SluiceError extends Error {
   }
 }
 
+/** The code of an error; `store-failed` for errors of other libraries. */
+export function causeOf(error: unknown): ErrorCode {
+  return error instanceof SluiceError ? error.code : 'store-failed'
+}
+
+/** Whether the caller made a mistake, which no fallback can answer. */
+export function isMisuse(error: unknown): boolean {
+  if (!(error instanceof SluiceError)) return false
+  return error.code.startsWith('invalid-') || error.code === 'limiter-closed'
+}
+
+/** Whether the store works and only this key cannot be read or counted. */
+export function concernsOneKey(error: unknown): boolean {
+  if (!(error instanceof SluiceError)) return false
+  return error.code === 'store-wrong-type' || error.code === 'store-learning'
+}
+
 /** The address of the folder `docs`; its pages have the names of their files. */
 const DOCUMENTATION = 'https://sluice.example/docs'
 

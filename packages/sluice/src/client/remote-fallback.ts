@@ -1,10 +1,10 @@
 // What answers for the decision service while it fails: a limiter of this process.
 import type { Decision } from '../decision/decision.ts'
+import { causeOf, isMisuse } from '../errors.ts'
 import type { Limiter, SyncLimiter } from '../limiter/limiter.ts'
 import type { Attributes } from '../policy/policy.ts'
 import type { Shard } from '../resilience/call-guard.ts'
 import type { OnEvent } from '../resilience/events.ts'
-import { causeOf, isMisuse } from '../resilience/failures.ts'
 import type { Millis } from '../time/clock.ts'
 
 /** What may answer for the service: its verbs, by promises or at once. */
@@ -24,7 +24,7 @@ export class RemoteFallback {
   async check(error: unknown, attributes: Attributes | string, cost?: number): Promise<Decision> {
     if (isMisuse(error)) throw error
     const decision = await this.limiter.check(attributes, cost)
-    this.shard.spans.add(decision.at)
+    this.shard.noteFallback(decision.at)
     return degraded(decision, error)
   }
 
@@ -35,8 +35,8 @@ export class RemoteFallback {
 
   /** Whether the units of a decision were taken here; without an instant, those of the last decision. */
   tookAt(takenAt: Millis | undefined): boolean {
-    const { spans } = this.shard
-    return takenAt === undefined ? spans.isOpen : spans.has(takenAt)
+    const { shard } = this
+    return takenAt === undefined ? shard.isFallingBack : shard.fellBackAt(takenAt)
   }
 
   async refund(attributes: Attributes | string, cost?: number, takenAt?: Millis): Promise<void> {

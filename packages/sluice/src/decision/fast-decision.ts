@@ -79,7 +79,7 @@ export class FastDecision extends LazyDecision implements VisibleOutcome {
     return this.one.rule.hidden ?? false
   }
 
-  override get visible(): readonly VisibleOutcome[] {
+  get visible(): readonly VisibleOutcome[] {
     return [this]
   }
 

@@ -122,12 +122,7 @@ export abstract class LazyDecision implements Decision {
   }
 
   /** The outcomes, each of which computes its numbers when they are read. */
-  get visible(): readonly VisibleOutcome[] {
-    const { checks, verdicts } = this
-    const visible = new Array<VisibleOutcome>(checks.length)
-    for (let i = 0; i < checks.length; i++) visible[i] = new LazyOutcome(checks[i]!, verdicts[i]!)
-    return visible
-  }
+  abstract get visible(): readonly VisibleOutcome[]
 
   /** The decision as plain data. */
   toJSON(): Decision {
@@ -185,8 +180,12 @@ export class StoreDecision extends LazyDecision {
     this.seen = undefined
   }
 
-  override get visible(): readonly VisibleOutcome[] {
-    return (this.seen ??= super.visible)
+  get visible(): readonly VisibleOutcome[] {
+    if (this.seen !== undefined) return this.seen
+    const { checks, verdicts } = this
+    const seen = new Array<VisibleOutcome>(checks.length)
+    for (let i = 0; i < checks.length; i++) seen[i] = new LazyOutcome(checks[i]!, verdicts[i]!)
+    return (this.seen = seen)
   }
 
   get skipped(): readonly Skipped[] {
@@ -333,11 +332,8 @@ class LazyOutcome implements VisibleOutcome {
 
 /** Whether a soft limit would have refused. */
 function isMarked({ shadow, candidate, rule }: RuleCheck, { allowed }: Verdict): boolean {
-  return !allowed && shadow === true && candidate !== true && isSoft(rule)
-}
-
-function isSoft({ shadow, onExceed }: RuleCheck['rule']): boolean {
-  return onExceed === 'mark' && shadow !== true
+  const isSoft = rule.onExceed === 'mark' && rule.shadow !== true
+  return !allowed && shadow === true && candidate !== true && isSoft
 }
 
 function outcomeOf(check: RuleCheck, verdict: Verdict): Outcome {

@@ -6,7 +6,7 @@ import type { Exchanged, ExchangeRequest, Settled, Settlement } from '../stores/
 import type { TakeReceiver } from '../stores/mapped-takes.ts'
 import type { Check, MaybePromise } from '../stores/store.ts'
 import type { Clock, Millis } from '../time/clock.ts'
-import { Timeouts } from '../time/timeouts.ts'
+import { Timeouts } from '../time/deadlines.ts'
 import type { Timers } from '../time/timers.ts'
 import { TurnBatches } from '../time/turn-batches.ts'
 import { Batch, type Answer } from './batch.ts'

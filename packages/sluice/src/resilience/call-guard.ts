@@ -1,12 +1,11 @@
 // Deadline and circuit breaker around any call: the resilient store and the remote limiter use the same guard.
+import { concernsOneKey, isMisuse, show, SluiceError } from '../errors.ts'
 import { isPromise, type MaybePromise } from '../stores/store.ts'
 import type { Clock, Millis } from '../time/clock.ts'
 import { Deadlines } from '../time/deadlines.ts'
 import type { Timers } from '../time/timers.ts'
 import { CircuitBreaker, NO_ENTRY, type BreakerOptions, type Failure } from './circuit-breaker.ts'
 import type { OnEvent, ResilienceEvent } from './events.ts'
-import { FallbackSpans } from './fallback-spans.ts'
-import { concernsOneKey, isMisuse, tooLate, wrongAnswer } from './failures.ts'
 
 /** What a guard is made from. */
 export interface CallGuardOptions {
@@ -23,13 +22,34 @@ export interface CallGuardOptions {
 /** Produces the answer of a call that failed or did not go out. */
 export type OnFailure<T> = (failure: Failure) => MaybePromise<T>
 
-/** What is known of one shard: its breaker, and when the fallback answered for it. */
+/** Spans that a shard remembers; older ones are forgotten. */
+const MAX_SPANS = 64
+
+/** What is known of one shard: its breaker, and the spans of time in which the fallback answered. Instants never go back. */
 export class Shard {
   readonly breaker: CircuitBreaker
-  readonly spans: FallbackSpans = new FallbackSpans()
+  /** Whether the fallback answered last. */
+  isFallingBack = false
+  private readonly spans: { from: Millis; to: Millis }[] = []
 
   constructor(breaker: CircuitBreaker) {
     this.breaker = breaker
+  }
+
+  /** The fallback answered at an instant. */
+  noteFallback(at: Millis): void {
+    const last = this.spans.at(-1)
+    if (this.isFallingBack && last !== undefined) {
+      last.to = at
+      return
+    }
+    this.isFallingBack = true
+    if (this.spans.push({ from: at, to: at }) > MAX_SPANS) this.spans.shift()
+  }
+
+  /** Whether the fallback answered around an instant, so that units are refunded to where they were taken. */
+  fellBackAt(at: Millis): boolean {
+    return this.spans.some(({ from, to }) => from <= at && at <= to)
   }
 }
 
@@ -203,7 +223,7 @@ export class GuardedCall<A, T, R> {
     const { shard, operation, finish } = this
     if (operation.accept?.(this.argument, value) === false) return this.failed(wrongAnswer(value))
     shard.breaker.succeeded(this.entry)
-    if (shard.spans.isOpen) shard.spans.end()
+    shard.isFallingBack = false
     return finish(value)
   }
 
@@ -227,4 +247,17 @@ function same<T>(value: T): T {
 
 function mapped<T, R>(value: MaybePromise<T>, finish: (value: T) => R): MaybePromise<R> {
   return isPromise(value) ? value.then(finish) : finish(value)
+}
+
+/** The error of a call that missed its deadline. */
+function tooLate(timeout: Millis): SluiceError {
+  return new SluiceError('store-timeout', `no answer within ${timeout} ms`, { transient: true })
+}
+
+/** The error of a store that answered something other than verdicts. */
+function wrongAnswer(answer: unknown): SluiceError {
+  return new SluiceError(
+    'store-failed',
+    `the store answered ${show(answer)}; accepted: one verdict per check`,
+  )
 }

@@ -1,8 +1,7 @@
 // Decides for each call whether it goes out: closed, open, half-open.
-import { SluiceError, type ErrorCode } from '../errors.ts'
+import { causeOf, SluiceError, type ErrorCode } from '../errors.ts'
 import type { Clock, Millis } from '../time/clock.ts'
 import type { OnEvent, ResilienceEvent } from './events.ts'
-import { causeOf } from './failures.ts'
 
 /**
  * When a breaker opens and probes.

@@ -1,6 +1,6 @@
 // A store around a store that always answers in time: by the store itself, or by the fallback.
 import type { Verdict } from '../limit/verdict.ts'
-import { SluiceError } from '../errors.ts'
+import { isMisuse, SluiceError } from '../errors.ts'
 import type { Exchanged, HoldStore, Settled, Settlement } from '../stores/holds/hold-store.ts'
 import { mappedTakes, type MappedTakes } from '../stores/mapped-takes.ts'
 import type { MappedHolds, MappedSettlements, TakesHeldThen } from '../stores/holds/mapped-holds.ts'
@@ -19,7 +19,6 @@ import { CallGuard, type GuardedOperation, type Shard } from './call-guard.ts'
 import type { Failure } from './circuit-breaker.ts'
 import type { FallbackEvent } from './events.ts'
 import { FallbackCounts } from './fallback-counts.ts'
-import { isMisuse } from './failures.ts'
 import {
   checkResilience,
   environment as systemEnvironment,
@@ -71,7 +70,7 @@ export class ResilientStore implements AsyncStore, TakesThen, TakesHeldThen, Map
     callWith: (checks, call) => this.mapped.takeWith(checks, call),
     onFailure: (checks, failure, shard) => {
       const verdicts = this.fallback.take(checks, failure)
-      shard.spans.add(verdicts[0]!.at)
+      shard.noteFallback(verdicts[0]!.at)
       this.used('take', failure)
       return verdicts
     },
@@ -241,7 +240,7 @@ export class ResilientStore implements AsyncStore, TakesThen, TakesHeldThen, Map
     const shard = this.shardFor(checks)
     const { takenAt } = first
     const isLocal =
-      takenAt === undefined ? shard.breaker.state !== 'closed' : shard.spans.has(takenAt)
+      takenAt === undefined ? shard.breaker.state !== 'closed' : shard.fellBackAt(takenAt)
     if (isLocal) return this.fallback.refund(checks)
     await this.guard.attempt<void>(
       shard,

@@ -1,7 +1,91 @@
-// Deadlines of pending calls, all of the same length: one timer for all, one promise for each call.
+// Deadlines of pending calls: one timer for all, since all of them have the same timeout.
 import type { Clock, Millis } from './clock.ts'
-import { Timeouts, type Expiring } from './timeouts.ts'
-import type { Timers } from './timers.ts'
+import { systemTimers, type Timers } from './timers.ts'
+
+/** Something that is given up at an instant, and its place in the line. */
+export interface Expiring<T> {
+  readonly deadline: Millis
+  before: T | null
+  after: T | null
+}
+
+/**
+ * Tells when an item's deadline has passed. Items come in the order of their deadlines, also where one is moved meanwhile. The
+ * timer keeps the process alive, but no longer than its pending calls.
+ *
+ * Where the runtime can unref a timer, it stays after the last item: starting and stopping one for each call costs more
+ * than the rest of a call that is alone. It may then fire early, and is started again for what is left.
+ *
+ * The line is made of the items themselves. A Set leaves tables behind that keep calls long answered from
+ * being collected: measured, it made a check several times as expensive.
+ */
+export class Timeouts<T extends Expiring<T>> {
+  private readonly clock: Clock
+  private readonly expire: (item: T) => void
+  private readonly timers: Timers
+  private first: T | null = null
+  private last: T | null = null
+  private timer: unknown
+  /** The timer does not keep the process alive. */
+  private isReleased = false
+  /** The timer has fired; answers already in the socket get one more turn. Items added meanwhile are checked when it ends. */
+  private isLastTurn = false
+
+  constructor(clock: Clock, expire: (item: T) => void, timers: Timers = systemTimers) {
+    this.clock = clock
+    this.expire = expire
+    this.timers = timers
+  }
+
+  add(item: T): void {
+    item.before = this.last
+    if (this.last === null) this.first = item
+    else this.last.after = item
+    this.last = item
+    if (this.isLastTurn) return
+    if (this.timer === undefined)
+      this.timer = this.timers.start(this.tick, Math.max(0, item.deadline - this.clock()))
+    else if (this.isReleased) {
+      this.isReleased = false
+      this.timers.hold?.(this.timer)
+    }
+  }
+
+  /** Takes an item out of the line, in which it must be. The callback of an expired item may call this too. */
+  remove(item: T): void {
+    const { before, after } = item
+    if (before === null) this.first = after
+    else before.after = after
+    if (after === null) this.last = before
+    else after.before = before
+    item.before = null
+    item.after = null
+    if (this.first !== null || this.timer === undefined) return
+    this.isReleased = this.timers.release?.(this.timer) ?? false
+    if (this.isReleased) return
+    this.timers.stop(this.timer)
+    this.timer = undefined
+  }
+
+  private readonly tick = (): void => {
+    this.timer = undefined
+    this.isReleased = false
+    if (this.first === null) return
+    this.isLastTurn = true
+    // The event loop may have been blocked past the deadline with the answer in the socket: it gets one turn.
+    this.timers.afterTurn(() => {
+      this.isLastTurn = false
+      const now = this.clock()
+      while (this.first !== null && this.first.deadline <= now) {
+        const item = this.first
+        this.expire(item)
+        if (this.first === item && item.deadline <= now) this.remove(item)
+      }
+      if (this.first !== null)
+        this.timer ??= this.timers.start(this.tick, Math.max(1, this.first.deadline - now))
+    })
+  }
+}
 
 interface Waiting extends Expiring<Waiting> {
   giveUp(): void

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { VirtualTime } from '../../test/simulation/virtual-time.ts'
-import { Timeouts } from './timeouts.ts'
+import { Timeouts } from './deadlines.ts'
 
 class Item {
   readonly deadline: number
