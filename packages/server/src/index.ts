@@ -1,5 +1,5 @@
 // The public entry of the service.
-export { visible } from './log/visible.ts'
+export { visible } from './log/client-text.ts'
 export type {
   Config,
   EnvoyConfig,

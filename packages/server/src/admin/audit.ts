@@ -2,7 +2,7 @@
 import { fileSink, type LineSink } from '../log/line-sink.ts'
 import { createLog, type Log } from '../log/log.ts'
 import { RepeatedLog } from '../log/repeated-log.ts'
-import { visible } from '../log/visible.ts'
+import { visible } from '../log/client-text.ts'
 import type { Role } from '../config/tokens.ts'
 
 /** Who asked: the peer's address, and the name of the token when it was right. */

@@ -15,7 +15,7 @@ import {
 import type { Block } from '../controls/control.ts'
 import type { KnownBlocks } from '../controls/live-controls.ts'
 import type { CountedRules, DecisionMetrics } from '../metrics/decision-metrics.ts'
-import type { Histogram } from '../metrics/histogram.ts'
+import type { Histogram } from '../metrics/series.ts'
 import type { Observer } from '../observe/observer.ts'
 import { DecisionSampler } from '../observe/sampler.ts'
 import type { HeldUnits } from '../metrics/units-out.ts'

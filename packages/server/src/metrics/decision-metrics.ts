@@ -1,8 +1,8 @@
 // Counts what limiters decide. Labels come from policies and rules, never from requests.
 import { visibleOutcomes, type Decision, type DecisionRequest } from 'sluice'
 import type { Family } from './family.ts'
-import type { Histogram } from './histogram.ts'
-import type { Counter, MetricRegistry } from './registry.ts'
+import type { Counter, Histogram } from './series.ts'
+import type { MetricRegistry } from './registry.ts'
 import {
   RuleMetrics,
   type CountedRule,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { lengthOf } from '../../../../test/length.ts'
-import { hash32 } from '../observe/hash.ts'
+import { hash32 } from '../observe/keys.ts'
 import { DISTINCT_ERROR, HyperLogLog } from './hyper-log-log.ts'
 
 /** Five standard errors: beyond chance for keys that are the same in every run. */

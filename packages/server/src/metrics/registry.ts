@@ -1,59 +1,6 @@
 // The service's own metrics and their text form for Prometheus; one addition costs a few nanoseconds.
 import { Family, type Across, type FamilySnapshot, type Series } from './family.ts'
-import { Histogram, type Scale } from './histogram.ts'
-import { sizeOfUnion, type Members } from './hyper-log-log.ts'
-
-/** Something that only grows. */
-export class Counter implements Series {
-  value = 0
-
-  add(units = 1): void {
-    this.value += units
-  }
-
-  /** Counted elsewhere: read at each scrape. */
-  readFrom(value: () => number): void {
-    Object.defineProperty(this, 'value', { get: value })
-  }
-
-  lines(name: string, labels: string): readonly string[] {
-    return [`${name}${labels} ${this.value}`]
-  }
-}
-
-/** A value that goes up and down: set, or read at each scrape. */
-export class Gauge implements Series {
-  private value: () => number = () => 0
-
-  set(value: number): void {
-    this.value = () => value
-  }
-
-  readFrom(value: () => number): void {
-    this.value = value
-  }
-
-  lines(name: string, labels: string): readonly string[] {
-    return [`${name}${labels} ${this.value()}`]
-  }
-}
-
-/** The number of different things, of which several processes may have seen the same; read at each scrape. */
-export class UnionGauge implements Series {
-  private read: () => Members = () => []
-
-  readFrom(members: () => Members): void {
-    this.read = members
-  }
-
-  get members(): Members {
-    return this.read()
-  }
-
-  lines(name: string, labels: string): readonly string[] {
-    return [`${name}${labels} ${sizeOfUnion([this.members])}`]
-  }
-}
+import { Counter, Gauge, Histogram, UnionGauge, type Scale } from './series.ts'
 
 /** All metrics of one service, in the order in which they were made. */
 export class MetricRegistry {

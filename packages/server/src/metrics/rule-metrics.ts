@@ -9,9 +9,16 @@ import {
   type OnExceed,
 } from 'sluice'
 import type { Family } from './family.ts'
-import { AGES, SHARES, type Histogram } from './histogram.ts'
+import {
+  AGES,
+  type Counter,
+  type Gauge,
+  type Histogram,
+  SHARES,
+  type UnionGauge,
+} from './series.ts'
 import type { Members } from './hyper-log-log.ts'
-import type { Counter, Gauge, MetricRegistry, UnionGauge } from './registry.ts'
+import type { MetricRegistry } from './registry.ts'
 
 /** A rule whose answers are counted. */
 export interface CountedRule {

@@ -1,9 +1,9 @@
 // What the stores and the breakers in front of them are doing.
 import type { MemoryStore, ResilienceEvent } from 'sluice'
 import type { Log } from '../log/log.ts'
-import type { Histogram } from './histogram.ts'
+import type { Counter, Gauge, Histogram } from './series.ts'
 import type { Family } from './family.ts'
-import type { Counter, Gauge, MetricRegistry } from './registry.ts'
+import type { MetricRegistry } from './registry.ts'
 
 const STATES = ['closed', 'open', 'half-open'] as const
 type BreakerState = (typeof STATES)[number]

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { hash32 } from '../observe/hash.ts'
+import { hash32 } from '../observe/keys.ts'
 import { DISTINCT_ERROR, HyperLogLog } from './hyper-log-log.ts'
 import { MetricRegistry } from './registry.ts'
 import { SummedMetrics } from './sum.ts'

@@ -1,7 +1,7 @@
 // What filled a count: which routes, sub-keys and costs took its units, in this window and the one before.
 import type { Attributes, Millis } from 'sluice'
-import { ownText } from '../log/own-text.ts'
-import { keptKey } from './hash.ts'
+import { ownText } from '../log/client-text.ts'
+import { keptKey } from './keys.ts'
 import { SpaceSaving, mergeTops } from './space-saving.ts'
 
 /** Kinds of requests that are kept apart for one key. */

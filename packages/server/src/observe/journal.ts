@@ -1,7 +1,7 @@
 // Why keys were refused: one entry for each key of a rule, the latest ones, in constant memory.
 import type { Decision, ErrorCode, Limit, Millis, Reason, Source } from 'sluice'
 import type { FilledBy } from './fill.ts'
-import type { NamedKey } from './key-names.ts'
+import type { NamedKey } from './keys.ts'
 
 /** Entries that one process keeps. */
 const MAX_ENTRIES = 2000

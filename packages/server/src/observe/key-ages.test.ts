@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { hash32 } from './hash.ts'
+import { hash32 } from './keys.ts'
 import { KeyAges } from './key-ages.ts'
 
 describe('the age of a key', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { hash32 } from './hash.ts'
+import { hash32 } from './keys.ts'
 import { KeysAtZero } from './keys-at-zero.ts'
 
 const MINUTE = 60_000

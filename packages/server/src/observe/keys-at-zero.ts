@@ -1,8 +1,7 @@
 // Keys that have had nothing left for a while: customers that a limit shuts out, or clients in a retry loop.
 import type { Millis } from 'sluice'
-import { ownText } from '../log/own-text.ts'
-import { hash32, keptKey } from './hash.ts'
-import type { NamedKey } from './key-names.ts'
+import { ownText } from '../log/client-text.ts'
+import { hash32, keptKey, type NamedKey } from './keys.ts'
 
 /** Keys that are followed at once. */
 const MAX_KEYS = 64

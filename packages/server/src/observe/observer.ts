@@ -13,9 +13,16 @@ import {
 } from 'sluice'
 import { sizeOfUnion } from '../metrics/hyper-log-log.ts'
 import type { KeyMembers } from '../metrics/rule-metrics.ts'
-import { hash32, letters, SHORT_ID_LENGTH, shortIds, twoLetters } from './hash.ts'
+import {
+  hash32,
+  letters,
+  type NamedKey,
+  namedKey,
+  SHORT_ID_LENGTH,
+  shortIds,
+  twoLetters,
+} from './keys.ts'
 import { countRefusal, isSameMoment, Journal, type JournalEntry } from './journal.ts'
-import { namedKey, type NamedKey } from './key-names.ts'
 import { RuleWatch, SPAN, type RulePart } from './rule-watch.ts'
 
 /** How often the time is read. Between two readings all decisions count as made at the same instant. */

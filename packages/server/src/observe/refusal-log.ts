@@ -1,7 +1,7 @@
 // Refusals in the log: the first of each key, a few lines a minute, then only how many there were.
 import type { Millis } from 'sluice'
 import type { Log } from '../log/log.ts'
-import { visible } from '../log/visible.ts'
+import { visible } from '../log/client-text.ts'
 import type { JournalEntry } from './journal.ts'
 
 const MINUTE: Millis = 60_000

@@ -1,14 +1,13 @@
 // What is known of the keys of one rule, in at most 256 kB however many they are.
 import type { Attributes, Decision, Millis, RuleCheck, VisibleOutcome } from 'sluice'
-import { ownText } from '../log/own-text.ts'
+import { ownText } from '../log/client-text.ts'
 import { Fill, type FilledBy } from './fill.ts'
 import { Generations } from './generations.ts'
-import { hash32, keptKey } from './hash.ts'
-import type { Histogram } from '../metrics/histogram.ts'
+import { hash32, keptKey, type NamedKey, namedKey } from './keys.ts'
+import type { Histogram } from '../metrics/series.ts'
 import { HyperLogLog } from '../metrics/hyper-log-log.ts'
 import type { KeptEntry } from './journal.ts'
 import { KeyAges } from './key-ages.ts'
-import { namedKey, type NamedKey } from './key-names.ts'
 import { KeysAtZero, type KeyAtZero } from './keys-at-zero.ts'
 import { mergeTops, SpaceSaving, type TopKeys } from './space-saving.ts'
 

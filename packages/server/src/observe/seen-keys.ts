@@ -1,7 +1,7 @@
 // What all processes have seen of the keys of each rule, put together.
 import { HyperLogLog, DISTINCT_ERROR } from '../metrics/hyper-log-log.ts'
 import type { KeyAtZero } from './keys-at-zero.ts'
-import type { NamedKey } from './key-names.ts'
+import type { NamedKey } from './keys.ts'
 import { sumOf, type Divergence, type RulePart } from './rule-watch.ts'
 import { mergeTops, type TopKeys } from './space-saving.ts'
 

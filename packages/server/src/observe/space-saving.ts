@@ -1,5 +1,5 @@
 // The heaviest keys of a stream in constant memory, with a bound on the error of each count.
-import { ownText } from '../log/own-text.ts'
+import { ownText } from '../log/client-text.ts'
 
 /**
  * A key and its count. When everything was looked at, the true count is at most `count` and at least `count - error`. Of a

@@ -1,7 +1,7 @@
 // What a reload changes, in words for the log.
 import { isDeepStrictEqual } from 'node:util'
 import { limit, limitText, type LimitInput, type Policy, type Rule } from 'sluice'
-import { visible } from '../log/visible.ts'
+import { visible } from '../log/client-text.ts'
 
 /** Changes that are listed one by one; of more, only their number. */
 const MAX_CHANGES = 20

@@ -1,5 +1,6 @@
 // Metrics of TLS, by listener.
-import type { Counter, Gauge, MetricRegistry } from '../metrics/registry.ts'
+import type { MetricRegistry } from '../metrics/registry.ts'
+import type { Counter, Gauge } from '../metrics/series.ts'
 
 /** The metrics of one listener. */
 export interface TlsMetrics {

@@ -1,6 +1,6 @@
 // The metrics of the reverse proxy, by result alone.
-import type { Histogram } from '../metrics/histogram.ts'
-import type { Counter, MetricRegistry } from '../metrics/registry.ts'
+import type { Counter, Histogram } from '../metrics/series.ts'
+import type { MetricRegistry } from '../metrics/registry.ts'
 import type { UsageResult } from './request-holds.ts'
 import type { ExchangeEnd } from './exchange.ts'
 import type { Upstream } from './upstream.ts'

@@ -9,7 +9,7 @@ import { freePort } from '../../../../test/servers/ports.ts'
 import { startRedis } from '../../../../test/servers/redis-server.ts'
 import { until } from '../../../../test/servers/until.ts'
 import { HyperLogLog } from '../../src/metrics/hyper-log-log.ts'
-import { hash32 } from '../../src/observe/hash.ts'
+import { hash32 } from '../../src/observe/keys.ts'
 import { startLoad } from '../load.ts'
 import { childrenOf, isAlive, kill, runWorkers, type RunningWorkers } from './running-workers.ts'
 

@@ -1,6 +1,6 @@
 // What would change if a limit on trial, or a shadow rule, were in force.
 import { limit, limitText, type Policy, type Rule } from 'sluice'
-import { visible } from '../../log/visible.ts'
+import { visible } from '../../log/client-text.ts'
 import type { Fleet } from '../../observe/fleet.ts'
 import type { Divergence } from '../../observe/rule-watch.ts'
 import { seenKeys, type SeenKeys } from '../../observe/seen-keys.ts'

@@ -1,7 +1,7 @@
 // The keys that matter now, rule by rule, as the API shows them.
 import type { Millis } from 'sluice'
 import type { Fleet } from '../../observe/fleet.ts'
-import type { NamedKey } from '../../observe/key-names.ts'
+import type { NamedKey } from '../../observe/keys.ts'
 import { seenKeys, type SeenKeys } from '../../observe/seen-keys.ts'
 import { spreadOf, type TopKeys } from '../../observe/space-saving.ts'
 

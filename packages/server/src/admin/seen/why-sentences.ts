@@ -1,10 +1,10 @@
 // The answer to "why was this refused?" in sentences, the most important one first.
 import { limitText, waitText, type Millis } from 'sluice'
 import type { Block } from '../../controls/control.ts'
-import { visible } from '../../log/visible.ts'
+import { visible } from '../../log/client-text.ts'
 import type { FilledBy } from '../../observe/fill.ts'
 import type { JournalEntry } from '../../observe/journal.ts'
-import type { NamedKey } from '../../observe/key-names.ts'
+import type { NamedKey } from '../../observe/keys.ts'
 
 /** What the rules of one policy answer now, without charging anything. */
 export interface NowAnswer {
