@@ -1,5 +1,6 @@
 // Opens the store that the configuration names. It outlives every reload, and with it the counts.
-import { Cluster, Redis } from 'ioredis'
+import { createRequire } from 'node:module'
+import type { Cluster, Redis } from 'ioredis'
 import { memoryStore, type MemoryStore, type Millis, type RemoteStore, type Store } from 'sluice'
 import { LeaseStats, withCoordination } from 'sluice/coordination'
 import { ioredisClusterOptions, ioredisOptions, redisStore } from 'sluice/redis'
@@ -12,6 +13,12 @@ import { memoryKeys } from './memory-keys.ts'
 import { maxBytesFor } from './memory-room.ts'
 import { redisKeySource } from './redis-keys.ts'
 import { RedisServerInfo } from './redis-server-info.ts'
+
+/** What the Redis client exports. */
+interface Clients {
+  readonly Cluster: typeof Cluster
+  readonly Redis: typeof Redis
+}
 
 /** A store with what belongs to it. */
 export interface OpenStore {
@@ -63,6 +70,8 @@ function openRedis(
   log: Log,
   { replicas, share }: { readonly replicas?: number; readonly share?: number | undefined },
 ): OpenStore {
+  // A tenth of what a start costs, and only a store in Redis needs it.
+  const { Cluster, Redis } = createRequire(import.meta.url)('ioredis') as Clients
   const client = config.cluster
     ? // A command that was lost with its node is sent again when its deadline is over, so that it does nothing.
       new Cluster(
