@@ -43,7 +43,7 @@ const UNITS = [
 ]
 
 /** Many tests wait for servers and processes, so that more workers than processors are of use. */
-const WORKERS = availableParallelism() + 2
+const WORKERS = availableParallelism() + 4
 
 /** The longest files first; a run must not end with one of them alone. */
 class LongestFirst extends BaseSequencer {

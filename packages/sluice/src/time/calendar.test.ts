@@ -56,6 +56,8 @@ function firstInstants(timeZone: string): readonly (readonly [string, number])[]
       found.push([date, firstMinute(known, instant, (minute) => dateOf(minute) === date)])
       latest = date
       known = instant
+      // No day of these zones is shorter.
+      instant += 15 * HOUR
       continue
     }
     // The first minute with a later date, which may have been shown for a minute before clocks went back over midnight.

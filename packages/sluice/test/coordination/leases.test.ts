@@ -44,7 +44,7 @@ async function walk(algorithm: AlgorithmName, seed: number): Promise<number> {
 }
 
 describe('leases over a fleet', () => {
-  const seeds = lengthOf(60, 2500)
+  const seeds = lengthOf(40, 2500)
   it.each(LEASABLE)('admit no more than %s does without leases, in any span', async (algorithm) => {
     for (let seed = 1; seed <= seeds; seed++) {
       const excess = await walk(algorithm, seed)

@@ -11,7 +11,7 @@ import { oneServer } from './one-server.ts'
 import { Random, SEED } from './random.ts'
 import { walkOf, type Request, type Turn } from './requests.ts'
 
-const STEPS = Number(process.env['SLUICE_STEPS'] ?? lengthOf(10_000, 100_000))
+const STEPS = Number(process.env['SLUICE_STEPS'] ?? lengthOf(5000, 100_000))
 const STEPS_PER_WALK = 250
 /** Walks under way at once, so that the server always has something to do. */
 const AT_ONCE = 24

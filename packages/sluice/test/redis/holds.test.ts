@@ -20,7 +20,7 @@ const redis = oneServer()
 // count would depend on whether it had run in between.
 beforeAll(() => void vi.useFakeTimers({ toFake: ['setInterval'] }))
 afterAll(() => void vi.useRealTimers())
-const STEPS = lengthOf(1500, 20_000)
+const STEPS = lengthOf(1000, 20_000)
 const HELD = ALGORITHMS.filter((algorithm) => algorithmOf({ algorithm }).canHold)
 
 const NONE = { out: 0, leased: 0, nextEnd: 0, lastEnd: 0 }

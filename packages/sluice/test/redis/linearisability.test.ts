@@ -16,9 +16,9 @@ vi.setConfig({ testTimeout: lengthOf(900_000, 7_200_000) })
 const NOW = 1_800_000_000_000
 const CLIENTS = 4
 const PER_CLIENT = 6
-const HISTORIES = lengthOf(60, 2000)
+const HISTORIES = lengthOf(40, 2000)
 /** Of so many histories, one sees another primary. */
-const PER_CHANGE = lengthOf(30, 100)
+const PER_CHANGE = lengthOf(20, 100)
 const ALGORITHMS: readonly AlgorithmName[] = [
   'token-bucket',
   'gcra',

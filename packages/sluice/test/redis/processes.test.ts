@@ -10,7 +10,7 @@ import type { Errand, Orders } from './taker.ts'
 import { compileTakers, type Takers } from './takers.ts'
 
 const PROCESSES = 8
-const TAKES = lengthOf(2500, 20_000)
+const TAKES = lengthOf(1000, 20_000)
 /** What all of them ask for is more than three times as much. */
 const QUOTA = 0.3 * PROCESSES * TAKES
 /** The largest quota of a sliding log. */
@@ -76,7 +76,7 @@ describe('two limits on one request, from several processes', () => {
     })
     // By turns in either order, so that sometimes the first refuses and sometimes the second.
     const errands = pairs.map(({ wide, narrow }) => ({
-      takes: 2000,
+      takes: lengthOf(1000, 2000),
       requests: narrow.map((check, i) => (i % 2 === 0 ? [wide, check] : [check, wide])),
     }))
     const outcomes = await takers.run(

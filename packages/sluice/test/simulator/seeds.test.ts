@@ -10,7 +10,7 @@ import type { Fault, Routing, Scenario, Traffic } from '../../src/simulator/scen
 
 vi.setConfig({ testTimeout: 3_600_000 })
 
-const SEEDS = lengthOf(75, 10_000)
+const SEEDS = lengthOf(50, 10_000)
 /** Seeds that once broke a bound: a window that the pod was late to begin, and refunds into a lease that was spent later. */
 const FOUND = [446, 1616, 8108]
 const modes = MODE_NAMES.filter((mode) => MODES[mode].isBounded)
