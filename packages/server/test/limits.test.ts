@@ -10,7 +10,7 @@ const policies = [{ name: 'api', rules: [{ name: 'all', by: [], limit: '100/h' }
 const remaining = async ({ post }: Running) =>
   (await post('/v1/peek', { attributes: {} })).body.remaining
 
-describe('over HTTP', () => {
+describe('over HTTP,', () => {
   const small = { maxBody: 2048, maxHeaders: 4096 }
   const start = () => running({ policies, listeners: { http: { port: 0, ...small } } })
 
@@ -55,7 +55,7 @@ describe('over HTTP', () => {
   })
 })
 
-describe('over gRPC', () => {
+describe('over gRPC,', () => {
   const RESOURCE_EXHAUSTED = 8
   const start = (more: object = {}) =>
     running({ policies, listeners: { grpc: { port: 0, ...more } } })

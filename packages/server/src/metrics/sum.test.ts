@@ -40,7 +40,7 @@ describe('metrics of several processes', () => {
     expect(text).not.toContain('none_total')
   })
 
-  it('of one process are what it would say itself', () => {
+  it('that are but one are what it would say itself', () => {
     const metrics = new MetricRegistry()
     metrics.counter('a_total', 'Counted.', ['of']).with('"\\\n').add(0.1)
     metrics.histogram('took_seconds', 'Took.', ['of']).with('x').observe(3)

@@ -15,7 +15,7 @@ import { administered, folder, policies, TOKEN } from './admin.ts'
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
-describe('who gets in', () => {
+describe('at the door of the admin API,', () => {
   it.each<[string, Record<string, string>]>([
     ['no token', { authorization: '' }],
     ['another token', bearer('operator-token-for-tests-0123456780')],
@@ -186,7 +186,7 @@ describe('the audit log', () => {
     chmodSync(file, 0o600)
   })
 
-  it('a disk that is full ends nothing: what was done is reported, and that the file misses it', async () => {
+  it('goes on when the disk is full, and reports what its file misses', async () => {
     const { ask, logged } = await administered({}, { auditFile: '/dev/full' })
     for (const user of ['ann', 'bob']) {
       const { status } = await ask('block', { attributes: { user }, for: '1min' })
@@ -202,13 +202,13 @@ describe('the audit log', () => {
     ])
   })
 
-  it('a file that cannot be opened keeps the service from starting', async () => {
+  it('keeps the service from starting when its file cannot be opened', async () => {
     await expect(administered({}, { auditFile: folder() })).rejects.toThrow(
       'listeners.admin.auditFile cannot be opened: EISDIR',
     )
   })
 
-  it('hostile text cannot pose as anything else', async () => {
+  it('shows hostile text as the text that it is', async () => {
     const { ask, logged } = await administered()
     const user = '\u001b[2J\u009b31m\u202e"}\n{"level":"info"\u2028\u200b'
     await ask('block', { attributes: { user }, for: '1min', note: 'x\u0007' })
@@ -221,8 +221,8 @@ describe('the audit log', () => {
   })
 })
 
-describe('strangers', () => {
-  it('with idle connections from one address do not keep another address out', async () => {
+describe('under attack,', () => {
+  it('idle connections from one address do not keep another address out', async () => {
     const { adminUrl } = await administered({}, { headersTimeout: 60_000 })
     const port = Number(new URL(adminUrl).port)
     const open = (localAddress: string) => connect({ host: '127.0.0.1', port, localAddress })

@@ -26,7 +26,7 @@ const text = readFileSync(join(root, 'deploy/docker/Dockerfile'), 'utf8')
 const folder = mkdtempSync(join(tmpdir(), 'sluice-image-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-describe('the text', () => {
+describe('the Dockerfile', () => {
   const parsed = DockerfileParser.parse(text)
   const valuesOf = (keyword: string) =>
     parsed
@@ -44,7 +44,7 @@ describe('the text', () => {
     expect(valuesOf('HEALTHCHECK')).toHaveLength(1)
   })
 
-  test('every file that is copied is let in by the ignore file, and no other is', () => {
+  test('copies what its ignore file lets in, and nothing else', () => {
     const lines = readFileSync(join(root, 'deploy/docker/Dockerfile.dockerignore'), 'utf8').split(
       '\n',
     )

@@ -94,7 +94,7 @@ interface Deployment {
   }
 }
 
-describe('together', () => {
+describe('in all manifests together,', () => {
   const { spec } = read('deployment.yaml') as unknown as Deployment
   const pod = spec.template.spec
   const [container] = pod.containers

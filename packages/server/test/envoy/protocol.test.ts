@@ -169,7 +169,7 @@ describe('callers that are slow', () => {
     expect(await usedIn(server)).toBe(0)
   })
 
-  test('a caller that resets its half-sent question has asked nothing', async () => {
+  test('have asked nothing when they reset a half-sent question', async () => {
     const { server, session } = await start()
     const stream = session.request({
       ':method': 'POST',
@@ -222,7 +222,7 @@ describe('health', () => {
     expect(await check(stub, '')).toBe('NOT_SERVING')
   })
 
-  test('changes are sent to those who watch, and the end of the server ends it', async () => {
+  test('is sent to those who watch when it changes, until the server ends', async () => {
     const { server } = await start()
     const stub = healthOf(server)
     const heard: string[] = []
@@ -236,7 +236,7 @@ describe('health', () => {
     expect([heard, await ended]).toEqual([['SERVING', 'NOT_SERVING'], 0])
   })
 
-  test('who watches an unknown service gets that status', async () => {
+  test('of an unknown service is watched as such', async () => {
     const { server } = await start()
     const watching = healthOf(server).Watch({ service: 'other' })
     watching.on('error', () => {})
@@ -280,7 +280,7 @@ describe('reflection', () => {
   })
 })
 
-describe('the end', () => {
+describe('at the end,', () => {
   test('calls that have begun are answered, new ones are not taken', async () => {
     let answer: (() => void) | undefined
     const inner = memoryStore()

@@ -106,13 +106,13 @@ describe('declared routes', () => {
     expect(asSent('/a/../home')).toEqual(['/home'])
   })
 
-  it('an escaped slash may be a segment or none, and a broken escape no other route', () => {
+  it('may take an escaped slash for a segment or none, and a broken escape for no other route', () => {
     expect(match('/orders%2F7')).toEqual(['/orders/{id}'])
     expect(match('/orders/a%2Fb')).toEqual(['/orders/{id}'])
     expect(match('/orders/%ZZ')).toEqual(['/orders/{id}'])
   })
 
-  it('100,000 ids are one template', () => {
+  it('have one template for 100,000 ids', () => {
     const templates = new Set<string | undefined>()
     for (let id = 0; id < 100_000; id++) templates.add(first(`/orders/${id}`))
     expect([...templates]).toEqual(['/orders/{id}'])
@@ -127,7 +127,7 @@ describe('declared routes', () => {
     expect(() => routeMatcher(patterns)).toThrow(sentence)
   })
 
-  it('one that is listed twice is listed once', () => {
+  it('are listed once if they are given twice', () => {
     expect(routeMatcher(['/a/{x}', '/a/:x', '/a/{x}'])('/a/1')).toEqual(['/a/{x}'])
   })
 

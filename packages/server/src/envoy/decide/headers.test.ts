@@ -44,7 +44,7 @@ function headersOf(
   return Object.fromEntries(response!.responseHeaders.map(({ key, value }) => [key, value]))
 }
 
-describe('headers for the client', () => {
+describe('the headers for the client', () => {
   test.each<[string, EnvoyHeaders[], [string, number][], Record<string, string>]>([
     [
       'retry-after on a refusal',
@@ -86,11 +86,11 @@ describe('headers for the client', () => {
       [['all', 1]],
       { 'RateLimit-Limit': '100', 'RateLimit-Remaining': '99', 'RateLimit-Reset': '3560' },
     ],
-  ])('%s', (_, dialects, requests, expected) => {
+  ])('have %s', (_, dialects, requests, expected) => {
     expect(headersOf(dialects, requests)).toEqual(expected)
   })
 
-  test('the structured fields name every limit, and no name can end a header', () => {
+  test('name every limit in their structured fields, and no name can end a field', () => {
     const headers = headersOf(['structured'], [['user all', 2]])
     expect(headers).toEqual({
       'RateLimit-Policy': '"per \\"user\\"??x: y";q=5;w=60, "2";q=100;w=3600',
@@ -99,7 +99,7 @@ describe('headers for the client', () => {
     for (const value of Object.values(headers)) expect(parseList(value)).toHaveLength(2)
   })
 
-  test('a bucket tells how long it takes to fill', () => {
+  test('tell how long a bucket takes to fill', () => {
     const headers = headersOf(['structured'], [['user', 2]], { algorithm: 'token-bucket' })
     expect(headers['RateLimit-Policy']).toContain(';q=5;w=60')
     expect(headers['RateLimit']).toContain(';r=3;t=12')

@@ -9,7 +9,7 @@ const one = (...lines: string[]): string =>
     '\n',
   )
 
-describe('mistakes are reported with their place', () => {
+describe('reported with its place is', () => {
   test.each([
     ['no YAML', 'domain: [', '1:10: not valid YAML'],
     ['nothing', '', '1:1: the file is empty; accepted: domain, descriptors'],
@@ -95,7 +95,7 @@ describe('mistakes are reported with their place', () => {
     ).toContain(expected)
   })
 
-  test('all at once', () => {
+  test('every mistake, all at once', () => {
     const { problems } = read(`descriptors:
   - key: a
     rate_limit: { unit: eon, requests_per_unit: -1 }
@@ -111,7 +111,7 @@ describe('mistakes are reported with their place', () => {
     ])
   })
 
-  test('an alias that holds itself is no endless file', () => {
+  test('an alias that holds itself, which is no endless file', () => {
     expect(
       read('domain: a\ndescriptors: &all\n  - key: a\n    descriptors: *all').problems,
     ).toHaveLength(1)
@@ -126,7 +126,7 @@ describe('mistakes are reported with their place', () => {
   })
 })
 
-describe('traps are reported by code', () => {
+describe('a file with traps', () => {
   const limit = 'rate_limit: { unit: day, requests_per_unit: 1 }'
   test.each([
     ['blocks-all', one('rate_limit: { unit: day, requests_per_unit: 0 }')],
@@ -176,14 +176,14 @@ describe('traps are reported by code', () => {
       'hidden-by-value',
       `domain: a\ndescriptors:\n  - { key: b, value: x, ${limit} }\n  - { key: b, descriptors: [{ key: c, ${limit} }] }`,
     ],
-  ])('%s', (code, text) => {
+  ])('is warned of with the code %s', (code, text) => {
     const { problems, warnings } = read(text)
     expect(problems).toEqual([])
     expect(warnings.map((warning) => warning.code)).toEqual([code])
     expect(warnings[0]?.line).toBeGreaterThan(1)
   })
 
-  test('nothing is said of a file without traps', () => {
+  test('is warned of for nothing that is no trap', () => {
     const text = `domain: a
 descriptors:
   - { key: b, value: x, descriptors: [{ key: c, ${limit} }] }

@@ -179,7 +179,7 @@ describe('hits of one descriptor', () => {
   })
 })
 
-describe('bytes that are no request', () => {
+describe('reading bytes', () => {
   test.each([
     ['a number without an end', [0x18, 0x80]],
     ['a number of eleven bytes', [0x18, ...Array<number>(10).fill(0x80), 1]],
@@ -193,14 +193,14 @@ describe('bytes that are no request', () => {
     ['a group that ends as another', [0x2b, 0x34]],
     ['groups without a bottom', Array<number>(40).fill(0x2b)],
     ['four bytes of which one is missing', [0x2d, 1, 2, 3]],
-  ])('%s', (_, bytes) => {
+  ])('rejects %s', (_, bytes) => {
     expect(() => decodeRequest(Buffer.from(bytes))).toThrow(/./)
     expect(() => decodeRequest(Buffer.from(bytes))).toThrowError(
       expect.objectContaining({ name: 'WireError' }),
     )
   })
 
-  test('unknown fields are skipped, of every type', () => {
+  test('skips unknown fields of every type', () => {
     const unknown = [
       0x78, 1, 0x79, 1, 2, 3, 4, 5, 6, 7, 8, 0x7a, 1, 0, 0x7b, 0x08, 1, 0x7c, 0x7d, 1, 2, 3, 4,
     ]
@@ -208,7 +208,7 @@ describe('bytes that are no request', () => {
     expect(decodeRequest(bytes)).toEqual({ domain: 'a', descriptors: [], hits: 0 })
   })
 
-  test('a message that comes twice is one, what it says later goes first', () => {
+  test('takes a message that comes twice for one, in which the later field counts', () => {
     const limit = (...bytes: number[]) => [0x12, bytes.length, ...bytes]
     const descriptor = [...limit(0x08, 5, 0x10, 1), ...limit(0x08, 9)]
     const read = decodeRequest(Buffer.from([0x12, descriptor.length, ...descriptor]))
