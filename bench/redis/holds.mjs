@@ -1,4 +1,4 @@
-// What reserve and settle cost on Redis, against one check: `node bench/redis/holds.mjs [rounds]`. Rounds are interleaved.
+// What reserve and settle cost on Redis, against one check: `node bench/redis/holds.mjs [rounds] [keys]`. Rounds are interleaved.
 import { createLimiter } from 'sluice'
 import { createBudget } from 'sluice/budgets'
 import { redisStore } from 'sluice/redis'
@@ -8,11 +8,12 @@ import { ioredis } from './clients.mjs'
 import { serverFigures } from './server-figures.mjs'
 
 const ROUNDS = Number(process.argv[2] ?? 7)
-const KEYS = 1000
-/** Operations in a round, by how many are in flight. */
+/** With all cores busy, each of them sees a few reservations a second. */
+const KEYS = Number(process.argv[3] ?? 10_000)
+/** Operations in a round, by how many are in flight: so many that the code is compiled after the first. */
 const LOADS = [
-  { inFlight: 1, operations: 1500 },
-  { inFlight: 64, operations: 6000 },
+  { inFlight: 1, operations: 3000 },
+  { inFlight: 64, operations: 40_000 },
 ]
 
 const server = await startRedisServer({ core: pinToSecondCore(), args: [] })

@@ -223,6 +223,30 @@ describe('requests of one hold each, which the shortest part of the script decid
     expect(ended.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
   })
 
+  it('keep the fields of a count in a table when many of them are remembered', async () => {
+    const server = redisStore(redis.client, { prefix: 'many:', onWarning: () => {} })
+    const place = { space: 's', key: 'k', limit: limit('1000/day'), cost: 1, holds: true }
+    const key = redisKeys('many:')('s', 'k')
+    const hold = { life: 60_000, onEnd: 'free', late: 60_000, isNew: true } as const
+    const settleNext = async (name: string): Promise<void> => {
+      const id = name.padEnd(16, '0')
+      await server.exchange([], [{ ...place, hold: { ...hold, id } }])
+      await server.exchange([{ ...place, id, spent: 1, keep: 0 }], [])
+    }
+    for (let i = 0; i < 61; i++) await settleNext(`B${i}-`)
+    await settleNext('A1')
+    expect(await redis.client.object('ENCODING', key)).toBe('listpack')
+    await settleNext('B62-')
+    await settleNext('A2')
+    expect(await redis.client.object('ENCODING', key)).toBe('hashtable')
+    const { settled } = await server.exchange(
+      [{ ...place, id: 'A2'.padEnd(16, '0'), spent: 1, keep: 0 }],
+      [],
+    )
+    expect(settled[0]).toMatchObject({ status: 'repeated', charged: 1 })
+    expect((await server.peek([place]))[0]!.remaining).toBe(1000 - 64)
+  })
+
   it('hold once if a client sends them twice', async () => {
     const evalsha = async (...sent: [string, number, ...string[]]): Promise<unknown> => {
       await redis.client.evalsha(...sent)

@@ -25,6 +25,9 @@ local ARGV, now, out, size, first, request = ARGV, nil, nil, nil, 1, 1
 -- Milliseconds for which a key outlives its state: the clock by which keys expire moves on between the start of a
 -- script and its reading of the time. A test that sets the time needs more.
 local SPARE = (ARGV[1] == '' or ARGV[1] == 'h') and 1000 or 3600000
+-- A hash of few and short fields is searched from its start. From so many on, one long value makes it a table for good;
+-- that is looked at for the ids that begin with one of 64 characters.
+local MANY = 64
 -- Counts with holds are kept to the next multiple of so many milliseconds, so that most writes need not set an expiry.
 local KEPT_STEP = 65536
 
@@ -54,8 +57,9 @@ if string.byte(ARGV[1]) == 104 then
     shape[1], shape[2], shape[3], shape[4], shape[5], shape[6], shape[7], shape[8]
 
   for i = 1, total do
-    if numbers ~= '' then
-      shape = shapes[byte(numbers, i) - 48]
+    local own_shape = numbers == '' and shape or shapes[byte(numbers, i) - 48]
+    if own_shape ~= shape then
+      shape = own_shape
       settles, quota, window, full, most, slowest, life, late_after =
         shape[1], shape[2], shape[3], shape[4], shape[5], shape[6], shape[7], shape[8]
     end
@@ -185,6 +189,7 @@ if string.byte(ARGV[1]) == 104 then
       else
         counts = pack('<dddddddd', at, used, held, 0, next_end, last_end, purge, kept)
         if packed and packed ~= '' then
+          if settles and byte(id) == 65 and pcall('HLEN', key) >= MANY then pcall('HSET', key, id, string.rep(' ', 65)) end
           reply = pcall('HSET', key, '', counts, id, packed)
           if reply == 0 and not settles then
             held = held - units
