@@ -3,7 +3,7 @@ import { watchThresholds } from '../decision/thresholds.ts'
 import { memoryStore } from '../stores/memory/memory-store.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
 import type { Timers } from '../time/timers.ts'
-import type { SyncBudget } from './budget.ts'
+import type { SyncBudget, Usage } from './budget.ts'
 import { createBudget, type BudgetRule } from './create-budget.ts'
 
 const tokens: BudgetRule = { name: 'tokens', by: ['team'], limit: '1000/min', hold: '60s' }
@@ -180,6 +180,18 @@ describe('a reservation', () => {
     const { id } = budget.reserve({ team: 'a' }, 1)
     expect(() => budget.settle(id, units)).toThrow(invalid)
     expect(() => budget.settle(id, { input: units })).toThrow(invalid)
+  })
+
+  it('of kinds of tokens that no rule weighs is refused, and the reservation stays to be settled', () => {
+    const { budget } = world(tokens)
+    const { id } = budget.reserve({ team: 'a' }, 100)
+    const settle = (actual: unknown) => () => budget.settle(id, actual as Usage)
+    expect(settle({ prompt_tokens: 900 })).toThrow(
+      'actual.prompt_tokens is no kind of tokens; accepted: input, cached, output',
+    )
+    expect(settle({ input: 1, outptu: 2 })).toThrow(/actual\.outptu is no kind/)
+    expect(settle([])).toThrow('actual is []')
+    expect(budget.settle(id, { input: 90 })).toMatchObject({ status: 'settled', charged: 90 })
   })
 })
 

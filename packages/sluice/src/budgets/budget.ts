@@ -14,7 +14,6 @@ import { mappedSettlements, type MappedSettlements } from '../stores/holds/mappe
 import { follow, isPromise, type MaybePromise } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
 import type { Timers } from '../time/timers.ts'
-import { RecentMap } from '../stores/refusal-cache/recent-map.ts'
 import { placeOfShare, shareOf, type SharedCheck } from './caller-shares.ts'
 import { Estimates } from './estimates.ts'
 import {
@@ -28,6 +27,7 @@ import {
 } from './hold-checks.ts'
 import { newHoldId, readId, unknownReservation, writeId } from './reservation-id.ts'
 import { isTransient, PendingSettlements } from './pending-settlements.ts'
+import { RecentReservations } from './recent-reservations.ts'
 import { degradedSettlements, PENDING, summary, type Settlements } from './settlements.ts'
 import { SlotRenewals } from './slot-renewals.ts'
 import { takingFrom } from './taking-store.ts'
@@ -156,11 +156,11 @@ const FIRST_ESTIMATE = 0.05
 /** Milliseconds after the end of a reservation for which its settlement is still a plain charge. */
 const LATE = 600_000
 const ALL = Number.MAX_SAFE_INTEGER
-/** Reservations of this process that are settled without reading their ids: about 2 MB. */
-const MAX_REMEMBERED = 4096
+const KINDS: readonly string[] = ['input', 'cached', 'output'] satisfies (keyof Usage)[]
 
 /** What settling needs to know of a reservation. */
 interface Reserved {
+  readonly id: string
   readonly hold: string
   readonly attributes: Attributes
   readonly units: number
@@ -175,8 +175,8 @@ export class PolicyBudget {
   private readonly estimates = new Estimates()
   private readonly renewals: SlotRenewals
   private readonly pending: PendingSettlements
-  /** By their ids what `reserve` knew of reservations, until they are settled. */
-  private readonly remembered = new RecentMap<Reserved>(MAX_REMEMBERED)
+  /** What `reserve` knew of reservations, until they are settled. */
+  private readonly remembered = new RecentReservations<Reserved>()
   private readonly deciding: DecideOptions
   private readonly settlements: MappedSettlements
   private isClosed = false
@@ -227,8 +227,8 @@ export class PolicyBudget {
       const made = reservationOf(request, decision, { hold, policy, attributes, units })
       if (made.id !== '' && !decision.degraded) {
         const checks = heldOf(request.checks)
-        const reserved = { hold, attributes, units, isDegraded: checks.length === 0, checks }
-        this.remembered.set('', made.id, reserved)
+        const isDegraded = checks.length === 0
+        this.remembered.set({ id: made.id, hold, attributes, units, isDegraded, checks })
       }
       return made
     })
@@ -340,7 +340,8 @@ export class PolicyBudget {
     finish: (settlements: Settlements) => T,
   ): MaybePromise<T> {
     const { onSettled } = this.options
-    const { hold, attributes, units, isDegraded, checks } = this.reserved(id)
+    const reserved = this.reserved(id)
+    const { hold, attributes, units, isDegraded, checks } = reserved
     // Of the right length from the start: V8 makes room for seventeen on a first push.
     const settlements = new Array<Settlement>(checks.length)
     const rules = new Array<string>(checks.length)
@@ -358,7 +359,7 @@ export class PolicyBudget {
     }
     if (!isKept) {
       this.renewals.remove(hold)
-      this.remembered.delete('', id)
+      this.remembered.delete(reserved)
     }
     // The fallback has charged the estimate to this process's share.
     if (isDegraded) return finish(degradedSettlements(units))
@@ -378,7 +379,7 @@ export class PolicyBudget {
   /** What is known of a reservation or slot: what this process remembers, or what the id says. */
   private reserved(id: string): Reserved {
     this.requireOpen()
-    const known = this.remembered.get('', id)
+    const known = typeof id === 'string' ? this.remembered.get(id) : undefined
     if (known !== undefined) return known
     const { hashKeys, name } = this.options
     const { hold, attributes, units, isDegraded } = readId(id, name)
@@ -389,7 +390,7 @@ export class PolicyBudget {
       const place = isSlot(rule) ? undefined : placeOfShare(check, rule, attributes, hashKeys)
       checks.push(place === undefined ? check : { ...check, share: { ...place, cost: 0 } })
     }
-    return { hold, attributes, units, isDegraded, checks }
+    return { id, hold, attributes, units, isDegraded, checks }
   }
 
   /** The checks of a request; those with holds as `held` makes them, or left out. */
@@ -463,8 +464,17 @@ function nameOf(rule: RuleInCode, attributes: Attributes): string {
 }
 
 function checkActual(actual: number | Usage): void {
-  if (typeof actual !== 'object' || actual === null) return requireCost('actual', actual)
-  for (const [kind, tokens] of Object.entries(actual)) requireCost(`actual.${kind}`, tokens)
+  if (typeof actual !== 'object' || actual === null || Array.isArray(actual))
+    return requireCost('actual', actual)
+  for (const [kind, tokens] of Object.entries(actual)) {
+    requireCost(`actual.${kind}`, tokens)
+    // The field of another API, such as `prompt_tokens`, would cost nothing.
+    if (!KINDS.includes(kind))
+      throw new SluiceError(
+        'invalid-cost',
+        `actual.${kind} is no kind of tokens; accepted: ${KINDS.join(', ')}`,
+      )
+  }
 }
 
 function costOf(actual: number | Usage, { weights = {} }: RuleInCode): number {
