@@ -1,4 +1,4 @@
-// Shedding under four times the load that a real Express server can serve, by wrk: `node bench/shed/run.mjs [seconds]`.
+// Shedding under four times the load that a real Express server can serve, by wrk: `node bench/shed/run.mjs [seconds] [rounds]`.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { shed } from 'sluice/http/node'
@@ -6,6 +6,8 @@ import { pinToSecondCore } from '../lib/cores.mjs'
 import { closedLoad, openLoad } from './load.mjs'
 
 const SECONDS = Number(process.argv[2] ?? 10)
+/** Interleaved: inside of Express, in front of it, and again. */
+const ROUNDS = Number(process.argv[3] ?? 3)
 const FACTOR = 4
 /** Seconds after the step from which on the server must be stable. */
 const STABLE_AFTER = 2
@@ -14,7 +16,7 @@ const STABLE_AFTER = 2
 
 const core = pinToSecondCore()
 
-/** @template T @param {string} kind @param {(port: number, pauses: () => Promise<number[]>) => Promise<T>} run @returns {Promise<T>} */
+/** @template T @param {string} kind @param {(port: number, look: () => Promise<Look>) => Promise<T>} run @returns {Promise<T>} */
 async function withServer(kind, run) {
   const file = new URL('./server.mjs', import.meta.url)
   // Server and load each have a core of their own, where the system can.
@@ -23,7 +25,7 @@ async function withServer(kind, run) {
   try {
     const [port] = await once(child, 'message')
     return await run(port, async () => {
-      child.send('pauses')
+      child.send('look')
       return (await once(child, 'message'))[0]
     })
   } finally {
@@ -39,26 +41,52 @@ function percentile(answers, share) {
 
 const isGood = (/** @type {Answer} */ { status }) => status === 200
 
-const { capacity, unloaded } = await withServer('plain', async (port) => {
-  await closedLoad(port, 8, 2)
-  const alone = await closedLoad(port, 1, 4)
-  const full = await closedLoad(port, 8, 5)
-  return { capacity: full.filter(isGood).length / 5, unloaded: percentile(alone, 0.99) }
-})
-console.log(`capacity ${capacity.toFixed(0)}/s, p99 unloaded ${unloaded.toFixed(1)} ms`)
-
-for (const kind of ['plain', 'shed', 'front']) {
-  const { answers, pauses } = await withServer(kind, async (port, pauses) => {
-    // Half of the capacity first, so that the server knows itself.
-    await openLoad(port, capacity / 2, 3)
-    await pauses()
-    return { answers: await openLoad(port, FACTOR * capacity, SECONDS), pauses: await pauses() }
+/**
+ * What the server can do, just before a run: the speed of a shared machine changes from minute to minute.
+ * @returns {Promise<Alone>}
+ */
+function measureAlone() {
+  return withServer('plain', async (port, look) => {
+    await closedLoad(port, 8, 1)
+    const alone = await closedLoad(port, 1, 3)
+    await look()
+    const full = await closedLoad(port, 8, 2)
+    const { worked } = await look()
+    const capacity = full.filter(isGood).length / 2
+    return { capacity, unloaded: percentile(alone, 0.99), share: worked / 2000 }
   })
-  report(kind, answers, pauses)
 }
 
-/** @param {string} kind @param {Answer[]} answers @param {number[]} pauses */
-function report(kind, answers, pauses) {
+/** @typedef {{ capacity: number, unloaded: number, share: number }} Alone */
+/** @typedef {{ pauses: number[], worked: number }} Look */
+
+/** @type {Record<string, { goodput: number, share: number, stretch: number, critical: number }[]>} */
+const results = { shed: [], front: [] }
+const kinds = ['plain', ...Array.from({ length: ROUNDS }, () => ['shed', 'front']).flat()]
+for (const kind of kinds) {
+  const alone = await measureAlone()
+  const { answers, look } = await withServer(kind, async (port, look) => {
+    // Half of the capacity first, so that the server knows itself.
+    await openLoad(port, alone.capacity / 2, 3)
+    await look()
+    return { answers: await openLoad(port, FACTOR * alone.capacity, SECONDS), look: await look() }
+  })
+  results[kind]?.push(report(kind, answers, look, alone))
+}
+for (const [kind, runs] of Object.entries(results)) {
+  const spread = (/** @type {number[]} */ list) => {
+    const sorted = list.toSorted((a, b) => a - b)
+    return `${sorted[sorted.length >> 1]?.toFixed(1)} (${sorted[0]?.toFixed(1)} to ${sorted.at(-1)?.toFixed(1)})`
+  }
+  console.log(
+    `${kind}, ${runs.length} runs, median and all: goodput ${spread(runs.map(({ goodput }) => goodput))} % of capacity, ` +
+      `by the server's time ${spread(runs.map(({ share }) => share))} %, ` +
+      `p99 ${spread(runs.map(({ stretch }) => stretch))} x unloaded, critical ${spread(runs.map(({ critical }) => critical))} %`,
+  )
+}
+
+/** Prints a run. @param {string} kind @param {Answer[]} answers @param {Look} look @param {Alone} alone */
+function report(kind, answers, { pauses, worked }, { capacity, unloaded, share }) {
   const isStable = (/** @type {Answer} */ { at }) =>
     at >= STABLE_AFTER * 1000 && at < SECONDS * 1000
   // What a client waits for more than 1 s is no good to it.
@@ -78,13 +106,22 @@ function report(kind, answers, pauses) {
     (_, i) => good.filter(({ at }) => Math.floor(at / 1000) === i).length,
   )
   const offered = answers.filter(isStable).length / (SECONDS - STABLE_AFTER) / capacity
+  const ofTime = worked / (SECONDS * 1000) / share
   console.log(
-    `${kind}: answered ${offered.toFixed(1)} x capacity, goodput ${(100 * goodput).toFixed(1)} % of capacity, ` +
-      `p99 admitted ${p99.toFixed(1)} ms (${(p99 / unloaded).toFixed(1)} x unloaded)\n` +
+    `capacity ${capacity.toFixed(0)}/s, p99 unloaded ${unloaded.toFixed(1)} ms\n` +
+      `${kind}: answered ${offered.toFixed(1)} x capacity, goodput ${(100 * goodput).toFixed(1)} % of capacity ` +
+      `(${(100 * ofTime).toFixed(1)} % of the time that it works at capacity), p99 admitted ${p99.toFixed(1)} ms (${(p99 / unloaded).toFixed(1)} x unloaded)\n` +
       `  served: ${shares.join(', ')}\n  good answers by second: ${bySecond.join(' ')}\n` +
       `  the slowest hundredth waited ${(100 * before).toFixed(0)} % of its time for the server's turn; the server had no core for ` +
       `${pauses.reduce((sum, one) => sum + one, 0).toFixed(0)} ms, at most ${Math.max(0, ...pauses).toFixed(0)} ms at once`,
   )
+  const critical = answers.filter((one) => one.priority === 'critical' && isStable(one))
+  return {
+    goodput: 100 * goodput,
+    share: 100 * ofTime,
+    stretch: p99 / unloaded,
+    critical: (100 * critical.filter(isGood).length) / Math.max(1, critical.length),
+  }
 }
 
 // The cost of a request that passes, on this process alone.

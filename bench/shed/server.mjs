@@ -7,6 +7,8 @@ import { shed } from 'sluice/http/node'
 /** Rounds of a hash in a request: about 4 ms of the processor, however busy the machine is. */
 const WORK = 20_000
 
+/** Milliseconds that went into requests that were let in. */
+let worked = 0
 const app = express()
 const kind = process.argv[2]
 if (kind === 'shed') app.use(shed())
@@ -14,7 +16,9 @@ app.get('/', (request, response) => {
   // The load finds out by them how long an answer took, and when it was begun.
   response.set('x-sent', request.get('x-sent') ?? '')
   response.set('x-seen', String(Math.round((performance.timeOrigin + performance.now()) * 1000)))
+  const begun = performance.now()
   pbkdf2Sync('work', 'salt', WORK, 32, 'sha256')
+  worked += performance.now() - begun
   response.send('done')
 })
 /** @type {import('sluice/http/node').Shedder<import('node:http').IncomingMessage, import('node:http').ServerResponse>} */
@@ -40,7 +44,8 @@ function usedMillis() {
   return (user + system) / 1000
 }
 process.on('message', () => {
-  process.send?.(pauses)
+  process.send?.({ pauses, worked })
   pauses = []
+  worked = 0
 })
 process.on('disconnect', () => process.exit(0))

@@ -10,6 +10,8 @@ const SPAN: Millis = 100
 const MEMORY = 300
 /** Latency at which a server still works well, as a multiple of its best. */
 const STRETCH = 2
+/** What a request may have waited before it is let in, as a multiple of the best latency: critical ones come on top. */
+const PATIENCE = 1.5
 /** A wait that is never too long. */
 const LEAST_WAIT: Millis = 1
 /** Between two turns of the event loop: after more than this it was idle, and requests of the next turn have not waited. */
@@ -110,7 +112,7 @@ export class LoadEstimate {
     const { pressure } = this
     if (this.demand < OVERLOAD) return pressure
     const waited = this.lastTurn + now - this.turnStart
-    return Math.max(pressure, waited / Math.max(LEAST_WAIT, STRETCH * this.latency))
+    return Math.max(pressure, waited / Math.max(LEAST_WAIT, PATIENCE * this.latency))
   }
 
   private endDemandSpan(now: Millis): void {
