@@ -19,11 +19,16 @@ export function lowerQuartile(values) {
 }
 
 /**
- * The median of a[i] / b[i]: both sides of a ratio saw the same neighbours. Pairs of which one failed are left out.
+ * a[i] / b[i]: both sides of a ratio saw the same neighbours. Pairs of which one failed are left out.
  * @param {readonly number[]} a
  * @param {readonly number[]} b
  */
-export function pairedRatio(a, b) {
+export function ratios(a, b) {
   const pairs = Math.min(a.length, b.length)
-  return median(finite(Array.from({ length: pairs }, (_, i) => (a[i] ?? NaN) / (b[i] ?? NaN))))
+  return finite(Array.from({ length: pairs }, (_, i) => (a[i] ?? NaN) / (b[i] ?? NaN)))
+}
+
+/** The median of the {@link ratios}. @param {readonly number[]} a @param {readonly number[]} b */
+export function pairedRatio(a, b) {
+  return median(ratios(a, b))
 }

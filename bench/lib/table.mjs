@@ -26,5 +26,6 @@ export function figure(value) {
 
 /** The median of the rounds, and the least and the most that one of them had. @param {readonly number[]} values */
 export function withSpread(values) {
+  if (values.length === 0) return '-'
   return `${figure(median(values))} (${figure(Math.min(...values))}–${figure(Math.max(...values))})`
 }

@@ -13,9 +13,12 @@ const keys = userKeys(1000).map(subject.prepare ?? ((key) => key))
 process.on('disconnect', () => process.exit(0))
 process.on('message', (/** @type {number} */ decisions) => {
   const before = cpuSeconds()
-  void drive(subject, keys, { inFlight: 1, decisions }).then(({ answered, p50 }) => {
-    const cpu = (1e6 * (cpuSeconds() - before)) / answered
-    process.send?.({ p50: 1000 * p50, cpu })
-  })
+  drive(subject, keys, { inFlight: 1, decisions }).then(
+    ({ answered, p50 }) => {
+      const cpu = (1e6 * (cpuSeconds() - before)) / answered
+      process.send?.({ p50: 1000 * p50, cpu })
+    },
+    (error) => process.send?.({ failure: String(error) }),
+  )
 })
 process.send?.('ready')

@@ -4,7 +4,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { interleaved } from '../lib/rounds.mjs'
-import { median, pairedRatio } from '../lib/statistics.mjs'
+import { finite, median, pairedRatio } from '../lib/statistics.mjs'
 import { figure, markdownTable, withSpread } from '../lib/table.mjs'
 import { contenders, ONE_EACH } from './contenders.mjs'
 
@@ -16,15 +16,17 @@ const WARM_UP = 4000
 /** @typedef {{ contender: string, cold: Turn, turns: Turn[] }} AloneResult `cold`: the first turn of the process */
 
 /**
+ * A turn that fails is left out of the figures.
  * @param {readonly string[]} names
  * @param {{ turns: number, url: string }} options
  * @param {(line: string) => void} progress
+ * @param {string[]} failures gets a line for each turn that failed
  * @returns {Promise<AloneResult[]>}
  */
-export async function measureAlone(names, { turns, url }, progress) {
+export async function measureAlone(names, { turns, url }, progress, failures) {
   const measured = []
   for (const contender of names) {
-    const cell = await start({ contender, url })
+    const cell = await start({ contender, url }, failures)
     /** @type {AloneResult} */
     const result = { contender, cold: await cell.run(TURN), turns: [] }
     await cell.run(WARM_UP)
@@ -40,12 +42,13 @@ export async function measureAlone(names, { turns, url }, progress) {
 /** The table, with ratios to a bare EVALSHA. @param {readonly AloneResult[]} results */
 export function aloneTable(results) {
   const waits = (/** @type {AloneResult} */ { turns }) => turns.map(({ p50 }) => p50)
+  const cpus = (/** @type {AloneResult} */ { turns }) => finite(turns.map(({ cpu }) => cpu))
   const floor = results.find(({ contender }) => contender === ONE_EACH)
   const rows = results.map((result) => [
     result.contender,
-    withSpread(waits(result)),
+    withSpread(finite(waits(result))),
     floor === undefined ? '-' : figure(pairedRatio(waits(result), waits(floor))),
-    figure(median(result.turns.map(({ cpu }) => cpu))),
+    figure(median(cpus(result))),
     figure(result.cold.p50),
   ])
   const head = ['', 'p50 µs, medians of turns', '× bare EVALSHA', 'client CPU µs', 'cold p50 µs']
@@ -57,8 +60,8 @@ export const aloneNames = contenders
   .filter(({ extra, name }) => extra !== true && !name.includes('three'))
   .map(({ name }) => name)
 
-/** @param {{ contender: string, url: string }} input */
-async function start(input) {
+/** @param {{ contender: string, url: string }} input @param {string[]} failures */
+async function start(input, failures) {
   const file = fileURLToPath(new URL('./alone-cell.mjs', import.meta.url))
   const child = fork(file, [JSON.stringify(input)], {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
@@ -69,7 +72,9 @@ async function start(input) {
     async run(decisions) {
       child.send(decisions)
       const [turn] = await once(child, 'message')
-      return turn
+      if (turn.failure === undefined) return turn
+      failures.push(`${input.contender}, one in flight: ${turn.failure}`)
+      return { p50: NaN, cpu: NaN }
     },
     stop: () => child.disconnect(),
   }

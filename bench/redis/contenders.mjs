@@ -11,10 +11,12 @@
  */
 
 /**
- * One limiter under test.
+ * One limiter under test. What an application awaits is what `decide` returns: an async function around it would cost a
+ * batched decision a tenth of its time.
  * @template [K=any]
  * @typedef {object} Subject
- * @property {(key: K) => Promise<boolean>} decide
+ * @property {(key: K) => Promise<any>} decide
+ * @property {(answer: any) => boolean} [isAllowed] reads an answer that is no boolean
  * @property {(key: string) => K} [prepare] what `decide` takes in place of the key
  */
 
@@ -22,7 +24,7 @@
  * @typedef {object} Contender
  * @property {string} name
  * @property {'ours' | 'peer' | 'floor'} kind
- * @property {boolean} [extra] another client under the same code, so that a quick run leaves it out
+ * @property {boolean} [extra] the same on another client, so that a quick run leaves it out
  * @property {() => Promise<(settings: Settings) => Promise<Subject>>} load imports only what this contender needs
  */
 

@@ -4,6 +4,8 @@ const SAMPLES = 2 ** 20
 
 /** @typedef {{ answered: number, allowed: number, seconds: number, p50: number, p99: number }} Driven latencies in milliseconds */
 
+const isTrue = (/** @type {unknown} */ answer) => answer === true
+
 /**
  * @template K
  * @param {import('./contenders.mjs').Subject<K>} subject
@@ -13,6 +15,7 @@ const SAMPLES = 2 ** 20
  */
 export async function drive(subject, keys, { inFlight, seconds = 60, decisions = Infinity }) {
   const latencies = new Float64Array(SAMPLES)
+  const isAllowed = subject.isAllowed ?? isTrue
   let asked = 0
   let answered = 0
   let allowed = 0
@@ -22,7 +25,7 @@ export async function drive(subject, keys, { inFlight, seconds = 60, decisions =
     let now = performance.now()
     while (now < end && asked < decisions) {
       const key = /** @type {K} */ (keys[asked++ % keys.length])
-      if (await subject.decide(key)) allowed += 1
+      if (isAllowed(await subject.decide(key))) allowed += 1
       const then = now
       now = performance.now()
       latencies[answered++ % SAMPLES] = now - then

@@ -18,7 +18,7 @@ const connect = {
 export const oneLimit = (client) => async (/** @type {Settings} */ settings) => {
   const store = redisStore(await connect[client](settings.url))
   const limiter = createLimiter({ limit: limitFor(settings), store })
-  return { decide: async (/** @type {string} */ key) => (await limiter.check(key)).allowed }
+  return { decide: (/** @type {string} */ key) => limiter.check(key), isAllowed }
 }
 
 /** A policy by user, by address, and by route and user. @param {Settings} settings */
@@ -32,10 +32,16 @@ export async function threeLimits(settings) {
   const store = redisStore(await connect.ioredis(settings.url))
   const limiter = createLimiter({ policy: { name: 'api', rules }, store })
   return {
-    decide: async (/** @type {ReturnType<typeof requestOf>} */ request) =>
-      (await limiter.check(request)).allowed,
+    decide: (/** @type {ReturnType<typeof requestOf>} */ request) => limiter.check(request),
+    isAllowed,
     prepare: requestOf,
   }
+}
+
+/** A decision without the store is not what is measured. @param {import('sluice').Decision} decision */
+function isAllowed({ allowed, degraded }) {
+  if (degraded) throw new Error('the fallback answered: Redis was later than the deadline')
+  return allowed
 }
 
 /** @param {Settings} settings */

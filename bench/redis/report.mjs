@@ -3,6 +3,7 @@ import { finite, median } from '../lib/statistics.mjs'
 import { figure, markdownTable, withSpread } from '../lib/table.mjs'
 import { aloneTable } from './alone.mjs'
 import { loads } from './loads.mjs'
+import { ratioTable } from './ratios.mjs'
 import { isMet, targetsOf } from './targets.mjs'
 
 /** @typedef {import('./cell.mjs').Measured} Measured */
@@ -17,6 +18,8 @@ export function report({ machine, alone, speed, memory, failures }) {
   const setting = Object.entries(machine).map(([name, value]) => `${name} ${value}`)
   return [
     `${setting.join(', ')}; ${rounds} rounds`,
+    '## Against the floor and the best peer, paired by round, steady',
+    ratioTable(alone, speed),
     '## One in flight: contenders taking turns',
     aloneTable(alone),
     '## Decisions per second: median of the rounds (least to most)',

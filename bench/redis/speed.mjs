@@ -11,25 +11,29 @@ import { measureRedisBenchmark, REDIS_BENCHMARK } from './redis-benchmark.mjs'
 /**
  * A load that fails, as refusals may on a busy machine, leaves a gap in its round; the others are kept.
  * @param {readonly string[]} contenders
- * @param {{ rounds: number, share: number, minutes: number, url: string }} options no round begins after so many minutes
+ * @param {{ rounds: number, share: number, end: number, url: string, withServer: boolean }} options no round begins that would not be over
+ *   by `end`; `withServer`: also what the server alone can do
  * @param {(line: string) => void} progress
  * @param {string[]} failures gets a line for each load that failed
  * @returns {Promise<SpeedResult[]>}
  */
 export async function measureSpeed(
   contenders,
-  { rounds, share, minutes, url },
+  { rounds, share, end, url, withServer },
   progress,
   failures,
 ) {
-  const names = [...contenders, REDIS_BENCHMARK]
+  const names = withServer ? [...contenders, REDIS_BENCHMARK] : contenders
   const results = names.flatMap((contender) =>
     loads.map((load) => /** @type {SpeedResult} */ ({ contender, ...load, rounds: [] })),
   )
-  const end = Date.now() + minutes * 60_000
+  const start = Date.now()
   let done = 0
   for (const { round, cell } of interleaved(names, rounds)) {
-    if (done % names.length === 0 && Date.now() > end) break
+    if (round > 0 && done % names.length === 0) {
+      const each = (Date.now() - start) / round
+      if (Date.now() + each > end) break
+    }
     const { measured, failure } = await (cell === REDIS_BENCHMARK
       ? byRedisBenchmark(url, share)
       : byChild({ contender: cell, url, share }))

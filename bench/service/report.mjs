@@ -1,6 +1,6 @@
 // Prints the results of the service's benchmark as tables.
 import { loads } from './loads.mjs'
-import { median, pairedRatio } from '../lib/statistics.mjs'
+import { median, ratios } from '../lib/statistics.mjs'
 import { figure, markdownTable, withSpread } from '../lib/table.mjs'
 
 /** @typedef {{ contender: string, load: string, cells: import('./measure.mjs').Cell[] }} Result one cell for each round */
@@ -37,13 +37,13 @@ export function report({ machine, rounds, results }) {
         figure(cells[0]?.cold?.perCpuSecond),
       ]),
     ),
-    '## Ours against the floor, which answers as many bytes, and against an echo of the request: CPU of a request (paired, medians)',
+    '## Ours against the floor, which answers as many bytes, and against an echo of the request: CPU of a request, paired by round: median (least–most)',
     markdownTable(
       ['load', '× floor', '× echo'],
       [...new Set(results.map(({ load }) => load))].map((load) => [
         load,
-        figure(1 / ratio(results, load, FLOOR)),
-        figure(1 / ratio(results, load, ECHO)),
+        withSpread(costs(results, load, FLOOR)),
+        withSpread(costs(results, load, ECHO)),
       ]),
     ),
   ].join('\n\n')
@@ -52,11 +52,11 @@ export function report({ machine, rounds, results }) {
 /** The decisions in each request of a load. @param {string} load */
 const decisionsOf = (load) => loads.find(({ name }) => name === load)?.decisions ?? NaN
 
-/** Decisions per CPU-second of ours against another. @param {Result[]} results @param {string} load @param {string} other */
-function ratio(results, load, other) {
+/** What a request costs ours against another, round by round. @param {Result[]} results @param {string} load @param {string} other */
+function costs(results, load, other) {
   const of = (/** @type {string} */ contender) =>
     results
       .find((result) => result.contender === contender && result.load === load)
       ?.cells.map((cell) => cell.perCpuSecond) ?? []
-  return pairedRatio(of(OURS), of(other))
+  return ratios(of(other), of(OURS))
 }

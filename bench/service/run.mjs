@@ -14,7 +14,7 @@ import { contenders, startServer } from './servers.mjs'
 const { values: options } = parseArgs({
   options: { quick: { type: 'boolean' }, only: { type: 'string' }, json: { type: 'string' } },
 })
-const { rounds, seconds } = options.quick ? { rounds: 2, seconds: 2 } : { rounds: 5, seconds: 5 }
+const { rounds, seconds } = options.quick ? { rounds: 4, seconds: 1 } : { rounds: 5, seconds: 5 }
 const file =
   options.json ??
   fileURLToPath(new URL(`../results/service${options.quick ? '-quick' : ''}.json`, import.meta.url))

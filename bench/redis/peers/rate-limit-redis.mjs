@@ -10,5 +10,8 @@ export async function rateLimitRedis({ url, burst, window }) {
       /** @type {Promise<any>} */ (client.call(command, ...args)),
   })
   await store.init(/** @type {any} */ ({ windowMs: window }))
-  return { decide: async (key) => (await store.increment(key)).totalHits <= burst }
+  return {
+    decide: (key) => store.increment(key),
+    isAllowed: (/** @type {{ totalHits: number }} */ { totalHits }) => totalHits <= burst,
+  }
 }

@@ -10,17 +10,18 @@ import { measureInChild } from '../../lib/child.mjs'
 import { pinToSecondCore } from '../../lib/cores.mjs'
 import { machine } from '../../lib/machine.mjs'
 import { interleaved } from '../../lib/rounds.mjs'
-import { median, pairedRatio } from '../../lib/statistics.mjs'
+import { median, ratios } from '../../lib/statistics.mjs'
 import { figure, markdownTable, withSpread } from '../../lib/table.mjs'
 import { requestFrame } from './messages.mjs'
 
-const CONTENDERS = ['grpc-js echo', 'node:http2 alone', 'node:http2 floor', 'sluice']
 const PEER = 'grpc-js echo'
+const ALONE = 'node:http2 alone'
 const FLOOR = 'node:http2 floor'
+const CONTENDERS = [PEER, ALONE, FLOOR, 'sluice']
 /** Ticks of /proc in a second. */
 const TICKS = 100
 
-/** @typedef {{ contender: string, descriptors: number, perSecond: number, cpu: number, p50: number, p99: number }} Measured waits in milliseconds */
+/** @typedef {{ contender: string, descriptors: number, perSecond: number, cpu: number, p50: number, p99: number, cold?: number }} Measured waits in milliseconds; `cold`: `cpu` of the first second of the load */
 
 /**
  * Measures every contender with requests of 1 and of 64 descriptors.
@@ -40,14 +41,13 @@ export async function measureGrpc({ rounds = 5, seconds = 3 } = {}) {
       writeFileSync(body, requestFrame(descriptors))
       return CONTENDERS.map((contender) => ({ contender, descriptors, body }))
     })
-    for (const cell of cells) await load(servers.get(cell.contender).port, cell.body, 1)
+    const colds = new Map()
+    for (const cell of cells)
+      colds.set(cell, (await load(servers.get(cell.contender), cell.body, 1)).cpu)
     for (const { cell } of interleaved(cells, rounds)) {
       const { contender, descriptors, body } = cell
-      const { port, pid } = servers.get(contender)
-      const before = cpuSeconds(pid)
-      const { requests, perSecond, p50, p99 } = await load(port, body, seconds)
-      const cpu = ((cpuSeconds(pid) - before) / requests) * 1e6
-      results.push({ contender, descriptors, perSecond, cpu, p50, p99 })
+      const { perSecond, cpu, p50, p99 } = await load(servers.get(contender), body, seconds)
+      results.push({ contender, descriptors, perSecond, cpu, p50, p99, cold: colds.get(cell) })
     }
   } finally {
     for (const { stop } of servers.values()) stop()
@@ -66,12 +66,14 @@ async function startServer(name, core) {
   return { port: Number(String(line)), pid: child.pid ?? 0, stop: () => child.stdin.end() }
 }
 
-/** 4 connections with 32 calls each. @param {number} port @param {string} body @param {number} seconds */
-async function load(port, body, seconds) {
+/** 4 connections with 32 calls each. @param {{ port: number, pid: number }} server @param {string} body @param {number} seconds */
+async function load({ port, pid }, body, seconds) {
   const module = new URL('./load.mjs', import.meta.url)
+  const before = cpuSeconds(pid)
   /** @type {import('./load.mjs').Driven} */
   const driven = await measureInChild(module, { port, body, seconds }, { flags: [] })
-  return { ...driven, perSecond: driven.requests / driven.seconds }
+  const cpu = ((cpuSeconds(pid) - before) / driven.requests) * 1e6
+  return { ...driven, cpu, perSecond: driven.requests / driven.seconds }
 }
 
 /** CPU time of a process, all threads. @param {number} pid */
@@ -80,13 +82,13 @@ function cpuSeconds(pid) {
   return (Number(fields[11]) + Number(fields[12])) / TICKS
 }
 
-/** The results as a table, with ratios to both echoes. @param {Measured[]} results */
+/** The results as a table, with ratios paired by round. @param {Measured[]} results */
 export function grpcTable(results) {
   const rows = [1, 64].flatMap((descriptors) => {
-    const of = (/** @type {string} */ name, /** @type {'perSecond' | 'cpu'} */ figure) =>
+    const of = (/** @type {string} */ name, /** @type {'perSecond' | 'cpu' | 'cold'} */ what) =>
       results
         .filter((one) => one.contender === name && one.descriptors === descriptors)
-        .map((one) => one[figure])
+        .map((one) => one[what] ?? NaN)
     return CONTENDERS.map((contender) => {
       const cpus = of(contender, 'cpu')
       const perSecond = of(contender, 'perSecond')
@@ -96,8 +98,10 @@ export function grpcTable(results) {
         figure(median(perSecond)),
         figure(median(perSecond) * descriptors),
         withSpread(cpus),
-        figure(pairedRatio(cpus, of(FLOOR, 'cpu'))),
-        figure(pairedRatio(cpus, of(PEER, 'cpu'))),
+        figure(of(contender, 'cold')[0]),
+        withSpread(ratios(cpus, of(ALONE, 'cpu'))),
+        withSpread(ratios(cpus, of(FLOOR, 'cpu'))),
+        withSpread(ratios(cpus, of(PEER, 'cpu'))),
       ]
     })
   })
@@ -106,9 +110,11 @@ export function grpcTable(results) {
     'contender',
     'calls/s',
     'decisions/s',
-    'CPU µs/call',
-    '× CPU of the floor',
-    '× CPU of grpc-js',
+    'CPU µs/call: median (least–most)',
+    'first second',
+    '× http2 alone',
+    '× floor',
+    '× grpc-js',
   ]
   return markdownTable(head, rows)
 }
