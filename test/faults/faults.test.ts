@@ -40,7 +40,8 @@ describe.concurrent.each(Object.entries(scenarios).toReversed())('%s', (_, all) 
   const chosen = (all as readonly Scenario[]).filter(({ isExtra }) => isLong || isExtra !== true)
   describe.each(chosen)('$name', (scenario) => {
     let outcome: Promise<Outcome> | undefined
-    test.each(clientKinds)('through %s', { timeout: 170_000 }, async (client) => {
+    // Much of it may be the wait for the turn of one that must be alone.
+    test.each(clientKinds)('through %s', { timeout: 600_000 }, async (client) => {
       outcome ??= run(scenario)
       const figures = (await outcome)[client]
       rows.push({ scenario: scenario.name, client, figures })
