@@ -11,9 +11,9 @@ const TOGETHER = 256
 const IN_FLIGHT = 512
 const SAMPLE = 61
 /** Milliseconds before the figures count: until the first long leases have ended, and are taken anew as they are from then on. What is admitted in them counts for the limit. */
-const WARM_UP = 24_000
-/** The same without leases. */
-const FLOOR_WARM_UP = 2000
+const WARM_UP = 64_000
+/** The same without leases, and with those of one hot key. */
+const SHORT_WARM_UP = 4000
 /** Keys drawn before the run, which drawing would slow down; then they repeat. So many that a key of the tail does not come back sooner than it should. */
 const DRAWN = 2 ** 21
 
@@ -142,7 +142,7 @@ async function decideFor(millis) {
   }
 }
 
-await decideFor(load.kind === 'leased' ? WARM_UP : FLOOR_WARM_UP)
+await decideFor(load.kind === 'leased' && keys > 1 ? WARM_UP : SHORT_WARM_UP)
 times.length = 0
 const [before, refusedBefore, undecidedBefore, cpu] = [decisions, refused, undecided, cpuSeconds()]
 await decideFor(length)

@@ -16,7 +16,7 @@ const RATE = Number(process.argv[2] ?? 1_500_000) / 8
 const LENGTH = 1000 * Number(process.argv[3] ?? 4)
 const KEYS = Number(process.argv[4] ?? 100_000)
 /** Until the first long leases have ended. */
-const WARM_UP = 22_000
+const WARM_UP = 64_000
 const DRAWN = 2 ** 21
 const TOGETHER = 256
 const IN_FLIGHT = 512

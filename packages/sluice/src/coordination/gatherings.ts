@@ -8,6 +8,12 @@ import { TurnBatches } from '../time/turn-batches.ts'
 /** Counts in one exchange at most: its answers come together, and the first must not wait for many others. */
 const MAX_TOGETHER = 32
 
+/**
+ * Calls in flight from which on further requests gather until one is answered, unless they fill a call: on busy machines a call
+ * costs more than what it asks. So a request waits at most a part of a round trip before its own.
+ */
+const MAX_THIN = 4
+
 /** A count that requests of one turn ask about. */
 export interface GatheringCount {
   /** Its requests of this turn. */
@@ -64,6 +70,7 @@ export class Gatherings<C extends GatheringCount> {
       hasRoom: ({ counts }) => counts.length < MAX_TOGETHER,
       send: (turn) => void this.send(turn),
       isBusy: () => this.inFlight > 0,
+      isHeld: () => this.inFlight >= MAX_THIN,
       timers,
     })
   }
@@ -114,6 +121,7 @@ export class Gatherings<C extends GatheringCount> {
       for (const { reject } of gatherings) reject(error as Error)
     } finally {
       this.inFlight -= 1
+      this.turns.release()
     }
   }
 }

@@ -1,5 +1,5 @@
 // The leases of a process: takes units from the store, reports what was spent, and gives back what is not needed.
-import { algorithmOf } from '../algorithms/table.ts'
+import type { Limit } from '../limit/limit.ts'
 import type { Verdict } from '../limit/verdict.ts'
 import { lifeWithin } from '../stores/holds/held-count.ts'
 import type {
@@ -21,6 +21,7 @@ import {
   type LeaseEnvironment,
   type LeaseOptions,
 } from './options.ts'
+import { LongLives } from './long-lives.ts'
 import { LookQueue } from './look-queue.ts'
 import { SeenKeys } from './seen-keys.ts'
 import { StoreContact } from './store-contact.ts'
@@ -35,13 +36,6 @@ const WORTH_IF_SLOW = 2
 const MAX_IF_SLOW = 16
 /** Horizons to lease for at most: three of the four that a life has. */
 const MAX_AHEAD = 3
-/**
- * Few units: this many times as many fit into the burst. While half of the limit is free they are leased for a long life, of
- * so many lives, so that a key that a process meets once in a while costs a call in that time.
- */
-const FEW = 256
-const LONG_LIVES = 10
-const MAX_LONG_LIFE: Millis = 60_000
 /**
  * Units are little compared to a limit if this many times as many fit into its burst. While half of the limit is free, they
  * are leased for most of a life, and lapse at its end: a call to give them back would cost more than they are worth.
@@ -63,8 +57,7 @@ export class LeaseBook {
   private readonly store: HoldStore
   /** How long units are leased. */
   readonly life: Millis
-  /** How long few units are leased. */
-  private readonly longLife: Millis
+  private readonly longLives: LongLives
   private readonly horizon: Millis
   private readonly sweepEvery: Millis
   private readonly environment: LeaseEnvironment
@@ -75,6 +68,7 @@ export class LeaseBook {
   /** The counts that each sweep visits, and those whose long lease has to end first. */
   private readonly restless = new Set<LeasedCount>()
   private readonly quiet = new LookQueue<LeasedCount>()
+  private readonly quietForLongest = new LookQueue<LeasedCount>()
   private readonly maxCounts: number
   private readonly stats: LeaseStats
   /** Milliseconds from an exchange to its answer, lately. */
@@ -88,14 +82,14 @@ export class LeaseBook {
     const { life = LEASE_LIFE, maxCounts = MAX_COUNTS, onEvent = () => {} } = options
     this.store = store
     this.life = life
-    this.longLife = Math.min(LONG_LIVES * life, MAX_LONG_LIFE)
     this.horizon = life / 4
+    this.longLives = new LongLives(life, this.horizon)
     this.sweepEvery = Math.ceil(life / 16)
     this.environment = environment
     this.onEvent = onEvent
     this.counts = new Counts(maxCounts)
     this.maxCounts = maxCounts
-    this.seenKeys = new SeenKeys(this.longLife / 2)
+    this.seenKeys = new SeenKeys(this.longLives.longest / 2)
     this.stats = options.stats ?? new LeaseStats()
     this.stats.watch(() => this.look())
     const { random } = environment
@@ -113,9 +107,9 @@ export class LeaseBook {
     this.restless.clear()
   }
 
-  /** The longest that any process has leased units for. */
-  get longest(): Millis {
-    return this.contact.isKnown ? this.longLife : this.life
+  /** The longest that any process has leased units of a limit for. */
+  longestOf(limit: Limit): Millis {
+    return this.contact.isKnown ? this.longLives.longestOf(limit) : this.life
   }
 
   /** Books the leases of some counts, takes the checks, and leases more for those counts: one call. */
@@ -176,8 +170,9 @@ export class LeaseBook {
     let [settlements, settling, wishes]: [Settlement[], LeasedCount[], Wish[]] = [NONE, NONE, NONE]
     for (const count of counts) {
       count.dropVoid()
-      // Many units must not be out for a long life: what is left of such a lease goes back, and another one follows.
-      const isReplaced = count.lease.isLong && this.fewOf(count, now) === 0
+      // Units must not be out for longer than so many may be: what is left of such a lease goes back, and another one follows.
+      const { longLife } = count.lease
+      const isReplaced = longLife > 0 && longLife > this.lifeOf(count, this.fewOf(count, now))
       const settlement = this.report(count, now, isReplaced ? 0 : undefined)
       if (settlement !== undefined) {
         settlements = [...settlements, settlement]
@@ -262,16 +257,13 @@ export class LeaseBook {
     return Promise.all(each)
   }
 
-  /** Units to lease for a long life; 0 when that would not be few, or would not last one horizon. */
+  /** Units to lease for a long life; 0 when they would not be few. */
   private fewOf(count: LeasedCount, now: number): number {
-    const { isPlentiful, isAuto, limit } = count
-    if (!isPlentiful || isAuto || !this.contact.isKnown || algorithmOf(limit).isAligned) return 0
-    const slow = count.slowDemand(this.longLife, this.horizon)
-    // Twice as many as are expected, since a call costs more than they are worth.
-    const few = slow > 0 ? Math.ceil(2 * slow) + WORTH_IF_SLOW : 0
-    const least = Math.max(WORTH_IF_SLOW, count.expected(now))
-    const most = Math.floor(limit.burst / FEW)
-    return Math.min(few, most) >= least ? Math.min(few, most) : 0
+    return this.contact.isKnown ? this.longLives.unitsFor(count, now) : 0
+  }
+
+  private lifeOf({ limit }: LeasedCount, few: number): Millis {
+    return few === 0 ? this.life : this.longLives.lifeOf(few, limit)
   }
 
   /** What to lease of a count: few units for a long life, or as much as one horizon needs. */
@@ -280,7 +272,7 @@ export class LeaseBook {
     if (few > 0) {
       // What is left would last for long.
       if (this.isClosed || 2 * count.lease.left > few) return undefined
-      return this.wish(count, few - count.lease.left, true)
+      return this.wish(count, few - count.lease.left, this.lifeOf(count, few))
     }
     const { limit, lease } = count
     const expected = count.expected(now)
@@ -293,15 +285,14 @@ export class LeaseBook {
     if (more < (seldom > 0 ? WORTH_IF_SLOW : WORTH) || lasts < this.sweepEvery || this.isClosed)
       return undefined
     if (count.isAuto && expected < HOT) return undefined
-    return this.wish(count, more, false)
+    return this.wish(count, more, 0)
   }
 
-  private wish(count: LeasedCount, more: number, isLong: boolean): Wish {
+  private wish(count: LeasedCount, more: number, longLife: Millis): Wish {
     const { space, key, limit, slowestQuota, lease } = count
-    const isNew = lease.id === '' || (lease.isLong && !isLong)
+    const isNew = lease.id === '' || longLife < lease.longLife
     const id = isNew ? this.name + String(this.ids++) : lease.id
-    const life = isLong ? this.longLife : this.life
-    const hold = { id, life, onEnd: 'spent', fair: true } as const
+    const hold = { id, life: longLife || this.life, onEnd: 'spent', fair: true } as const
     const check: Check = {
       space,
       key,
@@ -313,11 +304,11 @@ export class LeaseBook {
       leaseLife: this.life,
       hold,
     }
-    return { count, id, check, isLong }
+    return { count, id, check, longLife }
   }
 
   private granted(
-    { count, id, check, isLong }: Wish,
+    { count, id, check, longLife }: Wish,
     verdict: Verdict,
     /** Whether the answer tells of a loss of the record; without that, no lease lasts longer than one life. */
     hasContact: boolean,
@@ -328,10 +319,10 @@ export class LeaseBook {
     count.learn(verdict)
     if (units > 0) {
       const meanwhile = (count.expected(now) / this.horizon) * 2 * this.roundTrip
-      const contact = isLong && hasContact ? this.contact.current : undefined
-      const longest = contact === undefined ? this.life : this.longLife
-      const life = lifeWithin(count.limit, longest, verdict.at)
-      count.grant(id, units, life, verdict.at, sentAt, now, meanwhile, contact)
+      const long = hasContact ? longLife : 0
+      const life = lifeWithin(count.limit, long || this.life, verdict.at)
+      const contact = long > 0 ? this.contact.current : undefined
+      count.grant(id, units, life, verdict.at, sentAt, now, meanwhile, long, contact)
       this.stats.grants += 1
       this.stats.granted += units
     }
@@ -424,14 +415,17 @@ export class LeaseBook {
   /** Gives back what is not needed: all of it after idleness or near its end, and what is far above demand. */
   private sweep(): void {
     const now = this.environment.clock.now()
-    for (let count = this.quiet.next(now); count !== undefined; count = this.quiet.next(now))
-      if (count.isQuiet) this.disturb(count)
+    for (const queue of [this.quiet, this.quietForLongest])
+      for (let count = queue.next(now); count !== undefined; count = queue.next(now))
+        if (count.isQuiet) this.disturb(count)
     for (const count of this.restless) {
       if (count.pending !== null) continue
       if (isAtRest(count, now)) {
         this.restless.delete(count)
         count.isQuiet = true
-        this.quiet.push(count, count.lease.end + this.remembered)
+        const { end, longLife } = count.lease
+        const queue = longLife === this.longLives.longest ? this.quietForLongest : this.quiet
+        queue.push(count, end + this.remembered)
         continue
       }
       count.idleSweeps = count.isWanted ? 0 : count.idleSweeps + 1
@@ -451,7 +445,7 @@ export class LeaseBook {
 
   /** Milliseconds for which a count is kept after its long lease has ended: the next request for it leases again. */
   private get remembered(): Millis {
-    return 2 * this.counts.size < this.maxCounts ? this.longLife / 2 : 0
+    return 2 * this.counts.size < this.maxCounts ? this.longLives.longest / 2 : 0
   }
 
   /** Hands back what is above `keep`. What fails stays out until its end. */
@@ -481,7 +475,7 @@ export class LeaseBook {
 
 /** Whether its long lease may just end. */
 function isAtRest({ isPlentiful, lease }: LeasedCount, now: number): boolean {
-  return isPlentiful && lease.isLong && now < lease.end
+  return isPlentiful && lease.longLife > 0 && now < lease.end
 }
 
 /** Whether units are little compared to what is free of their limit. */
@@ -518,5 +512,6 @@ interface Wish {
   readonly count: LeasedCount
   readonly id: string
   readonly check: Check
-  readonly isLong: boolean
+  /** 0: no longer than any lease. */
+  readonly longLife: Millis
 }

@@ -91,10 +91,13 @@ export class LeasedCount implements GatheringCount {
     return lease
   }
 
-  /** Puts spent units back into their lease. False if it has ended, or if they were reported as spent. */
-  unspend(lease: Lease, cost: number, now: number): boolean {
+  /**
+   * Puts units back into their lease that were spent after so many reports. False if it has ended, or if they were reported
+   * since: the store has booked them then, and units that were spent later must not stand for them.
+   */
+  unspend(lease: Lease, reports: number, cost: number, now: number): boolean {
     const isOurs = lease === this.lease || lease === this.unsettled
-    if (!isOurs || now >= lease.end || lease.spent < cost) return false
+    if (!isOurs || now >= lease.end || lease.reports !== reports) return false
     lease.left += cost
     lease.spent -= cost
     return true
@@ -109,7 +112,7 @@ export class LeasedCount implements GatheringCount {
     const { grantedAt, spentAt, sentAt } = lease
     const latest = grantedAt + Math.ceil(Math.max(0, spentAt - sentAt))
     if (takenAt === undefined || takenAt < latest) return false
-    return this.unspend(lease, cost, now)
+    return lease.spent >= cost && this.unspend(lease, lease.reports, cost, now)
   }
 
   /** Notes units that no lease covered; 0 with a refill. */
@@ -175,6 +178,7 @@ export class LeasedCount implements GatheringCount {
     if (spent === 0 && stays === lease.left) return undefined
     lease.left = stays
     lease.spent = 0
+    lease.reports += 1
     const kept = keep === ALL ? ALL : stays
     return { space, key, limit, slowestQuota, id, spent, keep: kept }
   }
@@ -189,19 +193,19 @@ export class LeasedCount implements GatheringCount {
     now: number,
     /** Units that are wanted until a refill can be there. */
     meanwhile: number,
-    /** Of a long lease. */
-    contact?: Contact,
+    /** Of a long lease: how long it may last, and what it is spent by. */
+    longLife: Millis = 0,
+    contact: Contact = NO_CONTACT_NEEDED,
   ): void {
     const end = LeasedCount.endOf(life, sentAt)
     const { lease } = this
     this.low = Math.floor(Math.max(units / 4, Math.min(meanwhile, (units * 3) / 4)))
-    const isLong = contact !== undefined
     // A store that lost its record has recorded the new units only.
     if (lease.id === id && lease.contact.until !== -Infinity) {
       lease.left += units
       lease.end = Math.max(lease.end, end)
-      lease.contact = contact ?? lease.contact
-      lease.isLong ||= isLong
+      if (longLife > 0) lease.contact = contact
+      lease.longLife = Math.max(lease.longLife, longLife)
       lease.grantedAt = grantedAt
       lease.answeredAt = now
       lease.sentAt = sentAt
@@ -210,10 +214,11 @@ export class LeasedCount implements GatheringCount {
         id,
         left: units,
         spent: 0,
+        reports: 0,
         spentAt: sentAt,
         end,
-        contact: contact ?? NO_CONTACT_NEEDED,
-        isLong,
+        contact,
+        longLife,
         grantedAt,
         answeredAt: now,
         sentAt,

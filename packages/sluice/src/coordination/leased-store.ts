@@ -145,8 +145,10 @@ export class LeasedStore implements AsyncStore {
           ? undefined
           : count.spend(check.cost, now)
       if (lease === undefined) {
-        for (let j = 0; j < i; j++)
-          counts.find(checks[j]!)!.unspend(leases[j]!, checks[j]!.cost, now)
+        for (let j = 0; j < i; j++) {
+          const spent = leases[j]!
+          counts.find(checks[j]!)!.unspend(spent, spent.reports, checks[j]!.cost, now)
+        }
         return undefined
       }
       leases[i] = lease
@@ -172,7 +174,15 @@ export class LeasedStore implements AsyncStore {
       const count = isLeasable(check) ? this.book.countFor(check, now) : undefined
       const lease = count?.spend(check.cost, now)
       if (lease === undefined) asked.push({ index, check, count })
-      else local.push({ index, check, count: count!, lease })
+      else
+        local.push({
+          index,
+          check,
+          count: count!,
+          lease,
+          reports: lease.reports,
+          takenAt: LeasedCount.storeTime(lease, now),
+        })
     }
     if (asked.length > 0) return this.ask(checks, asked, local, now)
     return local.map(({ count, lease }) => this.verdictOf(count, lease, now))
@@ -245,18 +255,17 @@ export class LeasedStore implements AsyncStore {
 
   private verdictOf(count: LeasedCount, lease: Lease, now: number): Verdict {
     const at = LeasedCount.storeTime(lease, now)
-    return new LeaseVerdict(count.limit, count.leftAt(now), at, this.book.longest)
+    return new LeaseVerdict(count.limit, count.leftAt(now), at, this.book.longestOf(count.limit))
   }
 
   private putBack(local: readonly LocalCheck[]): void {
     const now = this.clock.now()
-    const rest = local.filter(({ count, lease, check }) => !count.unspend(lease, check.cost, now))
+    const rest = local.filter(
+      ({ count, lease, reports, check }) => !count.unspend(lease, reports, check.cost, now),
+    )
     if (rest.length === 0) return
     // Reported as spent meanwhile. If the refund fails too, the units stay charged until they expire.
-    const checks = rest.map(({ check, lease }) => ({
-      ...held(check),
-      takenAt: LeasedCount.storeTime(lease, now),
-    }))
+    const checks = rest.map(({ check, takenAt }) => ({ ...held(check), takenAt }))
     Promise.resolve(this.store.refund(checks)).catch(() => {})
   }
 }
@@ -298,4 +307,7 @@ interface LocalCheck {
   readonly check: Check
   readonly count: LeasedCount
   readonly lease: Lease
+  /** When it was spent: by the reports of the lease before, and the earliest that the store's time may have been. */
+  readonly reports: number
+  readonly takenAt: Millis
 }

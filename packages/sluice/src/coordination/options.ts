@@ -41,10 +41,10 @@ export interface LeaseOptions {
   /**
    * Milliseconds for which units are leased. A process that crashes leaves its units unused for that long, and after a
    * failover nothing is leased for that long. On Redis, units of less than 1/256 of a bucket are leased for ten times as
-   * long, up to a minute. All processes on one store must use the same. Default 2000.
+   * long, and those of less than 1/4096 for thirty times, up to a minute. All processes on one store must use the same. Default 2000.
    */
   readonly life?: Millis
-  /** Most counts that are leased at once; others cost a round trip per request. Default 65,536. */
+  /** Most counts that are leased at once; others cost a round trip per request. Default 131,072. */
   readonly maxCounts?: number
   /** Receives each switch of a count between leases and round trips. */
   readonly onEvent?: (event: CoordinationEvent) => void
@@ -66,7 +66,7 @@ export interface SyncOptions {
    * process whose totals are older than half the interval asks the store. Default 100.
    */
   readonly interval?: Millis
-  /** Most counts that are synced at once; others cost a round trip per request. Default 65,536. */
+  /** Most counts that are synced at once; others cost a round trip per request. Default 131,072. */
   readonly maxCounts?: number
   /** Receives each switch of a count between this process and round trips. */
   readonly onEvent?: (event: CoordinationEvent) => void
@@ -118,7 +118,7 @@ export const LEASE_LIFE: Millis = 2000
 const MIN_LIFE: Millis = 200
 const MAX_LIFE: Millis = 60_000
 /** The default of {@link LeaseOptions.maxCounts}. */
-export const MAX_COUNTS = 65_536
+export const MAX_COUNTS = 131_072
 
 /** Throws `invalid-option` unless the options are right. */
 export function checkLeaseOptions(options: LeaseOptions): void {

@@ -5,12 +5,13 @@ import { TurnBatches } from './turn-batches.ts'
 function batches() {
   const sent: number[][] = []
   const turns: (() => void)[] = []
-  const state = { isBusy: false }
+  const state = { isBusy: false, isHeld: false }
   const made = new TurnBatches<string, number[]>({
     make: () => [],
     hasRoom: (batch, size) => batch.length + size <= 3,
     send: (batch) => void sent.push(batch),
     isBusy: () => state.isBusy,
+    isHeld: () => state.isHeld,
     timers: { start: () => undefined, stop: () => {}, afterTurn: (run) => void turns.push(run) },
   })
   const add = (key: string, ...numbers: number[]): void => {
@@ -19,7 +20,7 @@ function batches() {
   const endTurn = (): void => {
     for (const run of turns.splice(0)) run()
   }
-  return { add, sent, state, endTurn }
+  return { add, sent, state, endTurn, release: () => made.release() }
 }
 
 describe('batches of a turn', () => {
@@ -41,6 +42,27 @@ describe('batches of a turn', () => {
     expect(sent).toEqual([])
     endTurn()
     expect(sent).toEqual([[1, 2]])
+  })
+
+  it('wait for an answer while too many are in flight, and go out when they are full', async () => {
+    const { add, sent, state, endTurn, release } = batches()
+    state.isBusy = state.isHeld = true
+    add('a', 1, 2)
+    await Promise.resolve()
+    endTurn()
+    expect(sent).toEqual([])
+    add('a', 3, 4)
+    expect(sent).toEqual([[1, 2]])
+    release()
+    expect(sent).toEqual([[1, 2]])
+    state.isHeld = false
+    release()
+    expect(sent).toEqual([
+      [1, 2],
+      [3, 4],
+    ])
+    release()
+    expect(sent).toHaveLength(2)
   })
 
   it('are sent in order when they are full, each key for itself', async () => {

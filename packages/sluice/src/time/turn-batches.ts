@@ -9,6 +9,8 @@ export interface TurnBatchesOptions<B> {
   readonly send: (batch: B) => void
   /** Whether a batch is in flight. */
   readonly isBusy: () => boolean
+  /** Whether so many are in flight that another one waits for {@link TurnBatches.release}, unless it is full. Default: never. */
+  readonly isHeld?: () => boolean
   /** Default: the runtime's own. */
   readonly timers?: Timers | undefined
 }
@@ -60,11 +62,16 @@ export class TurnBatches<K, B> {
       this.firstKey = key
       this.first = batch
     } else (this.others ??= new Map<K, B>()).set(key, batch)
-    if (this.isScheduled) return batch
+    if (this.isScheduled || this.options.isHeld?.() === true) return batch
     this.isScheduled = true
     if (this.options.isBusy()) (this.options.timers ?? systemTimers).afterTurn(this.flush)
     else void NOW.then(this.flush)
     return batch
+  }
+
+  /** Sends what was held. To be called whenever a batch was answered. */
+  release(): void {
+    if (!this.isScheduled && this.options.isHeld?.() !== true) this.flush()
   }
 
   private readonly flush = (): void => {

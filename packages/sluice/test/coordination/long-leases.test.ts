@@ -12,14 +12,15 @@ const LIFE = 2000
 const LINK = { latency: 0, lostCalls: 0, lostAnswers: 0 }
 
 /** Processes on a store that tells its epoch; each has met {@link CHECK} twice, and another key before. */
-async function meeting(processes: number): Promise<LeaseFleet> {
+async function meeting(processes: number, rule = RULE, every = 1000): Promise<LeaseFleet> {
+  const CHECK = leasedCheck(rule)
   const fleet = new LeaseFleet(new Random(1), processes, { life: LIFE }, LINK)
   fleet.epoch = 1
   for (const process of fleet.processes) {
-    process.check([leasedCheck(RULE, 'first')])
+    process.check([leasedCheck(rule, 'first')])
     await fleet.time.pass(10)
     process.check([CHECK])
-    await fleet.time.pass(1000)
+    await fleet.time.pass(every)
     process.check([CHECK])
     await fleet.time.pass(10)
   }
@@ -33,6 +34,83 @@ function isFromLease({ store }: Process): boolean {
 function leftAtStore({ shared }: LeaseFleet): Verdict {
   return shared.peek([{ ...CHECK, holds: true }])[0]!
 }
+
+/** Of a burst of which 64 units are 1/4096, and what is drained of it in 100 ms. */
+const LARGE = limit({ algorithm: 'token-bucket', quota: 2_621_440, window: '1s', burst: 262_144 })
+
+describe('very few units, leased for the longest life', () => {
+  it('cover a key that is met every 25 seconds for a minute', async () => {
+    const fleet = await meeting(1, LARGE, 25_000)
+    const [process] = fleet.processes
+    for (const wait of [25_000, 25_000]) {
+      await fleet.time.pass(wait)
+      process!.check([leasedCheck(LARGE, 'another')])
+      await fleet.time.pass(1)
+      expect(process!.store.takeNow([leasedCheck(LARGE)])).toBeDefined()
+    }
+    await fleet.time.pass(25_000)
+    process!.check([leasedCheck(LARGE, 'another')])
+    await fleet.time.pass(1)
+    expect(process!.store.takeNow([leasedCheck(LARGE)])).toBeUndefined()
+  })
+
+  it.each([
+    { perSecond: 0.5, part: 4096, lives: 30 },
+    { perSecond: 10, part: 256, lives: 10 },
+  ])(
+    'at $perSecond requests a second a crash strands 1/$part of a burst at most, for $lives lives',
+    async ({ perSecond, part, lives }) => {
+      const check = leasedCheck(LARGE)
+      const fleet = await meeting(1, LARGE, 1000 / perSecond)
+      const [process] = fleet.processes
+      // From slow to its own pace: what is out for longer than so many units may be must be replaced.
+      for (let i = 0; i < 30 * perSecond; i++) {
+        process!.check([check])
+        await fleet.time.pass(1000 / perSecond)
+      }
+      process!.check([leasedCheck(LARGE, 'another')])
+      await fleet.time.pass(1)
+      const stranded = process!.store.takeNow([check])![0]!.remaining
+      expect(stranded).toBeGreaterThan(1)
+      expect(stranded).toBeLessThanOrEqual(LARGE.burst / part)
+      process!.crash()
+      const seen = (): number =>
+        fleet.shared.peek([{ ...check, holds: true }])[0]!.remaining - LARGE.burst
+      expect(seen()).toBeLessThan(0)
+      await fleet.time.pass(lives * LIFE + 200)
+      expect(seen()).toBe(0)
+    },
+  )
+
+  it('go back when the key is asked for more often, before more of them are leased', async () => {
+    const fleet = await meeting(1, LARGE, 5000)
+    const [process] = fleet.processes
+    const check = leasedCheck(LARGE)
+    for (let i = 0; i < 600; i++) {
+      process!.check([check])
+      await fleet.time.pass(50)
+    }
+    process!.crash()
+    await fleet.time.pass(10 * LIFE + 200)
+    expect(fleet.shared.peek([{ ...check, holds: true }])[0]).toMatchObject({
+      remaining: LARGE.burst,
+    })
+  })
+
+  it('prolong what a decision promises by no more than leases of its limit can last', async () => {
+    const resetAfter = async (burst: number): Promise<number> => {
+      const rule = limit({ algorithm: 'token-bucket', quota: burst * 10, window: '1s', burst })
+      const fleet = await meeting(1, rule)
+      const { processes } = fleet
+      for (let i = 0; i < 40; i++) processes[0]!.check([leasedCheck(rule)])
+      await fleet.time.pass(10)
+      return processes[0]!.store.takeNow([leasedCheck(rule)])![0]!.resetAfter!
+    }
+    expect(await resetAfter(500)).toBe(LIFE + 100)
+    expect(await resetAfter(5000)).toBe(10 * LIFE + 100)
+    expect(await resetAfter(8192)).toBe(30 * LIFE + 100)
+  })
+})
 
 describe('few units, leased for a long life', () => {
   it('cover a key that is met every few seconds, from its second request on', async () => {
@@ -135,7 +213,8 @@ describe('few units, leased for a long life', () => {
 /** A random fleet that meets a key now and then, and in between takes all that there is. */
 async function walk(seed: number): Promise<{ excess: number; calls: number; decisions: number }> {
   const random = new Random(seed)
-  const burst = random.whole(512, 5000)
+  // From 8192 on, two units are leased for the longest life.
+  const burst = random.chance(0.5) ? random.whole(512, 5000) : random.whole(8192, 40_000)
   const algorithm = random.pick(['token-bucket', 'gcra'] as const)
   const rule = limit({ algorithm, quota: random.whole(500, 4000), window: '1s', burst })
   const life = random.pick([200, 500, 2000])
@@ -157,10 +236,10 @@ async function walk(seed: number): Promise<{ excess: number; calls: number; deci
       for (const process of processes)
         for (let j = 0; j < 20; j++) process.check([leasedCheck(rule)])
     if (random.chance(0.01))
-      random.pick(processes).stop(random.next() * 15 * life, random.chance(0.5))
+      random.pick(processes).stop(random.next() * random.pick([15, 40]) * life, random.chance(0.5))
     if (random.chance(0.003)) random.pick(processes).crash()
   }
-  await time.pass(12 * life)
+  await time.pass(32 * life)
   const sum = (of: (process: Process) => number): number =>
     processes.reduce((all, process) => all + of(process), 0)
   const { units } = excessOf(rule, fleet.admitted.get('k') ?? [])
