@@ -10,9 +10,11 @@ const MAX_TOGETHER = 32
 
 /**
  * Calls in flight from which on further requests gather until one is answered, unless they fill a call: on busy machines a call
- * costs more than what it asks. So a request waits at most a part of a round trip before its own.
+ * costs more than what it asks.
  */
 const MAX_THIN = 4
+/** Milliseconds for which they gather at most: where the store hangs, a request would wait for the deadlines of two calls. */
+const MAX_HOLD: Millis = 5
 
 /** A count that requests of one turn ask about. */
 export interface GatheringCount {
@@ -71,6 +73,7 @@ export class Gatherings<C extends GatheringCount> {
       send: (turn) => void this.send(turn),
       isBusy: () => this.inFlight > 0,
       isHeld: () => this.inFlight >= MAX_THIN,
+      holdFor: MAX_HOLD,
       timers,
     })
   }

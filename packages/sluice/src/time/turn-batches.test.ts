@@ -5,6 +5,7 @@ import { TurnBatches } from './turn-batches.ts'
 function batches() {
   const sent: number[][] = []
   const turns: (() => void)[] = []
+  const held: { run: () => void; after: number }[] = []
   const state = { isBusy: false, isHeld: false }
   const made = new TurnBatches<string, number[]>({
     make: () => [],
@@ -12,7 +13,12 @@ function batches() {
     send: (batch) => void sent.push(batch),
     isBusy: () => state.isBusy,
     isHeld: () => state.isHeld,
-    timers: { start: () => undefined, stop: () => {}, afterTurn: (run) => void turns.push(run) },
+    holdFor: 5,
+    timers: {
+      start: (run, after) => ({ ends: held.push({ run, after }) }),
+      stop: () => void (held.length = 0),
+      afterTurn: (run) => void turns.push(run),
+    },
   })
   const add = (key: string, ...numbers: number[]): void => {
     made.batchFor(key, numbers.length).push(...numbers)
@@ -20,7 +26,7 @@ function batches() {
   const endTurn = (): void => {
     for (const run of turns.splice(0)) run()
   }
-  return { add, sent, state, endTurn, release: () => made.release() }
+  return { add, sent, held, state, endTurn, release: () => made.release() }
 }
 
 describe('batches of a turn', () => {
@@ -63,6 +69,19 @@ describe('batches of a turn', () => {
     ])
     release()
     expect(sent).toHaveLength(2)
+  })
+
+  it('wait no longer for an answer than they may', () => {
+    const { add, sent, held, state } = batches()
+    state.isBusy = state.isHeld = true
+    add('a', 1)
+    add('a', 2)
+    expect(held).toMatchObject([{ after: 5 }])
+    held[0]!.run()
+    expect(sent).toEqual([[1, 2]])
+    expect(held).toEqual([])
+    add('a', 3)
+    expect(held).toHaveLength(1)
   })
 
   it('are sent in order when they are full, each key for itself', async () => {

@@ -1,4 +1,5 @@
 // Collects the requests of one event-loop turn, so that they are sent to a server in few batches.
+import type { Millis } from './clock.ts'
 import { systemTimers, type Timers } from './timers.ts'
 
 /** How batches are made and sent. */
@@ -11,6 +12,8 @@ export interface TurnBatchesOptions<B> {
   readonly isBusy: () => boolean
   /** Whether so many are in flight that another one waits for {@link TurnBatches.release}, unless it is full. Default: never. */
   readonly isHeld?: () => boolean
+  /** How long it waits at most. */
+  readonly holdFor?: Millis
   /** Default: the runtime's own. */
   readonly timers?: Timers | undefined
 }
@@ -36,10 +39,14 @@ export class TurnBatches<K, B> {
   private lastKey: K | undefined
   private last: B | undefined
   private isScheduled = false
+  private readonly timers: Timers
+  /** Runs while a batch is held. */
+  private holdTimer: unknown
 
   constructor(options: TurnBatchesOptions<B>) {
     this.options = options
     this.hasRoom = options.hasRoom
+    this.timers = options.timers ?? systemTimers
   }
 
   /** The batch of this turn for a key, with room for a request of this size. A full one is sent at once. */
@@ -62,9 +69,13 @@ export class TurnBatches<K, B> {
       this.firstKey = key
       this.first = batch
     } else (this.others ??= new Map<K, B>()).set(key, batch)
-    if (this.isScheduled || this.options.isHeld?.() === true) return batch
+    if (this.isScheduled) return batch
+    if (this.options.isHeld?.() === true) {
+      this.holdTimer ??= this.timers.start(this.flush, this.options.holdFor ?? 0)
+      return batch
+    }
     this.isScheduled = true
-    if (this.options.isBusy()) (this.options.timers ?? systemTimers).afterTurn(this.flush)
+    if (this.options.isBusy()) this.timers.afterTurn(this.flush)
     else void NOW.then(this.flush)
     return batch
   }
@@ -76,6 +87,8 @@ export class TurnBatches<K, B> {
 
   private readonly flush = (): void => {
     const { first, others } = this
+    if (this.holdTimer !== undefined) this.timers.stop(this.holdTimer)
+    this.holdTimer = undefined
     this.isScheduled = false
     this.first = undefined
     this.others = undefined
