@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { lengthOf } from '../../../../test/length.ts'
 import { limit, type AlgorithmName } from '../../src/limit/limit.ts'
+import type { Check } from '../../src/stores/store.ts'
 import { Random } from '../redis/random.ts'
 import { excessOf } from './bounds.ts'
 import { LeaseFleet, leasedCheck } from './lessees.ts'
@@ -12,6 +13,9 @@ const LEASABLE: readonly AlgorithmName[] = [
   'sliding-window',
   'sliding-log',
 ]
+
+/** A second rule, which refuses nearly always: what leases gave goes back. */
+const SPENT: Check = { space: 'strict', key: 'spent', limit: limit('1/h'), cost: 1 }
 
 /** One random fleet with every kind of fault; the worst excess over the strict bound. */
 async function walk(algorithm: AlgorithmName, seed: number): Promise<number> {
@@ -29,12 +33,14 @@ async function walk(algorithm: AlgorithmName, seed: number): Promise<number> {
   const fleet = new LeaseFleet(random, random.whole(1, 8), { life }, link)
   const { time, processes } = fleet
   const perRequest = window / quota / random.pick([0.5, 2, 10])
+  const refuses = random.chance(0.3)
   const requests = lengthOf(250, 500)
   for (let i = 0; i < requests; i++) {
     await time.pass(random.chance(0.02) ? random.next() * 2 * life : random.next() * 2 * perRequest)
     const one = random.chance(0.5) ? processes[0]! : random.pick(processes)
     const cost = random.chance(0.1) ? random.whole(1, Math.max(1, Math.floor(rule.burst / 4))) : 1
-    one.check([leasedCheck(rule, 'k', cost, random.chance(0.5) ? 'leased' : 'auto')])
+    const check = leasedCheck(rule, 'k', cost, random.chance(0.5) ? 'leased' : 'auto')
+    one.check(refuses && random.chance(0.5) ? [check, SPENT] : [check])
     if (random.chance(0.01))
       random.pick(processes).stop(random.next() * 3 * life, random.chance(0.5))
     if (random.chance(0.003)) random.pick(processes).crash()
