@@ -14,7 +14,7 @@ const MAX_TOGETHER = 32
  */
 const MAX_THIN = 4
 /** Milliseconds for which they gather at most: where the store hangs, a request would wait for the deadlines of two calls. */
-const MAX_HOLD: Millis = 5
+const MAX_HOLD: Millis = 20
 
 /** A count that requests of one turn ask about. */
 export interface GatheringCount {
