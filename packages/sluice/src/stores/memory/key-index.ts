@@ -59,6 +59,24 @@ export class KeyIndex {
     }
   }
 
+  /** The entry that a search for this hash begins with. */
+  entryAt(hash: number): number {
+    const { entries } = this.segmentFor(hash)
+    return entries[(hash >>> 7) & (entries.length - 1)]!
+  }
+
+  /** The slot that a search for this hash looks at first; -1 when it looks at none. */
+  likely(hash: number): number {
+    const { entries } = this.segmentFor(hash)
+    const mask = entries.length - 1
+    const tag = hash & 0xff
+    for (let i = (hash >>> 7) & mask; ; i = (i + 1) & mask) {
+      const entry = entries[i]!
+      if (entry === EMPTY) return -1
+      if (entry >>> SLOT_BITS === tag && (entry & SLOT) >= FIRST) return (entry & SLOT) - FIRST
+    }
+  }
+
   /** Adds a slot whose key is in no other. */
   add(hash: number, slot: number): void {
     let segment = this.segmentFor(hash)

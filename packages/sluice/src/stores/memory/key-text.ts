@@ -9,8 +9,12 @@ const LENGTH = MAX_BYTES
 const WIDE = MAX_BYTES + 1
 const START = MAX_BYTES + 2
 
+/** The numbers that keys are hashed with: the same for all tables of the process. */
+const secret = new Int32Array(MAX_BYTES + 3)
+let isSeeded = false
+
 /**
- * The key that was read last. Tables share one reader: nothing here outlives a call.
+ * The key that was read last. Each table has a reader, so that the keys of one request are read once.
  *
  * The hash is multilinear: the sum of each byte times a secret number of its place, modulo 2^32. Any two different
  * texts that were chosen without the secret agree in the upper 25 bits with a probability of 2^-25, whatever they are,
@@ -25,12 +29,12 @@ export class KeyText {
   hash = 0
   /** Never undefined: V8 compares two strings faster than anything with a string. */
   private last = ''
-  private readonly secret = new Int32Array(MAX_BYTES + 3)
-  private isSeeded = false
+  private isRead = false
 
   read(key: string): void {
-    if (key === this.last && this.isSeeded) return
-    if (!this.isSeeded) this.seed()
+    if (key === this.last && this.isRead) return
+    if (!isSeeded) seed()
+    this.isRead = true
     this.last = key
     const { length } = key
     if (length > MAX_BYTES) this.readNarrow(hashed(key))
@@ -42,7 +46,7 @@ export class KeyText {
 
   /** Reads one byte per character; false when that is not enough. */
   private readNarrow(key: string): boolean {
-    const { words, secret } = this
+    const { words } = this
     const { length } = key
     let hash = secret[START]! + Math.imul(secret[LENGTH]!, length)
     let seen = 0
@@ -74,7 +78,7 @@ export class KeyText {
   }
 
   private readWide(key: string): void {
-    const { words, secret } = this
+    const { words } = this
     const { length } = key
     let hash = (secret[START]! + Math.imul(secret[LENGTH]!, 2 * length) + secret[WIDE]!) | 0
     for (let i = 0; i < length; i++) {
@@ -88,12 +92,12 @@ export class KeyText {
     this.isWide = true
     this.hash = hash
   }
+}
 
-  /** Only at the first key: some edge runtimes give no random numbers before the first request. */
-  private seed(): void {
-    crypto.getRandomValues(this.secret)
-    this.isSeeded = true
-  }
+/** Only at the first key: some edge runtimes give no random numbers before the first request. */
+function seed(): void {
+  crypto.getRandomValues(secret)
+  isSeeded = true
 }
 
 /** What a long key is kept as: the form that {@link sha256} has in keys, so that a listed key is found again. */

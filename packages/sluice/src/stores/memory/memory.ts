@@ -5,6 +5,7 @@ import type { Limit } from '../../limit/limit.ts'
 import type { Verdict } from '../../limit/verdict.ts'
 import type { Clock, Millis } from '../../time/clock.ts'
 import type { Check, FastPath, FastStore, SyncStore } from '../store.ts'
+import { lookAhead } from './look-ahead.ts'
 import type { Room } from './room.ts'
 import { startSweeping } from './sweeper.ts'
 import type { Table } from './table.ts'
@@ -192,6 +193,7 @@ export class Memory implements MemoryStore, FastStore {
     // Of the right length from the start: V8 makes room for seventeen on a first push.
     const takens = new Array<LazyVerdict>(checks.length)
     const isDistinct = checks.length > FEW_CHECKS && this.findDistinct(checks)
+    if (checks.length <= FEW_CHECKS) lookAhead(tables, checks)
     let added = 0
     let allowed = !isRefused
     let isPaid = false

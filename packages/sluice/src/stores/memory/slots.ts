@@ -28,12 +28,10 @@ const INDEX_BYTES = 8
 /** Bytes of a state that is more than its numbers, where the algorithm does not say. */
 const BOX_BYTES = 128
 
-/** All tables read keys by this. */
-const text = new KeyText()
-
 /** Keys and states by slot number. A slot's number stays until the key is removed. */
 export abstract class Slots {
   private index = new KeyIndex(this)
+  private readonly text = new KeyText()
   private readonly texts: Blocks[] = []
   protected readonly records: Blocks
   protected readonly room: Room
@@ -65,14 +63,32 @@ export abstract class Slots {
 
   /** The slot of a key, -1 when there is none. */
   find(key: string): number {
+    const { text } = this
     text.read(key)
     return this.index.find(text.hash)
   }
 
+  /** Reads a key that `find` is about to look for. */
+  read(key: string): void {
+    this.text.read(key)
+  }
+
+  /** Reads what `find` will read of the index. */
+  touchIndex(): number {
+    return this.index.entryAt(this.text.hash)
+  }
+
+  /** Reads what `find` will read of the record of the key that was read last. */
+  touchRecord(): number {
+    const slot = this.index.likely(this.text.hash)
+    return slot < 0 ? 0 : this.hashAt(slot)
+  }
+
   /** Bytes that a key takes here, without a state that is more than its numbers. */
   bytesFor(key: string): number {
+    const { text } = this
     text.read(key)
-    return this.bytesWith(kindOfRead() < IN_BLOCK ? 0 : text.bytes)
+    return this.bytesWith(kindOf(text) < IN_BLOCK ? 0 : text.bytes)
   }
 
   keyAt(slot: number): string | undefined {
@@ -111,19 +127,20 @@ export abstract class Slots {
 
   /** A slot for a key that has none. */
   add(key: string, state: State): number {
+    const { text } = this
     text.read(key)
     const slot = this.records.add()
     const ints = this.records.ints[chunkOf(slot)]!
     const at = placeOf(slot) * this.words + this.hashWord
-    const kind = kindOfRead()
+    const kind = kindOf(text)
     // The link between freed records.
     ints[at - this.hashWord] = 0
     ints[at] = (text.hash & ~KIND) | kind
-    if (kind < IN_BLOCK) copyRead(ints, at + 1)
+    if (kind < IN_BLOCK) copyText(text, ints, at + 1)
     else {
       const blocks = this.textsFor(text.bytes)
       const block = blocks.add()
-      copyRead(blocks.ints[chunkOf(block)]!, placeOf(block) * wordsFor(text.bytes))
+      copyText(text, blocks.ints[chunkOf(block)]!, placeOf(block) * wordsFor(text.bytes))
       ints[at + 1] = block
       ints[at + 2] = text.bytes
     }
@@ -149,15 +166,17 @@ export abstract class Slots {
 
   /** Whether the key that was read last is in this slot. */
   holdsRead(slot: number): boolean {
+    const { text } = this
     const ints = this.records.ints[chunkOf(slot)]!
     let at = placeOf(slot) * this.words + this.hashWord
-    const kind = kindOfRead()
+    const kind = kindOf(text)
     if (ints[at] !== ((text.hash & ~KIND) | kind)) return false
     at += 1
-    if (kind < IN_BLOCK) return isRead(ints, at)
+    if (kind < IN_BLOCK) return isText(text, ints, at)
     if (ints[at + 1] !== text.bytes) return false
     const block = ints[at]!
-    return isRead(
+    return isText(
+      text,
       this.textsFor(text.bytes).ints[chunkOf(block)]!,
       placeOf(block) * wordsFor(text.bytes),
     )
@@ -188,19 +207,19 @@ function wordsFor(bytes: number): number {
   return Math.ceil(bytes / BLOCK_STEP) * (BLOCK_STEP / 4)
 }
 
-function kindOfRead(): number {
+function kindOf(text: KeyText): number {
   if (text.isWide) return WIDE_IN_BLOCK
   return text.bytes <= MAX_INLINE ? text.bytes + 1 : IN_BLOCK
 }
 
-/** Whether the words from `at` on are the text that was read last, of which the length is known to be equal. */
-function isRead(ints: Int32Array, at: number): boolean {
+/** Whether the words from `at` on are this text, of which the length is known to be equal. */
+function isText(text: KeyText, ints: Int32Array, at: number): boolean {
   const { words } = text
   for (let i = (text.bytes - 1) >> 2; i >= 0; i--) if (ints[at + i] !== words[i]) return false
   return true
 }
 
-function copyRead(ints: Int32Array, at: number): void {
+function copyText(text: KeyText, ints: Int32Array, at: number): void {
   const { words } = text
   for (let i = (text.bytes - 1) >> 2; i >= 0; i--) ints[at + i] = words[i]!
 }
