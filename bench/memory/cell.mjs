@@ -9,13 +9,18 @@ import { loads, ONCE, WARM_UP_KEYS } from './loads.mjs'
 /** CPU seconds that one timed slice should take, and the most decisions it may have. */
 const SLICE_SECONDS = 0.06
 const SLICE_DECISIONS = 2_000_000
+/** The first decisions of a process: what a short measurement, or a process that has just begun, pays. */
+const COLD = 2000
+/** Slices of new strings before the clock runs; the compiler needs them all. */
+const WARM_SLICES = 8
 /** Enough for every key, hardly refilled: what is exhausted stays so. */
 const LIMIT = { burst: 50_000_000, quota: 1, window: 24 * 60 * 60 * 1000 }
 
 /** @typedef {{ contender: string, load: string, shares: readonly import('./loads.mjs').Share[], slices: number }} CellInput */
 /** @typedef {{ rate: number, best: number }} CellResult decisions per CPU-second: the median slice and the best */
+/** @typedef {{ cold: number, shares: Record<string, CellResult> }} CellResults `cold`: CPU µs of each of the first decisions */
 
-/** @param {CellInput} input */
+/** @param {CellInput} input @returns {Promise<CellResults>} */
 async function measure({ contender, load: loadName, shares, slices }) {
   const load = loads.find(({ name }) => name === loadName)
   if (load === undefined) throw new Error(`there is no load named ${loadName}`)
@@ -23,6 +28,9 @@ async function measure({ contender, load: loadName, shares, slices }) {
   const traffic = load.traffic()
   const makeKeys = () => keysOf(0, load.keys).map(subject.prepare ?? ((key) => key))
   let keys = makeKeys()
+  const begun = cpuSeconds()
+  await subject.run(keys, inTurn(keys.length), 0, COLD)
+  const cold = ((cpuSeconds() - begun) * 1e6) / COLD
   await warmUp(subject, keys.slice(-WARM_UP_KEYS))
   await subject.run(keys, inTurn(keys.length), 0, keys.length)
 
@@ -43,7 +51,7 @@ async function measure({ contender, load: loadName, shares, slices }) {
     }
     const perSlice = load.isFresh === true ? ONCE : await decisionsFor(SLICE_SECONDS, run)
     // The compiler has seen new strings before the clock runs.
-    if (load.isFresh === true) for (let i = 0; i < slices; i++) await run(perSlice)
+    if (load.isFresh === true) for (let i = 0; i < WARM_SLICES; i++) await run(perSlice)
     const rates = []
     for (let i = 0; i < slices; i++) rates.push(1 / (await run(perSlice)))
     const expected = allowedIn(0, at)
@@ -54,7 +62,7 @@ async function measure({ contender, load: loadName, shares, slices }) {
     }
     results[share] = { rate: median(rates), best: Math.max(...rates) }
   }
-  return results
+  return { cold, shares: results }
 }
 
 /** Allowed and refused in turn, so that the compiler has seen both before the clock runs. @param {import('./contenders.mjs').Subject} subject @param {unknown[]} keys */

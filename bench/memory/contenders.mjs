@@ -45,7 +45,7 @@ export const contenders = [
   ours('token-bucket'),
   ours('gcra', true),
   ours('leaky-bucket', true),
-  ours('fixed-window'),
+  ours('fixed-window', true),
   ours('sliding-window'),
   {
     name: 'sluice sliding-log, 32 stamps',
@@ -55,6 +55,7 @@ export const contenders = [
   {
     name: 'sluice token-bucket, read',
     kind: 'ours',
+    extra: true,
     load: async () => (await import('./ours.mjs')).oneLimitRead,
   },
   {
@@ -88,12 +89,14 @@ export const contenders = [
   {
     name: 'limiter, promises',
     kind: 'peer',
+    extra: true,
     promises: true,
     load: async () => (await import('./peers/limiter.mjs')).removeTokens,
   },
   {
     name: 'floor map',
     kind: 'floor',
+    extra: true,
     load: async () => (await import('./floors.mjs')).mapOfObjects,
   },
   {

@@ -20,6 +20,8 @@ export function report({ machine, rounds, speed, memory }) {
       .join(', ')}; ${rounds} rounds`,
     '## Million decisions per CPU-second: median of the rounds (least to most)',
     speedTable(speed),
+    '## CPU µs of each of the first 2,000 decisions of a process: median of the rounds (least to most)',
+    coldTable(speed),
     '## Ours / best peer (paired, median)',
     ratioTable(speed, peers),
     '## Ours / best peer that answers by promises (paired, median)',
@@ -48,6 +50,19 @@ function speedTable(speed) {
     }),
   ])
   return markdownTable(['', ...columns.map(titleOf)], rows)
+}
+
+/** @param {SpeedResult[]} speed */
+function coldTable(speed) {
+  const columns = columnsOf(speed).filter(({ share }) => share === 'allowed')
+  const rows = measuredNames(speed).map((name) => [
+    name,
+    ...columns.map((column) => {
+      const cell = cellOf(speed, name, column)
+      return cell ? withSpread(cell.colds) : '-'
+    }),
+  ])
+  return markdownTable(['', ...columns.map(({ load }) => load)], rows)
 }
 
 /** Every one of ours against the fastest of some others, by column. @param {SpeedResult[]} speed @param {readonly string[]} others */
