@@ -19,7 +19,7 @@ const full = {
 }
 const quick = {
   isQuick: true,
-  rounds: 3,
+  rounds: 2,
   slices: 3,
   shares: /** @type {const} */ (['allowed']),
   memory: { rounds: 2, keys: 1_000_000, window: 2000 },
