@@ -1,9 +1,9 @@
 // Makes budgets: from a policy, on any store that keeps holds.
 import type { DecideOptions } from '../decision/decide.ts'
 import type { OnSettled } from '../decision/thresholds.ts'
-import { show, SluiceError } from '../errors.ts'
+import { show } from '../errors.ts'
 import { readByBlocked, rememberPolicy } from '../limiter/policy-behind.ts'
-import { checkOptionNames } from '../options/unknown-option.ts'
+import { OptionReader } from '../options/option-reader.ts'
 import { compilePolicy } from '../policy/compile.ts'
 import { parsePolicyInCode } from '../policy/parse.ts'
 import type { PolicyInCode, RuleInCode } from '../policy/policy.ts'
@@ -83,18 +83,13 @@ const OPTIONS = [
  * ```
  */
 export function createBudget<S extends Store = SyncStore>(options: BudgetOptions<S>): BudgetFor<S> {
-  const wrong = (message: string): never => {
-    throw new SluiceError('invalid-option', `createBudget: ${message}`)
-  }
-  if (typeof options !== 'object' || options === null)
-    wrong(`options are ${show(options)}; accepted: { policy, store }`)
-  checkOptionNames('createBudget', options, OPTIONS)
+  const reader = new OptionReader('createBudget', options, OPTIONS, 'accepted: { policy, store }')
   const policy = parsePolicyInCode(options.policy) as PolicyInCode
   if (!policy.rules.some(({ hold }) => hold !== undefined))
-    wrong("policy has no rule with hold; add hold: '60s' to a rule, or use createLimiter")
+    reader.fail("policy has no rule with hold; add hold: '60s' to a rule, or use createLimiter")
   const { hashKeys = false, timers = backgroundTimers } = options
   const { blocked, onDecision, isTimed, identify } = options
-  const { store, release } = storeFor(options, wrong)
+  const { store, release } = storeFor(options, reader)
   const deciding = { blocked, onDecision, isTimed, identify }
   const rules = compilePolicy(policy)
   const budget = new PolicyBudget({
@@ -115,7 +110,7 @@ export function createBudget<S extends Store = SyncStore>(options: BudgetOptions
 /** The store that a budget holds by, and what it releases when it is closed. */
 function storeFor(
   { store, resilience = {} }: BudgetOptions,
-  wrong: (message: string) => never,
+  reader: OptionReader,
 ): { readonly store: HoldStore; readonly release: () => MaybePromise<void> } {
   const nothing = (): void => {}
   if (store === undefined) {
@@ -124,7 +119,7 @@ function storeFor(
   }
   if (store instanceof Memory) return { store: withHolds(store), release: nothing }
   if (typeof (store as Partial<HoldStore>).exchange !== 'function')
-    wrong(
+    reader.fail(
       `store is ${show(store)}, which keeps no holds; accepted: memoryStore() or redisStore(client)`,
     )
   if (store.sync === true || store instanceof ResilientStore || resilience === false)

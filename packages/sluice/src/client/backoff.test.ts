@@ -61,7 +61,7 @@ describe('backoff', () => {
     [{ jitter: 'some' }, 'jitter is "some"'],
     [{ attempts: -1 }, 'attempts is -1'],
     [{ tries: 3 }, 'unknown option "tries"'],
-    [null, 'options is null'],
+    [null, 'options are null'],
   ])('throws for %j at once', (options, message) => {
     expect(() => backoff(options as BackoffOptions)).toThrow(message)
   })

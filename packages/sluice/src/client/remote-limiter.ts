@@ -7,7 +7,7 @@ import type { Attributes } from '../policy/policy.ts'
 import type { BreakerOptions } from '../resilience/circuit-breaker.ts'
 import { CallGuard } from '../resilience/call-guard.ts'
 import type { OnEvent } from '../resilience/events.ts'
-import { checkBreaker, TIMEOUT, wrongFor } from '../resilience/options.ts'
+import { checkBreaker, TIMEOUT } from '../resilience/options.ts'
 import type { Millis } from '../time/clock.ts'
 import type { Duration } from '../time/duration.ts'
 import { afterTurn } from '../time/timers.ts'
@@ -94,7 +94,7 @@ export function remoteLimiter(
   const timeout = reader.duration('timeout', options.timeout, TIMEOUT)
   const fetch = reader.callable('fetch', options.fetch, globalThis.fetch)
   reader.shaped('fallback', options.fallback as Limiter | undefined, ['check', 'refund'])
-  checkBreaker(options.breaker, wrongFor('remoteLimiter'))
+  checkBreaker(reader.name, options.breaker)
   const guard = new CallGuard({
     timeout,
     breaker: options.breaker,

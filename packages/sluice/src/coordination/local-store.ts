@@ -2,7 +2,7 @@
 import { show, SluiceError } from '../errors.ts'
 import type { Limit } from '../limit/limit.ts'
 import type { Verdict } from '../limit/verdict.ts'
-import { checkOptionNames } from '../options/unknown-option.ts'
+import { OptionReader } from '../options/option-reader.ts'
 import type { Exchanged, HoldStore, Settlement } from '../stores/holds/hold-store.ts'
 import { memoryStore } from '../stores/memory/memory-store.ts'
 import type { AsyncStore, Check, MaybePromise, SyncStore } from '../stores/store.ts'
@@ -30,17 +30,13 @@ export interface LocalOptions {
 
 /** Throws `invalid-option` unless the options are right. */
 function checkLocalOptions(options: LocalOptions): void {
-  const wrong = (message: string): never => {
-    throw new SluiceError('invalid-option', `withShares: ${message}`)
-  }
-  checkOptionNames('withShares', options, ['replicas', 'share', 'onEvent', 'clock'])
   const { replicas, share } = options
-  if (replicas !== undefined && !(Number.isSafeInteger(replicas) && replicas >= 1))
-    wrong(`replicas is ${show(replicas)}; accepted: a whole number, 1 or more`)
-  if (share !== undefined && !(typeof share === 'number' && share > 0 && share <= 1))
-    wrong(`share is ${show(share)}; accepted: a number above 0, up to 1`)
+  const names = ['replicas', 'share', 'onEvent', 'clock']
+  const reader = new OptionReader('withShares', options, names)
+  reader.number('replicas', replicas, undefined, { least: 1, whole: true })
+  reader.number('share', share, undefined, { above: 0, most: 1 })
   if (replicas !== undefined && share !== undefined)
-    wrong('replicas and share are both set; accepted: one of them')
+    reader.fail('replicas and share are both set; accepted: one of them')
 }
 
 /**

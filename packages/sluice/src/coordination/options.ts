@@ -1,8 +1,7 @@
 // The options of leases, their defaults, and what is wrong with them.
-import { show, SluiceError } from '../errors.ts'
-import { checkOptionNames } from '../options/unknown-option.ts'
+import { OptionReader } from '../options/option-reader.ts'
 import type { Millis } from '../time/clock.ts'
-import { backgroundTimers, isTimerDelay, type Timers } from '../time/timers.ts'
+import { backgroundTimers, type Timers } from '../time/timers.ts'
 import { LeaseClock } from './lease-clock.ts'
 import { LeaseStats } from './lease-stats.ts'
 
@@ -83,14 +82,9 @@ const MAX_INTERVAL: Millis = 60_000
 
 /** Throws `invalid-option` unless the options are right. */
 export function checkSyncOptions(options: SyncOptions): void {
-  checkOptionNames('withSync', options, ['interval', 'maxCounts', 'onEvent', 'stats', 'isSharded'])
-  const { interval } = options
-  const isRight = isTimerDelay(interval) && interval >= MIN_INTERVAL && interval <= MAX_INTERVAL
-  if (interval !== undefined && !isRight)
-    throw new SluiceError(
-      'invalid-option',
-      `withSync: interval is ${show(interval)}; accepted: whole milliseconds, ${MIN_INTERVAL} to ${MAX_INTERVAL}`,
-    )
+  const names = ['interval', 'maxCounts', 'onEvent', 'stats', 'isSharded']
+  const reader = new OptionReader('withSync', options, names)
+  reader.millis('interval', options.interval, SYNC_INTERVAL, MIN_INTERVAL, MAX_INTERVAL)
 }
 
 /**
@@ -122,17 +116,11 @@ export const MAX_COUNTS = 131_072
 
 /** Throws `invalid-option` unless the options are right. */
 export function checkLeaseOptions(options: LeaseOptions): void {
-  const wrong = (message: string): never => {
-    throw new SluiceError('invalid-option', `withLeases: ${message}`)
-  }
-  checkOptionNames('withLeases', options, ['life', 'maxCounts', 'onEvent', 'stats'])
   const { life, maxCounts, onEvent, stats } = options
-  if (life !== undefined && !(isTimerDelay(life) && life >= MIN_LIFE && life <= MAX_LIFE))
-    wrong(`life is ${show(life)}; accepted: whole milliseconds, ${MIN_LIFE} to ${MAX_LIFE}`)
-  if (maxCounts !== undefined && !(Number.isSafeInteger(maxCounts) && maxCounts >= 1))
-    wrong(`maxCounts is ${show(maxCounts)}; accepted: a whole number, 1 or more`)
-  if (onEvent !== undefined && typeof onEvent !== 'function')
-    wrong(`onEvent is ${show(onEvent)}; accepted: a function`)
+  const reader = new OptionReader('withLeases', options, ['life', 'maxCounts', 'onEvent', 'stats'])
+  reader.millis('life', life, LEASE_LIFE, MIN_LIFE, MAX_LIFE)
+  reader.number('maxCounts', maxCounts, MAX_COUNTS, { least: 1, whole: true })
+  reader.callable('onEvent', onEvent, undefined)
   if (stats !== undefined && !(stats instanceof LeaseStats))
-    wrong(`stats is ${show(stats)}; accepted: new LeaseStats()`)
+    reader.wrong('stats', stats, 'new LeaseStats()')
 }

@@ -2,7 +2,7 @@
 import type { DecideOptions, IdentifyRefusal, OnDecision } from '../decision/decide.ts'
 import { show, SluiceError } from '../errors.ts'
 import { limit as limitOf, type LimitInput } from '../limit/limit.ts'
-import { checkOptionNames } from '../options/unknown-option.ts'
+import { OptionReader } from '../options/option-reader.ts'
 import { compilePolicy } from '../policy/compile.ts'
 import { parsePolicyInCode } from '../policy/parse.ts'
 import type { TypedPolicy } from '../policy/define-policy.ts'
@@ -262,38 +262,31 @@ function promising(limiter: PolicyLimiter): Limiter & LimiterControls {
 }
 
 function checkOptions(options: LimiterOptions): void {
-  const wrong = (message: string): never => {
-    throw new SluiceError('invalid-option', `createLimiter: ${message}`)
-  }
-  if (typeof options !== 'object' || options === null)
-    wrong(`options are ${show(options)}; ${WRITE}`)
-  checkOptionNames('createLimiter', options, OPTIONS)
+  const reader = new OptionReader('createLimiter', options, OPTIONS, WRITE)
   if (options.limit === undefined && options.policy === undefined)
-    wrong(`neither limit nor policy is given; ${WRITE}`)
+    reader.fail(`neither limit nor policy is given; ${WRITE}`)
   if (options.limit !== undefined && options.policy !== undefined)
-    wrong('both limit and policy are given; accepted: one of them, as a policy has its own limits')
-  const { store, hashKeys, resilience } = options
-  if (
-    store !== undefined &&
-    (typeof store !== 'object' || store === null || typeof store.take !== 'function')
-  ) {
-    wrong(`store is ${show(store)}; accepted: memoryStore(), redisStore(client) or another Store`)
-  }
-  if (hashKeys !== undefined && typeof hashKeys !== 'boolean')
-    wrong(`hashKeys is ${show(hashKeys)}; accepted: true or false`)
-  for (const name of FUNCTIONS) {
-    const value: unknown = options[name]
-    if (value !== undefined && typeof value !== 'function')
-      wrong(`${name} is ${show(value)}; accepted: a function`)
-  }
+    reader.fail(
+      'both limit and policy are given; accepted: one of them, as a policy has its own limits',
+    )
+  const { store, resilience } = options
+  const isStore = typeof store === 'object' && store !== null && typeof store.take === 'function'
+  if (store !== undefined && !isStore)
+    reader.wrong('store', store, 'memoryStore(), redisStore(client) or another Store')
+  reader.flag('hashKeys', options.hashKeys, false)
+  for (const name of FUNCTIONS) reader.callable<unknown>(name, options[name], undefined)
   if (resilience === undefined || resilience === false) return
   if (typeof resilience !== 'object' || resilience === null)
-    wrong(
-      `resilience is ${show(resilience)}; accepted: false, or an object with ${RESILIENCE_OPTIONS.join(', ')}`,
+    reader.wrong(
+      'resilience',
+      resilience,
+      `false, or an object with ${RESILIENCE_OPTIONS.join(', ')}`,
     )
   if (store instanceof ResilientStore)
-    wrong(`resilience: the store has its own; accepted: nothing, or a store without withResilience`)
-  checkResilience(resilience, store ?? SYNC, (message) => wrong(`resilience: ${message}`))
+    reader.fail(
+      'resilience: the store has its own; accepted: nothing, or a store without withResilience',
+    )
+  checkResilience('createLimiter: resilience', resilience, store ?? SYNC)
 }
 
 /** Stands for the memory store that a limiter makes by itself. */

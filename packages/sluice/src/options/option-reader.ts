@@ -2,25 +2,46 @@
 import { show, SluiceError } from '../errors.ts'
 import type { Millis } from '../time/clock.ts'
 import { DURATION_FORMS, tryDuration, type Duration } from '../time/duration.ts'
+import { MAX_TIMER_MS } from '../time/timers.ts'
 import { checkOptionNames } from './unknown-option.ts'
+
+/** What an option that is a clock must be. */
+export const CLOCK_FORM = 'a function that returns milliseconds'
+
+/** What a number must be. */
+export interface Bounds {
+  readonly least?: number
+  /** Instead of `least`, if the bound itself is too small. */
+  readonly above?: number
+  readonly most?: number
+  readonly whole?: boolean
+}
 
 /** Checks the options of one function and names the function in every error. */
 export class OptionReader {
-  private readonly name: string
+  /** The function; for options inside of an option, both, such as `createLimiter: resilience`. */
+  readonly name: string
 
-  constructor(name: string, options: unknown, known: readonly string[]) {
+  constructor(
+    name: string,
+    options: unknown,
+    known: readonly string[],
+    accepted = `accepted: an object with ${known.join(', ')}`,
+  ) {
     this.name = name
     if (typeof options !== 'object' || options === null)
-      this.wrong('options', options, `an object of ${known.join(', ')}`)
+      this.fail(`options are ${show(options)}; ${accepted}`)
     checkOptionNames(name, options as object, known)
+  }
+
+  /** Throws `invalid-option` with a message. */
+  fail(message: string): never {
+    throw new SluiceError('invalid-option', `${this.name}: ${message}`)
   }
 
   /** Throws `invalid-option` naming the option, its value and what is accepted. */
   wrong(option: string, value: unknown, accepted: string): never {
-    throw new SluiceError(
-      'invalid-option',
-      `${this.name}: ${option} is ${show(value)}; accepted: ${accepted}`,
-    )
+    return this.fail(`${option} is ${show(value)}; accepted: ${accepted}`)
   }
 
   duration(option: string, value: Duration | undefined, fallback: Millis): Millis {
@@ -29,24 +50,49 @@ export class OptionReader {
   }
 
   /** A number within bounds; a whole one if `whole`. */
-  number(
+  number<F extends number | undefined>(
     option: string,
     value: number | undefined,
-    fallback: number,
-    bounds: { readonly least: number; readonly most?: number; readonly whole?: boolean },
-  ): number {
-    const { least, most = Number.MAX_SAFE_INTEGER, whole = false } = bounds
+    fallback: F,
+    bounds: Bounds,
+  ): number | F {
+    const { above = -Infinity, least = above, most = Number.MAX_SAFE_INTEGER } = bounds
     if (value === undefined) return fallback
-    const fits = typeof value === 'number' && value >= least && value <= most
-    if (fits && (!whole || Number.isSafeInteger(value))) return value
-    const kind = whole ? 'a whole number' : 'a number'
+    const fits = typeof value === 'number' && value > above && value >= least && value <= most
+    if (fits && (bounds.whole !== true || Number.isSafeInteger(value))) return value
+    const kind = bounds.whole === true ? 'a whole number' : 'a number'
+    if (above === least) return this.wrong(option, value, `${kind} above ${above}, at most ${most}`)
     const range = most === Number.MAX_SAFE_INTEGER ? `${least} or more` : `from ${least} to ${most}`
     return this.wrong(option, value, `${kind}, ${range}`)
   }
 
-  callable<F>(option: string, value: F | undefined, fallback: F): F {
+  /** Whole milliseconds that a timer can keep. */
+  millis<F extends Millis | undefined>(
+    option: string,
+    value: Millis | undefined,
+    fallback: F,
+    least: Millis = 1,
+    most: Millis = MAX_TIMER_MS,
+  ): Millis | F {
+    if (value === undefined) return fallback
+    if (Number.isSafeInteger(value) && value >= least && value <= most) return value
+    const range = most === MAX_TIMER_MS ? `${least} or more` : `${least} to ${most}`
+    return this.wrong(option, value, `whole milliseconds, ${range}`)
+  }
+
+  /** True or false. */
+  flag<F extends boolean | undefined>(
+    option: string,
+    value: boolean | undefined,
+    fallback: F,
+  ): boolean | F {
+    if (value === undefined || typeof value === 'boolean') return value ?? fallback
+    return this.wrong(option, value, 'true or false')
+  }
+
+  callable<F>(option: string, value: F | undefined, fallback: F, accepted = 'a function'): F {
     if (value === undefined || typeof value === 'function') return value ?? fallback
-    return this.wrong(option, value, 'a function')
+    return this.wrong(option, value, accepted)
   }
 
   /** Anything with these methods. */

@@ -1,7 +1,6 @@
 // Counts in Redis or Valkey, shared by a fleet: one atomic round trip for everything.
-import { show, SluiceError } from '../errors.ts'
 import type { Verdict } from '../limit/verdict.ts'
-import { checkOptionNames } from '../options/unknown-option.ts'
+import { CLOCK_FORM, OptionReader } from '../options/option-reader.ts'
 import { AS_IT_IS, type MappedTakes, type TakeReceiver } from '../stores/mapped-takes.ts'
 import type { MappedHolds, MappedSettlements } from '../stores/holds/mapped-holds.ts'
 import { withRefusalCache } from '../stores/refusal-cache/refusal-cache.ts'
@@ -85,30 +84,22 @@ export function redisStore(
   /** For simulations. Default: the runtime's own. */
   environment: RedisEnvironment = systemRedisEnvironment,
 ): RedisStore {
-  checkOptionNames('redisStore', options, OPTIONS)
+  const reader = new OptionReader('redisStore', options, OPTIONS)
   const { timers } = environment
-  const { prefix = 'sl:', timeout = 100, holdRefusals = 250 } = options
-  const { cluster, clock, onWarning = warnOnConsole } = options
-  const wrong = (message: string): never => {
-    throw new SluiceError('invalid-option', `redisStore: ${message}`)
-  }
+  const { prefix = 'sl:' } = options
   if (!isPrefix(prefix))
-    wrong(`prefix is ${show(prefix)}; accepted: a string without { and }, at most 32 bytes`)
-  if (!Number.isSafeInteger(timeout) || timeout < 1 || timeout > 2 ** 31 - 1) {
-    wrong(`timeout is ${show(timeout)}; accepted: whole milliseconds, 1 or more`)
-  }
-  if (!Number.isSafeInteger(holdRefusals) || holdRefusals < 0)
-    wrong(`holdRefusals is ${show(holdRefusals)}; accepted: whole milliseconds, 0 or more`)
-  if (cluster !== undefined && typeof cluster !== 'boolean')
-    wrong(`cluster is ${show(cluster)}; accepted: true or false`)
-  if (clock !== undefined && typeof clock !== 'function')
-    wrong(`clock is ${show(clock)}; accepted: a function that returns milliseconds`)
-  if (typeof onWarning !== 'function')
-    wrong(`onWarning is ${show(onWarning)}; accepted: a function`)
+    reader.wrong('prefix', prefix, 'a string without { and }, at most 32 bytes')
+  const timeout = reader.millis('timeout', options.timeout, 100)
+  const holdRefusals = reader.millis('holdRefusals', options.holdRefusals, 250, 0)
+  const cluster = reader.flag('cluster', options.cluster, undefined)
+  const clock = reader.callable('clock', options.clock, undefined, CLOCK_FORM)
+  const onWarning = reader.callable('onWarning', options.onWarning, warnOnConsole)
   const adapter =
     adapterOf(client, cluster) ??
-    wrong(
-      `client is ${show(client)}; accepted: a client of ioredis, iovalkey, node-redis, valkey-glide or @upstash/redis`,
+    reader.wrong(
+      'client',
+      client,
+      'a client of ioredis, iovalkey, node-redis, valkey-glide or @upstash/redis',
     )
   warnOfClient(client, adapter, timeout, onWarning)
   const connection = connectionOf(client, adapter, timeout, environment)

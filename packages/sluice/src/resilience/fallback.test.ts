@@ -265,8 +265,8 @@ describe('options of resilience', () => {
       { breaker: { failure: 5 } },
       'resilience: breaker: unknown option "failure"; did you mean failures?',
     ],
-    [{ breaker: { failures: 0 } }, 'resilience: breaker.failures is 0; accepted: a whole number'],
-    [{ breaker: { ratio: 2 } }, 'resilience: breaker.ratio is 2; accepted: a number above 0'],
+    [{ breaker: { failures: 0 } }, 'resilience: breaker: failures is 0; accepted: a whole number'],
+    [{ breaker: { ratio: 2 } }, 'resilience: breaker: ratio is 2; accepted: a number above 0'],
   ])('are refused when wrong: %j', (resilience, message) => {
     const make = (): unknown =>
       createLimiter({ limit: '1/s', store: patient, resilience: resilience as false })

@@ -1,17 +1,14 @@
 // The guard as a public value: deadline, breaker and fallback around any function.
-import { show } from '../errors.ts'
+import { OptionReader } from '../options/option-reader.ts'
 import type { MaybePromise } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
-import { isTimerDelay } from '../time/timers.ts'
 import { CallGuard } from './call-guard.ts'
 import type { BreakerOptions, Failure } from './circuit-breaker.ts'
 import type { OnEvent } from './events.ts'
 import {
   checkBreaker,
-  checkNames,
   environment as systemEnvironment,
   TIMEOUT,
-  wrongFor,
   type Environment,
 } from './options.ts'
 
@@ -65,18 +62,13 @@ export function createCallGuard(
   /** For tests and simulations. Default: the runtime's own. */
   environment: Partial<Environment> = {},
 ): GuardedCalls {
-  const wrong = wrongFor('createCallGuard')
-  checkNames(options, ['timeout', 'breaker', 'onEvent'], wrong)
-  const { timeout = TIMEOUT, breaker, onEvent } = options
-  if (!isTimerDelay(timeout))
-    wrong(`timeout is ${show(timeout)}; accepted: whole milliseconds, 1 or more`)
-  checkBreaker(breaker, wrong)
-  if (onEvent !== undefined && typeof onEvent !== 'function')
-    wrong(`onEvent is ${show(onEvent)}; accepted: a function`)
+  const { breaker } = options
+  const reader = new OptionReader('createCallGuard', options, ['timeout', 'breaker', 'onEvent'])
+  checkBreaker(reader.name, breaker)
   const guard = new CallGuard({
-    timeout,
+    timeout: reader.millis('timeout', options.timeout, TIMEOUT),
     breaker,
-    onEvent,
+    onEvent: reader.callable('onEvent', options.onEvent, undefined),
     ...systemEnvironment,
     ...environment,
   })

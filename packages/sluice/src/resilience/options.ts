@@ -1,8 +1,7 @@
 // The options of resilience, their defaults, and what is wrong with them.
-import { show, SluiceError } from '../errors.ts'
 import { systemClock, type Clock, type Millis } from '../time/clock.ts'
-import { isTimerDelay, systemTimers, type Timers } from '../time/timers.ts'
-import { unknownName } from '../options/suggest.ts'
+import { systemTimers, type Timers } from '../time/timers.ts'
+import { OptionReader, type Bounds } from '../options/option-reader.ts'
 import type { RemoteStore, Store } from '../stores/store.ts'
 import type { BreakerOptions } from './circuit-breaker.ts'
 import type { OnEvent, ResilienceEvent } from './events.ts'
@@ -67,41 +66,27 @@ export const RESILIENCE_OPTIONS: readonly string[] = [
 ]
 const BREAKER_OPTIONS = ['failures', 'ratio', 'calls', 'firstProbe', 'lastProbe'] as const
 
-/** Throws for a wrong option. */
-export type Wrong = (message: string) => never
-
-/** Throws `invalid-option` in the name of a function. */
-export function wrongFor(who: string): Wrong {
-  return (message) => {
-    throw new SluiceError('invalid-option', `${who}: ${message}`)
-  }
-}
+const SHARE: Bounds = { above: 0, most: 1 }
+const COUNT: Bounds = { least: 1, whole: true }
 
 /** Checks the options of resilience for a store. */
-export function checkResilience(options: unknown, store: Store, wrong: Wrong): void {
-  checkNames(options, RESILIENCE_OPTIONS, wrong)
+export function checkResilience(name: string, options: unknown, store: Store): void {
+  const reader = new OptionReader(name, options, RESILIENCE_OPTIONS)
   const { timeout, fallbackShare, replicas, breaker, onEvent } = options as ResilienceOptions
   if (store.sync === true)
-    wrong('the store answers at once and cannot fail; accepted: nothing, or a remote store')
-  const { timeout: storeTimeout } = store as RemoteStore
-  if (timeout !== undefined && !isTimerDelay(timeout))
-    wrong(`timeout is ${show(timeout)}; accepted: whole milliseconds, 1 or more`)
-  if (timeout !== undefined && storeTimeout !== undefined && timeout > storeTimeout)
-    wrong(
-      `timeout is ${timeout}, but the store gives up after ${storeTimeout} ms itself; accepted: at most that, or a store with a longer one`,
+    reader.fail('the store answers at once and cannot fail; accepted: nothing, or a remote store')
+  const { timeout: longest } = store as RemoteStore
+  reader.millis('timeout', timeout, TIMEOUT)
+  if (timeout !== undefined && longest !== undefined && timeout > longest)
+    reader.fail(
+      `timeout is ${timeout}, but the store gives up after ${longest} ms itself; accepted: at most that, or a store with a longer one`,
     )
-  if (
-    fallbackShare !== undefined &&
-    !(typeof fallbackShare === 'number' && fallbackShare > 0 && fallbackShare <= 1)
-  )
-    wrong(`fallbackShare is ${show(fallbackShare)}; accepted: a number above 0, at most 1`)
-  if (replicas !== undefined && (!Number.isSafeInteger(replicas) || replicas < 1))
-    wrong(`replicas is ${show(replicas)}; accepted: a whole number, 1 or more`)
+  reader.number('fallbackShare', fallbackShare, FALLBACK_SHARE, SHARE)
+  reader.number('replicas', replicas, undefined, COUNT)
   if (fallbackShare !== undefined && replicas !== undefined)
-    wrong('both fallbackShare and replicas are given; accepted: one of them')
-  checkBreaker(breaker, wrong)
-  if (onEvent !== undefined && typeof onEvent !== 'function')
-    wrong(`onEvent is ${show(onEvent)}; accepted: a function`)
+    reader.fail('both fallbackShare and replicas are given; accepted: one of them')
+  checkBreaker(name, breaker)
+  reader.callable('onEvent', onEvent, undefined)
 }
 
 /** The share of some units that this process grants by itself. */
@@ -115,18 +100,12 @@ export function scaleOf({
 }
 
 /** Checks the options of a breaker. */
-export function checkBreaker(options: unknown, wrong: Wrong): void {
+export function checkBreaker(name: string, options: BreakerOptions | undefined): void {
   if (options === undefined) return
-  checkNames(options, BREAKER_OPTIONS, (message) => wrong(`breaker: ${message}`))
-  const given = options as BreakerOptions
-  for (const name of ['failures', 'calls', 'firstProbe', 'lastProbe'] as const) {
-    const value = given[name]
-    if (value !== undefined && (!Number.isSafeInteger(value) || value < 1))
-      wrong(`breaker.${name} is ${show(value)}; accepted: a whole number, 1 or more`)
-  }
-  const { ratio } = given
-  if (ratio !== undefined && !(typeof ratio === 'number' && ratio > 0 && ratio <= 1))
-    wrong(`breaker.ratio is ${show(ratio)}; accepted: a number above 0, at most 1`)
+  const reader = new OptionReader(`${name}: breaker`, options, BREAKER_OPTIONS)
+  for (const option of ['failures', 'calls', 'firstProbe', 'lastProbe'] as const)
+    reader.number(option, options[option], undefined, COUNT)
+  reader.number('ratio', options.ratio, undefined, SHARE)
 }
 
 /** One warning when the store is lost and one when it is back: a lost store is never silent. */
@@ -142,13 +121,4 @@ function warningOf(event: ResilienceEvent): string | undefined {
   if (event.type === 'closed')
     return `sluice: the store answers again after ${Math.round(event.openFor / 100) / 10} s`
   return undefined
-}
-
-/** Options must be an object with none but these names. */
-export function checkNames(options: unknown, names: readonly string[], wrong: Wrong): void {
-  if (typeof options !== 'object' || options === null)
-    wrong(`options are ${show(options)}; accepted: an object with ${names.join(', ')}`)
-  const unknown = Object.keys(options as object).find((name) => !names.includes(name))
-  if (unknown === undefined) return
-  wrong(unknownName('option', unknown, names))
 }

@@ -25,7 +25,6 @@ import {
   scaleOf,
   TIMEOUT,
   warnOfLostStore,
-  wrongFor,
   type Environment,
   type ResilienceOptions,
 } from './options.ts'
@@ -50,7 +49,7 @@ export function withResilience(
   /** For tests and simulations. Default: the runtime's own. */
   environment: Partial<Environment> = {},
 ): AsyncStore {
-  checkResilience(options, store, wrongFor('withResilience'))
+  checkResilience('withResilience', options, store)
   return new ResilientStore(store, options, environment)
 }
 

@@ -1,6 +1,5 @@
 // The embedded store: counts in this process, answered at once.
-import { show, SluiceError } from '../../errors.ts'
-import { checkOptionNames } from '../../options/unknown-option.ts'
+import { CLOCK_FORM, OptionReader } from '../../options/option-reader.ts'
 import { sharedClock, type Clock } from '../../time/clock.ts'
 import { MAX_SLOTS } from './key-index.ts'
 import { Memory, type MemoryStore } from './memory.ts'
@@ -48,24 +47,13 @@ export interface MemoryStoreOptions {
  * ```
  */
 export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
-  checkOptionNames('memoryStore', options, ['maxKeys', 'maxBytes', 'clock'])
-  const { maxKeys = 1_000_000, clock = sharedClock() } = options
-  requireWhole('maxKeys', maxKeys, 1)
-  const { maxBytes = Math.max(MAX_BYTES, BYTES_PER_KEY * maxKeys) } = options
-  requireWhole('maxBytes', maxBytes, LEAST_BYTES)
-  if (typeof clock !== 'function') {
-    throw new SluiceError(
-      'invalid-option',
-      `clock is ${show(clock)}; accepted: a function that returns milliseconds`,
-    )
-  }
+  const reader = new OptionReader('memoryStore', options, ['maxKeys', 'maxBytes', 'clock'])
+  const maxKeys = reader.number('maxKeys', options.maxKeys, 1_000_000, { least: 1, whole: true })
+  const room = Math.max(MAX_BYTES, BYTES_PER_KEY * maxKeys)
+  const maxBytes = reader.number('maxBytes', options.maxBytes, room, {
+    least: LEAST_BYTES,
+    whole: true,
+  })
+  const clock = reader.callable('clock', options.clock, undefined, CLOCK_FORM) ?? sharedClock()
   return new Memory(new Room(Math.min(maxKeys, MAX_SLOTS), maxBytes), clock)
-}
-
-function requireWhole(name: string, value: number, least: number): void {
-  if (Number.isSafeInteger(value) && value >= least) return
-  throw new SluiceError(
-    'invalid-option',
-    `${name} is ${show(value)}; accepted: a whole number, ${least} or more`,
-  )
 }
