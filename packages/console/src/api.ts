@@ -1,6 +1,6 @@
 // Asks the service: JSON in, JSON out, and one kind of error.
 
-/** A refusal of the service, with its own words. */
+/** An error response of the service, with its message. */
 class ApiError extends Error {
   readonly status: number
   readonly code: string

@@ -81,7 +81,7 @@ function receive(event: Event): void {
   detail.value = event.detail
 }
 
-/** What tells one refused key from another. */
+/** Identifies a refused key in a list. */
 export function idOf({ policy, rule, attributes }: Offender): string {
   return JSON.stringify([policy, rule, attributes])
 }

@@ -107,7 +107,7 @@ function drawnTraffic({ drawn, rate, lasts, keys, zipf }: Settings): Traffic[] {
     if (perSecond < 0.01) return []
     const from = Math.round(i * width)
     const until = Math.round((i + 1) * width)
-    // A key each: the name tells the column, and is dropped afterwards.
+    // One key each: its name selects the column and is dropped afterwards.
     return [
       { name: `drawn${i}`, shape: 'poisson', rate: rateText(perSecond), from, until, keys, zipf },
     ]

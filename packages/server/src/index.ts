@@ -29,7 +29,7 @@ export { reviewFile, reviewText, type ConfigWarning, type Review } from './revie
 export type { WarningCode } from './review/warning.ts'
 export { bannerText } from './service/banner.ts'
 export type { Listener } from './net/listener.ts'
-export type { ServiceContext } from './limiters/service-context.ts'
+export type { ServiceContext } from './limiters/limiters.ts'
 export { createLog, type Log, type LogLevel } from './log/log.ts'
 export { startService, type Service, type ServiceOptions } from './service/service.ts'
 export { startWorkers, type WorkersService } from './workers/primary.ts'

@@ -67,7 +67,7 @@ export type Answers = {
   readonly [Name in QuestionName]: keyof (typeof QUESTIONS)[Name]['answers']
 }
 
-/** The answer that a string means: its name, its beginning, or its number from 1; undefined when it is none. */
+/** The answer that a string means: its name, its beginning, or its number from 1; undefined if it is no answer. */
 export function answerFor(question: Question, text: string): string | undefined {
   const names = Object.keys(question.answers)
   const given = text.trim().toLowerCase()

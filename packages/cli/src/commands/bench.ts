@@ -34,7 +34,7 @@ export interface BenchFlags {
   readonly json?: boolean
 }
 
-/** A minute of load is enough for anybody, and a typing mistake must not be an hour. */
+/** A minute of load is enough; a typing mistake must not cost an hour. */
 const MAX_SECONDS = 60
 
 /** Measures and returns the exit code. Rejects with {@link Mistake}. */

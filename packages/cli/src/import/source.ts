@@ -22,7 +22,7 @@ export interface CallOption {
   readonly value: unknown
 }
 
-/** The options of an object literal; undefined if it is none, or has members that only the program knows. */
+/** The options of an object literal; undefined if it is not a literal, or has members that are computed at run time. */
 export type CallOptions = ReadonlyMap<string, CallOption>
 
 /** A parsed file. */

@@ -73,7 +73,7 @@ function fromEpoch(value: number): Millis {
 const COLON = 58
 const ZERO = 48
 
-/** The number in so many digits; NaN when one is none. */
+/** The number in so many digits; NaN if one of them is not a digit. */
 export function digits(bytes: Uint8Array, start: number, count: number): number {
   let number = 0
   for (let i = start; i < start + count; i++) {

@@ -2,12 +2,12 @@
 import type { ByteParser, LogParser } from '../logs/parser.ts'
 import { grown } from './columns.ts'
 
-/** The most that 32 bits can tell. */
+/** The largest number that 32 bits can estimate. */
 const BITS = 32
 /** Lines of a client that are all looked at. */
 const MAX_LOOKS = 64
 
-/** One bit for each hash of a user agent; the share of bits that are set tells their number. */
+/** One bit for each hash of a user agent; the share of bits that are set estimates their number. */
 export class AgentSketch {
   private bits = new Uint32Array(1024)
   private looks = new Uint8Array(1024)

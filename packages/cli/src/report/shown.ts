@@ -7,7 +7,7 @@ export interface Shown {
   readonly index: number
 }
 
-/** As many as there are colours that everybody can tell apart. */
+/** As many as there are colours that readers can tell apart. */
 export const MAX_SHOWN = 6
 
 /** The candidates that are drawn: the first ones. */

@@ -42,7 +42,7 @@ function factText(name: string, value: unknown): string {
   return name === 'bytes' ? bytesOf(value) : count(value)
 }
 
-/** What the store tells of itself, in words. */
+/** The state of the store as a sentence. */
 function factsOf(view: StoreView | undefined): Readonly<Record<string, unknown>> {
   const { latency, server } = view ?? {}
   const took = (value: number | null | undefined) =>

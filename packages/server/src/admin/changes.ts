@@ -3,10 +3,9 @@ import { explain, type Decision, type Millis, type Policy, type Store } from 'sl
 import { controlId } from '../controls/control.ts'
 import { ControlsTooLate, type LiveControls } from '../controls/live-controls.ts'
 import { overrideProblem } from '../controls/overlay.ts'
-import { limiterFor } from '../limiters/limiters.ts'
+import { limiterFor, type Limiters, type LimiterSource } from '../limiters/limiters.ts'
 import { RequestError } from '../net/problem.ts'
 import type { CountedDomain } from '../limiters/counted-domains.ts'
-import type { LimiterSource, Limiters } from '../limiters/limiters.ts'
 import { explainConditional } from './keys/conditional-rules.ts'
 import type { Inspectors } from './keys/inspectors.ts'
 import {

@@ -2,7 +2,7 @@
 import type { Condition, LimitOrNone, Policy } from 'sluice'
 import { clientAddress } from 'sluice/http'
 import type { Config } from '../config/config.ts'
-import { didYouMean } from '../config/did-you-mean.ts'
+import { didYouMean } from '../config/problem.ts'
 import { listIn } from '../config/literal-patterns.ts'
 import { conditionWithBraces, withBraces } from '../config/route-spelling.ts'
 import { isBareDuration } from '../config/text-remarks.ts'

@@ -8,12 +8,10 @@ import {
   type Admission,
   type RefusalReply,
 } from 'sluice/http'
-import { limiterFor } from '../limiters/limiters.ts'
+import { limiterFor, type ServiceContext } from '../limiters/limiters.ts'
 import { guardsOver, type GuardOptions } from '../limiters/request-guards.ts'
-import type { ServiceContext } from '../limiters/service-context.ts'
 import { refuseDoubled } from '../net/counted-fields.ts'
-import type { Handler } from '../net/http-listener.ts'
-import type { MountedReply } from '../net/mounted-route.ts'
+import type { Handler, MountedReply } from '../net/http-listener.ts'
 import { problemOf, RequestError } from '../net/problem.ts'
 import { PROXIES, type ProxyName } from './proxies.ts'
 import { proxyAdapter } from './proxy-adapter.ts'

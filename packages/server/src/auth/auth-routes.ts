@@ -1,7 +1,7 @@
 // The paths at which proxies ask: one for each kind of proxy.
 import type { Config } from '../config/config.ts'
-import type { ServiceContext } from '../limiters/service-context.ts'
-import type { MountedRoute } from '../net/mounted-route.ts'
+import type { ServiceContext } from '../limiters/limiters.ts'
+import type { MountedRoute } from '../net/http-listener.ts'
 import { authHandler } from './auth-handler.ts'
 import { PROXIES, type ProxyName } from './proxies.ts'
 

@@ -87,3 +87,11 @@ export type Outline = Omit<Read<typeof file>, 'listeners' | 'proxy'> & {
 
 /** Everything that one file, and the environment on top of it, say. */
 export type Config = Omit<Outline, 'policies'> & { readonly policies: readonly Policy[] }
+
+/** The policy that decides about requests of the reverse proxy, by its name; undefined when there is no reverse proxy. */
+export function proxiedPolicy({
+  listeners: { proxy },
+  policies,
+}: Pick<Config, 'listeners' | 'policies'>): string | undefined {
+  return proxy === undefined ? undefined : (proxy.policy ?? policies[0]?.name)
+}

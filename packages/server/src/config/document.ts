@@ -15,7 +15,7 @@ import {
 import { interpolate } from './interpolate.ts'
 import { pathText, type ConfigProblem, type ConfigRemark, type Step } from './problem.ts'
 import { bareDurations, remarksOn } from './text-remarks.ts'
-import type { Environment } from './variable.ts'
+import type { Environment } from './environment.ts'
 
 /** The largest file that is read, in characters. */
 const MAX_LENGTH = 1_048_576

@@ -1,16 +1,35 @@
-// What the environment may say over the file, so that one file serves every place it runs in.
+// Variables of the environment that override the file, so that one file serves all deployments.
 import { duration } from 'sluice'
 import { LOG_LEVELS, type LogLevel } from '../log/log.ts'
-import { ADMIN_VARIABLES } from './admin-environment.ts'
-import type { ListenerConfig, RedisStoreConfig } from './config.ts'
+import type {
+  AdminListenerConfig,
+  Config,
+  ListenerConfig,
+  ProxyListenerConfig,
+  RedisStoreConfig,
+} from './config.ts'
 import { shown, type ConfigProblem } from './problem.ts'
-import { PROXY_VARIABLES } from './proxy-environment.ts'
+import { adminListener } from './shape/admin.ts'
+import { proxyListener } from './shape/proxy-listener.ts'
 import { WORKERS, workersOf } from './shape/workers.ts'
-import type { Environment, Unread, Variable } from './variable.ts'
+import { digestOf, isToken, TOKEN } from './tokens.ts'
 
-export type { Environment, Variable } from './variable.ts'
+/** Variables by name, as in `process.env`. */
+export type Environment = Readonly<Record<string, string | undefined>>
 
-const PORT = 'a whole number from 0 to 65535'
+/** One variable: the field it sets, what it accepts, and what it makes of a configuration. */
+export interface Variable {
+  readonly name: string
+  readonly field: string
+  readonly accepted: string
+  /** Whether its value must not be shown. */
+  readonly isSecret?: boolean
+  /** The configuration with the value in it, or undefined when the value is not accepted. */
+  readonly apply: <C extends Unread>(config: C, value: string) => C | undefined
+}
+
+/** A configuration whose policies may not be read yet. */
+type Unread = Omit<Config, 'policies'>
 
 /** Every variable, in the order in which they are documented and applied. */
 export const VARIABLES: readonly Variable[] = [
@@ -24,23 +43,51 @@ export const VARIABLES: readonly Variable[] = [
   {
     name: 'SLUICE_REDIS_PREFIX',
     field: 'store.prefix',
-    accepted: 'a string without { and }, at most 32 bytes; without a Redis store it means nothing',
+    accepted: 'a string without { and }, at most 32 bytes; has an effect only with a Redis store',
     apply: (config, prefix) =>
       /^[^{}]{1,32}$/.test(prefix) ? withRedis(config, { prefix }) : undefined,
   },
   {
     name: 'SLUICE_REDIS_TIMEOUT',
     field: 'store.timeout',
-    accepted: "a duration such as '50ms'; without a Redis store it means nothing",
+    accepted: "a duration such as '50ms'; has an effect only with a Redis store",
     apply: (config, value) => {
       const timeout = millisOf(value)
       return timeout === undefined ? undefined : withRedis(config, { timeout })
     },
   },
-  ...addressOf('http', 'SLUICE_HTTP'),
-  ...addressOf('grpc', 'SLUICE_GRPC'),
-  ...PROXY_VARIABLES,
-  ...ADMIN_VARIABLES,
+  ...addressOf('http', (config, address) => withListener(config, 'http', address)),
+  ...addressOf('grpc', (config, address) => withListener(config, 'grpc', address)),
+  // The upstream switches the proxy on; without one the others have no effect.
+  {
+    name: 'SLUICE_PROXY_UPSTREAM',
+    field: 'listeners.proxy.upstream',
+    accepted: "a URL such as 'http://127.0.0.1:3000', without a path",
+    apply: (config, upstream) => withProxy(config, { upstream }),
+  },
+  ...addressOf('proxy', (config, address) =>
+    config.listeners.proxy === undefined ? config : withProxy(config, address),
+  ),
+  // A token switches the admin API on; without one the others have no effect.
+  {
+    name: 'SLUICE_ADMIN_TOKEN',
+    field: 'listeners.admin',
+    accepted: TOKEN,
+    isSecret: true,
+    apply: (config, token) =>
+      isToken(token)
+        ? withAdmin(config, { tokenDigest: digestOf(token).toString('hex') })
+        : undefined,
+  },
+  {
+    name: 'SLUICE_ADMIN_TOKEN_FILE',
+    field: 'listeners.admin.tokenFile',
+    accepted: 'the path of a file',
+    apply: (config, tokenFile) => withAdmin(config, { tokenFile }),
+  },
+  ...addressOf('admin', (config, address) =>
+    config.listeners.admin === undefined ? config : withAdmin(config, address),
+  ),
   {
     name: 'SLUICE_SHUTDOWN_DELAY',
     field: 'shutdown.delay',
@@ -74,11 +121,11 @@ export const VARIABLES: readonly Variable[] = [
 interface Applied<C> {
   readonly config: C
   readonly problems: readonly ConfigProblem[]
-  /** Variables that were set and changed nothing, since what they are about is not there. */
+  /** Variables that were set and had no effect, since the configuration lacks what they change. */
   readonly idle: readonly Variable[]
 }
 
-/** The configuration with the environment's word in it. Empty variables count as not set. */
+/** The configuration with the variables applied. Empty variables count as not set. */
 export function applyEnvironment<C extends Unread>(
   config: C,
   environment: Environment,
@@ -103,21 +150,26 @@ export function applyEnvironment<C extends Unread>(
   return { config: applied, problems, idle }
 }
 
-function addressOf(listener: 'http' | 'grpc', prefix: string): readonly Variable[] {
+/** The two variables of a listener's address. */
+function addressOf(
+  listener: 'http' | 'grpc' | 'proxy' | 'admin',
+  withAddress: <C extends Unread>(config: C, address: Partial<ListenerConfig>) => C | undefined,
+): readonly Variable[] {
+  const prefix = `SLUICE_${listener.toUpperCase()}`
   return [
     {
       name: `${prefix}_HOST`,
       field: `listeners.${listener}.host`,
       accepted: "an address to listen on, such as '0.0.0.0'",
-      apply: (config, host) => withListener(config, listener, { host }),
+      apply: (config, host) => withAddress(config, { host }),
     },
     {
       name: `${prefix}_PORT`,
       field: `listeners.${listener}.port`,
-      accepted: PORT,
+      accepted: 'a whole number from 0 to 65535',
       apply: (config, value) =>
         /^\d{1,5}$/.test(value) && Number(value) < 65_536
-          ? withListener(config, listener, { port: Number(value) })
+          ? withAddress(config, { port: Number(value) })
           : undefined,
     },
   ]
@@ -133,6 +185,22 @@ function withListener<C extends Unread>(
     return { ...config, listeners: { ...listeners, http: { ...listeners.http, ...address } } }
   const grpc = { host: '127.0.0.1', port: 8081, ...listeners.grpc, ...address }
   return { ...config, listeners: { ...listeners, grpc } }
+}
+
+/** The shape fills in defaults and checks the rest. */
+function withProxy<C extends Unread>(
+  config: C,
+  fields: Partial<ProxyListenerConfig>,
+): C | undefined {
+  const { listeners } = config
+  const { success, data } = proxyListener.safeParse({ ...listeners.proxy, ...fields })
+  return success ? { ...config, listeners: { ...listeners, proxy: data } } : undefined
+}
+
+function withAdmin<C extends Unread>(config: C, fields: Partial<AdminListenerConfig>): C {
+  const { listeners } = config
+  const admin = { ...(listeners.admin ?? adminListener.parse({})), ...fields }
+  return { ...config, listeners: { ...listeners, admin } }
 }
 
 function redisOf({ store }: Unread): RedisStoreConfig {

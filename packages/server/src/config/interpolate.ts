@@ -1,7 +1,7 @@
 // Puts variables of the environment into the values of a parsed file: `${NAME}`, or `${NAME:-default}`.
 import { isPair, isScalar, isSeq, parse, visit, type Document, type Node } from 'yaml'
 import type { Step } from './problem.ts'
-import type { Environment } from './variable.ts'
+import type { Environment } from './environment.ts'
 
 /** A reference that cannot be replaced: why, and where it is. */
 export interface UnreadReference {

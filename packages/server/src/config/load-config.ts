@@ -6,7 +6,7 @@ import type { ConfigProblem } from './problem.ts'
 import { problemsApart } from './read-apart.ts'
 import { readConfig, type ConfigResult } from './read-config.ts'
 
-/** What a file says, and what tells its text from another; an empty digest if it could not be read. */
+/** What a file holds, and the digest of its text; the digest is empty if the file could not be read. */
 export type LoadedConfig = Omit<ConfigResult, 'positionOf'> & { readonly digest: string }
 
 /** The same with the places of its values. */

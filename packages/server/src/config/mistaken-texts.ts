@@ -20,7 +20,7 @@ export function isElse(tier: string): boolean {
   return /^(?:default|else|otherwise|fallback|others?|any|everyone|_|\.\*)$/i.test(tier)
 }
 
-/** Why a text is no beginning of values as SQL or a shell would read it; undefined when it is none. */
+/** Why a text is probably a pattern of SQL or of a shell, which it does not mean here; undefined if it is not. */
 export function mistakenGlob(text: string): string | undefined {
   // %NAME% is a variable of another language, which has a warning of its own.
   if (/^%[A-Z][A-Z\d_]*%$/.test(text)) return undefined

@@ -1,4 +1,5 @@
-// What is wrong with a configuration, and where.
+// What is wrong with a configuration, where, and what was probably meant.
+import { closestName } from 'sluice'
 
 /** One mistake. */
 export interface ConfigProblem {
@@ -65,4 +66,15 @@ function textOf(value: unknown): string {
     // Nested deeper than the stack is: a parser reads that, and nothing can write it.
     return Array.isArray(value) ? '[...]' : '{...}'
   }
+}
+
+/** A name that differs from this one by at most two letters and fewer than half of its own; undefined when there is none. */
+export function nearestName(name: string, names: Iterable<string>): string | undefined {
+  return closestName(name, [...names], Math.min(2, Math.floor((name.length - 1) / 2)))
+}
+
+/** `; did you mean x?` for a message, or nothing. */
+export function didYouMean(name: string, names: Iterable<string>): string {
+  const nearest = nearestName(name, names)
+  return nearest === undefined ? '' : `; did you mean ${nearest}?`
 }

@@ -1,4 +1,4 @@
-// Reads a large file in a thread of its own first: whatever it holds, requests go on and the memory of the service is safe.
+// Reads a large file in a worker thread first, so that a bad one neither blocks requests nor exhausts the memory.
 import { Worker } from 'node:worker_threads'
 import type { Millis } from 'sluice'
 import type { Environment } from './environment.ts'

@@ -5,8 +5,14 @@ import type { Config, ListenerConfig } from './config.ts'
 import { readDocument, type SourceDocument } from './document.ts'
 import { applyEnvironment, type Environment } from './environment.ts'
 import { readPolicies } from './policies.ts'
-import { pathText, shown, type ConfigProblem, type ConfigRemark, type Step } from './problem.ts'
-import { didYouMean } from './did-you-mean.ts'
+import {
+  type ConfigProblem,
+  type ConfigRemark,
+  didYouMean,
+  pathText,
+  shown,
+  type Step,
+} from './problem.ts'
 import { withOneRouteSpelling } from './route-spelling.ts'
 import { placeOfField, readOutline, type OutlineIssue } from './schema.ts'
 import { workerCount } from './shape/workers.ts'

@@ -28,7 +28,7 @@ export function readOutline(
   return { issues }
 }
 
-/** Where a field stands that was written in the wrong place; undefined when there is none of that name. */
+/** The right place of a field that was written in the wrong one; undefined if no field has that name. */
 export function placeOfField(name: string): string | undefined {
   return fieldNamed(file, name)
 }

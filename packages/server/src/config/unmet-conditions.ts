@@ -2,7 +2,7 @@
 import type { Condition, Pattern, Tiers } from 'sluice'
 import { addressProblem, apiKeyHash, methodName } from 'sluice/http'
 import type { Config } from './config.ts'
-import { didYouMean } from './did-you-mean.ts'
+import { didYouMean } from './problem.ts'
 import { isNetwork, literalPattern } from './literal-patterns.ts'
 import { isElse, mistakenWord } from './mistaken-texts.ts'
 

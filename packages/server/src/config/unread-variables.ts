@@ -1,7 +1,6 @@
 // Variables of the environment that look like ours and that nothing reads: misspelled, or named as they might be.
-import { nearestName } from './did-you-mean.ts'
+import { type ConfigRemark, nearestName } from './problem.ts'
 import { VARIABLES, type Environment, type Variable } from './environment.ts'
-import type { ConfigRemark } from './problem.ts'
 
 /** Read by the health check of the image. */
 const READ_ELSEWHERE = ['SLUICE_HEALTH_URL']
@@ -46,7 +45,7 @@ const NEEDED: Readonly<Record<string, string>> = {
   'listeners.admin': 'the admin API is off; set SLUICE_ADMIN_TOKEN',
 }
 
-/** Remarks on variables that change nothing. Hosts are quiet: images set them for whatever listens. */
+/** Remarks on variables that change nothing. Hosts are left out: images set them in general. */
 export function idleVariables(idle: readonly Variable[]): readonly ConfigRemark[] {
   return idle.flatMap(({ name, field }): ConfigRemark[] => {
     const needed = NEEDED[field.slice(0, field.lastIndexOf('.'))]

@@ -1,4 +1,4 @@
-// The blocks and overrides that this process knows of, kept up to date by asking where they are kept once a second.
+// The blocks and overrides that this process knows, read anew from their store once a second.
 import { isDeepStrictEqual } from 'node:util'
 import { systemClock, type Clock, type Millis } from 'sluice'
 import type { Log } from '../log/log.ts'
@@ -117,7 +117,7 @@ export class LiveControls implements KnownBlocks {
     clearTimeout(this.timer)
   }
 
-  /** Asks where they are kept: one question on its way, one that waits for it and serves all who come meanwhile. */
+  /** Reads them from their store. While one read is in progress, all further callers share the next one. */
   private look(): Promise<void> {
     this.waiting ??= (async () => {
       await this.asking?.catch(() => {})

@@ -1,4 +1,4 @@
-// Blocks and overrides in Redis, where every instance of a fleet finds them: one hash, whose version tells of changes.
+// Blocks and overrides in Redis, where every instance of a fleet finds them: one hash with a version that changes with it.
 import { setTimeout as pause } from 'node:timers/promises'
 import { systemClock, type Clock, type Millis } from 'sluice'
 import { MOST_CONTROLS, type Control, type ControlStore, type NewControl } from './control.ts'

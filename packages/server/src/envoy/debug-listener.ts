@@ -1,9 +1,8 @@
 // The debug port that operators of Envoy's own rate limit service know: its paths, apart from those of clients.
 import type { Config } from '../config/config.ts'
-import type { ServiceContext } from '../limiters/service-context.ts'
-import { openHttp, type Handler, type PortState } from '../net/http-listener.ts'
+import type { ServiceContext } from '../limiters/limiters.ts'
+import { type Handler, type MountedRoute, openHttp, type PortState } from '../net/http-listener.ts'
 import type { Listener } from '../net/listener.ts'
-import type { MountedRoute } from '../net/mounted-route.ts'
 import { problemOf, problemOfError } from '../net/problem.ts'
 import { sendProblem, sendText } from '../net/reply.ts'
 

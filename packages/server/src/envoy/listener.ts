@@ -1,6 +1,6 @@
 // The gRPC listener of the service: rate limits for Envoy, health, and reflection when it is switched on.
 import type { Listener } from '../net/listener.ts'
-import type { ServiceContext } from '../limiters/service-context.ts'
+import type { ServiceContext } from '../limiters/limiters.ts'
 import type { Domains } from './decide/domain.ts'
 import { healthMethods } from './grpc/health.ts'
 import { reflectionMethods } from './grpc/reflection.ts'

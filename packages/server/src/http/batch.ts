@@ -95,7 +95,7 @@ function policyOf(entry: unknown): unknown {
   try {
     return reservationPolicy(id)
   } catch {
-    // Not an id; the entry's own answer says so.
+    // Not an id; the answer to this entry reports it.
     return undefined
   }
 }
@@ -118,7 +118,7 @@ function joined(answers: readonly MaybePromise<string>[]): MaybePromise<string> 
     : Promise.all(answers.map(async (one) => one)).then(batchJson)
 }
 
-/** Not by join, which copies: what is put together here is copied once, when it is sent. */
+/** Joined by hand: `join` would copy the texts, which are copied again when they are sent. */
 function batchJson(answers: readonly string[]): string {
   let all = '{"decisions":['
   for (let i = 0; i < answers.length; i++) all += i === 0 ? answers[i]! : `,${answers[i]!}`

@@ -49,8 +49,8 @@ function done(nothing: MaybePromise<void>): MaybePromise<string> {
 }
 
 /**
- * Answers a parsed body with the JSON of the reply. Throws when the whole request is wrong. Of a batch, each entry
- * has its own decision or its own problem.
+ * Answers a parsed body with the JSON of the reply. Throws if the request as a whole is invalid. In a batch,
+ * each entry has its own decision or its own problem.
  */
 export function answer(
   name: OperationName,

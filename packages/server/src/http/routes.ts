@@ -2,12 +2,10 @@
 import type { ServerResponse } from 'node:http'
 import { isPromise, type MaybePromise } from 'sluice'
 import type { Config } from '../config/config.ts'
-import type { Limiters } from '../limiters/limiters.ts'
+import type { Limiters, ServiceContext } from '../limiters/limiters.ts'
 import type { Counter } from '../metrics/series.ts'
-import type { ServiceContext } from '../limiters/service-context.ts'
 import { readJson } from '../net/body.ts'
-import type { Handler, PortState } from '../net/http-listener.ts'
-import type { MountedRoute } from '../net/mounted-route.ts'
+import type { Handler, MountedRoute, PortState } from '../net/http-listener.ts'
 import { answer, type OperationName } from './operations.ts'
 import { problemOf, problemOfError, type Problem } from '../net/problem.ts'
 import { sendProblem, sendText } from '../net/reply.ts'
@@ -23,7 +21,7 @@ interface ShownPage {
 export interface RoutesContext extends ServiceContext {
   /** What `/readyz` adds to the state, such as a reload that failed. */
   readonly detail: () => object
-  /** What `/metrics` says. */
+  /** The text of `/metrics`. */
   readonly metricsText: () => MaybePromise<string>
   readonly port: PortState
 }

@@ -1,4 +1,4 @@
-// What stands around every decision of the service, whichever protocol made the checks: blocks before, observers after.
+// What surrounds every decision of the service, for all protocols: blocks before it, observers after it.
 import {
   systemClock,
   visibleOutcomes,
@@ -69,7 +69,7 @@ export function decideOptions(
   const noteThresholds = hasThresholds ? thresholds?.(counted.name) : undefined
   const blockOf = (attributes: Attributes): Block | undefined =>
     blocks?.blocks?.find(counted.name, attributes, systemClock())
-  /** How many decisions the one stands for that is made now. */
+  /** How many decisions the present one stands for in the sample. */
   let weight = 0
   /** Whether a block was found since the last decision. */
   let mayBeBlocked = false

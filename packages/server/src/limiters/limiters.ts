@@ -1,7 +1,11 @@
 // The seam between protocols and policies: every listener maps its requests to one of these limiters, by policy name.
 import type { Limiter, Policy, SyncLimiter } from 'sluice'
 import type { Budget, SyncBudget } from 'sluice/budgets'
+import type { Health } from '../health/health.ts'
+import type { Log } from '../log/log.ts'
+import type { MetricRegistry } from '../metrics/registry.ts'
 import { RequestError } from '../net/problem.ts'
+import type { Certificates } from '../tls/certificates.ts'
 
 /** Decides requests: at once on the memory store, by promises on a remote one. */
 export type ServiceLimiter = (Limiter | SyncLimiter) & {
@@ -33,6 +37,18 @@ export interface Limiters {
 export interface LimiterSource {
   /** The limiters in force now. */
   readonly current: Limiters
+}
+
+/** The parts of the service that listeners share. */
+export interface ServiceContext {
+  /** Read `limiters.current` once per request. The limiters themselves count decisions in the metrics. */
+  readonly limiters: LimiterSource
+  readonly health: Health
+  /** For the protocol's own metrics. */
+  readonly metrics: MetricRegistry
+  /** Keys and certificates of listeners with TLS. */
+  readonly certificates: Certificates
+  readonly log: Log
 }
 
 /** The limiter of a policy, which need not be named when there is only one. */

@@ -3,7 +3,7 @@ import type { Decision, DecisionRequest, RuleCheck } from 'sluice'
 import type { PolicyMetrics } from '../metrics/decision-metrics.ts'
 import type { RulesObserver } from '../observe/observer.ts'
 
-/** Notes decisions of the rule that was met last; the next request usually meets the same. */
+/** Notes decisions of the rule that decided last; the next request usually has the same. */
 export class RoutineDecisions {
   private readonly metrics: PolicyMetrics
   private readonly rules: RulesObserver
@@ -17,7 +17,7 @@ export class RoutineDecisions {
     this.rules = rules
   }
 
-  /** Notes a decision of a rule that is not in the sample. False, with nothing noted, if it is no routine. */
+  /** Notes a decision that is not in the sample. Returns false, with nothing noted, if the decision needs the full way. */
   note(decision: Decision, { checks, skipped }: DecisionRequest): boolean {
     if (checks.length !== 1 || skipped.length > 0) return false
     const { rule, key, onTrial, lockout } = checks[0]!
@@ -37,7 +37,7 @@ export class RoutineDecisions {
     return true
   }
 
-  /** Learns the rule of a decision that was no routine, if the next one may be. */
+  /** Remembers the rule of a decision, if the next one may be noted here. */
   learn({ checks, skipped }: DecisionRequest): void {
     if (checks.length !== 1 || skipped.length > 0) return
     const { rule, shadow } = checks[0]!

@@ -1,4 +1,4 @@
-// Structured logs: one JSON line for each event, without secrets, whatever clients put into them.
+// Structured logs: one JSON line for each event, without secrets, and safe whatever text clients send.
 import { pino, type DestinationStream } from 'pino'
 import { standardErrorSink } from './line-sink.ts'
 

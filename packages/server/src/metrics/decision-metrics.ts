@@ -98,7 +98,7 @@ export class DecisionMetrics {
       allowed: this.decisions.with(policy.name, name, 'allowed'),
       refused: this.decisions.with(policy.name, name, 'refused'),
       unavailable: this.decisions.with(policy.name, name, 'unavailable'),
-      // A blocked request meets no rule.
+      // A blocked request is counted under no rule.
       blocked: name === '' ? this.decisions.with(policy.name, name, 'blocked') : undefined,
     })
     const shadows = policy.rules.filter(

@@ -42,7 +42,7 @@ export function readJson(
   })
 }
 
-/** What is wrong with the headers of a body. Another content type could be sent by a foreign web page without asking first. */
+/** What is wrong with the headers of a body. A foreign web page could send other content types without a preflight. */
 function headerProblem(
   headers: IncomingHttpHeaders,
   maxBytes: number,
@@ -60,7 +60,7 @@ function headerProblem(
 function parsed(bytes: Buffer | undefined): unknown {
   if (bytes === undefined) throw notJson('it is empty')
   const text = bytes.toString('utf8')
-  // Decoding puts this in the place of bytes that are none, and different bytes would become the same key.
+  // Decoding replaces invalid bytes by this character, so that different bytes would become the same key.
   if (text.includes('\uFFFD') && !isUtf8(bytes)) throw notJson('it is not UTF-8')
   try {
     return JSON.parse(text) as unknown

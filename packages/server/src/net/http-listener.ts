@@ -13,9 +13,9 @@ import { limitConnections } from './limit-connections.ts'
 
 /** How often connections are looked at for being too slow. */
 export const LOOK_EVERY = 1000
-/** How long a connection without a request stays open at the end: one may be on its way. */
+/** How long an idle connection stays open at shutdown: the client may have just sent a request. */
 export const GRACE = 250
-/** A timer that is later than this shows that the process got too little processor time. */
+/** A timer that fires this much late shows that the process got too little processor time. */
 const LATE = 25
 
 /** The parts of the service that an HTTP port needs. */
@@ -31,6 +31,23 @@ export type Handler = (request: IncomingMessage, response: ServerResponse) => vo
 export interface PortState {
   /** Whether the port is closing, so that every answer is the last of its connection. */
   readonly isClosing: boolean
+}
+
+/** How a mounted route reports its answers. */
+export interface MountedReply {
+  /** Counts an answer that the route has sent itself. */
+  readonly onAnswer: (status: number) => void
+  /** Answers an error as a problem, logs it if it is a fault of ours, and counts it. */
+  readonly onError: (response: ServerResponse, error: unknown) => void
+  readonly port: PortState
+}
+
+/** A path of the HTTP port that another protocol serves, which need not know the API beside it. */
+export interface MountedRoute {
+  readonly path: string
+  /** The accepted methods. Default: GET and HEAD. */
+  readonly methods?: readonly string[]
+  readonly createHandler: (reply: MountedReply) => Handler
 }
 
 /** Listens; rejects when the port cannot be had. */
@@ -120,7 +137,7 @@ export function closed(
   return new Promise((resolve) => {
     const cut = setTimeout(() => {
       server.closeAllConnections()
-      // Those that have not agreed on keys yet, or never sent anything, are none of the server's.
+      // closeAllConnections leaves out those still in the TLS handshake, and those that never sent anything.
       for (const socket of sockets()) socket.destroy()
     }, patience)
     const stopWaiting = afterQuiet(() => {
@@ -128,7 +145,7 @@ export function closed(
       // Node does not count those as idle that have never sent anything.
       for (const socket of sockets()) if (socket.bytesRead === 0) socket.destroy()
     })
-    // Not the HTTP server's own close: it cuts idle connections at once, whatever is on its way on them.
+    // The HTTP server's own close would cut idle connections at once, also those with a request in transit.
     TcpServer.prototype.close.call(server, () => {
       clearTimeout(cut)
       stopWaiting()
@@ -154,12 +171,12 @@ function afterQuiet(letGo: () => void): () => void {
   return () => stop()
 }
 
-/** Answers what is not HTTP, or came too slowly, as far as the other side can still hear it. */
+/** Answers a request that is not HTTP or came too slowly, if the connection is still writable. */
 export function refuse(error: NodeJS.ErrnoException, socket: Socket, withStatus = false): void {
   const { code = '' } = error
-  // Not where the fault lies below HTTP: a lost connection, or no agreement on keys.
+  // No answer to faults below HTTP: a lost connection, or a failed TLS handshake.
   const isBelow = !/^(HPE_|ERR_HTTP)/.test(code)
-  // Nor where nothing was ever said: thousands of those may come to their end at one moment.
+  // Nor to clients that never sent anything: thousands of those may time out at one moment.
   if (isBelow || socket.bytesRead === 0 || !socket.writable) {
     socket.destroy()
     return

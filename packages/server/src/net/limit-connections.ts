@@ -23,7 +23,7 @@ export function limitConnections(server: Server, max: number, limits: Connection
   if (!isWorker) server.maxConnections = max
   const open = new Set<Socket>()
   const byAddress = new Map<string, number>()
-  // Ahead of the protocol's own listeners: it must not begin on a socket that is closed again. Not by wrapping `emit`, which
+  // Runs before the protocol's own listeners, which must not use a socket that is closed here. Not by wrapping `emit`, which
   // every request would pass.
   const begin = server.listeners('connection')
   server.removeAllListeners('connection')

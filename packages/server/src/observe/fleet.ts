@@ -79,7 +79,7 @@ export class Fleet {
     return this.observer.since
   }
 
-  /** What every process knows of its rules. */
+  /** What each process has recorded about its rules. */
   async rules(): Promise<Seen<RulePart>> {
     const own: ProcessPart = { process: this.observer.process, rules: this.observer.parts() }
     const others = await this.read(async (client) => {

@@ -1,9 +1,9 @@
-// How long ago a key was last asked for, in constant memory: of some keys every request is followed.
+// How long ago a key was last used, in constant memory: all requests of some keys are followed.
 import type { Millis } from 'sluice'
 
 const BITS = 10
 const SLOTS = 1 << BITS
-/** So many keys that lost their slot since the last turn: too many are followed. */
+/** If this many keys lost their slot since the last turn, too many are followed. */
 const CROWDED = SLOTS / 4
 
 /** Follows all keys while they are few, and a part of them, chosen by their hash, when they are many. */
@@ -14,7 +14,7 @@ export class KeyAges {
   mask = 0
   private lost = 0
 
-  /** Milliseconds since a followed key was last asked for; -1 when it is not known. */
+  /** Milliseconds since a followed key was last used; -1 if that is not known. */
   note(hash: number, at: Millis): Millis {
     // The bits of the mask are the lowest, those of the slot the highest.
     const slot = hash >>> (32 - BITS)

@@ -5,7 +5,7 @@ import { hash32, keptKey, type NamedKey } from './keys.ts'
 
 /** Keys that are followed at once. */
 const MAX_KEYS = 64
-/** Slots that tell of most keys at once that they are not followed. */
+/** Slots by hash: for most keys, one look shows that they are not followed. */
 const SLOTS = 2048
 const SLOT_MASK = SLOTS - 1
 /** A key that was free for no longer than this between two requests counts as never free: waits are rounded up to seconds. */
@@ -54,7 +54,7 @@ export class KeysAtZero {
     })
   }
 
-  /** Whether a key is followed. Asked of every decision: the hash alone answers for most keys. */
+  /** Whether a key is followed. Called for every decision: for most keys the hash alone decides. */
   has(key: string, hash: number): boolean {
     return this.slots[hash & SLOT_MASK] !== 0 && this.keys.has(keptKey(key))
   }

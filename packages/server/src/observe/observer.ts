@@ -29,9 +29,9 @@ import { RuleWatch, SPAN, type RulePart } from './rule-watch.ts'
 const TICK: Millis = 250
 /** Rules that are observed at once; what others do is not noted. */
 const MAX_RULES = 500
-/** Keys that come into the journal in one tick. Of an attack by more keys a part is seen, and the cost has a bound. */
+/** Keys that enter the journal in one tick. In an attack by more keys the journal shows a part of them, which bounds the cost. */
 const MAX_NEW_REFUSALS = 200
-/** Refusals of one tick that are all in the journal's counts; of more, those of the sample stand for the others. */
+/** Refusals of one tick that the journal counts one by one; beyond that, sampled ones stand for the others. */
 const MAX_EXACT_REFUSALS = 500
 /** Keys at zero for this long are worth an alert. */
 const ZERO_FOR: Millis = 300_000
@@ -84,7 +84,7 @@ export type AgesOf = (rule: string) => RuleWatch['ageMetric']
 export class Observer {
   /** A name of this process that no other has. */
   readonly process: string = letters(randomInt(2 ** 47), 8)
-  /** The refusals of late. */
+  /** Recent refusals. */
   readonly journal: Journal = new Journal()
   /** Called with the first refusal of a key after a while. */
   onFirstRefusal: (entry: JournalEntry) => void = () => {}
@@ -93,7 +93,7 @@ export class Observer {
   private timer: NodeJS.Timeout | undefined
   /** The instant of the last tick. */
   now: Millis
-  /** How many ticks there were: other than an instant, such a number is no object of its own. */
+  /** How many ticks there were. Unlike an instant, V8 keeps such a small number without an object. */
   ticks = 0
   private refusals = 0
   /** What ids of this tick have in common, and the tick. */
@@ -224,7 +224,7 @@ export class Observer {
         if (weight > 0) watch.note(event, weight, this.now)
         continue
       }
-      // With the shadow rule in force the request would need its leave too.
+      // If the shadow rule were enforced, it would have to allow the request too.
       watch.noteTrial(event, decision.allowed, decision.allowed && outcome.allowed, this.now)
     }
   }

@@ -1,4 +1,4 @@
-// Which decisions are looked at closely: all of a quiet service, ever fewer of a busier one, so that the cost has a bound.
+// Which decisions are looked at closely: all of a quiet service, a sample of a busy one, so that the cost is bounded.
 
 /** Decisions of one tick that are all taken. */
 const ALL_TAKEN = 100
@@ -8,8 +8,8 @@ const LEAST_STEP = 8
 const TAKEN_BY_STEP = 100
 
 /**
- * Chooses decisions by chance: requests may come in an order that repeats itself. However busy a service is, some
- * hundred decisions of a tick are taken; each stands for as many as it took to find it.
+ * Chooses decisions at random, since requests may come in a repeating order. However busy a service is, a few
+ * hundred decisions of a tick are taken; each stands for as many as the step by which it was chosen.
  */
 export class DecisionSampler {
   private tick = 0
@@ -55,7 +55,7 @@ export class DecisionSampler {
     this.seen = 0
     this.rest += this.skip
     this.skip = 0
-    // As busy as the tick before, most likely: a step lower, the number taken stays the same.
+    // This tick is probably as busy as the last one; half the step makes up for its doubling meanwhile.
     if (this.step > LEAST_STEP) this.step /= 2
     this.taken = 0
   }

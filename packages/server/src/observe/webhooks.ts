@@ -37,7 +37,7 @@ const TOOLS: WebhookTools = {
 /** How a delivery ended. */
 type Result = 'delivered' | 'failed' | 'dropped'
 
-/** One event on its way to one webhook. */
+/** One event that is being delivered to one webhook. */
 interface Delivery {
   readonly id: string
   readonly type: string

@@ -108,7 +108,7 @@ export class Reloader {
     const next = this.last
       .then(() => this.attempt())
       .catch((error: unknown) => {
-        // Whatever a file holds, the old policies stay.
+        // If the new file is invalid in any way, the old policies stay.
         return this.failed([String(error)])
       })
       .then((result) => {

@@ -63,7 +63,7 @@ function watchDirectory(
   }
 }
 
-/** What tells two states of a file apart, without reading it. */
+/** What differs between two states of a file, without reading it. */
 async function signOf(file: string): Promise<string> {
   try {
     const { dev, ino, size, mtimeMs } = await stat(file)

@@ -1,4 +1,4 @@
-// Whether two conditions can hold together, as far as their texts tell.
+// Whether two conditions can hold together, judged by their patterns alone.
 import type { Condition, Pattern } from 'sluice'
 import { areApart, isNetwork, isWithin } from '../config/literal-patterns.ts'
 
@@ -13,7 +13,7 @@ export function canHoldTogether(a: Condition, b: Condition): boolean {
   })
 }
 
-/** Whether every request that meets one condition meets another, as far as their patterns tell at once. */
+/** Whether every request that meets one condition meets another, judged by their patterns alone. */
 export function covers(wide: Condition, narrow: Condition): boolean {
   return Object.entries(wide).every(([attribute, pattern]) => {
     const other = Object.hasOwn(narrow, attribute) ? narrow[attribute] : undefined
@@ -23,7 +23,7 @@ export function covers(wide: Condition, narrow: Condition): boolean {
   })
 }
 
-/** Whether whatever meets one alternative meets another. */
+/** Whether every value that matches one alternative matches another. */
 function includes(wide: Alternative, narrow: Alternative): boolean {
   if (wide.kind === 'absent' || narrow.kind === 'absent') return wide.kind === narrow.kind
   if (wide.kind === 'present') return true

@@ -1,9 +1,7 @@
 // Traps of rules that never apply although they look right: a misspelled attribute, method or route.
 import type { Condition, Policy, Rule } from 'sluice'
-import type { Config } from '../config/config.ts'
-import { didYouMean, nearestName } from '../config/did-you-mean.ts'
-import type { Step } from '../config/problem.ts'
-import { proxiedPolicy } from '../config/proxied-policy.ts'
+import { type Config, proxiedPolicy } from '../config/config.ts'
+import { didYouMean, nearestName, type Step } from '../config/problem.ts'
 import { unmetConditions, unmetTiers, USUAL_ATTRIBUTES } from '../config/unmet-conditions.ts'
 import { aliasOf } from './attribute-aliases.ts'
 import { holdsWithout } from './patterns.ts'

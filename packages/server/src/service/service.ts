@@ -40,7 +40,7 @@ import {
   warningsAfterReload,
   type LoggedWarning,
 } from '../review/warning-log.ts'
-import type { ServiceContext } from '../limiters/service-context.ts'
+import type { ServiceContext } from '../limiters/limiters.ts'
 import { createLog, flushLogs, type Log } from '../log/log.ts'
 import { guardedStore, openStore } from '../store/open-store.ts'
 
@@ -257,7 +257,7 @@ export function logWarnings(
     warningLog.report(warningsAfterReload(source.file, config, loaded))
 }
 
-/** Of two reloads the one to tell of. */
+/** The worse of two reload results. */
 function worse(...results: readonly (ReloadResult | undefined)[]): ReloadResult {
   if (results.includes('failed')) return 'failed'
   return results.includes('applied') ? 'applied' : 'unchanged'

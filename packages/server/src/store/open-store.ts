@@ -1,5 +1,6 @@
 // Opens the store that the configuration names. It outlives every reload, and with it the counts.
 import { createRequire } from 'node:module'
+import { getHeapStatistics } from 'node:v8'
 import type { Cluster, Redis } from 'ioredis'
 import { memoryStore, type MemoryStore, type Millis, type RemoteStore, type Store } from 'sluice'
 import { LeaseStats, withCoordination } from 'sluice/coordination'
@@ -10,7 +11,6 @@ import type { Log } from '../log/log.ts'
 import { RepeatedLog } from '../log/repeated-log.ts'
 import type { KeySource } from './key-source.ts'
 import { memoryKeys } from './memory-keys.ts'
-import { maxBytesFor } from './memory-room.ts'
 import { redisKeySource } from './redis-keys.ts'
 import { RedisServerInfo } from './redis-server-info.ts'
 
@@ -137,4 +137,21 @@ function readyWithin(client: Redis | Cluster, within: Millis): Promise<boolean> 
 export function guardedStore(store: Store, failure: FailureConfig, onEvent: OnEvent): Store {
   if (store.sync === true) return store
   return withResilience(store as RemoteStore, { ...failure, onEvent })
+}
+
+const DEFAULT_MAX_BYTES = 56 * 1024 * 1024
+const BYTES_PER_KEY = 56
+const SHARE = 1 / 4
+
+/**
+ * Bytes for so many keys, at most a quarter of the heap limit. Counts live beside the heap, but who limits the heap
+ * limits the process: a container with `--max-old-space-size=96` has little room for anything else.
+ */
+export function maxBytesFor(
+  maxKeys: number,
+  heapLimit: number = getHeapStatistics().heap_size_limit,
+): number {
+  return Math.floor(
+    Math.min(Math.max(DEFAULT_MAX_BYTES, BYTES_PER_KEY * maxKeys), heapLimit * SHARE),
+  )
 }

@@ -12,7 +12,7 @@ export interface TlsFiles {
   readonly ca?: string
   /** When the first certificate of the chain ends, in milliseconds since 1970. */
   readonly expires: number
-  /** Tells two states of the files apart. */
+  /** Differs between two states of the files. */
   readonly digest: string
   /** Whether every user of the machine may read the key. */
   readonly exposed: boolean

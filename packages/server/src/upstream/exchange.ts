@@ -1,4 +1,4 @@
-// One request on its way: to the upstream and back, both bodies as streams, and an honest end whatever breaks.
+// One request to the upstream and its answer: both bodies are streams, and the client sees an error if either side breaks.
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { answerProblem } from './answer.ts'

@@ -10,7 +10,7 @@ import {
 } from 'sluice/http'
 import { problemOf, problemOfError } from '../net/problem.ts'
 import { guardsOver, type GuardOptions } from '../limiters/request-guards.ts'
-import type { ServiceContext } from '../limiters/service-context.ts'
+import type { ServiceContext } from '../limiters/limiters.ts'
 import { RepeatedLog } from '../log/repeated-log.ts'
 import { fieldOf } from '../net/counted-fields.ts'
 import { relayAnswer, answerProblem } from './answer.ts'
@@ -46,7 +46,7 @@ export interface Gateway {
   handleSwitch(request: IncomingMessage, socket: Socket, head: Buffer): void
 }
 
-/** One request on its way. */
+/** One request in progress. */
 interface ProxiedRequest {
   readonly request: IncomingMessage
   readonly response: ServerResponse

@@ -9,7 +9,7 @@ import type { Config, ProxyListenerConfig } from '../config/config.ts'
 import { limitRequests, limitSending } from '../net/client-limits.ts'
 import { closed, collect, GRACE, LOOK_EVERY, refuse, urlOf } from '../net/http-listener.ts'
 import type { Listener } from '../net/listener.ts'
-import type { ServiceContext } from '../limiters/service-context.ts'
+import type { ServiceContext } from '../limiters/limiters.ts'
 import { httpServer } from '../net/http-server.ts'
 import { createGateway } from './gateway.ts'
 import { OpenResponses } from './open-responses.ts'
@@ -50,7 +50,7 @@ export async function openProxy(
   const gateway = createGateway(context, { ...proxy, ...options })
 
   const open = new OpenResponses((socket) => {
-    // Another request may be on its way on a connection whose last answer did not say that it ends.
+    // The client may already have sent another request on a connection whose last answer had no `Connection: close`.
     if (closing) setTimeout(() => !open.has(socket) && socket.destroy(), GRACE)
   })
   const refused = metrics

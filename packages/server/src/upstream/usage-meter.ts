@@ -26,7 +26,7 @@ export class UsageMeter {
     this.isReadable = isPlain && (this.isStream || type === 'application/json')
     this.json = new JsonUsage((usage, holder) => {
       this.note(usage)
-      // Anthropic's message_start tells of the input; of the output only its first token.
+      // Anthropic's message_start holds the input tokens, and only the first output token.
       if (holder !== 'message') this.isComplete = true
     })
   }

@@ -3,7 +3,7 @@
 /** The smallest whole number not below a / b, for whole a >= 0 and b > 0. */
 export function ceilDiv(a: number, b: number): number {
   const quotient = Math.floor(a / b)
-  // The quotient may have been rounded up to the next whole number; the rest is exact and tells.
+  // The quotient may have been rounded up to the next whole number; the rest is exact and shows that.
   return a - quotient * b > 0 ? quotient + 1 : quotient
 }
 

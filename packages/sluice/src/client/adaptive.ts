@@ -5,7 +5,7 @@ import { limit as limitOf, type RateText } from '../limit/limit.ts'
 import { hintOf } from './hints/hint.ts'
 import { learnedGate, type LearnedGate } from './learned-gate.ts'
 import { LearnedRate } from './learned-rate.ts'
-import { OptionReader } from '../options/option-reader.ts'
+import { OptionReader, readDuration } from '../options/option-reader.ts'
 import { outgoingRequest, signalOf, type Fetch } from './polite.ts'
 import { TurnQueue } from './turn-queue.ts'
 import { keyFor, type RequestTarget, type KeyChoice } from './request-key.ts'
@@ -75,7 +75,7 @@ export function adaptive(
   const reader = new OptionReader('adaptive', options, OPTIONS)
   const { quota, window } = limitOf(options.start ?? '10/s')
   if (quota === 0) reader.wrong('start', options.start, 'a rate above 0')
-  const maxWait = reader.duration('maxWait', options.maxWait, 60_000)
+  const maxWait = readDuration(reader, 'maxWait', options.maxWait, 60_000)
   const maxQueue = reader.number('maxQueue', options.maxQueue, 10_000, { least: 1, whole: true })
   const timers = readTimers(reader, options.timers)
   const keyOf = keyFor(reader, options.key)

@@ -1,7 +1,7 @@
 // The delays before retries when the server names no wait: exponential, with full jitter.
 import type { Millis } from '../time/clock.ts'
 import type { Duration } from '../time/duration.ts'
-import { OptionReader } from '../options/option-reader.ts'
+import { OptionReader, readDuration } from '../options/option-reader.ts'
 
 /**
  * Options of {@link backoff}.
@@ -60,9 +60,9 @@ export type DelayOf = (n: number) => Millis
 
 /** Reads the options that shape delays; throws `invalid-option`. */
 export function readBackoff(reader: OptionReader, options: BackoffOptions): DelayOf {
-  const base = reader.duration('base', options.base, 500)
+  const base = readDuration(reader, 'base', options.base, 500)
   const factor = reader.number('factor', options.factor, 2, { least: 1, most: 100 })
-  const cap = reader.duration('cap', options.cap, 60_000)
+  const cap = readDuration(reader, 'cap', options.cap, 60_000)
   const random = reader.callable('random', options.random, Math.random)
   const { jitter = 'full' } = options
   if (jitter !== 'full' && jitter !== 'none') reader.wrong('jitter', jitter, "'full' or 'none'")

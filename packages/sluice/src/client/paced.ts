@@ -6,7 +6,7 @@ import { memoryStore } from '../stores/memory/memory-store.ts'
 import type { Store } from '../stores/store.ts'
 import type { Duration } from '../time/duration.ts'
 import { onAbort } from './abort-groups.ts'
-import { OptionReader } from '../options/option-reader.ts'
+import { OptionReader, readDuration } from '../options/option-reader.ts'
 import { TurnQueue } from './turn-queue.ts'
 import { storeGate } from './store-gate.ts'
 import { readTimers, type ClientTimers } from './timers.ts'
@@ -94,7 +94,7 @@ export function paced(limit: LimitInput, options: PacedOptions = {}): Paced {
     const accepted = 'a limit with a quota above 0 and any algorithm but leaky-bucket'
     reader.wrong('limit', limit, `${accepted}, because paced itself delays calls`)
   }
-  const maxWait = reader.duration('maxWait', options.maxWait, 60_000)
+  const maxWait = readDuration(reader, 'maxWait', options.maxWait, 60_000)
   const maxQueue = reader.number('maxQueue', options.maxQueue, 10_000, { least: 1, whole: true })
   const timers = readTimers(reader, options.timers)
   reader.shaped('store', options.store, ['take', 'refund'])

@@ -2,7 +2,7 @@
 import type { Decision } from '../decision/decision.ts'
 import { show, SluiceError } from '../errors.ts'
 import type { Limiter, PaidPools } from '../limiter/limiter.ts'
-import { OptionReader } from '../options/option-reader.ts'
+import { OptionReader, readDuration } from '../options/option-reader.ts'
 import type { Attributes } from '../policy/policy.ts'
 import type { BreakerOptions } from '../resilience/circuit-breaker.ts'
 import { CallGuard } from '../resilience/call-guard.ts'
@@ -91,7 +91,7 @@ export function remoteLimiter(
   if (policy !== undefined && (typeof policy !== 'string' || policy === ''))
     reader.wrong('policy', policy, 'the name of a policy')
   const timers = readTimers(reader, options.timers)
-  const timeout = reader.duration('timeout', options.timeout, TIMEOUT)
+  const timeout = readDuration(reader, 'timeout', options.timeout, TIMEOUT)
   const fetch = reader.callable('fetch', options.fetch, globalThis.fetch)
   reader.shaped('fallback', options.fallback as Limiter | undefined, ['check', 'refund'])
   checkBreaker(reader.name, options.breaker)

@@ -3,7 +3,7 @@ import type { Millis } from '../time/clock.ts'
 import { readBackoff, type DelayOf } from './backoff.ts'
 import { hintOf, waitAfterRefusal, waitForSpentQuotas, type Hint } from './hints/hint.ts'
 import type { HeaderReader } from './hints/quota.ts'
-import { OptionReader } from '../options/option-reader.ts'
+import { OptionReader, readDuration } from '../options/option-reader.ts'
 import { notify, POLITE_OPTIONS, type GiveUpReason, type PoliteOptions } from './polite-options.ts'
 import { keyFor, type RequestTarget } from './request-key.ts'
 import { retryBudget, type RetryBudget } from './retry-budget.ts'
@@ -62,7 +62,7 @@ export class RetryRules {
     this.options = options
     this.delayOf = readBackoff(reader, options)
     this.maxAttempts = reader.number('attempts', options.attempts, 5, { least: 1, whole: true })
-    this.totalTime = reader.duration('totalTime', options.totalTime, 120_000)
+    this.totalTime = readDuration(reader, 'totalTime', options.totalTime, 120_000)
     this.statuses = options.statuses ?? [429, 503]
     if (!Array.isArray(this.statuses) || !this.statuses.every(Number.isInteger))
       reader.wrong('statuses', this.statuses, 'a list of status codes, such as [429, 503]')
@@ -88,7 +88,7 @@ export class RetryRules {
     const now = this.timers.clock()
     if (origin.closedUntil <= now) return 0
     const wait = origin.closedUntil - now + this.delayOf(0)
-    // Sent now, the request gets the server's own answer, which tells the caller more than an error of ours.
+    // The request is sent now: the server's own answer helps the caller more than an error of ours.
     if (now + wait > deadline) return 0
     notify(this.options.onWait, { method: request.method, url: request.url, wait })
     return wait

@@ -310,7 +310,7 @@ export class LeaseBook {
   private granted(
     { count, id, check, longLife }: Wish,
     verdict: Verdict,
-    /** Whether the answer tells of a loss of the record; without that, no lease lasts longer than one life. */
+    /** Whether the answer reports a loss of the record; without that, no lease lasts longer than one life. */
     hasContact: boolean,
     sentAt: number,
     now: number,

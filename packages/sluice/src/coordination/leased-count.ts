@@ -127,7 +127,7 @@ export class LeasedCount implements GatheringCount {
     this.sinceMiss = 0
   }
 
-  /** Units that will be wanted within so many milliseconds, as far as a few requests in a span can tell. */
+  /** Units that will be wanted within so many milliseconds, estimated from a few requests. */
   slowDemand(within: Millis, minSpan: Millis = 0): number {
     return (this.slowUnits * within) / Math.max(this.slowSpan, minSpan)
   }

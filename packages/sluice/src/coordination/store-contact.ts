@@ -14,7 +14,7 @@ export class StoreContact {
   private epoch: number | undefined
   private contact: Contact = { until: -Infinity }
 
-  /** Whether the store tells when it may have lost its record. */
+  /** Whether the store reports that it may have lost its record. */
   get isKnown(): boolean {
     return this.epoch !== undefined
   }

@@ -36,7 +36,7 @@ export abstract class LazyDecision implements Decision {
   abstract readonly skipped: readonly Skipped[]
   protected abstract get checks(): readonly RuleCheck[]
   protected abstract get verdicts(): readonly Verdict[]
-  /** The binding check's place; -1 when no rule with a say applied. */
+  /** The binding check's place; -1 if no enforced rule applied. */
   protected abstract get binding(): number
 
   get id(): string | undefined {

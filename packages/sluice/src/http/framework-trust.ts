@@ -1,6 +1,6 @@
 // Whether the proxy setting of a framework believes every peer, so that clients choose their own address.
 
-/** An address of nobody's proxy, one that a client might make up, and more hops than anybody has. */
+/** An address that is no proxy's, one that a client might invent, and more hops than exist. */
 const STRANGER = '198.51.100.7'
 const FORGED = '203.0.113.9'
 const MANY_HOPS = 64

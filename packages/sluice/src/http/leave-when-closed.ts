@@ -1,4 +1,4 @@
-// Notices that a response is over: sent, aborted or cancelled, whichever comes first.
+// Detects the end of a response: sent, aborted or cancelled, whichever is first.
 import type { Closable } from './hold.ts'
 
 /**

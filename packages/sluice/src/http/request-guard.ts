@@ -228,7 +228,7 @@ export class RequestGuard<Q extends object, S> implements Settler {
     )
   }
 
-  /** The request is over. Charges by the response, if `after` says so. */
+  /** The request is over. Charges by the response, if `after` is set. */
   answered(admission: Admission, status: number, request: Q, response: S): void {
     this.settlement.answered(admission, status, request, response)
   }

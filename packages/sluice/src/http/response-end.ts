@@ -1,4 +1,4 @@
-// Tells a guard when a response of fetch is over.
+// Notifies a guard when a response of fetch is over.
 import type { Admission } from './admission.ts'
 import { leaveWhenRead } from './leave-when-closed.ts'
 import type { RequestGuard } from './request-guard.ts'

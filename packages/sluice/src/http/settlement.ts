@@ -35,7 +35,7 @@ export class RequestSettlement<Q, S> {
       )
   }
 
-  /** The request is over. Charges by the response, if `after` says so. */
+  /** The request is over. Charges by the response, if `after` is set. */
   answered(admission: Admission, status: number, request: Q, response: S): void {
     const { decision, cost, refusal } = admission
     const { after } = this

@@ -39,7 +39,7 @@ export class Undecided<Q> {
     return this.isClosed ? this.refuse('unavailable', request) : this.uncounted
   }
 
-  /** A limiter may be anything with a check method. What it got wrong must not end the process, nor let refusals pass. */
+  /** A limiter may be anything with a check method. Its mistakes must not end the process or let refusals pass. */
   byHalf(request: Q, decision: unknown): Admission {
     const isRefusal = (decision as Partial<Decision> | null | undefined)?.allowed === false
     const error = wrong(`the limiter returned half a decision, ${show(decision)}`)

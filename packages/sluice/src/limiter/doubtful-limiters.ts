@@ -1,4 +1,4 @@
-// Set-ups that hold nobody, or others than meant, reported when a limiter is made: durations that were meant as seconds,
+// Set-ups that limit no requests, or not those that were meant, reported when a limiter is made: durations that were meant as seconds,
 // two bare limits on one count, and a limiter for each request.
 import { helpAt } from '../errors.ts'
 import type { Limit, LimitInput } from '../limit/limit.ts'

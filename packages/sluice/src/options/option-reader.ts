@@ -44,11 +44,6 @@ export class OptionReader {
     return this.fail(`${option} is ${show(value)}; accepted: ${accepted}`)
   }
 
-  duration(option: string, value: Duration | undefined, fallback: Millis): Millis {
-    if (value === undefined) return fallback
-    return tryDuration(value) ?? this.wrong(option, value, DURATION_FORMS)
-  }
-
   /** A number within bounds; a whole one if `whole`. */
   number<F extends number | undefined>(
     option: string,
@@ -106,4 +101,15 @@ export class OptionReader {
       return
     this.wrong(option, value, `an object with ${methods.map(String).join(', ')}`)
   }
+}
+
+/** Reads a duration, as milliseconds. No method: entries without durations leave out what parses them. */
+export function readDuration(
+  reader: OptionReader,
+  option: string,
+  value: Duration | undefined,
+  fallback: Millis,
+): Millis {
+  if (value === undefined) return fallback
+  return tryDuration(value) ?? reader.wrong(option, value, DURATION_FORMS)
 }

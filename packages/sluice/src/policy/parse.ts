@@ -1,4 +1,4 @@
-// From whatever was written to a policy that is valid in every part, or to the list of all mistakes.
+// Parses a policy: the result is valid in every part, or the list of all mistakes.
 import { show, SluiceError, type Problem } from '../errors.ts'
 import {
   COORDINATION,

@@ -84,7 +84,7 @@ function tooLong(problems: Problems, path: string, value: unknown, length: numbe
   return true
 }
 
-/** Getters and proxies may throw whatever they like: that is a mistake in the policy like any other. */
+/** Getters and proxies may throw anything: that is a mistake in the policy like any other. */
 function guarded<T>(
   problems: Problems,
   path: string,

@@ -205,7 +205,7 @@ export class Batcher {
   private send(batch: Batch, mayRepeat: boolean, sentAt: Millis): void {
     const { connection, serverClock } = this.options
     const { script, names } = batch
-    // Whatever is thrown here settles the batch: its callers would wait for ever.
+    // An error thrown here must settle the batch, or its callers would wait for ever.
     try {
       // A call that waited in the socket of a hung server until we gave up must do nothing.
       const isBounded = serverClock === undefined && !batch.mayActLate
@@ -307,7 +307,7 @@ export class Batcher {
   }
 }
 
-/** The key that tells whether a server of a cluster may lease in a slot: in that slot, with the prefix of a count. */
+/** The key by which a server of a cluster knows whether it may lease in a slot: it is in that slot, with the prefix of a count. */
 function leaseMarker(name: string, slot: number): string {
   return `${name.slice(0, name.indexOf('{'))}{${tagOfSlot(slot)}}leases`
 }

@@ -24,7 +24,7 @@ export class Eviction {
     connection.onReachable(() => (this.isAsked = false))
   }
 
-  /** The server answers: ask it, if that has not been done since the client connected. */
+  /** Called with each answer of the server: asks for its policy once per connection. */
   readonly look = (): void => {
     if (this.isAsked) return
     this.isAsked = true

@@ -7,7 +7,7 @@ interface HeldCall {
   readonly drop: () => void
 }
 
-/** Keeps calls until there is a connection, each no longer than it is waited for. */
+/** Keeps calls until there is a connection, each no longer than its caller waits. */
 export class HeldCalls {
   private readonly clock: Clock
   private calls: HeldCall[] = []

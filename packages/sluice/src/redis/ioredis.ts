@@ -81,7 +81,7 @@ function mastersOf(client: IoredisDetails): readonly IoredisDetails[] {
 function risksOf(options: IoredisOptions, timeout: Millis): ClientRisk[] {
   const { autoResendUnfulfilledCommands, maxRetriesPerRequest, retryDelayOnFailover = 0 } = options
   const resends =
-    // With no retry allowed, what was on its way fails as soon as the connection is lost.
+    // With no retries, commands in flight fail as soon as the connection is lost.
     (autoResendUnfulfilledCommands === true && maxRetriesPerRequest !== 0) ||
     // A command that is sent again after its deadline does nothing.
     (retryDelayOnFailover > 0 && retryDelayOnFailover < timeout)

@@ -3,7 +3,7 @@ import type { Millis } from '../time/clock.ts'
 
 /** As a deadline: none. */
 export const ANY_TIME = 0
-/** As a deadline: one that has passed on every server, so that the call does nothing but tell the time. */
+/** As a deadline: one that has passed on every server, so that the call only reads the time. */
 const PAST = 1
 
 /** Both clocks are read in whole milliseconds: a difference of two readings may be that much too large. */

@@ -34,7 +34,7 @@ export function traced(checks: readonly Check[]): readonly TracedCheck[] {
   return checks.map((check) => ({ ...check, leavesTrace: true }))
 }
 
-/** What a request tells the script to do. */
+/** What a request has the script do. */
 export type Operation = 'take' | 'peek' | 'refund' | 'reset' | 'settle'
 
 const OPERATIONS: Readonly<Record<Operation, string>> = {

@@ -61,7 +61,7 @@ export class SharedConnection {
   readonly standstill: Standstill
   /** When the first calls no longer wait for all nodes. */
   private warmBy: Millis | undefined
-  /** When it is looked at whether the connection is lost, and the timer for that. */
+  /** When the connection is next checked, and the timer for that. */
   private lookAt: Millis = Infinity
   private look: unknown
   /** A key of each shard that had not answered when the second connection came. */
@@ -86,7 +86,7 @@ export class SharedConnection {
       delay: (attempt) => reconnectDelay(attempt) / 2,
       timers,
     })
-    // Not `error`: a listener of ours would hide that the user has none.
+    // No listener for `error`: it would hide that the application has none.
     client.on(['connecting', 'reconnecting', 'node-reconnecting'], () => this.noteEvent())
     // A cluster of node-redis has only the other two.
     client.on(client.cluster ? ['ready', 'connect', 'node-ready'] : ['ready'], () => this.ready())
@@ -214,7 +214,7 @@ export class SharedConnection {
     else this.suspect(this.eventAt + STUCK - this.environment.clock())
   }
 
-  /** Looks when the patience is over, a deadline from now at least: after a pause of our own, answers are still unread. */
+  /** Checks the connection when the patience is over, but at least one deadline from now: after a pause of this process, answers are still unread. */
   private suspect(after: Millis): void {
     const { clock, timers } = this.environment
     const wait = Math.max(after, this.timeout)
@@ -225,7 +225,7 @@ export class SharedConnection {
     const look = (): void => {
       this.lookAt = Infinity
       if (this.isLost()) this.spares.start()
-      // It began another attempt since, which may hang as well.
+      // The client has begun another attempt, which may hang as well.
       else if (!this.current.client.isReady() && clock() - this.sentAt <= WANTED)
         this.suspect(this.eventAt + STUCK - clock())
     }
@@ -312,7 +312,7 @@ export class SharedConnection {
     if (!this.wasReady && this.mustHold()) return
     if (!this.own.client.isReady()) return
     this.eventAt = this.environment.clock()
-    // It may have been another node of the cluster than the one that does not answer.
+    // The node that connected may not be the one that does not answer.
     if (this.own.client.cluster) this.returnTo(this.current)
     else {
       this.spares.stop()

@@ -17,9 +17,9 @@ export type CallEnd =
   | 'in-time'
   /** The server answered later than that. */
   | 'late'
-  /** The client has given the call up, and says nothing of the connection. */
+  /** The client has given the call up, which says nothing about the connection. */
   | 'unanswered'
-  /** The client knows that it has no connection, and cares for a new one. */
+  /** The client knows that it has no connection, and opens a new one itself. */
   | 'disconnected'
 
 /** Watches the calls on one connection, shard by shard: the nodes of a cluster fail one by one. */
@@ -45,7 +45,7 @@ export class Silence {
   ended(shard: number, end: CallEnd): void {
     const calls = this.shards.get(shard)!
     calls.open -= 1
-    // One late answer is no silence, unless others are still missing.
+    // One late answer shows that the server works, unless others are still missing.
     const isHeard = end === 'in-time' || end === 'disconnected'
     if (isHeard || (end === 'late' && calls.open <= 0)) calls.since = undefined
   }

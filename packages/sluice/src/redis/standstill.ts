@@ -10,7 +10,7 @@ export const LONGEST_STANDSTILL: Millis = 1000
 
 /**
  * Sums up by how much timers were late. A fleet that starts keeps its machine busy: the connection of a process may then take
- * longer than a deadline, although nobody is slow but the process itself.
+ * longer than a deadline, although only the process itself is slow.
  */
 export class Standstill {
   private readonly clock: Clock

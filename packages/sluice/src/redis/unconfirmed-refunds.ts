@@ -45,7 +45,7 @@ const MARGIN: Millis = 10_000
 
 /**
  * Milliseconds after which a refund that was confirmed late is sent once more: a primary that hung confirms what its successor
- * never hears of, until sentinels (within eight seconds) or the other nodes tell it that it was replaced.
+ * never sees, until sentinels (within eight seconds) or the other nodes demote it.
  */
 const CONFIRMED_AGAIN: Millis = 10_000
 

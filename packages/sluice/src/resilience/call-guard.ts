@@ -196,7 +196,7 @@ export class CallGuard {
   }
 }
 
-/** A call on its way. It takes the answer, and reports to the breaker that it entered by. */
+/** A call in progress. Receives the answer, and reports the result to the breaker that let it out. */
 export class GuardedCall<A, T, R> {
   private readonly shard: Shard
   private readonly operation: GuardedOperation<A, T>

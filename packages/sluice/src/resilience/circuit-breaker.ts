@@ -65,7 +65,7 @@ const LOST_PROBE = 10_000
 
 /**
  * A circuit breaker. A call enters, and reports its result later; results of calls that entered in an earlier state
- * are ignored. It reads no clock while it is closed and calls succeed.
+ * are ignored. While it is closed and calls succeed, it does not read the clock.
  */
 export class CircuitBreaker {
   private readonly failures: number
@@ -92,7 +92,7 @@ export class CircuitBreaker {
   private failedProbes = 0
   private goodProbes = 0
   private probeLostAt: Millis | null = null
-  /** The entry of a probe that was on its way when the store became reachable. */
+  /** The entry of a probe that was in flight when the store became reachable. */
   private overtaken = NO_ENTRY
 
   constructor(options: BreakerOptions, environment: BreakerEnvironment) {
@@ -145,7 +145,7 @@ export class CircuitBreaker {
   /** A call failed or took too long. */
   failed(entry: number, error: unknown): void {
     if (entry !== this.entry) return
-    // It left before the store became reachable, and says nothing of it.
+    // It was sent before the store became reachable, and says nothing about it now.
     if (entry === this.overtaken) return this.withdrew(entry)
     const now = this.environment.clock()
     if (this.current !== 'closed') {
@@ -170,7 +170,7 @@ export class CircuitBreaker {
   hint(): void {
     const now = this.environment.clock()
     if (this.current === 'open') this.probeAt = Math.min(this.probeAt, now)
-    // A probe on its way left before, by a connection that may be dead: its answer is not waited for.
+    // A probe in flight uses the old connection, which may be dead: its answer is not waited for.
     else if (this.current === 'half-open' && this.probeLostAt !== null) {
       this.probeLostAt = now
       this.overtaken = this.entry

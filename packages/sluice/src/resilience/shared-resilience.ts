@@ -1,4 +1,4 @@
-// One resilient store for all limiters on a store: a new policy knows of an outage, and grants no second share.
+// One resilient store for all limiters on a store: a new policy takes part in an outage that has begun, and grants no second share.
 import type { RemoteStore } from '../stores/store.ts'
 import type { OnEvent } from './events.ts'
 import { warnOfLostStore, type ResilienceOptions } from './options.ts'

@@ -1,7 +1,7 @@
 // Reads a scenario: names every mistake by its place, and fills in the defaults.
 import { limit as limitOf, type Limit, type LimitInput } from '../limit/limit.ts'
 import type { OnStoreFailure } from '../limit/verdict.ts'
-import { OptionReader } from '../options/option-reader.ts'
+import { OptionReader, readDuration } from '../options/option-reader.ts'
 import type { Millis } from '../time/clock.ts'
 import type { Duration } from '../time/duration.ts'
 import {
@@ -121,7 +121,7 @@ export function readScenario(input: Scenario): ReadScenario {
     pods,
     routing: readRouting(reader, input.routing),
     latency: readLatency(stores, store.latency),
-    timeout: stores.duration('timeout', store.timeout, 100),
+    timeout: readDuration(stores, 'timeout', store.timeout, 100),
     onFailure: oneOf(stores, 'onFailure', store.onFailure, FAILURE_MODES, 'local'),
     faults: faults.map((one, i) => readFault(one as Fault, `scenario.faults[${i}]`, pods)),
   }
@@ -144,10 +144,10 @@ function readTraffic(input: Traffic, place: string, lasts: Millis): ReadTraffic 
     gap: rate === undefined ? 0 : rate.window / rate.quota,
     count,
     spread: duration(reader, 'spread', input.spread, Math.min(100, count)),
-    on: reader.duration('on', input.on, SECOND),
+    on: readDuration(reader, 'on', input.on, SECOND),
     off: duration(reader, 'off', input.off, 9 * SECOND),
     from: duration(reader, 'from', input.from, 0),
-    until: Math.min(lasts, reader.duration('until', input.until, lasts)),
+    until: Math.min(lasts, readDuration(reader, 'until', input.until, lasts)),
     keys: reader.number('keys', input.keys, 1, { least: 1, whole: true }),
     zipf: reader.number('zipf', input.zipf, 0, { least: 0, most: 10 }),
     cost: reader.number('cost', input.cost, 1, { least: 1, whole: true }),
@@ -160,7 +160,7 @@ function readRetry(input: Retry, place: string): ReadRetry {
   return {
     attempts: reader.number('attempts', input.attempts, 1, { least: 1, whole: true }),
     wait: oneOf(reader, 'wait', input.wait, WAITS, 'fixed'),
-    first: reader.duration('first', input.first, SECOND),
+    first: readDuration(reader, 'first', input.first, SECOND),
     jitter: input.jitter === true,
   }
 }
@@ -170,7 +170,7 @@ function readFault(input: Fault, place: string, pods: number): ReadFault {
   return {
     at: duration(reader, 'at', input.at),
     type: oneOf(reader, 'type', input.type, FAULTS),
-    lasts: reader.duration('lasts', input.lasts, SECOND),
+    lasts: readDuration(reader, 'lasts', input.lasts, SECOND),
     pod: reader.number('pod', input.pod, 0, { least: 0, most: pods - 1, whole: true }),
     lost: duration(reader, 'lost', input.lost, Infinity),
   }
@@ -202,7 +202,7 @@ function duration(
 ): Millis {
   if (value === 0 || value === undefined)
     return value ?? fallback ?? reader.wrong(option, value, "a duration such as '10s'")
-  return reader.duration(option, value, 0)
+  return readDuration(reader, option, value, 0)
 }
 
 function oneOf<T extends string>(

@@ -16,7 +16,7 @@ export type StoreOperation = 'exchange' | 'peek' | 'refund' | 'reset'
 /** One call as it arrives. */
 export interface StoreCall {
   readonly operation: StoreOperation
-  /** Of an exchange. */
+  /** Of exchanges only. */
   readonly settlements: readonly Settlement[]
   readonly checks: readonly Check[]
   /** The last instant at which it may act: a later one does nothing, as the script for Redis does. */

@@ -10,7 +10,7 @@ export interface Expiring<T> {
 }
 
 /**
- * Tells when an item's deadline has passed. Items come in the order of their deadlines, also where one is moved meanwhile. The
+ * Calls `expire` when an item's deadline has passed. Items are added in the order of their deadlines, also if one is moved later. The
  * timer keeps the process alive, but no longer than its pending calls.
  *
  * Where the runtime can unref a timer, it stays after the last item: starting and stopping one for each call costs more

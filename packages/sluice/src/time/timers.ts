@@ -69,11 +69,6 @@ interface NodeTimer {
  */
 export const MAX_TIMER_MS: Millis = 2 ** 31 - 1
 
-/** Whether a value is a delay that a timer can keep: whole milliseconds, from 1 to {@link MAX_TIMER_MS}. */
-export function isTimerDelay(value: unknown): value is Millis {
-  return Number.isSafeInteger(value) && (value as number) >= 1 && (value as number) <= MAX_TIMER_MS
-}
-
 /** The runtime's own, but none of them keeps the process alive. */
 export const backgroundTimers: Timers = {
   ...systemTimers,

@@ -95,7 +95,7 @@ describe('local counts', () => {
       'the share of this process is not known',
     )
     expect(() => processWith({ share: 0 })).toThrow(
-      'share is 0; accepted: a number above 0, up to 1',
+      'share is 0; accepted: a number above 0, at most 1',
     )
     expect(() => processWith({ replicas: 0.5 })).toThrow(
       'replicas is 0.5; accepted: a whole number',

@@ -13,7 +13,7 @@ const MAX_WAITING = 1_000_000
 
 /** What else happens every second. */
 export interface EverySecond {
-  /** Whether anybody looks or not. */
+  /** Whether or not there are viewers. */
   look(now: Millis): void
   /** What goes to the viewers beside the numbers. It may take longer than a second. */
   readMore(now: Millis): Promise<object>

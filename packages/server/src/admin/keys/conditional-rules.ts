@@ -21,7 +21,7 @@ export interface ConditionalRule {
   readonly explained: string | null
 }
 
-/** What every request with these attributes is answered, whatever else it has. */
+/** The answer to every request with these attributes, whatever its others are. */
 interface Asked {
   readonly attributes: Subject
   readonly cost: number

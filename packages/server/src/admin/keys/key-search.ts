@@ -28,7 +28,7 @@ export interface KeyPage {
   readonly cursor: string | null
 }
 
-/** One page, of all places that operators can list. Throws a {@link RequestError} for a policy, rule or cursor that there is none of. */
+/** One page of keys. Throws a {@link RequestError} for an unknown policy, rule or cursor. */
 export async function searchKeys(
   query: KeyQuery,
   all: readonly ListedPlace[],

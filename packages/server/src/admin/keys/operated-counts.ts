@@ -9,8 +9,7 @@ import {
   type Store,
 } from 'sluice'
 import type { CountedDomain } from '../../limiters/counted-domains.ts'
-import { limiterFor } from '../../limiters/limiters.ts'
-import type { Limiters } from '../../limiters/limiters.ts'
+import { limiterFor, type Limiters } from '../../limiters/limiters.ts'
 import { RequestError } from '../../net/problem.ts'
 import { conditionalRules, type ConditionalRule } from './conditional-rules.ts'
 import type { Inspectors } from './inspectors.ts'

@@ -79,7 +79,7 @@ class DecidedDomain implements Domain {
   ): Promise<RateLimitResponse> {
     const { around } = this
     const start = performance.now()
-    // Where each descriptor pays for itself, a look asks for nothing and is always allowed, as in Envoy's own service.
+    // If each descriptor pays for itself, a request with 0 hits is always allowed, as in Envoy's own service.
     if (!this.chargesEach && descriptors.some(({ use }) => use === 'look')) {
       const looking = requestOf(descriptors, (use, cost) => LOOK_COSTS[use] ?? cost)
       const decision = await peekDecision(looking, around)

@@ -1,4 +1,4 @@
-// The seam between the protocol and whatever decides for a domain.
+// The seam between the protocol and what decides for a domain.
 import { SluiceError, type MaybePromise } from 'sluice'
 import type { RateLimitRequest } from '../wire/request.ts'
 import type { RateLimitResponse } from '../wire/response.ts'
@@ -9,7 +9,7 @@ import type { DescriptorChecks } from './descriptor-checks.ts'
 export interface DescriptorMatcher {
   /** One entry for each descriptor. Throws {@link BadRequest} for requests that make no sense. */
   match(request: RateLimitRequest): readonly DescriptorChecks[]
-  /** What the response tells the proxy beyond the limits. */
+  /** What the response carries beside the limits. */
   metadata?(
     request: RateLimitRequest,
     answers: readonly DescriptorAnswer[],
@@ -30,7 +30,7 @@ export interface Domains {
   get(name: string): Domain | undefined
 }
 
-/** A request that cannot be answered whatever the state of the counts. */
+/** A request that is invalid, whatever the counts are. */
 export class BadRequest extends Error {
   override readonly name = 'BadRequest'
 }

@@ -1,6 +1,5 @@
 // Reads the fields of one map: which there are, and texts, numbers and booleans as Go's YAML reader takes them.
-import { didYouMean } from '../../config/did-you-mean.ts'
-import { shown } from '../../config/problem.ts'
+import { didYouMean, shown } from '../../config/problem.ts'
 import type { Member, SourceNode } from './node.ts'
 import type { Notes } from './notes.ts'
 import { VARIABLE } from './text-traps.ts'

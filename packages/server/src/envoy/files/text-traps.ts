@@ -1,6 +1,6 @@
 // Traps in the texts of descriptor files: what looks like a variable, a pattern or a network and stands for itself.
 import { isIP } from 'node:net'
-import { nearestName } from '../../config/did-you-mean.ts'
+import { nearestName } from '../../config/problem.ts'
 import { listIn } from '../../config/literal-patterns.ts'
 import type { Place } from './node.ts'
 import type { Notes } from './notes.ts'

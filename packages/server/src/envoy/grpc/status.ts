@@ -30,7 +30,7 @@ export class StatusError extends Error {
 }
 
 /**
- * The status of whatever went wrong. A request that makes no sense is the caller's; a store that cannot answer is
+ * The status of an error. A request that makes no sense is the caller's; a store that cannot answer is
  * UNAVAILABLE, so that the proxy does what its failure mode says; anything else is a mistake of ours.
  */
 export function statusErrorOf(error: unknown): StatusError {

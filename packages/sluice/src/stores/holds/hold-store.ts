@@ -80,7 +80,7 @@ export interface Settled {
 export interface Exchanged {
   readonly settled: readonly Settled[]
   readonly verdicts: readonly Verdict[]
-  /** Another number than before: the store may have lost its record of what was out. Undefined when it cannot tell. */
+  /** Changes if the store may have lost its record of units out. Undefined if the store cannot know that. */
   readonly epoch?: number | undefined
 }
 

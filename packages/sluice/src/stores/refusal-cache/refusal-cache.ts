@@ -151,7 +151,7 @@ export class RefusalCache implements RemoteStore, MappedTakes {
       const check = checks[i]!
       const { limit, cost, shadow, countRefused, candidate, countsRefusals, isPool } = check
       const count = this.countOf(check)
-      // Of pools, the store says which pays.
+      // Only the store can say which pool pays.
       if (isPool === true || countRefused === true || count?.isFresh(limit, now, hold) !== true)
         return undefined
       const refuses = count.refuses(cost, now)
@@ -206,7 +206,7 @@ export class RefusalCache implements RemoteStore, MappedTakes {
     })
   }
 
-  /** An answer that was under way while a count was lowered is not cached, on whatever connection it comes. */
+  /** An answer that was in transit while a count was lowered is not cached. */
   private async forgetAround(checks: readonly Check[], done: MaybePromise<void>): Promise<void> {
     this.forget(checks)
     try {
@@ -235,7 +235,7 @@ export class RefusalCache implements RemoteStore, MappedTakes {
   }
 }
 
-/** A take on its way to the store, whose answer the cache learns from. */
+/** A take that the store has not answered yet; the cache learns from the answer. */
 class Learning<T> implements TakeReceiver<T> {
   private readonly cache: RefusalCache
   private readonly checks: readonly Check[]
