@@ -1,5 +1,5 @@
 // A store around a store: counts of rules that are `local` live in this process, under its share of the limit.
-import { show, SluiceError } from '../errors.ts'
+import { SluiceError } from '../errors.ts'
 import type { Limit } from '../limit/limit.ts'
 import type { Verdict } from '../limit/verdict.ts'
 import { OptionReader } from '../options/option-reader.ts'
