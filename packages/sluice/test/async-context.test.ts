@@ -58,6 +58,14 @@ describe('a limiter keeps nothing of the context of', () => {
       close: async () => remoteStore.close(),
     } satisfies Store,
   })
+  const fail = async (): Promise<never> => {
+    throw new Error('unreachable')
+  }
+  const failing = createLimiter({
+    policy,
+    store: { take: fail, peek: fail, refund: fail, reset: fail, close: fail } satisfies Store,
+    resilience: { onEvent: () => {} },
+  })
   const user = { user: 'a' }
 
   it.each<[what: string, call: () => unknown]>([
@@ -69,6 +77,7 @@ describe('a limiter keeps nothing of the context of', () => {
     ['a refund', () => ruled.refund(user)],
     ['a reset', () => ruled.reset(user)],
     ['a check by promises', () => remote.check(user)],
+    ['a check that the fallback answers', () => failing.check(user)],
     ['a mistake', () => expect(() => ruled.check('')).toThrow('attributes are')],
     [
       'so many checks that they share the time',

@@ -20,7 +20,7 @@ export interface FallbackOptions {
 }
 
 /**
- * Counts in this process for an unreachable store. Nothing is made before the first answer. A count lives until it
+ * Counts in this process for an unreachable store. A count lives until it
  * is as good as new, whether the store is back or not, so that a flapping store hands out no second share; and it
  * starts from what the store is known to have counted.
  */
@@ -28,11 +28,14 @@ export class FallbackCounts {
   private readonly options: FallbackOptions
   private readonly clock: Clock
   private readonly scaledLimits = new WeakMap<Limit, Limit>()
-  private made: SyncStore | undefined
+  /** Made at once: its timer would retain the async context of the request that meets an outage first. */
+  private readonly counts: SyncStore
 
   constructor(options: FallbackOptions) {
     this.options = options
-    this.clock = options.clock ?? systemClock
+    const { clock } = options
+    this.clock = clock ?? systemClock
+    this.counts = memoryStore({ maxKeys: MAX_KEYS, ...(clock && { clock }) })
   }
 
   /** Local checks are taken all or none, and not at all when a closed check or a known refusal refuses. */
@@ -54,21 +57,15 @@ export class FallbackCounts {
   }
 
   refund(checks: readonly Check[]): void {
-    this.made?.refund(this.localOf(checks))
+    this.counts.refund(this.localOf(checks))
   }
 
   reset(checks: readonly Check[]): void {
-    this.made?.reset(this.localOf(checks))
+    this.counts.reset(this.localOf(checks))
   }
 
   close(): void {
-    this.made?.close()
-    this.made = undefined
-  }
-
-  private get counts(): SyncStore {
-    const { clock } = this.options
-    return (this.made ??= memoryStore({ maxKeys: MAX_KEYS, ...(clock && { clock }) }))
+    this.counts.close()
   }
 
   /**
