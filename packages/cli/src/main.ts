@@ -133,8 +133,8 @@ withLogOptions(
   program
     .command('diff')
     .description('explain what changes between two policy files, and for whom in a log')
-    .argument('<old>', 'the configuration as it is')
-    .argument('<new>', 'the configuration as it would be'),
+    .argument('<old>', 'the current configuration')
+    .argument('<new>', 'the changed configuration'),
 )
   .option('--against <log...>', 'decide about the requests of these logs with both')
   .option('--use <name>', 'the policy to compare on the log, when there are several')

@@ -1,4 +1,4 @@
-// What advice depends on: five questions, each with its accepted answers and what is assumed without one.
+// What advice depends on: five questions, each with its accepted answers and the default without one.
 
 /** One question. */
 export interface Question {

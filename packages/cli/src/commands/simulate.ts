@@ -1,4 +1,4 @@
-// `sluice simulate`: runs the scenario of a file on the simulator, and prints or writes what came of it.
+// `sluice simulate`: runs the scenario of a file on the simulator, and prints or writes the result.
 import { writeFile } from 'node:fs/promises'
 import { SluiceError } from 'sluice'
 import { simulate, type SimulationResult } from 'sluice/simulator'

@@ -1,4 +1,4 @@
-// `sluice doctor`: looks at a running service for what goes wrong most, and says what to do.
+// `sluice doctor`: checks a running service for the most common problems, and says what to do.
 import { visible } from '@sluice/server'
 import { print, type Streams } from '../terminal/streams.ts'
 import { askAdmin, type AdminFlags } from './admin-client.ts'

@@ -1,4 +1,4 @@
-// The traps of logs, found in this one: what a reader of the numbers must know, and what to do about it.
+// Pitfalls found in this log: how they affect the numbers, and what to do about them.
 import type { Millis } from 'sluice'
 import type { Replay } from './replay.ts'
 import type { Source } from './source.ts'

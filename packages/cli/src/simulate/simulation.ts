@@ -1,4 +1,4 @@
-// The result of `sluice simulate`: one run for each algorithm and mode, and what they say together in one sentence.
+// The result of `sluice simulate`: one run for each algorithm and mode, and a summary of all in one sentence.
 import type { SimulationResult } from 'sluice/simulator'
 import { algorithmName, count, countOf, percent, rateOf } from '../terminal/words.ts'
 

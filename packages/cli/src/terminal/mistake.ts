@@ -1,4 +1,4 @@
-// What the caller of a command got wrong: a flag, a policy, a log or the name of a file. A message for people, without a stack.
+// Mistakes in the use of a command: a flag, a policy, a log or the name of a file. Shown as a message without a stack.
 
 /** Ends a command with exit code 1 and its message. */
 export class Mistake extends Error {}

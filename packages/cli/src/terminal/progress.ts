@@ -1,4 +1,4 @@
-// A progress bar on standard error: how far, how fast, how long still; nothing where there is no terminal.
+// A progress bar on standard error: share done, speed and time left; nothing without a terminal.
 import { count, percent, span } from './words.ts'
 import type { TextOutput } from './streams.ts'
 

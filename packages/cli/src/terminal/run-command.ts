@@ -1,4 +1,4 @@
-// Runs one command on the real terminal: Ctrl+C stops it gently, mistakes become a line and an exit code.
+// Runs one command on the real terminal: Ctrl+C stops it gently, mistakes are printed as one line and end with an exit code.
 import { Mistake, Unreadable } from './mistake.ts'
 import type { Streams } from './streams.ts'
 

@@ -1,4 +1,4 @@
-// What operators may look at: keys, blocks, overrides, offenders, and how the service is.
+// What operators may look at: keys, blocks, overrides, offenders, and the state of the service.
 import { systemClock } from 'sluice'
 import type { ServiceControls } from '../controls/open-controls.ts'
 import { RequestError } from '../net/problem.ts'

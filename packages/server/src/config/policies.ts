@@ -1,4 +1,4 @@
-// Reads the policies of a file by the library's own parser, and says where in the file its complaints belong.
+// Reads the policies of a file by the library's own parser, and gives its error messages their places in the file.
 import { parsePolicy, SluiceError, type Policy } from 'sluice'
 import { pathText, shown, stepsOf, type Step } from './problem.ts'
 

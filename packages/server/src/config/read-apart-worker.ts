@@ -1,4 +1,4 @@
-// The thread that reads a large file: its mistakes are all that it sends back.
+// The thread that reads a large file. It sends back only the mistakes in it.
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Environment } from './environment.ts'
 import { readConfig } from './read-config.ts'

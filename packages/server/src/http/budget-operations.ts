@@ -1,4 +1,4 @@
-// The operations of budgets and slots over HTTP: bodies are checked field by field, then one call of the library.
+// The operations of budgets and slots over HTTP: each body is checked field by field, then passed to one call of the library.
 import { isPromise, type Attributes, type MaybePromise } from 'sluice'
 import { reservationPolicy, type Reservation, type Slot, type Usage } from 'sluice/budgets'
 import { shown } from '../config/problem.ts'

@@ -29,7 +29,7 @@ export function idleInRule(rule: Rule, config: Config, steps: readonly Step[]): 
   if (thresholds !== undefined && (config.webhooks ?? []).length === 0)
     trap(
       ['thresholds'],
-      `thresholds of rule ${name} have no effect: no webhook is told of them; add webhooks, or leave thresholds out`,
+      `thresholds of rule ${name} have no effect: no webhook receives them; add webhooks, or leave thresholds out`,
     )
   return traps
 }
@@ -54,7 +54,7 @@ export function idleInFile({ store, failure, webhooks, policies }: Config): read
   if ((webhooks ?? []).length > 0 && !hasThresholds)
     trap(
       ['webhooks'],
-      'webhooks are told nothing: no rule has thresholds; write thresholds: [80, 100] in a rule',
+      'webhooks receive nothing: no rule has thresholds; write thresholds: [80, 100] in a rule',
     )
   return traps
 }

@@ -1,4 +1,4 @@
-// Requests that want another protocol on their connection: WebSocket goes on, of everything else the wish is dropped.
+// Requests to switch protocols: WebSocket is passed on; for any other protocol, the `Upgrade` field is dropped.
 import { ServerResponse, type IncomingMessage, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 

@@ -1,4 +1,4 @@
-// The server behind this one: where it is, the connections to it, and how much may be asked of it at once.
+// The server behind this one: where it is, the connections to it, and how many requests it may have at once.
 import { Agent, request, type AgentOptions, type ClientRequest } from 'node:http'
 import { Agent as SecureAgent, request as secureRequest } from 'node:https'
 import { isIP } from 'node:net'

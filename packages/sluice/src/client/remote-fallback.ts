@@ -1,4 +1,4 @@
-// What answers for the decision service while it fails: a limiter of this process.
+// Answers for the decision service while it fails, by a limiter of this process.
 import type { Decision } from '../decision/decision.ts'
 import { causeOf, isMisuse } from '../errors.ts'
 import type { Limiter, SyncLimiter } from '../limiter/limiter.ts'

@@ -1,4 +1,4 @@
-// Which requests share what is learned of a server: by default those to one host with one credential.
+// Which requests share what was learned about a server: by default, those to one host with one credential.
 import { show, SluiceError } from '../errors.ts'
 import { sha256 } from '../key/sha256.ts'
 import type { HeaderReader } from './hints/quota.ts'

@@ -1,4 +1,4 @@
-// Counts that need no attention until an instant, in the order in which they were put away.
+// Counts that need no attention until an instant, in the order in which they were added.
 
 /** A queue of things to look at later. All wait about equally long, so none is looked at much too late. */
 export class LookQueue<T> {

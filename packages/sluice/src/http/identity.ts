@@ -1,4 +1,4 @@
-// Who sends a request: identities from header fields, API keys as hashes.
+// The sender of a request: identities from header fields, API keys as hashes.
 import { SluiceError } from '../errors.ts'
 import { sha256 } from '../key/sha256.ts'
 import type { FrameworkAdapter } from './framework-adapter.ts'

@@ -1,4 +1,4 @@
-// The HTTP skin on Node: ask the guard, then refuse, hold or go on.
+// The HTTP skin on Node: call the guard, then refuse, hold or continue.
 import { Admission } from './admission.ts'
 import { holdUntilClosed } from './hold.ts'
 import { follow } from '../stores/store.ts'

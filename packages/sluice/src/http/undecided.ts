@@ -1,4 +1,4 @@
-// What becomes of a request that got no decision: it goes on uncounted, or it is refused and the reason is reported.
+// What happens to a request without a decision: it goes on uncounted, or it is refused, and the reason is reported.
 import type { Decision, Outcome } from '../decision/decision.ts'
 import { show, SluiceError } from '../errors.ts'
 import { Admission, type Settler } from './admission.ts'

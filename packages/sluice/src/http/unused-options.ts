@@ -1,4 +1,4 @@
-// Options that say who a caller is and that the limiter never reads: it counts by something else than they suggest.
+// Options that say who a caller is and that the limiter never reads: it counts by something else than the options suggest.
 import { readByBlocked, type DecidedBy } from '../limiter/policy-behind.ts'
 import type { PolicyInCode } from '../policy/policy.ts'
 import { attributeNames, hasLimitFunction } from './attribute-names.ts'

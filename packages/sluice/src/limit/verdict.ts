@@ -1,4 +1,4 @@
-// What one limit says about one cost at one instant.
+// The answer of one limit to one cost at one instant.
 import type { ErrorCode } from '../errors.ts'
 import type { Millis } from '../time/clock.ts'
 import type { Limit } from './limit.ts'

@@ -1,4 +1,4 @@
-// Policies as plain data: what a rule may say.
+// Policies as plain data: the fields of a rule.
 import type { LimitInput } from '../limit/limit.ts'
 import type { Coordination, OnStoreFailure } from '../limit/verdict.ts'
 import type { Duration } from '../time/duration.ts'

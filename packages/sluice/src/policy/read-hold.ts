@@ -1,4 +1,4 @@
-// Reads what a rule says of units that are out: budgets and slots.
+// Reads the fields of a rule about units out: budgets and slots.
 import { algorithmOf } from '../algorithms/table.ts'
 import type { Limit } from '../limit/limit.ts'
 import type { Millis } from '../time/clock.ts'

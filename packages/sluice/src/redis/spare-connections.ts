@@ -1,4 +1,4 @@
-// New connections beside one that does not answer: attempts that overlap, until one of them stands.
+// New connections beside one that does not answer: attempts that overlap, until one of them is ready.
 import type { Millis } from '../time/clock.ts'
 import type { DuplicateClient } from './client-adapter.ts'
 import type { Timers } from '../time/timers.ts'

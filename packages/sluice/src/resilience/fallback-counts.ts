@@ -1,4 +1,4 @@
-// What answers while a store cannot: each check by its `onStoreFailure`, local ones at a share of their limit.
+// Answers checks while a store cannot: each by its `onStoreFailure`, local ones at a share of their limit.
 import type { Limit } from '../limit/limit.ts'
 import type { Verdict } from '../limit/verdict.ts'
 import { memoryStore } from '../stores/memory/memory-store.ts'

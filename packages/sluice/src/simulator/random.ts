@@ -1,4 +1,4 @@
-// Chance that a seed repeats: numbers, gaps of random arrivals, and ranks by Zipf's law.
+// Random numbers that a seed repeats: numbers, gaps of random arrivals, and ranks by Zipf's law.
 
 /** A source of chance. The same seed gives the same numbers everywhere. */
 export class Random {

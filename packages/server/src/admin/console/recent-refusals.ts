@@ -1,4 +1,4 @@
-// How often the keys that are refused most were refused lately, in steps, for the small lines beside them.
+// Recent refusals of the keys refused most, in steps, for their sparklines.
 import type { Millis } from 'sluice'
 
 const STEP: Millis = 10_000

@@ -1,4 +1,4 @@
-// What goes wrong most, looked for in what the service already knows: the store, proxies, and rules that never apply.
+// The most common problems, found from what the service already knows: the store, proxies, and rules that never apply.
 import type { Millis, Policy } from 'sluice'
 import type { RulePart } from '../../observe/rule-watch.ts'
 

@@ -1,4 +1,4 @@
-// How the store is: reachable, fast, full.
+// The state of the store: whether it is reachable, how fast it is, how full.
 import type { StoreHealth } from './findings.ts'
 import type { StoreMetrics } from '../../metrics/store-metrics.ts'
 import type { OpenStore } from '../../store/open-store.ts'
