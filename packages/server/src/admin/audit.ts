@@ -5,7 +5,7 @@ import { RepeatedLog } from '../log/repeated-log.ts'
 import { visible } from '../log/client-text.ts'
 import type { Role } from '../config/tokens.ts'
 
-/** Who asked: the peer's address, and the name of the token when it was right. */
+/** The caller: the peer's address, and the name of the token if it is valid. */
 export interface Who {
   readonly address: string
   readonly token?: string
@@ -23,7 +23,7 @@ export interface AuditEntry {
   readonly why: string | null
 }
 
-/** What came of it: done, refused for want of a right token, or not done and why. */
+/** The result: done, refused without a valid token, or not done and why. */
 export type AuditResult = 'done' | 'refused' | 'failed'
 
 /** How deep a target is written; requests are flat. */

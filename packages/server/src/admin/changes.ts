@@ -35,7 +35,7 @@ export interface ChangeOptions {
   readonly requests: Pick<KnownRequests, 'proxy' | 'proxyPolicy'>
 }
 
-/** Does one operation for the holder of a token; gives what is answered. */
+/** Does one operation for the holder of a token; returns the answer. */
 export type Change = (body: unknown, by: string) => Promise<unknown>
 
 /** Every operation by POST. Each throws a {@link RequestError} for a request that is wrong. */

@@ -24,7 +24,7 @@ import { adminHandler } from './routes.ts'
 import { TokenRing } from './token-ring.ts'
 import { views, type ViewOptions } from './views.ts'
 
-/** What the service brings along. */
+/** What the service provides. */
 export interface StartAdminOptions {
   readonly context: ServiceContext
   readonly controls: ServiceControls | undefined
@@ -52,7 +52,7 @@ export function hasAdmin({ listeners: { admin } }: Config): boolean {
   return admin !== undefined && (admin.tokenDigest !== undefined || admin.tokenFile !== undefined)
 }
 
-/** Opens the port; nothing without a token. Rejects when the port cannot be had or the tokens cannot be read. */
+/** Opens the port; nothing without a token. Rejects when the port cannot be opened or the tokens cannot be read. */
 export async function startAdmin(
   config: Config,
   options: StartAdminOptions,

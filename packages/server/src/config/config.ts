@@ -85,7 +85,7 @@ export type Outline = Omit<Read<typeof file>, 'listeners' | 'proxy'> & {
   readonly proxy: ProxyConfig
 }
 
-/** Everything that one file, and the environment on top of it, say. */
+/** The contents of one file, with the environment applied. */
 export type Config = Omit<Outline, 'policies'> & { readonly policies: readonly Policy[] }
 
 /** The policy that decides about requests of the reverse proxy, by its name; undefined when there is no reverse proxy. */

@@ -20,7 +20,7 @@ const OTHER_REFERENCE = /\$\{[^}]{0,40}\}?/
 const IN_NAME = /(?<!\$)\$\{[A-Za-z_]/
 
 /**
- * Replaces the references in all values, and gives those that cannot be replaced. A value without quotes that is one
+ * Replaces the references in all values, and returns those that cannot be replaced. A value without quotes that is one
  * reference is read as YAML reads its text, so that `port: ${PORT}` is a number if the number has the same text;
  * everything else stays a string. A reference in a key, or one that is not complete, cannot be replaced. An empty
  * variable counts as not set.

@@ -15,7 +15,7 @@ export function mistakenWord(text: string): string | undefined {
   return `it is compared as text; write ${WORDS[word]}, or { equals: ${JSON.stringify(text)} } if requests have this value`
 }
 
-/** Whether a tier is named like the choice that holds when no other does. */
+/** Whether the name of a tier suggests that it is the default. */
 export function isElse(tier: string): boolean {
   return /^(?:default|else|otherwise|fallback|others?|any|everyone|_|\.\*)$/i.test(tier)
 }
@@ -29,7 +29,7 @@ export function mistakenGlob(text: string): string | undefined {
   return `${text.endsWith('?') ? '?' : '%'} is no wildcard here; write ${JSON.stringify(`${stem}*`)} for all that begins so, or { equals: ${JSON.stringify(text)} }`
 }
 
-/** Why no route or host is written like a text; undefined when one may be, and for other attributes. */
+/** Why a text cannot be a route or a host; undefined if it can, and for other attributes. */
 export function mistakenPlace(attribute: string, text: string): string | undefined {
   if (attribute === 'route') return mistakenRoute(text)
   return attribute === 'host' ? mistakenHost(text) : undefined

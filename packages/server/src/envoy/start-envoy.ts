@@ -17,7 +17,7 @@ import { addFilesMetric, descriptorMetrics } from './metrics.ts'
 /** Where Envoy looks for its own service. */
 const ADDRESS = { host: '127.0.0.1', port: 8081 }
 
-/** What the service brings along. */
+/** What the service provides. */
 export interface EnvoyServices {
   readonly context: ServiceContext
   readonly surroundings: DecisionSurroundings

@@ -50,7 +50,7 @@ export interface MountedRoute {
   readonly createHandler: (reply: MountedReply) => Handler
 }
 
-/** Listens; rejects when the port cannot be had. */
+/** Listens; rejects when the port cannot be opened. */
 export async function openHttp(
   makeHandler: (port: PortState) => Handler,
   config: HttpListenerConfig,

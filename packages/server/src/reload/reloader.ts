@@ -13,7 +13,7 @@ import { Retry } from './retry.ts'
 /** How a reload ended. */
 export type ReloadResult = 'applied' | 'unchanged' | 'failed'
 
-/** What the last attempt left behind, for `/readyz`. */
+/** The result of the last attempt, for `/readyz`. */
 export interface ReloadStatus {
   /** The generation of the policies in force. */
   readonly generation: number

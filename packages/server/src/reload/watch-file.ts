@@ -13,7 +13,7 @@ export interface WatchOptions {
 }
 
 /**
- * Calls back some time after the file may have changed; whether its content did is for the caller to see. Watches
+ * Calls back some time after the file may have changed; the caller checks whether its content did. Watches
  * the directory, since a watched file is lost with its first rename, and mounted volumes swap a link beside it.
  */
 export function watchFile(

@@ -80,7 +80,7 @@ export interface Service {
  */
 const STORE_WAIT: Millis = 1000
 
-/** Starts the service; rejects when a port cannot be had, with nothing left open. */
+/** Starts the service; rejects when a port cannot be opened, with nothing left open. */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { config, source, worker } = options
   const log = options.log ?? createLog(config.log)

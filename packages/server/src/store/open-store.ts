@@ -144,8 +144,8 @@ const BYTES_PER_KEY = 56
 const SHARE = 1 / 4
 
 /**
- * Bytes for so many keys, at most a quarter of the heap limit. Counts live beside the heap, but who limits the heap
- * limits the process: a container with `--max-old-space-size=96` has little room for anything else.
+ * Bytes for so many keys, at most a quarter of the heap limit. Counts live outside the heap, but a limit of the heap
+ * is meant for the process: a container with `--max-old-space-size=96` has little room for anything else.
  */
 export function maxBytesFor(
   maxKeys: number,

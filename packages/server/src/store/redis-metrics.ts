@@ -2,7 +2,7 @@
 import type { MetricRegistry } from '../metrics/registry.ts'
 import type { RedisSample, RedisServerInfo } from './redis-server-info.ts'
 
-/** Adds memory, evictions and clock offset of the server, as it last told them; 0 before it did. */
+/** Adds memory, evictions and clock offset of the server, as it last reported them; 0 before that. */
 export function addRedisMetrics(metrics: MetricRegistry, server: RedisServerInfo): void {
   const read = (value: (sample: RedisSample) => number) => () =>
     server.latest === undefined ? 0 : value(server.latest)

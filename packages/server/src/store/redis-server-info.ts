@@ -18,7 +18,7 @@ export interface RedisSample {
   readonly clockOffset: Millis
 }
 
-/** Looks at the server from time to time. A server that refuses INFO is never known. */
+/** Looks at the server from time to time. Of a server that refuses INFO nothing is known. */
 export class RedisServerInfo {
   /** The last look; undefined before the first one succeeded. */
   latest: RedisSample | undefined

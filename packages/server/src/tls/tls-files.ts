@@ -18,7 +18,7 @@ export interface TlsFiles {
   readonly exposed: boolean
 }
 
-/** What is wrong with one of the files; never a word of what it holds. */
+/** What is wrong with one of the files; never any of its content. */
 export interface TlsProblem {
   readonly field: 'cert' | 'key' | 'ca'
   /** Goes on after "the file". */

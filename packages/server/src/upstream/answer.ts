@@ -9,7 +9,7 @@ const MAX_UNREAD_MS = 2000
 /** A body up to this size is read to its end, and the connection goes on. */
 const SMALL_BODY = 65_536
 
-/** Sends a string with the fields; on a connection that `closes`, or with a body on its way, it is the last answer. */
+/** Sends a string with the fields; on a connection that `closes`, or while the request's body still arrives, it is the last answer. */
 export function relayAnswer(
   request: IncomingMessage,
   response: ServerResponse,
@@ -42,7 +42,7 @@ export function relayAnswer(
   response.once('close', () => clearTimeout(timer))
 }
 
-/** Sends a problem. `fields` may hold what else is to be said. */
+/** Sends a problem. `fields` are further header fields. */
 export function answerProblem(
   request: IncomingMessage,
   response: ServerResponse,

@@ -35,7 +35,7 @@ export type UpstreamFailure =
   | 'slow'
   | 'overloaded'
 
-/** Gives a connection up that does not come about in time. */
+/** Closes a connection that is not established in time. */
 export function limitConnecting(sent: ClientRequest, socket: Socket, connectTimeout: Millis): void {
   if (!socket.connecting) return
   const timer = setTimeout(() => {

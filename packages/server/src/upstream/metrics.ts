@@ -22,7 +22,7 @@ const RESULTS = [
 
 const USAGES: readonly UsageResult[] = ['read', 'unknown', 'failed']
 
-/** What became of a request. */
+/** The result of a proxied request. */
 export type ProxyResult = (typeof RESULTS)[number]
 
 /** Where the proxy counts. */

@@ -11,7 +11,7 @@ interface Handle {
 
 /**
  * Finds the ports as they open. When the last worker closes one, Node drops the connections that it has accepted and not
- * handed over yet; closed here, a port takes no more, and those on their way still reach a worker.
+ * handed over yet; closed here, a port takes no more, and those that it has accepted still reach a worker.
  */
 export class SharedPorts {
   private readonly handles = new Set<Handle>()

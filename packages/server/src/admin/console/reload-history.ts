@@ -19,7 +19,7 @@ interface InForce {
   readonly policies: readonly Policy[]
 }
 
-/** Compares the policies in force with those before, whenever it is asked to. */
+/** Compares the policies in force with the previous ones, on request. */
 export class ReloadHistory {
   private readonly inForce: () => InForce
   private last: InForce
