@@ -25,9 +25,7 @@ describe('promoting', () => {
         'limit: { quota: 100, window: 1min, algorithm: sliding-window } # safer; agreed in May\n',
       ).replace(/\n +candidate: .*/, ''),
     )
-    expect(change).toBe(
-      'per-user: "100/min" → {"quota":100,"window":"1min","algorithm":"sliding-window"}',
-    )
+    expect(change).toBe('per-user: token bucket 100/min → sliding window 100/min')
   })
 
   it('keeps the comment of the limit when the candidate has none', () => {

@@ -1,4 +1,5 @@
 // Puts a limit on trial in the place of the rule's own, or enforces a shadow rule, in the text of a configuration.
+import { limit, limitText, type LimitInput } from 'sluice'
 import { isMap, isSeq, parseDocument, type Node, type Pair, type YAMLMap } from 'yaml'
 
 /** The rule cannot be promoted; the message says why. */
@@ -22,12 +23,12 @@ export function promoteRule(
   const [node] = found
   const part = (name: string): RulePart | undefined =>
     node!.items.find(({ key }) => String(key) === name) as RulePart | undefined
-  const [limit, candidate, shadow] = ['limit', 'candidate', 'shadow'].map(part)
-  if (candidate !== undefined && limit !== undefined) {
-    const change = `${rule}: ${shown(limit)} → ${shown(candidate)}`
-    const kept = inPlace(text, node!, candidate, limit)
+  const [enforced, candidate, shadow] = ['limit', 'candidate', 'shadow'].map(part)
+  if (candidate !== undefined && enforced !== undefined) {
+    const change = `${rule}: ${shown(enforced)} → ${shown(candidate)}`
+    const kept = inPlace(text, node!, candidate, enforced)
     if (kept !== undefined) return { text: kept, change }
-    limit.value = candidate.value
+    enforced.value = candidate.value
     node!.delete('candidate')
     return { text: document.toString({ lineWidth: 0 }), change }
   }
@@ -44,8 +45,14 @@ export function promoteRule(
 
 type RulePart = Pair<Node, Node>
 
+/** In words; as it stands in the file where it is no limit. */
 function shown({ value }: RulePart): string {
-  return JSON.stringify(value)
+  const input = value?.toJSON() as LimitInput
+  try {
+    return limitText(limit(input))
+  } catch {
+    return JSON.stringify(input)
+  }
 }
 
 /**

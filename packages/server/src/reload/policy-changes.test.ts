@@ -42,6 +42,17 @@ describe('the changes of a reload', () => {
     expect(policyChanges(after, after)).toEqual([])
   })
 
+  it('say what is on trial, and that nothing is any more', () => {
+    const before = [policy(rule('anonymous', '10/min'))]
+    const after = [policy(rule('anonymous', '10/min', { candidate: '5/min' }))]
+    expect(policyChanges(before, after)).toEqual([
+      'api/anonymous: on trial: nothing → token bucket 5/min',
+    ])
+    expect(policyChanges(after, before)).toEqual([
+      'api/anonymous: on trial: token bucket 5/min → nothing',
+    ])
+  })
+
   it('are counted when there are many', () => {
     const many = Array.from({ length: 50 }, (_, i) => rule(`r${i}`, '1/s'))
     const changes = policyChanges([policy(rule('x', '1/s'))], [policy(rule('x', '1/s'), ...many)])

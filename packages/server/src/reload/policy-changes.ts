@@ -49,13 +49,22 @@ function fieldChanges(before: Rule, after: Rule): readonly string[] {
   if (old !== now) changes.push(`${old} → ${now}`)
   if (before.shadow !== after.shadow)
     changes.push(after.shadow === true ? 'enforced → counted only' : 'counted only → enforced')
+  const [oldTrial, trial] = [trialOf(before), trialOf(after)]
+  if (oldTrial !== trial) changes.push(`on trial: ${oldTrial} → ${trial}`)
   const names = new Set([...Object.keys(before), ...Object.keys(after)] as (keyof Rule)[])
   const others = [...names].filter(
     (name) =>
-      name !== 'limit' && name !== 'shadow' && !isDeepStrictEqual(before[name], after[name]),
+      name !== 'limit' &&
+      name !== 'shadow' &&
+      name !== 'candidate' &&
+      !isDeepStrictEqual(before[name], after[name]),
   )
   if (others.length > 0) changes.push(`${others.join(', ')} changed`)
   return changes
+}
+
+function trialOf({ candidate }: Rule): string {
+  return candidate === undefined ? 'nothing' : textOf(candidate)
 }
 
 function textOf(input: LimitInput): string {

@@ -65,6 +65,22 @@ describe('why', () => {
     const answer = await why(admin, 'attribute=user%3Dnobody')
     expect(answer.sentences[0]).toBe('No refusal of user=nobody is known from the last hour.')
     expect(answer.now).toMatchObject([{ allowed: true }])
+    const byId = await why(admin, 'id=AAAAAAAAAAcqREw0fZwHaHA')
+    expect(byId.sentences).toEqual([
+      'No refusal of the key of the decision AAAAAAAAAAcqREw0fZwHaHA is known from the last hour.',
+    ])
+  })
+
+  it('says that a key is locked out, also when its limit refused it a moment before', async () => {
+    const lockout = { after: 2, within: '1h', for: '1h' }
+    const rule = { name: 'tries', by: ['user'], limit: '5/h', lockout }
+    const admin = await administered({ policies: [{ name: 'api', rules: [rule] }] })
+    await refused(admin, ann)
+    const answer = await why(admin, 'attribute=user%3Dann')
+    expect(answer.refusals).toMatchObject([{ reason: 'locked-out', count: 3 }])
+    expect(answer.sentences[1]).toMatch(
+      /^Many refusals have locked it out, for another (59 min|1 h)/,
+    )
   })
 
   it.each(['', 'id=nonsense', 'attribute=user', 'id=AAAAAAAAAA&attribute=user%3D1'])(

@@ -53,6 +53,13 @@ describe('explain', () => {
     )
   })
 
+  it('says of a full count only what is left', () => {
+    const { limiter } = limited(perUser)
+    expect(explain(limiter.peek({ user: 'a' }))).toBe(
+      'allowed by per-user: token bucket 100/min, burst 20: 20 of 20 units left',
+    )
+  })
+
   it('says that a cost can never fit', () => {
     const { limiter } = limited(perUser, { name: 'closed', by: [], limit: '0/min' })
     expect(explain(limiter.check({ user: 'a' }, 21))).toBe(

@@ -54,7 +54,8 @@ function roomOf({
     return `${remaining} of ${units(limit.burst)} left, ${cost} needed, free in ${waitText(retryAfter)}`
   }
   const held = delay > 0 ? `, held for ${waitText(delay)}` : ''
-  return `${remaining} of ${units(limit.burst)} left, full in ${waitText(resetAfter)}${held}`
+  const full = resetAfter > 0 ? `, full in ${waitText(resetAfter)}` : ''
+  return `${remaining} of ${units(limit.burst)} left${full}${held}`
 }
 
 function skippedText({ rule, missing }: Skipped): string {

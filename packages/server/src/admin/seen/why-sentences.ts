@@ -15,6 +15,8 @@ export interface NowAnswer {
 
 /** What is known. */
 interface Known {
+  /** What was asked by, if not by attributes. */
+  readonly id: string | undefined
   readonly attributes: NamedKey
   readonly block: Block | undefined
   readonly refusals: readonly JournalEntry[]
@@ -25,8 +27,8 @@ interface Known {
 
 /** One sentence for each fact. Names from requests cannot break a line or steer a terminal. */
 export function whySentences(known: Known): readonly string[] {
-  const { attributes, block, refusals, now, complete, instant } = known
-  const name = nameText(attributes)
+  const { id, attributes, block, refusals, now, complete, instant } = known
+  const name = id === undefined ? nameText(attributes) : `the key of the decision ${id}`
   return [
     ...(block === undefined ? [] : [blockText(block, instant)]),
     ...(refusals.length === 0 ? [`No refusal of ${name} is known from the last hour.`] : []),
@@ -66,13 +68,20 @@ function entryTexts(entry: JournalEntry, instant: Millis): readonly string[] {
 }
 
 function numbersText(entry: JournalEntry, instant: Millis): string {
-  const { cost, remaining, retryAfter, last } = entry
+  const { cost, remaining, retryAfter, last, reason } = entry
+  if (reason === 'locked-out') return lockoutText(last + (retryAfter ?? 0), instant)
   const asked = `The last refused request asked for ${units(cost)}, and ${remaining} ${remaining === 1 ? 'was' : 'were'} left`
   if (retryAfter === null) return `${asked}; this cost can never be allowed.`
   const freeIn = last + retryAfter - instant
   return freeIn > 0
     ? `${asked}; it is free in ${waitText(freeIn)}, unless other requests take the units.`
     : `${asked}; it has been free since ${timeText(last + retryAfter)}, unless other requests took the units.`
+}
+
+function lockoutText(end: Millis, instant: Millis): string {
+  return end > instant
+    ? `Many refusals have locked it out, for another ${waitText(end - instant)}.`
+    : `Many refusals had locked it out, until ${timeText(end)}.`
 }
 
 function sourceText({ source, cause, sources }: JournalEntry): string {

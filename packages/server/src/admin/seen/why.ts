@@ -55,7 +55,7 @@ export async function why(query: WhyQuery, options: WhyOptions): Promise<object>
     refusals: refusals.map((entry) => shownEntry(entry, instant)),
     now,
     complete,
-    sentences: whySentences({ attributes, block, refusals, now, complete, instant }),
+    sentences: whySentences({ id: query.id, attributes, block, refusals, now, complete, instant }),
   }
 }
 
