@@ -1,10 +1,11 @@
-// `node --import` this file: the service decides without metrics of decisions, journal, sketches and recent requests.
+// `node --import` this file: the service decides by the same path, blocks included, without metrics of decisions, ids,
+// journal, sketches and recent requests.
 import { register } from 'node:module'
 
 const hooks = `
   export async function load(url, context, next) {
-    if (!url.endsWith('/server/dist/limiters/decide-options.js')) return next(url, context)
-    const source = 'export const decideOptions = (_counted, { store }) => ({ store })'
+    if (!url.endsWith('/server/dist/limiters/observe-decisions.js')) return next(url, context)
+    const source = 'export const observeDecisions = () => ({})'
     return { format: 'module', source, shortCircuit: true }
   }
 `

@@ -25,8 +25,8 @@ export class RoutineDecisions {
     if (rule !== this.rule || onTrial !== undefined) return false
     if (watch === undefined || watch.isGone) return false
     if (!decision.allowed) {
-      // The journal has enough refusals of this moment. A refusal by a lockout has another reason.
-      if (!this.rules.isFlooded() || lockout !== undefined) return false
+      // The journal has enough refusals of this moment. A block or a lockout has another reason; a block counts at no instant.
+      if (!this.rules.isFlooded() || lockout !== undefined || decision.at === 0) return false
       watch.see(key, decision)
       this.refused!.add()
       return true

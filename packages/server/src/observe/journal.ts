@@ -55,6 +55,9 @@ export interface Refusal {
   readonly policy: string
   readonly rule: string
   readonly decision: Decision
+  /** Units that the check asked for, and what answered it. */
+  readonly cost: number
+  readonly source: Source | null
   readonly describe: () => NamedKey
   readonly filledBy: () => readonly FilledBy[]
   /** Where the rule finds the entry, by this key; undefined without a rule. */
@@ -88,7 +91,8 @@ export class Journal {
     const known = this.entries.get(id)
     if (known !== undefined && now - known.last < EPISODE_GAP) {
       // The rest is of interest once a second, and costs as much as the decision.
-      if (!isSameMoment(known, now)) this.update(known, decision, refusal, now)
+      if (!isSameMoment(known, now) || known.reason !== decision.reason)
+        this.update(known, decision, refusal, now)
       countRefusal(known, refusal.weight)
       return undefined
     }
@@ -127,15 +131,14 @@ export class Journal {
   }
 
   private update(entry: KeptEntry, decision: Decision, refusal: Refusal, now: Millis): void {
-    const { rule, reason, limit, remaining, retryAfter, cause } = decision
-    const outcome = decision.outcomes.find((one) => one.rule === rule && !one.allowed)
+    const { reason, limit, remaining, retryAfter, cause } = decision
     settle(entry)
     entry.reason = reason
     entry.limit = limit
-    entry.cost = outcome?.cost ?? 0
+    entry.cost = refusal.cost
     entry.remaining = remaining
     entry.retryAfter = retryAfter
-    entry.source = outcome?.source ?? null
+    entry.source = refusal.source
     entry.cause = cause
     entry.last = now
     const filledBy = refusal.filledBy()

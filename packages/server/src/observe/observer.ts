@@ -30,9 +30,9 @@ const TICK: Millis = 250
 /** Rules that are observed at once; what others do is not noted. */
 const MAX_RULES = 500
 /** Keys that enter the journal in one tick. In an attack by more keys the journal shows a part of them, which bounds the cost. */
-const MAX_NEW_REFUSALS = 200
+const MAX_NEW_REFUSALS = 100
 /** Refusals of one tick that the journal counts one by one; beyond that, sampled ones stand for the others. */
-const MAX_EXACT_REFUSALS = 500
+const MAX_EXACT_REFUSALS = 200
 /** Keys at zero for this long are worth an alert. */
 const ZERO_FOR: Millis = 300_000
 
@@ -259,10 +259,15 @@ export class Observer {
     const watch = watchOf(rule)
     const key = check?.key ?? ''
     const known = watch?.refusals.get(key)
-    if (known !== undefined && isSameMoment(known, now)) return countRefusal(known, weight)
+    // A lockout may begin a moment after the limit has refused.
+    const hasChanged = check?.lockout !== undefined && known?.reason !== decision.reason
+    if (known !== undefined && !hasChanged && isSameMoment(known, now))
+      return countRefusal(known, weight)
     if (known === undefined && this.newRefusals >= MAX_NEW_REFUSALS) return
     this.newRefusals += 1
     const attributes = check?.attributes ?? request.attributes[0] ?? {}
+    // A blocked request has none.
+    const outcome = visibleOutcomes(decision)[place]
     const first = this.journal.note(
       {
         id: known?.id ?? idOfKey(rule, key),
@@ -271,13 +276,14 @@ export class Observer {
         decision,
         describe: () => block?.attributes ?? (watch && namedKey(watch.by, attributes)) ?? {},
         filledBy: () => watch?.fillOf(key) ?? [],
+        cost: outcome === undefined ? 0 : check!.cost,
+        source: outcome?.source ?? null,
         index: watch?.refusals,
         key,
         weight,
       },
       now,
     )
-    const outcome = check && visibleOutcomes(decision)[place]
     if (watch !== undefined && outcome !== undefined && outcome.remaining <= 0)
       watch.noteZero({ check: check!, outcome, attributes }, now)
     if (first !== undefined) this.onFirstRefusal(first)

@@ -29,16 +29,12 @@ const FILLS = 16
 const FILLING = 0.75
 
 /**
- * Decisions of one tick whose keys are all counted, 100,000 a second. Of more, the keys of one part in eight are: the
- * number of different keys is then a lower bound.
+ * Decisions of one tick whose keys are all looked at, 100,000 a second. Of more, one decision in {@link STEP} is, by
+ * chance: the number of different keys is then a lower bound.
  */
 const ALL_SEEN = 25_000
-
-/** Whether a key is in the part that is always counted: chosen by its end, so that all requests of a key are seen or none. */
-function isInPart(key: string): boolean {
-  const end = key.length - 1
-  return end < 1 || ((key.charCodeAt(end) ^ (key.charCodeAt(end - 1) << 1)) & 7) === 0
-}
+/** A power of two. */
+const STEP = 8
 
 /** How one request met one rule. */
 export interface RuleEvent {
@@ -106,9 +102,13 @@ export class RuleWatch {
   readonly refusals: Map<string, KeptEntry> = new Map()
   /** Receives how old the count of a key was, in milliseconds. */
   ageMetric: Pick<Histogram, 'observe'> | undefined
-  /** Decisions since the last tick; beyond `room`, a part of the keys is seen. */
+  /** Decisions since the last tick, those among them that will be left out before the next look. */
   private seen = 1
-  private room = ALL_SEEN
+  /** Decisions until the next whose key is looked at. */
+  private left = 0
+  /** Whether this tick has too many decisions to look at each. */
+  private isBusy = false
+  private random = 0x2545f491
   private last: Millis
 
   constructor(policy: string, rule: string, by: readonly string[], now: Millis) {
@@ -129,18 +129,38 @@ export class RuleWatch {
    * has nothing left.
    */
   see(key: string, decision: Decision): boolean {
-    return (++this.seen <= this.room || isInPart(key)) && this.count(key, decision)
+    if (this.left > 0) {
+      this.left -= 1
+      return false
+    }
+    return this.look(key, decision)
   }
 
   /** Apart from {@link see}, which V8 then compiles into every decision. */
-  private count(key: string, decision: Decision): boolean {
+  private look(key: string, decision: Decision): boolean {
     const hash = hash32(key)
     this.keys.add(hash)
-    if ((hash & this.ages.mask) === 0 && decision.at !== 0) {
-      const age = this.ages.note(hash, decision.at)
-      if (age >= 0) this.ageMetric?.observe(age)
+    this.seen += 1
+    if (this.isBusy) this.skip()
+    else {
+      if ((hash & this.ages.mask) === 0 && decision.at !== 0) {
+        const age = this.ages.note(hash, decision.at)
+        if (age >= 0) this.ageMetric?.observe(age)
+      }
+      this.isBusy = this.seen > ALL_SEEN
     }
     return this.zero.has(key, hash)
+  }
+
+  /** Chooses the next decision to look at: 0 to 14 are left out, 7 on average. */
+  private skip(): void {
+    let { random } = this
+    random ^= random << 13
+    random ^= random >>> 17
+    random ^= random << 5
+    this.random = random
+    this.left = (random >>> 0) % (2 * STEP - 1)
+    this.seen += this.left
   }
 
   /** Notes a decision that stands for `weight` of them. */
@@ -200,12 +220,13 @@ export class RuleWatch {
     return now - this.last < SILENT || this.trial !== undefined
   }
 
-  /** After a tick with very many decisions, only a part of the keys is seen in the next, from its beginning. */
+  /** After a tick with very many decisions, one in some is looked at in the next, from its beginning. */
   private makeRoom(): void {
-    const isBusy = this.seen > ALL_SEEN
-    // The others were not followed meanwhile, and would seem older than they are.
-    if (this.room === 0 && !isBusy) this.ages.forget()
-    this.room = isBusy ? 0 : ALL_SEEN
+    const wasBusy = this.isBusy
+    this.isBusy = this.seen > ALL_SEEN
+    // Of the decisions of a busy tick ages are not known, and keys would seem older than they are.
+    if (wasBusy && !this.isBusy) this.ages.forget()
+    if (!this.isBusy) this.left = 0
     this.seen = 0
   }
 

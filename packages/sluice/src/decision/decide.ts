@@ -110,7 +110,7 @@ export function decideWith<T>(
 function decideThrough<T>(
   request: DecisionRequest,
   options: DecideOptions,
-  start: Millis,
+  start: Millis | undefined,
   finish: (decision: Decision) => T,
 ): MaybePromise<T> {
   const { store } = options
@@ -132,22 +132,25 @@ function same(decision: Decision): Decision {
   return decision
 }
 
-/** When a decision begins; NaN if it is not measured. */
-function startOf({ onDecision, isTimed }: DecideOptions): Millis {
-  return onDecision !== undefined && (isTimed === undefined || isTimed()) ? preciseClock() : NaN
+/** When a decision begins; undefined if it is not measured. */
+function startOf({ onDecision, isTimed }: DecideOptions): Millis | undefined {
+  return onDecision !== undefined && (isTimed === undefined || isTimed())
+    ? preciseClock()
+    : undefined
 }
 
-/** The same decision, with its id, once it was observed. `start` is when it began; NaN if it is not measured. */
+/** The same decision, with its id, once it was observed. `start` is when it began, if it is measured. */
 function observed(
   decision: Decision,
   request: DecisionRequest,
   { onDecision, identify }: DecideOptions,
-  start: Millis,
+  start: Millis | undefined,
 ): Decision {
   if (identify !== undefined && !decision.allowed) nameRefusal(decision, request, identify)
-  // NaN is the only number that is not equal to itself.
-  if (onDecision !== undefined)
-    onDecision(decision, request, start === start ? preciseClock() - start : NaN)
+  if (onDecision === undefined) return decision
+  // Two calls: V8 would make an object of a number that is either measured or NaN, for every decision.
+  if (start === undefined) onDecision(decision, request, NaN)
+  else onDecision(decision, request, preciseClock() - start)
   return decision
 }
 
