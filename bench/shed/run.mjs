@@ -71,7 +71,8 @@ for (const kind of kinds) {
     await look()
     return { answers: await openLoad(port, FACTOR * alone.capacity, SECONDS), look: await look() }
   })
-  results[kind]?.push(report(kind, answers, look, alone))
+  const result = report(kind, answers, look, alone)
+  results[kind]?.push(result)
 }
 for (const [kind, runs] of Object.entries(results)) {
   const spread = (/** @type {number[]} */ list) => {
