@@ -209,7 +209,11 @@ describe('requests of one hold each, which the shortest part of the script decid
   )
 
   it('fail alone, with the others of their call decided', async () => {
-    const server = redisStore(redis.client, { prefix: 'wrong:', onWarning: () => {} })
+    const server = redisStore(redis.client, {
+      prefix: 'wrong:',
+      timeout: 60_000,
+      onWarning: () => {},
+    })
     await redis.client.set(redisKeys('wrong:')('s', 'b'), 'of another type', 'PX', 60_000)
     const takes = ['a', 'b', 'c'].map((key, i) => {
       const id = `0123456789abcde${i}`
@@ -224,7 +228,11 @@ describe('requests of one hold each, which the shortest part of the script decid
   })
 
   it('keep the fields of a count in a table when many of them are remembered', async () => {
-    const server = redisStore(redis.client, { prefix: 'many:', onWarning: () => {} })
+    const server = redisStore(redis.client, {
+      prefix: 'many:',
+      timeout: 60_000,
+      onWarning: () => {},
+    })
     const place = { space: 's', key: 'k', limit: limit('1000/day'), cost: 1, holds: true }
     const key = redisKeys('many:')('s', 'k')
     const hold = { life: 60_000, onEnd: 'free', late: 60_000, isNew: true } as const
@@ -253,7 +261,7 @@ describe('requests of one hold each, which the shortest part of the script decid
       return redis.client.evalsha(...sent)
     }
     const client = { evalsha, eval: redis.client.eval.bind(redis.client) }
-    const server = redisStore(client, { prefix: 'twice:', onWarning: () => {} })
+    const server = redisStore(client, { prefix: 'twice:', timeout: 60_000, onWarning: () => {} })
     const place = { space: 's', key: 'k', limit: limit('10/min'), cost: 4, holds: true }
     const ends = { life: 60_000, onEnd: 'free', late: 60_000 } as const
     const held = (id: string): Promise<Exchanged> =>
