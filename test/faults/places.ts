@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { type RedisCluster, startCluster, type ClusterOptions } from '../servers/redis-cluster.ts'
 import { type RedisSentinel, startSentinel } from '../servers/redis-sentinel.ts'
 import { type RedisOptions, type RedisServer, startRedis } from '../servers/redis-server.ts'
+import { until } from '../servers/until.ts'
 import { type FaultProxy, startProxy } from './fault-proxy.ts'
 import { type Network, startNetwork } from './network.ts'
 import type { Target } from './orders.ts'
@@ -50,6 +51,31 @@ export function throughProxy(
       async stop() {
         await proxy.stop()
         await server.stop()
+      },
+    }
+  }
+}
+
+/** A primary and its replica, and a name that means the primary until it is moved: connections that stand stay where they are. */
+export function behindName(
+  fault: FaultOn<{ primary: RedisServer; replica: RedisServer; move: () => void }>,
+): Open {
+  return async () => {
+    const [primary, replica] = await Promise.all([startRedis(), startRedis()])
+    await replica.cli('REPLICAOF', primary.host, `${primary.port}`)
+    await until('it is a replica', 20_000, async () =>
+      (await replica.cli('INFO', 'replication')).includes('master_link_status:up'),
+    )
+    const named = { host: primary.host, port: primary.port }
+    const proxy = await startProxy(named)
+    const move = (): void => void (named.port = replica.port)
+    return {
+      target: { kind: 'one', address: { host: proxy.host, port: proxy.port } },
+      truth: async () => ({ kind: 'one', address: { host: replica.host, port: replica.port } }),
+      fault: (occasion) => fault({ primary, replica, move }, occasion),
+      async stop() {
+        await proxy.stop()
+        await Promise.all([primary.stop(), replica.stop()])
       },
     }
   }

@@ -2,7 +2,7 @@
 import { slotOf } from '../../servers/slots.ts'
 import { until } from '../../servers/until.ts'
 import { DEGRADED, hotKey, onceKey } from '../orders.ts'
-import { onCluster, onSentinel } from '../places.ts'
+import { behindName, onCluster, onSentinel } from '../places.ts'
 import { type Place, QUOTA, type Scenario, TIMEOUT } from '../scenario.ts'
 import { Stalls, stallsOf, watchStalls } from '../stalls.ts'
 
@@ -97,6 +97,19 @@ export const topology: readonly Scenario[] = [
       }
     },
     after: 2000,
+    bounds: {},
+  },
+  {
+    // As a managed Redis does it: the client's connection stays with the server that was the primary.
+    name: 'failover behind a name, the old primary answers READONLY',
+    length: { test: 0, full: 0 },
+    open: behindName(async ({ primary, replica, move }, { begin, back }) => {
+      begin()
+      await replica.cli('REPLICAOF', 'NO', 'ONE')
+      await primary.cli('REPLICAOF', replica.host, `${replica.port}`)
+      move()
+      back()
+    }),
     bounds: {},
   },
   {

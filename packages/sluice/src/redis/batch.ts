@@ -3,7 +3,7 @@ import { SluiceError } from '../errors.ts'
 import type { Verdict } from '../limit/verdict.ts'
 import type { Millis } from '../time/clock.ts'
 import { storeError } from './redis-errors.ts'
-import { answerOf, type Reply } from './reply.ts'
+import { answerOf, misread, numberIn, type Reply } from './reply.ts'
 import { TAKE_ALL, TAKE_BUCKETS, TAKE_EACH, type Script } from './script.generated.ts'
 import { addHoldArgs, areEachIds, eachId, type SettleCheck, type Shape } from './shape.ts'
 import type { Check } from '../stores/store.ts'
@@ -26,6 +26,8 @@ export class Batch {
   slot = 0
   /** When we give up, by our own clock. */
   deadline: Millis = 0
+  /** The last instant of the server at which it may act, 0 for any. */
+  latest: Millis = 0
   /** How long the process had stood still when that was set. Undefined in calls that left after the first answer. */
   standstill: Millis | undefined = undefined
   /** Its place among the calls that wait for an answer. */
@@ -136,7 +138,7 @@ export class Batch {
     return args
   }
 
-  /** Reads the answer of the script, decided at this server time. */
+  /** Reads the answer of the script, decided at this server time. Throws if it is none. */
   read(values: readonly unknown[], now: Millis): void {
     const reply: Reply = { values, next: 1, now, isPlain: this.isPlain, isEach: this.isEach }
     const { shapes, numbers } = this
@@ -145,7 +147,16 @@ export class Batch {
       const checks = shape.hasHolds ? this.checksOf(i) : shape.checks
       this.answers.push(answerOf(shape, checks, reply))
     }
-    if (reply.next < values.length) this.epoch = Number(values[reply.next])
+    const left = values.length - reply.next
+    if (left === 1 && this.hasLeases) this.epoch = numberIn(values[reply.next])
+    else if (left !== 0) throw misread(values)
+  }
+
+  /** Whether a replica answered, which takes no writes. */
+  get isOfReplica(): boolean {
+    return this.answers.some(
+      (answer) => typeof answer === 'string' && answer.startsWith('READONLY'),
+    )
   }
 
   /** Settles all requests, with their answers or with the failure. */

@@ -13,6 +13,7 @@ import { Batch, type Answer } from './batch.ts'
 import type { RedisConnection } from './connection.ts'
 import { chargedOf, type Charged } from './late.ts'
 import { isNoScript, storeError } from './redis-errors.ts'
+import { misread, numberIn } from './reply.ts'
 import { ANY_TIME, ServerTime } from './server-time.ts'
 import { knownShape, settleChecks, shapeOf, traced, type Operation, type Shape } from './shape.ts'
 import { shardOfSlot, slotOf, tagOfSlot } from './slot.ts'
@@ -209,12 +210,13 @@ export class Batcher {
     try {
       // A call that waited in the socket of a hung server until we gave up must do nothing.
       const isBounded = serverClock === undefined && !batch.mayActLate
+      batch.latest = isBounded ? this.serverTimeOf(batch).at(batch.deadline) : ANY_TIME
       const args = batch.argsFor(
         serverClock === undefined ? '' : String(serverClock()),
-        isBounded ? this.serverTimeOf(batch).at(batch.deadline) : ANY_TIME,
+        batch.latest,
         connection.cluster && batch.hasLeases ? leaseMarker(names[0]!, batch.slot) : undefined,
       )
-      const answered = (reply: unknown): void => this.receive(batch, reply, mayRepeat, sentAt)
+      const answered = (reply: unknown): boolean => this.receive(batch, reply, mayRepeat, sentAt)
       const failed = (error: unknown): void => {
         if (!isNoScript(error)) return this.fail(batch, storeError(error))
         connection
@@ -227,31 +229,37 @@ export class Batcher {
     }
   }
 
-  /** Settles a batch with the reply to a call that was sent at an instant. */
-  private receive(batch: Batch, reply: unknown, mayRepeat: boolean, sentAt: Millis): void {
-    const { clock } = this.options
+  /** Settles a batch with the reply to a call that was sent at an instant. Returns whether a primary gave it, to this call. */
+  private receive(batch: Batch, reply: unknown, mayRepeat: boolean, sentAt: Millis): boolean {
+    const { clock, connection } = this.options
     // Not by a promise that catches: it would cost as much as the rest of a call that is alone.
     try {
+      if (!Array.isArray(reply)) throw misread(reply)
       const values = reply as readonly unknown[]
+      const first = numberIn(values[0])
       // Negative: the call came too late by the server's clock and did nothing. Unless we have given up, it was not
       // late: we did not know that clock yet, or it was set. It may be sent again.
-      const isLate = Number(values[0]) < 0
-      const now = Math.abs(Number(values[0]))
+      const isLate = first < 0
+      const now = Math.abs(first)
+      if (isLate !== (batch.latest !== ANY_TIME && now > batch.latest)) throw misread(values)
+      if (!isLate) batch.read(values, now)
       this.serverTimeOf(batch).learn(now, sentAt, clock())
       if (isLate) {
         // The first estimates of that clock are bad where the process stands still again and again.
         const mayStill = !batch.settled && (mayRepeat || this.prolong(batch))
-        if (mayStill) this.send(batch, false, clock())
+        // In a turn of its own: first, this call has ended.
+        if (mayStill) queueMicrotask(() => this.send(batch, false, clock()))
         else this.fail(batch, callExpired())
-        return
+        return true
       }
-      batch.read(values, now)
-      if (this.last === undefined) this.options.connection.standstill.stop()
+      if (this.last === undefined) connection.standstill.stop()
       this.last = batch
       if (this.settle(batch)) batch.settle()
       else this.refundLate(batch)
+      return !batch.isOfReplica
     } catch (cause) {
       this.fail(batch, storeError(cause))
+      return false
     }
   }
 

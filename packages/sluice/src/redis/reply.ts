@@ -1,4 +1,5 @@
 // Reads the answers of the scripts.
+import { show, SluiceError } from '../errors.ts'
 import { algorithmOf } from '../algorithms/table.ts'
 import { LazyVerdict } from '../limit/take.ts'
 import type { Verdict } from '../limit/verdict.ts'
@@ -60,7 +61,21 @@ export function answerOf(
 }
 
 function numberFrom(reply: Reply): number {
-  return Number(reply.values[reply.next++])
+  return numberIn(reply.values[reply.next++])
+}
+
+/** A number of a reply. Throws if it is none of the script's, which are all whole. */
+export function numberIn(value: unknown): number {
+  // Clients can be configured to return numbers as strings or bytes.
+  const isText = typeof value === 'string' || value instanceof Uint8Array
+  const number = isText ? Number(String(value) || Number.NaN) : value
+  if (Number.isSafeInteger(number)) return number as number
+  throw misread(value)
+}
+
+/** The error of a reply that the script did not make: a proxy may answer, or the reply may belong to another call. */
+export function misread(value: unknown): SluiceError {
+  return new SluiceError('store-failed', `Redis answered ${show(value)}, which is no decision`)
 }
 
 /** The script's answer to a check. */

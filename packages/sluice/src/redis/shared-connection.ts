@@ -8,6 +8,7 @@ import { Silence } from './silence.ts'
 import { keysOfShards, shardOfSlot, slotOf } from './slot.ts'
 import { SpareConnections } from './spare-connections.ts'
 import { LONGEST_STANDSTILL, Standstill } from './standstill.ts'
+import { writeAt } from './write-check.ts'
 
 /** Deadlines without an answer in time after which a new connection is opened. */
 const PATIENCE = 3
@@ -23,13 +24,19 @@ const WARM_UP: Millis = 1000
 /** Milliseconds after the last call for which new connections are tried. */
 const WANTED: Millis = 10_000
 
+/**
+ * Receives the reply to a call. False: it came from a replica, or is no answer of the script and may belong to another call, as
+ * may those that follow.
+ */
+export type Answered = (reply: unknown) => boolean
+
 /** Runs a script by its hash; `now` is the present instant. Calls one of two functions, since one more promise for each call shows. */
 export type RunHash = (
   hash: string,
   keys: readonly string[],
   args: readonly string[],
   now: Millis,
-  answered: (reply: unknown) => void,
+  answered: Answered,
   failed: (error: unknown) => void,
 ) => void
 
@@ -37,6 +44,8 @@ export type RunHash = (
 interface Link {
   readonly client: ClientAdapter
   readonly silence: Silence
+  /** Whether a reply was none that counts. From then on none does, until the user's client has shown that it is well. */
+  isDoubtful?: boolean
   /** Set if the connection is our own. */
   readonly spare?: DuplicateClient
 }
@@ -55,6 +64,9 @@ export class SharedConnection {
   /** Deadlines to wait for a shard, where it is more than {@link PATIENCE}. */
   private readonly patience = new Map<number, number>()
   private wasReady = false
+  /** Whether a call was answered since a new connection was last announced, and when that was. */
+  private isProven = true
+  private announcedAt: Millis = 0
   /** When the first call came or the first connection stood. */
   private startedAt: Millis | undefined
   /** Counts from the first call to the first answer. */
@@ -79,7 +91,7 @@ export class SharedConnection {
     this.held = new HeldCalls(clock)
     this.standstill = new Standstill(clock, timers)
     this.spares = new SpareConnections({
-      open: () => client.duplicate(),
+      open: () => client.duplicate() ?? this.trust(),
       isWanted: () => this.isLost() && clock() - this.sentAt <= WANTED,
       onReady: (spare) => this.adopt(spare),
       // Twice in the time in which a client tries once: an attempt that began too early is lost.
@@ -98,7 +110,11 @@ export class SharedConnection {
 
   readonly eval: ScriptRunner['eval'] = (script, keys, args) =>
     new Promise((resolve, reject) => {
-      this.send('eval', script, keys, args, this.environment.clock(), resolve, reject)
+      const answered = (reply: unknown): boolean => {
+        resolve(reply)
+        return true
+      }
+      this.send('eval', script, keys, args, this.environment.clock(), answered, reject)
     })
 
   /** Another store uses it, with that deadline. Returns what ends that. */
@@ -128,7 +144,7 @@ export class SharedConnection {
     keys: readonly string[],
     args: readonly string[],
     now: Millis,
-    answered: (reply: unknown) => void,
+    answered: Answered,
     failed: (error: unknown) => void,
   ): void {
     this.sentAt = now
@@ -148,8 +164,10 @@ export class SharedConnection {
     }
     answer.then(
       (reply) => {
+        if (!answered(reply)) link.isDoubtful = true
+        if (link.isDoubtful === true) return link.silence.ended(shard, 'unanswered')
+        this.isProven = true
         this.ended(link, shard, now)
-        answered(reply)
       },
       (error: unknown) => {
         this.failed(link, shard, error, now)
@@ -164,7 +182,7 @@ export class SharedConnection {
     script: string,
     keys: readonly string[],
     args: readonly string[],
-    answered: (reply: unknown) => void,
+    answered: Answered,
     failed: (error: unknown) => void,
   ): void {
     this.helpWhenStuck()
@@ -279,25 +297,32 @@ export class SharedConnection {
 
   /** Goes back to the user's client as soon as all shards answer in time: it only hung, or its packets were late. */
   private async returnWhenAnswered(spare: Link, keys: readonly string[]): Promise<void> {
-    const isAnswered = (key: string): Promise<boolean> =>
-      this.own.client.eval('return 1', [key], []).then(
-        () => true,
-        (error: unknown) => !isUnanswered(error),
-      )
+    const { clock, timers } = this.environment
     while (this.current === spare) {
-      const sentAt = this.environment.clock()
-      const answers = await Promise.all(keys.map(isAnswered))
+      const sentAt = clock()
+      const answers = await Promise.all(keys.map((key) => writeAt(key, this.own.client, sentAt)))
       // Without a connection the client will say when it is ready.
-      if (answers.includes(false)) return
-      if (this.environment.clock() - sentAt <= this.timeout && this.current === spare)
-        this.restore()
+      if (answers.includes('unanswered')) return
+      const isWell = answers.every((answer) => answer === 'taken')
+      if (isWell && clock() - sentAt <= this.timeout && this.current === spare) this.restore()
+      // A replica may become the primary again.
+      if (!isWell)
+        await new Promise<void>((resolve) => {
+          startInBackground(timers, resolve, MAX_PATIENCE * this.timeout)
+        })
     }
+  }
+
+  /** A client that cannot be duplicated has to do. */
+  private trust(): undefined {
+    this.own.isDoubtful = false
   }
 
   private restore(): void {
     const { spare } = this.current
     this.current = this.own
     this.own.silence.reset()
+    this.trust()
     this.retire(spare)
   }
 
@@ -327,13 +352,15 @@ export class SharedConnection {
     this.eventAt = this.environment.clock()
   }
 
+  /**
+   * A connection that ends before it has answered brings no news: a server may end each one with its first call, and callers
+   * of this would try again as soon as there is a new one.
+   */
   private announce(): void {
+    const now = this.environment.clock()
+    if (!this.isProven && now - this.announcedAt < STUCK) return
+    this.isProven = false
+    this.announcedAt = now
     for (const run of this.reachable) run()
   }
-}
-
-/** Whether an error comes from the client and not from the server. */
-function isUnanswered(error: unknown): boolean {
-  const { code } = storeError(error)
-  return code === 'store-unreachable' || code === 'store-timeout'
 }

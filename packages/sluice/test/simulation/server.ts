@@ -127,11 +127,11 @@ export class Server {
 
   private execute({ script, isHash, keys, args }: Command): Reply {
     const hash = isHash ? script : hashOf(script)
-    // Scripts of other texts: one asks for the memory policy, one only for an answer.
+    // Scripts of other texts: one asks for the memory policy, one writes nothing and returns its argument.
     if (hash === undefined)
       return script.includes('INFO')
         ? `maxmemory_policy:${this.evicts ? 'allkeys-lru' : 'noeviction'}`
-        : 1
+        : (args[0] ?? '')
     if (!isHash) this.scripts.add(hash)
     if (!this.scripts.has(hash)) return new Error('NOSCRIPT No matching script')
     const call = readCall(hash, keys, args)
