@@ -21,6 +21,8 @@ const MAX_PATIENCE = 48
 const STUCK: Millis = 950
 /** Milliseconds for which the first calls wait for all nodes of a cluster. */
 const WARM_UP: Millis = 1000
+/** Milliseconds between announcements of connections that have answered nothing. */
+const APART: Millis = 250
 /** Milliseconds after the last call for which new connections are tried. */
 const WANTED: Millis = 10_000
 
@@ -358,7 +360,7 @@ export class SharedConnection {
    */
   private announce(): void {
     const now = this.environment.clock()
-    if (!this.isProven && now - this.announcedAt < STUCK) return
+    if (!this.isProven && now - this.announcedAt < APART) return
     this.isProven = false
     this.announcedAt = now
     for (const run of this.reachable) run()
