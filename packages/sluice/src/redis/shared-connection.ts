@@ -30,7 +30,7 @@ const WANTED: Millis = 10_000
  * Receives the reply to a call. False: it came from a replica, or is no answer of the script and may belong to another call, as
  * may those that follow.
  */
-export type Answered = (reply: unknown) => boolean
+export type ReplyReader = (reply: unknown) => boolean
 
 /** Runs a script by its hash; `now` is the present instant. Calls one of two functions, since one more promise for each call shows. */
 export type RunHash = (
@@ -38,7 +38,7 @@ export type RunHash = (
   keys: readonly string[],
   args: readonly string[],
   now: Millis,
-  answered: Answered,
+  answered: ReplyReader,
   failed: (error: unknown) => void,
 ) => void
 
@@ -146,7 +146,7 @@ export class SharedConnection {
     keys: readonly string[],
     args: readonly string[],
     now: Millis,
-    answered: Answered,
+    answered: ReplyReader,
     failed: (error: unknown) => void,
   ): void {
     this.sentAt = now
@@ -184,7 +184,7 @@ export class SharedConnection {
     script: string,
     keys: readonly string[],
     args: readonly string[],
-    answered: Answered,
+    answered: ReplyReader,
     failed: (error: unknown) => void,
   ): void {
     this.helpWhenStuck()
