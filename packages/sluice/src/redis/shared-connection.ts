@@ -30,7 +30,7 @@ const WANTED: Millis = 10_000
  * Receives the reply to a call. False: it came from a replica, or is no answer of the script and may belong to another call, as
  * may those that follow.
  */
-export type ReplyReader = (reply: unknown) => boolean
+type ReplyReader = (reply: unknown) => boolean
 
 /** Runs a script by its hash; `now` is the present instant. Calls one of two functions, since one more promise for each call shows. */
 export type RunHash = (

@@ -7,7 +7,7 @@ import { storeError } from './redis-errors.ts'
 const WRITE = "redis.call('DEL', KEYS[1]) return ARGV[1]"
 
 /** What came of a write: taken by a primary, refused by a replica, or nothing that answers this call. */
-export type WriteOutcome = 'taken' | 'refused' | 'unanswered'
+type WriteOutcome = 'taken' | 'refused' | 'unanswered'
 
 /** Writes to the server of a count at an instant, which tells this call from others. Never rejects. */
 export async function writeAt(
