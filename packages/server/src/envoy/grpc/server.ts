@@ -16,7 +16,7 @@ import { StatusError, statusErrorOf, type StatusName } from './status.ts'
 import { timeoutOf } from './timeout.ts'
 import { MessageBuffer } from './message-buffer.ts'
 import { SessionLimits, type SessionState, type SessionTimeouts } from './session-limits.ts'
-import { StreamDeadlines, WaitingStream } from './stream-deadlines.ts'
+import { StreamDeadlines } from './stream-deadlines.ts'
 import { limitConnections } from '../../net/limit-connections.ts'
 import { OpenRequests } from '../../net/client-limits.ts'
 
@@ -68,7 +68,6 @@ const MAX_BUFFERED_MESSAGES = 4
 /** A call of one message, from its arrival to its answer. */
 interface UnaryCall {
   readonly stream: ServerHttp2Stream
-  readonly waiting: WaitingStream
   readonly message: MessageBuffer
   /** `grpc-timeout`, as it was sent. */
   readonly timeout: string | undefined
@@ -178,8 +177,7 @@ class Running implements GrpcServer {
     const now = performance.now()
     const state = this.sessions.get(stream.session)
     const message = new MessageBuffer()
-    const waiting = new WaitingStream(stream)
-    if (!this.begin(waiting, state, message, now)) return
+    if (!this.begin(stream, state, message, now)) return
     const { ':method': method, ':path': path = '', 'content-type': type } = headers
     if (method !== 'POST') return replyHttp(stream, 405)
     if (type !== 'application/grpc' && (type === undefined || !GRPC_TYPE.test(type)))
@@ -188,18 +186,10 @@ class Running implements GrpcServer {
     if (unary !== undefined) {
       // Not the headers themselves, which would live as long as the call.
       const timeout = headers['grpc-timeout'] as string | undefined
-      return this.readCall({
-        stream,
-        waiting,
-        message,
-        timeout,
-        method: unary,
-        state,
-        arrived: now,
-      })
+      return this.readCall({ stream, message, timeout, method: unary, state, arrived: now })
     }
     const streaming = this.methods.streams.get(path)
-    if (streaming !== undefined) return this.openStream(waiting, streaming)
+    if (streaming !== undefined) return this.openStream(stream, streaming)
     replyStatus(stream, new StatusError('UNIMPLEMENTED', `there is no method ${path}`))
   }
 
@@ -208,15 +198,14 @@ class Running implements GrpcServer {
    * many unanswered calls; the call is then refused. What is left of its message is forgotten at the end.
    */
   private begin(
-    waiting: WaitingStream,
+    stream: ServerHttp2Stream,
     state: SessionState | undefined,
     message: MessageBuffer,
     now: Millis,
   ): boolean {
-    const { stream } = waiting
-    this.deadlines.start(waiting, now)
+    this.deadlines.start(stream, now)
     if (state === undefined) {
-      stream.on('close', () => this.deadlines.stop(waiting))
+      stream.on('close', () => this.deadlines.stop(stream))
       return true
     }
     state.heardAt = now
@@ -224,7 +213,7 @@ class Running implements GrpcServer {
     state.calls += 1
     const isAdmitted = this.open.enter(state.network)
     stream.on('close', () => {
-      this.deadlines.stop(waiting)
+      this.deadlines.stop(stream)
       state.usedAt = performance.now()
       state.calls -= 1
       state.buffered -= message.length
@@ -237,13 +226,12 @@ class Running implements GrpcServer {
     return isAdmitted
   }
 
-  private openStream(waiting: WaitingStream, method: StreamMethod): void {
-    const { stream } = waiting
+  private openStream(stream: ServerHttp2Stream, method: StreamMethod): void {
     this.streaming.add(stream)
     stream.on('close', () => this.streaming.delete(stream))
     method(stream, (next) => {
-      if (next === 'again') this.deadlines.start(waiting, performance.now())
-      else this.deadlines.stop(waiting)
+      if (next === 'again') this.deadlines.start(stream, performance.now())
+      else this.deadlines.stop(stream)
     })
   }
 
@@ -269,24 +257,27 @@ class Running implements GrpcServer {
     })
   }
 
-  private answer(call: UnaryCall, bytes: Buffer): void {
-    const { stream, timeout: given, method, arrived } = call
+  private answer({ stream, timeout: given, method, arrived }: UnaryCall, bytes: Buffer): void {
     try {
       const timeout = timeoutOf(given)
       if (timeout !== undefined && performance.now() - arrived >= timeout) throw tooLate()
       const reply = method(onlyMessage(bytes, this.largest))
-      if (isPromise(reply)) this.answerLater(call, reply, timeout)
-      else this.succeed(call, reply)
+      if (isPromise(reply)) this.answerLater(stream, reply, timeout, arrived)
+      else this.succeed(stream, reply, arrived)
     } catch (error) {
       this.fail(stream, error, arrived)
     }
   }
 
   /** Waits for an answer, but not longer than the caller does. */
-  private answerLater(call: UnaryCall, reply: Promise<Buffer>, timeout: Millis | undefined): void {
-    const { stream, arrived } = call
+  private answerLater(
+    stream: ServerHttp2Stream,
+    reply: Promise<Buffer>,
+    timeout: Millis | undefined,
+    arrived: Millis,
+  ): void {
     // The client is not waited for meanwhile.
-    this.deadlines.stop(call.waiting)
+    this.deadlines.stop(stream)
     const left = timeout === undefined ? undefined : timeout - (performance.now() - arrived)
     const timer =
       left === undefined || left > MAX_TIMER_MS
@@ -295,7 +286,7 @@ class Running implements GrpcServer {
     reply
       .then((frame) => {
         clearTimeout(timer)
-        this.succeed(call, frame)
+        this.succeed(stream, frame, arrived)
       })
       .catch((error: unknown) => {
         clearTimeout(timer)
@@ -303,10 +294,10 @@ class Running implements GrpcServer {
       })
   }
 
-  private succeed({ stream, waiting, arrived }: UnaryCall, frame: Buffer): void {
+  private succeed(stream: ServerHttp2Stream, frame: Buffer, arrived: Millis): void {
     if (stream.destroyed || stream.headersSent) return
     const now = performance.now()
-    this.deadlines.start(waiting, now)
+    this.deadlines.start(stream, now)
     replyMessage(stream, frame)
     this.options.onCall?.('OK', now - arrived)
   }
