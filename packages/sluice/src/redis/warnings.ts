@@ -17,7 +17,7 @@ export interface StoreWarning {
   readonly message: string
 }
 
-/** The largest quota of a sliding log without a warning: 16 kB in each key. */
+/** The largest quota of a sliding log without stamps and without a warning: 16 kB in each key. */
 const UNREMARKABLE_LOG = 1000
 const BYTES_PER_ENTRY = 16
 
@@ -25,14 +25,15 @@ const BYTES_PER_ENTRY = 16
 export function warnings(warn: (warning: StoreWarning) => void): (limit: Limit) => void {
   const told = new Set<string>()
   return (limit) => {
-    if (limit.algorithm !== 'sliding-log' || limit.quota <= UNREMARKABLE_LOG) return
+    const { algorithm, quota, stamps } = limit
+    if (algorithm !== 'sliding-log' || stamps !== undefined || quota <= UNREMARKABLE_LOG) return
     const text = limitText(limit)
     if (told.has(text)) return
     told.add(text)
-    const most = Math.ceil((2 * limit.quota * BYTES_PER_ENTRY) / 1000)
+    const most = Math.ceil((2 * quota * BYTES_PER_ENTRY) / 1000)
     warn({
       code: 'large-sliding-log',
-      message: `${text} remembers every request, up to ${most} kB in Redis for each key; sliding-window needs 24 bytes`,
+      message: `${text} remembers every request, up to ${most} kB in Redis for each key; stamps bound that, and sliding-window needs 24 bytes`,
     })
   }
 }

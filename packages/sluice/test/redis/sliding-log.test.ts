@@ -170,6 +170,17 @@ describe('a large log', () => {
     )
   })
 
+  it('causes no warning with stamps, which bound it', async () => {
+    const heard: StoreWarning[] = []
+    const store = redisStore(own.client, {
+      timeout: 20_000,
+      onWarning: (one) => void heard.push(one),
+    })
+    const limit = { quota: 50_000, window: 60_000, algorithm: 'sliding-log', stamps: 32 } as const
+    await takeOne(store, on('stamped', limit))
+    expect(heard.filter(({ code }) => code === 'large-sliding-log')).toEqual([])
+  })
+
   it('causes a warning on the console by default', async () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => {})
     await takeOne(redisStore(own.client, { timeout: 20_000 }), log('warn', 2000))
