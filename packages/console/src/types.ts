@@ -64,6 +64,7 @@ export interface Limit {
   readonly quota: number
   readonly window: number
   readonly burst: number
+  readonly slots?: boolean
 }
 
 export interface Outcome {

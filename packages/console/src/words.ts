@@ -72,7 +72,8 @@ export function ruleWords(text: string, rule: string): readonly string[] {
 }
 
 /** A limit in words: `100 per 1 min, at most 20 at once`. */
-export function limitWords({ quota, window, burst, algorithm }: Limit): string {
+export function limitWords({ quota, window, burst, algorithm, slots }: Limit): string {
+  if (slots === true) return `${count(quota)} at once, each for ${span(window)} unless renewed`
   const most = burst === quota ? '' : `, at most ${count(burst)} at once`
   return `${count(quota)} per ${span(window)}${most} (${algorithm.replaceAll('-', ' ')})`
 }

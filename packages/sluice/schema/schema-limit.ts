@@ -24,7 +24,7 @@ export function limitSchemas(): Schema {
     },
     limitFields: {
       title: 'Limit in parts',
-      ...table<Omit<Limit, 'lockFor' | 'lockGrow' | 'lockUpTo'>>(
+      ...table<Omit<Limit, 'lockFor' | 'lockGrow' | 'lockUpTo' | 'slots'>>(
         {
           quota: units('Units per window; 0 refuses every cost above 0.', 0),
           window: {

@@ -1,5 +1,12 @@
 // What changes between two configurations, in words, with what each change means for callers.
-import { limit, type Limit, type LimitOrNone, type Policy, type Rule } from 'sluice'
+import {
+  limit,
+  limitText as limitInWords,
+  type Limit,
+  type LimitOrNone,
+  type Policy,
+  type Rule,
+} from 'sluice'
 import { describePolicy, type Config } from '@sluice/server'
 import { algorithmName, rateOf } from '../terminal/words.ts'
 
@@ -147,8 +154,9 @@ function limitChange(what: string, before: LimitOrNone, after: LimitOrNone, say:
 
 /** Whether each of two limits of one algorithm allows what the other does. */
 function directionOf(before: Limit, after: Limit): Direction {
-  if (before.algorithm !== after.algorithm) return 'other'
-  const rate = after.quota / after.window - before.quota / before.window
+  if (before.algorithm !== after.algorithm || before.slots !== after.slots) return 'other'
+  const isRate = after.slots !== true
+  const rate = isRate ? after.quota / after.window - before.quota / before.window : 0
   const burst = after.burst - before.burst
   if (rate <= 0 && burst <= 0) return 'stricter'
   return rate >= 0 && burst >= 0 ? 'looser' : 'other'
@@ -173,6 +181,7 @@ function settingChanges(before: Config, after: Config): Change[] {
 function limitText(input: LimitOrNone): string {
   if (input === 'unlimited') return 'unlimited'
   const made = limit(input)
+  if (made.slots === true) return limitInWords(made)
   return `${rateOf(made)} (${algorithmName(made.algorithm)})`
 }
 

@@ -43,6 +43,15 @@ describe('budgets over HTTP', () => {
     expect(await enter()).toMatchObject({ allowed: true })
   })
 
+  it('says of slots that they are no rate', async () => {
+    const { post } = await running({ policies })
+    await post('/v1/enter', team)
+    const { body } = await post('/v1/enter', team)
+    expect(body).toMatchObject({
+      decision: { rule: 'at-once', limit: { quota: 2, window: 30_000, slots: true } },
+    })
+  })
+
   it('a check takes no slot, and is refused while all are taken', async () => {
     const { post } = await running({ policies })
     const enter = async () => (await post('/v1/enter', team)).body as unknown as Slot

@@ -165,8 +165,8 @@ export class RuleMetrics {
     this.distinct.with(policy, name).readFrom(() => this.countKeys(policy, name).distinct)
     this.atZero.with(policy, name).readFrom(() => this.countKeys(policy, name).atZero)
     if (rule.limit !== undefined && typeof rule.limit !== 'function') {
-      const { quota, burst, window } = limit(rule.limit as LimitInput)
-      const parts = { quota, burst, window_seconds: window / 1000 }
+      const { quota, burst, window, slots } = limit(rule.limit as LimitInput)
+      const parts = { quota, burst, ...(slots !== true && { window_seconds: window / 1000 }) }
       for (const [part, value] of Object.entries(parts))
         this.limits.with(policy, name, part).set(value)
     }

@@ -1,6 +1,7 @@
 // Policies in words, for people: what is limited and how.
 import {
   limit,
+  limitText as limitInWords,
   type Condition,
   type Duration,
   type Limit,
@@ -39,6 +40,8 @@ function describeRule(rule: Rule): readonly string[] {
 function notesOf(rule: Rule): readonly string[] {
   const { cost, shadow, countRefused, hidden, onStoreFailure, candidate, lockout } = rule
   const notes: string[] = []
+  if (rule.hold !== undefined && rule.concurrency === undefined)
+    notes.push(`a budget: what is reserved comes free after ${spanText(rule.hold as Duration)}`)
   if (typeof cost === 'number') notes.push(`each request costs ${cost}`)
   if (typeof cost === 'string') notes.push(`a request costs what ${cost} says`)
   if (shadow === true) notes.push('shadow: counted, never enforced')
@@ -60,7 +63,9 @@ function notesOf(rule: Rule): readonly string[] {
 /** A limit as people say it: `100/min, at most 20 at once (token bucket)`. */
 function limitText(input: LimitOrNone): string {
   if (input === 'unlimited') return 'unlimited'
-  const { algorithm, quota, window, burst, calendar, timeZone, anchor }: Limit = limit(input)
+  const made = limit(input)
+  if (made.slots === true) return limitInWords(made)
+  const { algorithm, quota, window, burst, calendar, timeZone, anchor }: Limit = made
   const most = burst === quota ? '' : `, at most ${burst} at once`
   const from =
     calendar !== undefined

@@ -597,6 +597,7 @@ describe('what is meant is not warned of', () => {
     ['a cost that fits', [rule({ cost: 10 })]],
     ['tokens with some weight', [rule({ hold: '60s', weights: { input: 0, output: 1 } })]],
     ['slots beside a limit', [rule({}), { name: 'b', by: ['user'], concurrency: 2 }]],
+    ['slots of logins', [{ name: 'login', by: ['user'], concurrency: 2 }]],
     [
       'a soft limit below a hard one',
       [rule({}), rule({ name: 'b', limit: '5/min', onExceed: 'mark' })],
@@ -689,6 +690,8 @@ it.each<[string, object, readonly string[]]>([
     ['10/min', 'after 3 refusals the key is shut for 10min'],
   ],
   ['a mark', { onExceed: 'mark' }, ['10/min', 'requests over it pass, marked']],
+  ['slots', { limit: undefined, concurrency: 2, hold: '2s' }, ['2 at once, hold 2s for each user']],
+  ['a budget', { hold: '2min' }, ['10/min', 'a budget: what is reserved comes free after 2min']],
   ['coordination', { coordination: 'leased' }, ['10/min', 'coordination: leased']],
   [
     'a month of the calendar',

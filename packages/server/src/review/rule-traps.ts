@@ -71,8 +71,9 @@ function loginWindow(rule: Rule, steps: readonly Step[]): readonly Trap[] {
   )
   if (![name, ...routes].some((text) => LOGIN.test(text))) return []
   return limitsOf(rule).flatMap(({ input, place }) => {
-    if (input === 'unlimited' || limit(input).algorithm !== 'fixed-window') return []
-    const { quota } = limit(input)
+    if (input === 'unlimited') return []
+    const { algorithm, quota, slots } = limit(input)
+    if (algorithm !== 'fixed-window' || slots === true) return []
     const message = `rule ${name} guards a login by a fixed window: around the window's edge ${2 * quota} attempts pass at once; use sliding-log, which lets ${quota} pass in any window`
     return [{ code: 'login-window' as const, steps: [...steps, ...place], message }]
   })

@@ -1,5 +1,5 @@
 // What the service says when it starts: what is limited and how, where it listens, and what to try.
-import type { Attributes, Condition, Millis, Pattern, Policy, Rule } from 'sluice'
+import type { Attributes, Condition, Limit, Millis, Pattern, Policy, Rule } from 'sluice'
 import { signInCode } from '../admin/console/session.ts'
 import { environmentToken } from '../admin/token-ring.ts'
 import type { Config } from '../config/config.ts'
@@ -63,13 +63,21 @@ export function bannerText(
 
 function commandsFor(policies: readonly Policy[], url: string): readonly string[] {
   const [policy] = policies
-  const rule = policy?.rules.find(({ shadow }) => shadow !== true) ?? policy?.rules[0]
+  const enforced = policy?.rules.filter(({ shadow }) => shadow !== true) ?? []
+  // A check takes no slot.
+  const rule =
+    enforced.find(({ concurrency }) => concurrency === undefined) ?? enforced[0] ?? policy?.rules[0]
   if (policy === undefined || rule === undefined) return []
   const named = policies.length > 1 ? { policy: policy.name } : {}
   const attributes = attributesFor(rule)
   const post = (path: string, body: object): string =>
     `  curl -s ${url}${path} -H 'content-type: application/json' -d '${quoted(body)}'`
-  const { burst } = rule.limit as { burst: number }
+  const { burst, slots } = rule.limit as Limit
+  if (slots === true)
+    return [
+      `${post('/v1/enter', { ...named, attributes })}   # ${burst} at once; more are refused`,
+      `  curl -s ${url}/metrics | grep sluice_decisions_total`,
+    ]
   return [
     `${post('/v1/check', { ...named, attributes })}`,
     `${post('/v1/check', { ...named, attributes, cost: burst })}   # more than is left: refused`,

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { createBudget } from '../budgets/create-budget.ts'
 import { createLimiter } from '../limiter/create-limiter.ts'
 import type { Rule } from '../policy/policy.ts'
+import { withHolds } from '../stores/holds/with-holds.ts'
 import { memoryStore } from '../stores/memory/memory-store.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
 import type { Decision } from './decision.ts'
@@ -51,6 +53,20 @@ describe('explain', () => {
     expect(explain(limiter.check({ user: 'a' }))).toBe(
       'allowed by per-user: token bucket 100/min, burst 20: 19 of 20 units left, full in 600 ms',
     )
+  })
+
+  it('counts slots, which are no rate', () => {
+    const store = withHolds(memoryStore({ clock: fakeClock(START) }))
+    const policy = { name: 'jobs', rules: [{ name: 'at-once', by: ['user'], concurrency: 2 }] }
+    const budget = createBudget({ policy, store })
+    budget.enter({ user: 'a' })
+    expect(explain(budget.enter({ user: 'a' }).decision)).toBe(
+      'allowed by at-once: 2 at once, hold 1min: 0 of 2 slots left, full in 1 min',
+    )
+    expect(explain(budget.enter({ user: 'a' }).decision)).toBe(
+      'refused by at-once: 2 at once, hold 1min: 0 of 2 slots left, 1 needed, free in 1 min',
+    )
+    budget.close()
   })
 
   it('says of a full count only what is left', () => {

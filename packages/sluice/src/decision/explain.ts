@@ -1,6 +1,6 @@
 // Decisions in words, for the person on call.
 import { show, SluiceError } from '../errors.ts'
-import { limitText } from '../limit/limit.ts'
+import { limitText, type Limit } from '../limit/limit.ts'
 import type { Millis } from '../time/clock.ts'
 import type { Decision, Outcome, Skipped } from './decision.ts'
 
@@ -51,11 +51,11 @@ function roomOf({
     if (retryAfter === null)
       return `a cost of ${cost} can never fit, the most at once is ${limit.burst}`
     if (lockedOut === true) return `locked out for another ${waitText(retryAfter)}`
-    return `${remaining} of ${units(limit.burst)} left, ${cost} needed, free in ${waitText(retryAfter)}`
+    return `${remaining} of ${units(limit)} left, ${cost} needed, free in ${waitText(retryAfter)}`
   }
   const held = delay > 0 ? `, held for ${waitText(delay)}` : ''
   const full = resetAfter > 0 ? `, full in ${waitText(resetAfter)}` : ''
-  return `${remaining} of ${units(limit.burst)} left${full}${held}`
+  return `${remaining} of ${units(limit)} left${full}${held}`
 }
 
 function skippedText({ rule, missing }: Skipped): string {
@@ -64,8 +64,9 @@ function skippedText({ rule, missing }: Skipped): string {
     : `skipped ${rule}: attribute ${missing} is not known`
 }
 
-function units(count: number): string {
-  return `${count} ${count === 1 ? 'unit' : 'units'}`
+function units({ burst, slots }: Limit): string {
+  const unit = slots === true ? 'slot' : 'unit'
+  return `${burst} ${burst === 1 ? unit : `${unit}s`}`
 }
 
 const UNITS = [

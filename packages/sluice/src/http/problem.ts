@@ -53,22 +53,25 @@ const TEXTS: Readonly<Record<RefusalKind, { type: string; title: string; detail:
   },
 }
 
-/** The problem of a refusal; `seconds` is undefined when waiting does not help. */
+/** The problem of a refusal; `seconds` is undefined when waiting does not help, `atOnce` says that all slots are taken. */
 export function problemOf(
   kind: RefusalKind,
   status: number,
   seconds: number | undefined,
   violated: readonly string[],
-  id?: string,
+  { id, atOnce }: { readonly id?: string | undefined; readonly atOnce: boolean },
 ): ProblemDetails {
   const { type, title, detail } = TEXTS[kind]
   const isOver = kind === 'over-limit'
   const canWait = isOver || kind === 'blocked'
+  const again = atOnce
+    ? `Too many requests at once. Try again when one has ended, or in ${seconds} s.`
+    : `Try again in ${seconds} s.`
   return {
     type,
     title,
     status,
-    detail: canWait && seconds !== undefined ? `Try again in ${seconds} s.` : detail,
+    detail: canWait && seconds !== undefined ? again : detail,
     ...(isOver ? { 'violated-policies': violated } : {}),
     ...(id === undefined ? {} : { 'decision-id': id }),
   }

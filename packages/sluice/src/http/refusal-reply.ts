@@ -59,7 +59,11 @@ export function replyMaker<Q>(
   return (kind, request, decision, wait) => {
     const status = statuses[kind]
     const seconds = retryAfterSeconds(wait ?? waitOf(kind, decision), spread)
-    const problem = problemOf(kind, status, seconds, violatedBy(decision), decision?.id)
+    const atOnce = kind === 'over-limit' && decision?.limit?.slots === true
+    const problem = problemOf(kind, status, seconds, violatedBy(decision), {
+      id: decision?.id,
+      atOnce,
+    })
     const fields: [string, string][] = [
       ['Content-Type', 'application/problem+json'],
       ['Cache-Control', 'no-store'],

@@ -11,6 +11,13 @@ import {
   type RateText,
 } from './limit.ts'
 
+const slots = {
+  algorithm: 'fixed-window',
+  quota: 2,
+  window: 60_000,
+  burst: 2,
+  slots: true,
+} as const
 const bucket = { algorithm: 'token-bucket', quota: 100, window: 60_000, burst: 100 } as const
 
 /** Every limit that can be said. */
@@ -294,7 +301,12 @@ describe('limitText', () => {
     ['100/min', { burst: 20 }, 'token bucket 100/min, burst 20'],
     ['5/10s', { algorithm: 'sliding-log' }, 'sliding log 5/10s'],
     ['1000/1d', { algorithm: 'gcra' }, 'gcra 1000/day'],
+    [slots, {}, '2 at once, hold 1min'],
   ])('of %j and %j is %j', (input, options, text) => {
     expect(limitText(limit(input, options))).toBe(text)
+  })
+
+  it('of slots stays that of slots when it is read again', () => {
+    expect(limit(slots)).toEqual(slots)
   })
 })

@@ -5,7 +5,7 @@ import { show, SluiceError } from '../errors.ts'
 import { unknownName } from '../options/suggest.ts'
 import type { Millis } from '../time/clock.ts'
 import type { CalendarUnit, Weekday } from '../time/calendar.ts'
-import { DURATION_FORMS, periodText, type Duration } from '../time/duration.ts'
+import { DURATION_FORMS, durationText, periodText, type Duration } from '../time/duration.ts'
 import { readWindowKind } from './window-kind.ts'
 
 export { ALGORITHMS, type AlgorithmName }
@@ -25,6 +25,8 @@ export interface Limit extends LimitNumbers {
   readonly window: Millis
   /** Most units at once. Equals the quota, except for the three buckets. */
   readonly burst: number
+  /** Slots, which are no rate: at most `quota` requests at once. `window` is how long a slot lives unless it is renewed. */
+  readonly slots?: true
 }
 
 /**
@@ -124,14 +126,18 @@ export interface LimitProblem {
  */
 export function limit(input: LimitInput, options: LimitOptions = {}): Limit {
   const problems: LimitProblem[] = []
-  const made = readLimit({ ...fieldsOf(input), ...options }, problems)
+  const fields = { ...fieldsOf(input), ...options }
+  // Slots are made of the `concurrency` of a rule; nobody writes them.
+  const isSlots = (fields as Partial<Limit>).slots === true
+  if (isSlots) delete (fields as { slots?: true }).slots
+  const made = readLimit(fields, problems)
   if (made === undefined) {
     const list = problems.map((problem) => problem.message).join('; ')
     throw new SluiceError('invalid-limit', `limit ${show(input)}: ${list}`, {
       problems: problems.map(({ field, value, message }) => ({ path: field, value, message })),
     })
   }
-  return made
+  return isSlots ? { ...made, slots: true } : made
 }
 
 /** The fields of what people write; `rate` holds what has none. */
@@ -277,7 +283,8 @@ export function canBeSynced(limit: Limit): boolean {
  * ```
  */
 export function limitText(limit: Limit): string {
-  const { algorithm, quota, anchor, calendar, timeZone, startsOn, stamps } = limit
+  const { algorithm, quota, anchor, calendar, timeZone, startsOn, stamps, slots } = limit
+  if (slots === true) return `${quota} at once, hold ${durationText(limit.window)}`
   const name = algorithm.replaceAll('-', ' ')
   if (calendar !== undefined) {
     const start =

@@ -79,10 +79,11 @@ export function readHoldFields(
   return read
 }
 
-/** Slots as a limit: so many units out at once. Nothing is ever spent, so the window has no effect. */
+/** Slots as a limit: so many units out at once. Nothing is ever spent, so that the count knows no window. */
 export function slotLimit({ concurrency, hold }: HoldFields): Limit | undefined {
   if (concurrency === undefined || hold === undefined) return undefined
-  return { algorithm: 'fixed-window', quota: concurrency, window: hold, burst: concurrency }
+  const counted = { quota: concurrency, window: hold, burst: concurrency }
+  return { algorithm: 'fixed-window', ...counted, slots: true }
 }
 
 /** Notes what does not go together: slots beside a limit, and holds on a limit that cannot keep them. */

@@ -106,6 +106,14 @@ describe.each(ADAPTERS)('$name', (adapter) => {
     const held = Array.from({ length: SLOTS }, () => budget.enter({}))
     const refused = await fetch(`${url}/hello`)
     expect([refused.status, handled]).toEqual([429, []])
+    const [policy, item] = ['ratelimit-policy', 'ratelimit'].map((name) =>
+      refused.headers.get(name),
+    )
+    expect(policy).toBe(`"at-once";q=${SLOTS};qu="concurrent-requests"`)
+    expect(item).toBe('"at-once";r=0')
+    expect(await refused.text()).toContain(
+      'Too many requests at once. Try again when one has ended',
+    )
     held[0]!.leave()
     expect((await fetch(`${url}/hello`)).status).toBe(200)
     for (const slot of held) slot.leave()

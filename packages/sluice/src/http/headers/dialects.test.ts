@@ -30,6 +30,12 @@ const hourly = outcomeOf({
   availableAfter: 3000,
 })
 
+const slots = outcomeOf({
+  rule: 'at-once',
+  limit: { algorithm: 'fixed-window', quota: 2, window: 30_000, burst: 2, slots: true },
+  remaining: 1,
+})
+
 function written(
   name: DialectName,
   outcomes: readonly ReportedLimit[],
@@ -58,6 +64,21 @@ describe('dialects', () => {
         RateLimit: '"api";r=42;t=1, "hourly";r=7;t=3',
       },
     ],
+    [
+      'structured',
+      [slots, outcomeOf()],
+      {
+        'RateLimit-Policy': '"at-once";q=2;qu="concurrent-requests", "api";q=100;w=60',
+        RateLimit: '"at-once";r=1, "api";r=42;t=1',
+      },
+    ],
+    [
+      'draft-7',
+      [slots, outcomeOf()],
+      { 'RateLimit-Policy': '100;w=60', RateLimit: 'limit=100, remaining=42, reset=35' },
+    ],
+    ['draft-7', [slots], {}],
+    ['x-ratelimit-delta', [slots], {}],
     [
       'draft-7',
       [outcomeOf(), hourly],

@@ -13,7 +13,9 @@ import {
 export function draft7(): Dialect {
   return {
     fields: ['RateLimit-Policy', 'RateLimit'],
-    write(access, response, reported) {
+    write(access, response, all) {
+      const reported = ratesOf(all)
+      if (reported.length === 0) return
       const tight = tightest(reported)
       const before = access.get(response, 'RateLimit')
       if (before !== undefined && saysLess(/(?:^|[ ,])remaining=(\d+)/.exec(before)?.[1], tight))
@@ -53,7 +55,9 @@ export function triple({ prefix, reset, policies }: TripleOptions): Dialect {
       resetField,
       ...(policies === 'own field' ? [policyField] : []),
     ],
-    write(access, response, reported) {
+    write(access, response, all) {
+      const reported = ratesOf(all)
+      if (reported.length === 0) return
       const tight = tightest(reported)
       if (saysLess(access.get(response, remainingField), tight)) return
       const quota = stringOfQuota(integerItem(reportedQuota(tight.limit)))
@@ -69,6 +73,13 @@ export function triple({ prefix, reset, policies }: TripleOptions): Dialect {
       if (policies === 'own field') access.set(response, policyField, policyList(reported))
     },
   }
+}
+
+/** All but slots, for which these dialects have no word: a client would take them for a rate. */
+function ratesOf(reported: readonly ReportedLimit[]): readonly ReportedLimit[] {
+  for (const { limit } of reported)
+    if (limit.slots === true) return reported.filter((one) => one.limit.slots !== true)
+  return reported
 }
 
 /** The limit that a client should mind first: a refusal with the longest wait, else the least remaining. */

@@ -18,6 +18,8 @@ interface FixedStrings {
   readonly policy: string
   /** The beginning of the item of RateLimit. */
   readonly name: string
+  /** Whether units come back with time; slots come free when requests end. */
+  readonly isTimed: boolean
   /** Items of RateLimit that were written lately, at `remaining % ITEMS`. */
   readonly items: (Item | undefined)[]
 }
@@ -43,8 +45,11 @@ export function structured(): Dialect {
     const before = known.get(limit)
     if (before !== undefined && before.rule === rule) return (last = before)
     const name = stringItem(rule)
-    const policy = flat([name, ';q=', integerItem(reportedQuota(limit)), ';w=', windowOf(limit)])
-    last = { limit, rule, policy, name: `${name};r=`, items: Array.from({ length: ITEMS }) }
+    const isTimed = limit.slots !== true
+    const per = isTimed ? [';w=', windowOf(limit)] : [';qu="concurrent-requests"']
+    const policy = flat([name, ';q=', integerItem(reportedQuota(limit)), ...per])
+    const items = Array.from<Item | undefined>({ length: ITEMS })
+    last = { limit, rule, policy, name: `${name};r=`, isTimed, items }
     known.set(limit, last)
     return last
   }
@@ -77,14 +82,14 @@ export function structured(): Dialect {
 }
 
 /** The item of RateLimit. */
-function itemFor({ name, items }: FixedStrings, reported: ReportedLimit): string {
+function itemFor({ name, isTimed, items }: FixedStrings, reported: ReportedLimit): string {
   const remaining = integerItem(reported.remaining)
-  const seconds = secondsItem(reported.availableAfter)
+  const seconds = isTimed ? secondsItem(reported.availableAfter) : 0
   const slot = remaining % ITEMS
   const known = items[slot]
   if (known !== undefined && known.remaining === remaining && known.seconds === seconds)
     return known.string
-  const string = flat([name, remaining, ';t=', seconds])
+  const string = flat(isTimed ? [name, remaining, ';t=', seconds] : [name, remaining])
   items[slot] = { remaining, seconds, string }
   return string
 }
