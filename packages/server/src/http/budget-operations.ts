@@ -53,12 +53,19 @@ export function answerBudget(
     throw wrongField('policy', `${shown(policy)}; accepted: the name of a policy`)
   const needsId = FIELDS[name].includes('id')
   const ofId = needsId ? reservationPolicy(idIn(body as Body)) : undefined
-  const { budget } = limiterFor(limiters, policy ?? ofId)
+  const { budget, hasSlots } = limiterFor(limiters, policy ?? ofId)
   if (budget === undefined)
     throw new RequestError(
       400,
       'invalid-body',
       "no rule of the policy has hold; add hold: '60s' to a rule, or use /v1/check",
+      'policy',
+    )
+  if (name === 'enter' && hasSlots !== true)
+    throw new RequestError(
+      400,
+      'invalid-body',
+      'no rule of the policy has concurrency; add it to a rule, or use /v1/reserve',
       'policy',
     )
   return OPERATIONS[name](budget, body as Body)

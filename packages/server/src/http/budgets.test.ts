@@ -52,6 +52,33 @@ describe('budgets over HTTP', () => {
     })
   })
 
+  it('no slot where the policy has none', async () => {
+    const { post } = await running({
+      policies: [
+        { name: 'llm', rules: [{ name: 'tokens', by: [], limit: '1000/h', hold: '60s' }] },
+      ],
+    })
+    expect(await post('/v1/enter', { attributes: {} })).toMatchObject({
+      status: 400,
+      body: {
+        code: 'invalid-body',
+        field: 'policy',
+        detail: expect.stringContaining('no rule of the policy has concurrency') as string,
+      },
+    })
+  })
+
+  it('says at settle that no rule applied', async () => {
+    const { post } = await running({ policies })
+    const { body } = await post('/v1/reserve', { policy: 'llm', attributes: {}, estimate: 5 })
+    const { id } = body as unknown as Slot
+    expect(body).toMatchObject({ allowed: true, units: 0, endsAt: 0 })
+    expect((await post('/v1/settle', { id, actual: 5 })).body).toMatchObject({
+      status: 'no-rule',
+      charged: 0,
+    })
+  })
+
   it('a check takes no slot, and is refused while all are taken', async () => {
     const { post } = await running({ policies })
     const enter = async () => (await post('/v1/enter', team)).body as unknown as Slot

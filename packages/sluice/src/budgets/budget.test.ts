@@ -166,6 +166,19 @@ describe('a reservation', () => {
     )
   })
 
+  it('to which no rule applied charges nothing and says so, in any process', () => {
+    const { budget } = world(tokens)
+    const { budget: other } = world(tokens)
+    const { allowed, id, units, decision } = budget.reserve({ user: 'u' }, 600)
+    expect({ allowed, units, skipped: decision.skipped }).toEqual({
+      allowed: true,
+      units: 0,
+      skipped: [{ rule: 'tokens', missing: 'team' }],
+    })
+    for (const one of [budget, other])
+      expect(one.settle(id, 600)).toMatchObject({ status: 'no-rule', charged: 0, rules: [] })
+  })
+
   it('of another policy is a clear error', () => {
     const other = createBudget({ policy: { name: 'other', rules: [tokens] } })
     const { id } = other.reserve({ team: 'a' }, 1)
@@ -249,6 +262,22 @@ describe('a slot', () => {
     clock.set(30_000)
     tick()
     expect(budget.enter({ user: 'u' }).allowed).toBe(true)
+  })
+
+  it('cannot be entered where no rule has slots', () => {
+    const { budget } = world(tokens)
+    expect(() => budget.enter({ team: 'a' })).toThrow(
+      'enter: no rule of the policy llm has concurrency; add concurrency: 20 to a rule, or use reserve',
+    )
+  })
+
+  it('is not needed by a request to which no rule with slots applies', () => {
+    const { budget } = world(slots)
+    const slot = budget.enter({ team: 'a' })
+    expect(slot).toMatchObject({ allowed: true, decision: { reason: 'no-rule' } })
+    expect(budget.extend(slot.id)).toMatchObject({ status: 'no-rule', endsAt: 0, rules: [] })
+    budget.leave(slot.id)
+    slot.leave()
   })
 
   it('is taken by a reservation, and freed when it is settled', () => {

@@ -28,7 +28,7 @@ import {
 import { newHoldId, readId, unknownReservation, writeId } from './reservation-id.ts'
 import { isTransient, PendingSettlements } from './pending-settlements.ts'
 import { RecentReservations } from './recent-reservations.ts'
-import { degradedSettlements, PENDING, summary, type Settlements } from './settlements.ts'
+import { degradedSettlements, NO_RULE, PENDING, summary, type Settlements } from './settlements.ts'
 import { SlotRenewals } from './slot-renewals.ts'
 import { takingFrom } from './taking-store.ts'
 
@@ -165,6 +165,7 @@ interface Reserved {
   readonly attributes: Attributes
   readonly units: number
   readonly isDegraded: boolean
+  readonly endsAt: Millis
   /** Its checks with holds, each with that of its caller's share. */
   readonly checks: readonly SharedCheck[]
 }
@@ -227,8 +228,9 @@ export class PolicyBudget {
       const made = reservationOf(request, decision, { hold, policy, attributes, units })
       if (made.id !== '' && !decision.degraded) {
         const checks = heldOf(request.checks)
+        const { id, endsAt } = made
         const isDegraded = checks.length === 0
-        this.remembered.set({ id: made.id, hold, attributes, units, isDegraded, checks })
+        this.remembered.set({ id, hold, attributes, units, isDegraded, endsAt, checks })
       }
       return made
     })
@@ -262,6 +264,7 @@ export class PolicyBudget {
   enter(input: Attributes | string, cost = 1, isRenewed = true): MaybePromise<Slot> {
     requireCost('cost', cost)
     const attributes = parseAttributes(input, 'any')
+    this.requireSlots()
     const hold = newHoldId()
     const request = this.match(attributes, cost, (check, rule) =>
       isSlot(rule) ? slotCheck(check, rule, hold) : undefined,
@@ -297,11 +300,11 @@ export class PolicyBudget {
     decision: Decision,
     { hold, attributes, isRenewed }: { hold: string; attributes: Attributes; isRenewed: boolean },
   ): Slot {
+    if (!decision.allowed) return { allowed: false, id: '', decision, leave: () => {} }
     const held = heldOf(checks)
-    if (!decision.allowed || held.length === 0)
-      return { allowed: decision.allowed, id: '', decision, leave: () => {} }
-    const isDegraded = decision.degraded
-    const endsAt = decision.at + smallest(held.map((check) => check.hold!.life))
+    const holdsNothing = held.length === 0
+    const isDegraded = decision.degraded || holdsNothing
+    const endsAt = holdsNothing ? 0 : decision.at + smallest(held.map((check) => check.hold!.life))
     const id = writeId({
       hold,
       policy: this.options.name,
@@ -341,7 +344,7 @@ export class PolicyBudget {
   ): MaybePromise<T> {
     const { onSettled } = this.options
     const reserved = this.reserved(id)
-    const { hold, attributes, units, isDegraded, checks } = reserved
+    const { hold, attributes, units, isDegraded, endsAt, checks } = reserved
     // Of the right length from the start: V8 makes room for seventeen on a first push.
     const settlements = new Array<Settlement>(checks.length)
     const rules = new Array<string>(checks.length)
@@ -361,8 +364,8 @@ export class PolicyBudget {
       this.renewals.remove(hold)
       this.remembered.delete(reserved)
     }
-    // The fallback has charged the estimate to this process's share.
-    if (isDegraded) return finish(degradedSettlements(units))
+    // The fallback has charged the estimate to this process's share, unless no rule held anything.
+    if (isDegraded) return finish(endsAt === 0 ? NO_RULE : degradedSettlements(units))
     const all = shares === undefined ? settlements : [...settlements, ...shares]
     const answered = (settled: readonly Settled[]): T => {
       const answer = summary(shares === undefined ? settled : settled.slice(0, rules.length), rules)
@@ -382,7 +385,7 @@ export class PolicyBudget {
     const known = typeof id === 'string' ? this.remembered.get(id) : undefined
     if (known !== undefined) return known
     const { hashKeys, name } = this.options
-    const { hold, attributes, units, isDegraded } = readId(id, name)
+    const { hold, attributes, units, isDegraded, endsAt } = readId(id, name)
     const checks: SharedCheck[] = []
     for (const check of this.matched(attributes, 1).checks) {
       if (check.holds !== true) continue
@@ -390,7 +393,7 @@ export class PolicyBudget {
       const place = isSlot(rule) ? undefined : placeOfShare(check, rule, attributes, hashKeys)
       checks.push(place === undefined ? check : { ...check, share: { ...place, cost: 0 } })
     }
-    return { id, hold, attributes, units, isDegraded, checks }
+    return { id, hold, attributes, units, isDegraded, endsAt, checks }
   }
 
   /** The checks of a request; those with holds as `held` makes them, or left out. */
@@ -415,6 +418,15 @@ export class PolicyBudget {
     const { rules, hashKeys } = this.options
     this.requireOpen()
     return matchRules(rules, attributes, cost, hashKeys)
+  }
+
+  private requireSlots(): void {
+    const { rules, name } = this.options
+    if (!rules.some(({ rule }) => isSlot(rule)))
+      throw new SluiceError(
+        'invalid-option',
+        `enter: no rule of the policy ${name} has concurrency; add concurrency: 20 to a rule, or use reserve`,
+      )
   }
 
   private requireOpen(): void {

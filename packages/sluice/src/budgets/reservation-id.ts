@@ -49,7 +49,7 @@ export interface ReservationData {
   readonly attributes: Attributes
   /** Units that were reserved; of a slot 0. */
   readonly units: number
-  /** Whether the store could not answer: then nothing is held there. */
+  /** Whether nothing is held in the store: it could not answer, or no rule with `hold` applied and `endsAt` is 0. */
   readonly isDegraded: boolean
   /** When the first hold ends unless it is extended, by the store's clock; 0 when it is not known. */
   readonly endsAt: Millis

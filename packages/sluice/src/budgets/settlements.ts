@@ -26,9 +26,9 @@ export interface Settlements {
   /**
    * As of the rule whose status says most: settled, late, repeated. `pending`: the store is unreachable, and the
    * settlement is tried again until it answers. `degraded`: the store had not answered `reserve`, and the fallback
-   * has charged the estimate.
+   * has charged the estimate. `no-rule`: no rule with `hold` applied to the reservation, and nothing is charged.
    */
-  readonly status: Settled['status'] | 'pending' | 'degraded'
+  readonly status: Settled['status'] | 'pending' | 'degraded' | 'no-rule'
   /** The largest charge among the rules. */
   readonly charged: number
   /** The largest part of the cost that no rule had room for. */
@@ -77,6 +77,9 @@ const NOTHING: Omit<Settlements, 'status'> = {
 export function degradedSettlements(units: number): Settlements {
   return { ...NOTHING, status: 'degraded', charged: units }
 }
+
+/** The answer for a reservation to which no rule with holds applied, such as one without the attribute that it counts by. */
+export const NO_RULE: Settlements = { ...NOTHING, status: 'no-rule' }
 
 /** The answer while the store is unreachable. */
 export const PENDING: Settlements = { ...NOTHING, status: 'pending' }
