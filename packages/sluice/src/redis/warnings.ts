@@ -33,7 +33,7 @@ export function warnings(warn: (warning: StoreWarning) => void): (limit: Limit) 
     const most = Math.ceil((2 * quota * BYTES_PER_ENTRY) / 1000)
     warn({
       code: 'large-sliding-log',
-      message: `${text} remembers every request, up to ${most} kB in Redis for each key; stamps bound that, and sliding-window needs 24 bytes`,
+      message: `${text} remembers every request, up to ${most} kB in Redis for each key; use stamps or sliding-window`,
     })
   }
 }
