@@ -16,7 +16,12 @@ const PROGRAMS = [
   { name: 'nginx', packages: ['nginx'] },
   { name: 'haproxy', packages: ['haproxy'] },
   { name: 'caddy', packages: ['caddy'] },
-  { name: 'chromium', packages: ['chromium'] },
+  {
+    // The shell is the same engine without the window around it, and takes a third of the processor time.
+    name: 'Chromium',
+    packages: ['chromium-headless-shell'],
+    isInstalled: () => findChromium() !== undefined,
+  },
   { name: 'openssl', packages: ['openssl'] },
   { name: 'curl', packages: ['curl'] },
   { name: 'git', packages: ['git'] },
@@ -41,11 +46,22 @@ export function findPythonGrpc() {
   return pythons.find((python) => spawnSync(python, ['-c', 'import grpc']).status === 0)
 }
 
+/** The path of Chromium, preferably of its headless shell, or undefined. */
+export function findChromium() {
+  return pathOf('chromium-headless-shell') ?? pathOf('chromium')
+}
+
 /** Whether a program is on the PATH. @param {string} name */
 export function isOnPath(name) {
+  return pathOf(name) !== undefined
+}
+
+/** Where on the PATH a program is, or undefined. @param {string} name */
+function pathOf(name) {
   return (process.env['PATH'] ?? '')
     .split(delimiter)
-    .some((folder) => existsSync(join(folder, name)))
+    .map((folder) => join(folder, name))
+    .find((path) => existsSync(path))
 }
 
 /**

@@ -1,9 +1,8 @@
 // A real browser for the tests of pages: Debian's Chromium, driven by playwright-core.
-import { accessSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { delimiter, join } from 'node:path'
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core'
+import { findChromium } from '../../scripts/test-programs.mjs'
 
 /** A page with a record of what it did: it may ask no other host, and log no error. */
 export interface WatchedPage {
@@ -69,17 +68,8 @@ interface AxeResults {
 }
 
 function chromiumPath(): string {
-  const folders = (process.env['PATH'] ?? '').split(delimiter)
-  const found = folders.map((folder) => join(folder, 'chromium')).find(exists)
-  if (found === undefined) throw new Error('the tests need chromium on the PATH')
-  return found
-}
-
-function exists(path: string): boolean {
-  try {
-    accessSync(path)
-    return true
-  } catch {
-    return false
-  }
+  const path = findChromium()
+  if (path === undefined)
+    throw new Error('the tests need chromium-headless-shell or chromium on the PATH')
+  return path
 }

@@ -1,10 +1,10 @@
 // The console: how soon its page is painted, and what viewers cost: checks per CPU second with none and with 100 of them.
 // `node bench/service/console/run.mjs [--viewers 100] [--rounds 12]`
-import { execFileSync } from 'node:child_process'
 import { get, request } from 'node:http'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { chromium } from 'playwright-core'
+import { findChromium } from '../../../scripts/test-programs.mjs'
 import { pinToSecondCore } from '../../lib/cores.mjs'
 import { median } from '../../lib/statistics.mjs'
 import { loads } from '../loads.mjs'
@@ -61,7 +61,7 @@ console.log(`spread: without ${spread(measured.none)}, with ${spread(measured.so
 /** Milliseconds from navigation to the first paint of content, each in a browser context without a cache. */
 async function firstPaints() {
   const browser = await chromium.launch({
-    executablePath: execFileSync('which', ['chromium'], { encoding: 'utf8' }).trim(),
+    executablePath: findChromium() ?? '',
     args: ['--no-sandbox', '--disable-gpu'],
   })
   const [name = '', value = ''] = cookie.split('=')
