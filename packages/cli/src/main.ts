@@ -91,6 +91,7 @@ program
   .option('--admin <url>', 'the address of its admin API', 'http://127.0.0.1:8089')
   .option('--token-file <file>', 'a file with a token of the admin API (or SLUICE_ADMIN_TOKEN)')
   .option('--once', 'show one second and exit')
+  .option('--timeout <duration>', 'how long the service may take for one answer', '2s')
   .option('--json', 'print one JSON object a second')
   .addHelpText('after', '\nExit code 0, or 1 when the service is unreachable.')
   .action(async (url: string, options: TopOptions) => {

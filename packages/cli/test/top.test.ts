@@ -12,6 +12,9 @@ listeners: { http: { port: 0 }, admin: { port: 0, tokenFile: tokens } }
 shutdown: { delay: 1ms }
 `
 
+/** A busy machine may take long for one answer. */
+const PATIENT = ['--timeout', '1min']
+
 /** A service that is asked all the time, and where it listens. */
 async function busy() {
   const file = fileWith(yaml)
@@ -31,7 +34,7 @@ async function busy() {
 
 test('one second of a service, for people', async () => {
   const { url, admin, tokens } = await busy()
-  const args = ['top', url, '--admin', admin, '--token-file', tokens, '--once']
+  const args = ['top', url, '--admin', admin, '--token-file', tokens, '--once', ...PATIENT]
   const { code, printed, errors } = await sluice(args).ended
   expect([code, errors]).toEqual([0, ''])
   expect(printed).toMatch(/^sluice \d\S+ {2}serving {2}http:/)
@@ -42,7 +45,7 @@ test('one second of a service, for people', async () => {
 
 test('and for programs, with and without a token', async () => {
   const { url, admin } = await busy()
-  const args = ['top', `${url}/`, '--admin', admin, '--once', '--json']
+  const args = ['top', `${url}/`, '--admin', admin, '--once', '--json', ...PATIENT]
   const open = JSON.parse((await sluice(args).ended).printed) as Record<string, unknown>
   expect(open).toMatchObject({
     status: 'serving',
@@ -64,7 +67,7 @@ test('and for programs, with and without a token', async () => {
 
 test('goes on when the service stops and starts again, and ends at once on Ctrl+C', async () => {
   const { service, url, admin } = await busy()
-  const top = sluice(['top', url, '--admin', admin, '--json'])
+  const top = sluice(['top', url, '--admin', admin, '--json', ...PATIENT])
   await until('it shows', 20_000, async () => top.printed().includes('"serving"'))
   service.child.kill('SIGKILL')
   await until('it is unreachable', 20_000, async () => top.printed().includes('"unreachable"'))
@@ -75,8 +78,9 @@ test('goes on when the service stops and starts again, and ends at once on Ctrl+
 test.each([
   ['no server', 'http://127.0.0.1:9', /is unreachable: /],
   ['no URL', 'nonsense', /nonsense is not a URL; accepted: http:/],
-])('%s there is one sentence, and 1', async (_, url, message) => {
-  const { code, errors, printed } = await sluice(['top', url, '--once']).ended
+  ['no duration', '--timeout=soon', /--timeout is soon; accepted: a duration such as 500ms/],
+])('for %s there is one sentence, and exit code 1', async (_, argument, message) => {
+  const { code, errors, printed } = await sluice(['top', argument, '--once']).ended
   expect([code, printed]).toEqual([1, ''])
   expect(errors).toMatch(message)
   expect(errors.trim().split('\n')).toHaveLength(1)

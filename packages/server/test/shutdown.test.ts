@@ -48,12 +48,13 @@ test('SIGTERM under load loses no response', async () => {
 
 test('health flips first, while requests are still answered', async () => {
   const { get, post, stop, url } = await running({ policies })
-  // Long enough for three requests on a busy machine.
-  const stopping = stop(2000)
+  let close = (): void => {}
+  const stopping = stop(0, new Promise((resolve) => (close = resolve)))
   const ready = await fetch(`${url}/readyz`)
   expect([ready.status, await ready.json()]).toEqual([503, { status: 'draining', generation: 1 }])
   expect((await get('/healthz')).status).toBe(200)
   expect((await post('/v1/check', { key: 'a' })).status).toBe(200)
+  close()
   await stopping
   await expect(get('/healthz')).rejects.toThrow('fetch failed')
 })

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline/promises'
-import { duration, type DurationText, type Millis } from 'sluice'
+import type { Millis } from 'sluice'
 import { problemText, reviewText } from '@sluice/server'
 import { adviceFor, algorithmFor, type Advice, type Traffic } from '../advice/advice.ts'
 import {
@@ -15,6 +15,7 @@ import {
 import { yamlOf } from '../advice/yaml.ts'
 import { smallestQuota } from '../replay/curve.ts'
 import { peaksOf } from '../replay/summary.ts'
+import { durationFlag } from '../terminal/duration-flag.ts'
 import { Mistake } from '../terminal/mistake.ts'
 import { columnsOf, print, type Streams } from '../terminal/streams.ts'
 import { wrapped } from '../terminal/words.ts'
@@ -60,7 +61,7 @@ export async function adviseCommand(
   const assumed = (Object.keys(QUESTIONS) as QuestionName[]).filter(
     (name) => given[name] === undefined && answered[name] === undefined,
   )
-  const window = windowOf(flags.window ?? '1min')
+  const window = durationFlag('--window', flags.window ?? '1min', '10s, 1min or 1h')
   const by = flags.by ?? 'ip'
   const traffic =
     logs.length === 0 ? undefined : await measure(logs, flags, { answers, by, window }, streams)
@@ -173,14 +174,6 @@ async function measure(
     quota,
     touched: clientShare,
     chosenShare,
-  }
-}
-
-function windowOf(text: string): Millis {
-  try {
-    return duration(text as DurationText)
-  } catch {
-    throw new Mistake(`--window is ${text}; accepted: a duration such as 10s, 1min or 1h`)
   }
 }
 

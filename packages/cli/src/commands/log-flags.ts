@@ -1,16 +1,15 @@
 // The flags of all commands that read logs, checked and turned into data before anything is read.
 import {
   ALGORITHMS,
-  duration,
   limit,
   type AlgorithmName,
-  type DurationText,
   type Limit,
   type Millis,
   type RateText,
 } from 'sluice'
 import { FORMATS, type FormatName, type Mapping } from '../logs/parser.ts'
 import { instantOf } from '../logs/stamp.ts'
+import { durationFlag } from '../terminal/duration-flag.ts'
 import { Mistake } from '../terminal/mistake.ts'
 
 /** The flags that say which lines are read and how. */
@@ -41,7 +40,9 @@ export function logOptions(flags: LogFlags): LogOptions {
   return {
     ...(format === undefined ? {} : { format: format as FormatName }),
     mapping: mappingOf(map),
-    ...(reorder === undefined ? {} : { reorder: durationOf('--reorder', reorder) }),
+    ...(reorder === undefined
+      ? {}
+      : { reorder: durationFlag('--reorder', reorder, '5min, 1h or 1d') }),
     ...(from === undefined ? {} : { from: timeOf('--from', from) }),
     ...(to === undefined ? {} : { to: timeOf('--to', to) }),
     arrival,
@@ -95,14 +96,6 @@ function mappingOf(pairs: readonly string[]): Mapping {
       return [match[1]!, match[2]!]
     }),
   )
-}
-
-function durationOf(flag: string, text: string): Millis {
-  try {
-    return duration(text as DurationText)
-  } catch {
-    throw new Mistake(`${flag} is ${text}; accepted: a duration such as 5min, 1h or 1d`)
-  }
 }
 
 function timeOf(flag: string, text: string): Millis {

@@ -1,5 +1,7 @@
 // `sluice top`: shows what a running service decides, once a second, until Ctrl+C.
 import { readFileSync } from 'node:fs'
+import type { Millis } from 'sluice'
+import { durationFlag } from '../terminal/duration-flag.ts'
 import { Unreachable, readOffenders, readService, Refused, type Offender } from './admin.ts'
 import type { Reading } from './reading.ts'
 import { render, type Screen } from './render.ts'
@@ -11,6 +13,8 @@ export interface TopOptions {
   /** Where the admin API listens. */
   readonly admin: string
   readonly tokenFile?: string
+  /** How long the service may take for one answer; 2 s if absent. */
+  readonly timeout?: string
   readonly once?: boolean
   readonly json?: boolean
 }
@@ -25,9 +29,11 @@ export async function top(address: string, options: TopOptions): Promise<number>
     return complain(`${address} is not a URL; accepted: http://127.0.0.1:8080`)
   let askOffenders: () => Promise<Operators>
   let before: Reading
+  let timeout: Millis
   try {
-    askOffenders = offendersFrom(options.admin.replace(/\/+$/, ''), tokenFor(options))
-    before = await readService(url)
+    timeout = durationFlag('--timeout', options.timeout ?? '2s', '500ms, 2s or 1min')
+    askOffenders = offendersFrom(options.admin.replace(/\/+$/, ''), tokenFor(options), timeout)
+    before = await readService(url, timeout)
   } catch (error) {
     return complain((error as Error).message)
   }
@@ -49,7 +55,7 @@ export async function top(address: string, options: TopOptions): Promise<number>
 
   async function look(): Promise<View> {
     try {
-      const [now, operators] = await Promise.all([readService(url), askOffenders()])
+      const [now, operators] = await Promise.all([readService(url, timeout), askOffenders()])
       const view = viewOf(url, before, now, operators)
       before = now
       return view
@@ -71,13 +77,17 @@ function nothingOf(url: string, before: Reading): View {
 }
 
 /** Reads the offenders. A token that was refused is not tried again, because every attempt counts. */
-function offendersFrom(url: string, token: string | undefined): () => Promise<Operators> {
+function offendersFrom(
+  url: string,
+  token: string | undefined,
+  timeout: Millis,
+): () => Promise<Operators> {
   let problem: string | null = token === undefined ? NO_TOKEN : null
   return async () => {
     let offenders: readonly Offender[] = []
     if (problem !== null || token === undefined) return { offenders, problem }
     try {
-      offenders = await readOffenders(url, token)
+      offenders = await readOffenders(url, token, timeout)
       return { offenders, problem: null }
     } catch (error) {
       const { message } = error as Error
