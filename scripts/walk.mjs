@@ -1,6 +1,7 @@
 // Prints how many files and functions of ours one check enters, by V8's coverage: with a healthy Redis, with a hanging one,
-// and once the breaker is open. Each row is what three checks have in common, so that timers which happen to run meanwhile
-// do not count. `node scripts/walk.mjs [folder]`: the folder of another built checkout. `--list` names the functions.
+// and once the breaker is open; through the library and through the service over HTTP, each in a process of its own. A row is
+// what three checks have in common, so that timers which happen to run meanwhile do not count.
+// `node scripts/walk.mjs [folder ...]`: other built checkouts. `--rules=1`: a policy of one rule. `--list` names the functions.
 import { spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { Session } from 'node:inspector/promises'
@@ -9,10 +10,17 @@ import { resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const args = process.argv.slice(2)
-const folder = resolve(
-  args.find((arg) => !arg.startsWith('--')) ?? fileURLToPath(new URL('..', import.meta.url)),
-)
 const isListed = args.includes('--list')
+const rules = Number(args.find((arg) => arg.startsWith('--rules='))?.slice(8) ?? 2)
+const subject = args.find((arg) => arg.startsWith('--of='))?.slice(5)
+const folders = args.filter((arg) => !arg.startsWith('--')).map((path) => resolve(path))
+if (folders.length === 0) folders.push(fileURLToPath(new URL('..', import.meta.url)))
+if (subject === undefined) {
+  for (const path of folders)
+    for (const of of ['library', 'service']) await runWalk(path, `--of=${of}`)
+  process.exit(0)
+}
+const folder = /** @type {string} */ (folders[0])
 const requireThere = createRequire(`${folder}/packages/server/package.json`)
 
 /** @param {string} name @returns {Promise<any>} */
@@ -42,50 +50,66 @@ const policy = {
   rules: [
     { name: 'per-user', by: ['user'], limit: '100/min' },
     { name: 'per-tenant', by: ['tenant'], limit: '1000/min' },
-  ],
+  ].slice(0, rules),
 }
-/** Three of each, since a hanging store has one first check only. */
-const limiters = Array.from({ length: 3 }, () =>
-  createLimiter({ policy, store: redisStore(client), resilience: { onEvent: () => {} } }),
-)
+let user = 0
+/** Three of them, since a hanging store has one first check only. @type {(() => Promise<any>)[]} */
+const checks = []
+/** @type {any[]} */
 const services = []
 for (let i = 0; i < 3; i++)
-  services.push(await startService({ config: configOf(), log: silentLog() }))
-
-let user = 0
-/** One check on each of the three. @type {Record<string, readonly (() => Promise<any>)[]>} */
-const walks = {
-  library: limiters.map((limiter) => () => limiter.check({ user: `u${++user}`, tenant: 't' })),
-  service: services.map(({ listeners }) => async () => {
-    const { url } = listeners.find((/** @type {any} */ { name }) => name === 'http')
-    const body = JSON.stringify({ attributes: { user: `u${++user}`, tenant: 't' } })
-    const headers = { 'content-type': 'application/json' }
-    return (await fetch(`${url}/v1/check`, { method: 'POST', headers, body })).json()
-  }),
-}
+  checks.push(subject === 'library' ? libraryCheck() : await serviceCheck())
 const session = new Session()
 session.connect()
 await session.post('Profiler.enable')
 await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false })
 
-for (const [name, checks] of Object.entries(walks)) {
-  for (let i = 0; i < 20; i++) await Promise.all(checks.map((check) => check()))
-  await print(`${name}, healthy`, checks)
-}
+await repeat()
+await print('healthy')
 server.kill('SIGSTOP')
-for (const [name, checks] of Object.entries(walks)) await print(`${name}, hanging`, checks)
-for (const [name, checks] of Object.entries(walks)) {
-  for (let i = 0; i < 20; i++) await Promise.all(checks.map((check) => check()))
-  await print(`${name}, breaker open`, checks)
-}
+await print('hanging')
+await repeat()
+await print('breaker open')
 server.kill('SIGCONT')
 server.kill('SIGKILL')
 client.disconnect()
 for (const service of services) await service.stop()
 process.exit(0)
 
-/** @param {string} name @param {readonly (() => Promise<any>)[]} checks */
-async function print(name, checks) {
+/** @param {string} path @param {string} of */
+async function runWalk(path, of) {
+  const flags = args.filter((arg) => arg.startsWith('--'))
+  const script = fileURLToPath(import.meta.url)
+  const walk = spawn(process.execPath, [script, path, of, ...flags], { stdio: 'inherit' })
+  await new Promise((done) => walk.on('exit', done))
+}
+
+/** A check by a limiter of its own. */
+function libraryCheck() {
+  const store = redisStore(client)
+  const limiter = createLimiter({ policy, store, resilience: { onEvent: () => {} } })
+  return () => limiter.check({ user: `u${++user}`, tenant: 't' })
+}
+
+/** A check by a service of its own, over HTTP. */
+async function serviceCheck() {
+  const service = await startService({ config: configOf(), log: silentLog() })
+  services.push(service)
+  const http = service.listeners.find((/** @type {any} */ { name }) => name === 'http')
+  return async () => {
+    const body = JSON.stringify({ attributes: { user: `u${++user}`, tenant: 't' } })
+    const headers = { 'content-type': 'application/json' }
+    return (await fetch(`${http.url}/v1/check`, { method: 'POST', headers, body })).json()
+  }
+}
+
+/** So many checks that every shape, shard and state is known. */
+async function repeat() {
+  for (let i = 0; i < 20; i++) await Promise.all(checks.map((check) => check()))
+}
+
+/** @param {string} state */
+async function print(state) {
   /** @type {Map<string, Set<string>> | undefined} */
   let common
   const decisions = []
@@ -102,14 +126,20 @@ async function print(name, checks) {
       }
   }
   const files = [...(common ?? [])]
-  const functions = files.reduce((sum, [, names]) => sum + names.size, 0)
   const isDegraded = decisions.every(({ degraded }) => degraded)
-  console.log(
-    `${name}: ${files.length} files, ${functions} functions${isDegraded ? ' (degraded)' : ''}`,
+  const own = ['sluice/', 'server/'].map((name) =>
+    sumOf(files.filter(([file]) => file.startsWith(name))),
   )
+  const parts = subject === 'service' ? `; of the library ${own[0]}, of the service ${own[1]}` : ''
+  console.log(`${subject}, ${state}: ${sumOf(files)}${parts}${isDegraded ? ' (degraded)' : ''}`)
   if (!isListed) return
   for (const [file, names] of files)
     console.log(`  ${file}: ${[...names].map((one) => one.replace(/@.*$/, '')).join(', ')}`)
+}
+
+/** Files and functions. @param {[string, Set<string>][]} files */
+function sumOf(files) {
+  return `${files.length} files, ${files.reduce((sum, [, names]) => sum + names.size, 0)} functions`
 }
 
 /** The functions that were entered, by file. @param {any[]} result */
