@@ -50,6 +50,8 @@ export class Batch {
   private isLease = true
   /** Whether the call may act after we have given it up: it only hands back units, or reports those that were spent. */
   mayActLate = true
+  /** The script that {@link argsFor} made arguments for. */
+  script: Script = TAKE_ALL
   /** The epoch of the store: a number behind the answers. */
   epoch: number | undefined
   private readonly answers: Answer[] = []
@@ -86,36 +88,30 @@ export class Batch {
     this.eachUnits += `${'settlement' in check ? check.settlement.spent : check.cost} `
   }
 
-  get script(): Script {
-    if (!this.isPlain) return TAKE_ALL
-    return this.singleArgs === undefined ? TAKE_BUCKETS : TAKE_EACH
-  }
-
-  /** The arguments of single takes that are all alike; undefined when these are others. */
-  private get singleArgs(): readonly string[] | undefined {
-    return this.shapes.length === 1 ? this.shapes[0]!.singleArgs : undefined
-  }
-
   /** Whether it may lease units. */
   get hasLeases(): boolean {
     return this.shapes.some(({ checks }) => checks.some(({ leaseLife }) => leaseLife !== undefined))
   }
 
   /**
-   * The script's arguments; `time` is '' for the server's own, `latest` the last instant at which it may act, `marker` the key
+   * Chooses the script, and makes its arguments; `time` is '' for the server's own, `latest` the last instant at which it may act, `marker` the key
    * that tells whether the server may lease in this slot of a cluster.
    */
   argsFor(time: string, latest: Millis, marker?: string): readonly string[] {
     const { shapes, numbers } = this
-    if (this.isPlain && this.singleArgs !== undefined) {
+    // Single takes that are all alike.
+    const single = this.isPlain && shapes.length === 1 ? shapes[0]!.singleArgs : undefined
+    if (single !== undefined) {
+      this.script = TAKE_EACH
       const args = [String(latest)]
-      for (const arg of this.singleArgs) args.push(arg)
+      for (const arg of single) args.push(arg)
       if (time === '') return args
       while (args.length < TIME) args.push('')
       args.push(time)
       return args
     }
     if (this.isPlain) {
+      this.script = TAKE_BUCKETS
       const args = [time, String(latest), shapes.length === 1 ? '' : this.numbersText()]
       for (const { plainArgs } of shapes) for (const arg of plainArgs!) args.push(arg)
       return args
@@ -161,6 +157,7 @@ export class Batch {
 
   /** Settles all requests, with their answers or with the failure. */
   settle(failure?: SluiceError): void {
+    this.settled = true
     this.failure = failure
     this.finish()
   }

@@ -72,7 +72,7 @@ export class Batcher {
 
   constructor(options: BatcherOptions) {
     this.options = options
-    this.timeouts = new Timeouts(options.clock, (batch) => this.giveUp(batch), options.timers)
+    this.timeouts = new Timeouts(options.clock, this.giveUp, options.timers)
     this.batches = new TurnBatches({
       make: () => new Batch(),
       hasRoom: ({ names }, size) => names.length + size <= this.mostChecks(),
@@ -205,7 +205,7 @@ export class Batcher {
   /** Sends the hash of the script, and the script itself only if the server does not know it. Nothing else is sent twice. */
   private send(batch: Batch, mayRepeat: boolean, sentAt: Millis): void {
     const { connection, serverClock } = this.options
-    const { script, names } = batch
+    const { names } = batch
     // An error thrown here must settle the batch, or its callers would wait for ever.
     try {
       // A call that waited in the socket of a hung server until we gave up must do nothing.
@@ -216,16 +216,17 @@ export class Batcher {
         batch.latest,
         connection.cluster && batch.hasLeases ? leaseMarker(names[0]!, batch.slot) : undefined,
       )
+      const { script } = batch
       const answered = (reply: unknown): boolean => this.receive(batch, reply, mayRepeat, sentAt)
       const failed = (error: unknown): void => {
-        if (!isNoScript(error)) return this.fail(batch, storeError(error))
+        if (!isNoScript(error)) return void this.settle(batch, storeError(error))
         connection
           .eval(script.text, names, args)
-          .then(answered, (cause: unknown) => this.fail(batch, storeError(cause)))
+          .then(answered, (cause: unknown) => void this.settle(batch, storeError(cause)))
       }
       connection.run(script.hash, names, args, sentAt, answered, failed)
     } catch (cause) {
-      this.fail(batch, storeError(cause))
+      this.settle(batch, storeError(cause))
     }
   }
 
@@ -249,16 +250,15 @@ export class Batcher {
         const mayStill = !batch.settled && (mayRepeat || this.prolong(batch))
         // In a turn of its own: first, this call has ended.
         if (mayStill) queueMicrotask(() => this.send(batch, false, clock()))
-        else this.fail(batch, callExpired())
+        else this.settle(batch, callExpired())
         return true
       }
       if (this.last === undefined) connection.standstill.stop()
       this.last = batch
-      if (this.settle(batch)) batch.settle()
-      else this.refundLate(batch)
+      if (!this.settle(batch)) this.refundLate(batch)
       return !batch.isOfReplica
     } catch (cause) {
-      this.fail(batch, storeError(cause))
+      this.settle(batch, storeError(cause))
       return false
     }
   }
@@ -283,12 +283,8 @@ export class Batcher {
     })
   }
 
-  private fail(batch: Batch, error: SluiceError): void {
-    if (this.settle(batch)) batch.settle(error)
-  }
-
-  private giveUp(batch: Batch): void {
-    if (!this.prolong(batch)) this.fail(batch, callExpired(this.options.timeout))
+  private readonly giveUp = (batch: Batch): void => {
+    if (!this.prolong(batch)) this.settle(batch, callExpired(this.options.timeout))
   }
 
   /**
@@ -305,12 +301,12 @@ export class Batcher {
     return batch.deadline > clock()
   }
 
-  /** False if already settled. */
-  private settle(batch: Batch): boolean {
+  /** Settles all requests of a batch, with their answers or with a failure. False if already settled. */
+  private settle(batch: Batch, failure?: SluiceError): boolean {
     if (batch.settled) return false
-    batch.settled = true
     this.inFlight -= 1
     this.timeouts.remove(batch)
+    batch.settle(failure)
     return true
   }
 }

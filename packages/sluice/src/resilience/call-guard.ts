@@ -5,7 +5,7 @@ import type { Clock, Millis } from '../time/clock.ts'
 import { Deadlines } from '../time/deadlines.ts'
 import type { Timers } from '../time/timers.ts'
 import { CircuitBreaker, NO_ENTRY, type BreakerOptions, type Failure } from './circuit-breaker.ts'
-import type { OnEvent, ResilienceEvent } from './events.ts'
+import { notify, type OnEvent, type ResilienceEvent } from './events.ts'
 
 /** What a guard is made from. */
 export interface CallGuardOptions {
@@ -176,23 +176,17 @@ export class CallGuard {
     for (const { breaker } of this.others.values()) breaker.hint()
   }
 
-  emit(event: ResilienceEvent): void {
-    this.first.breaker.emit(event)
+  /** Reports an event. Listeners see one store: it is open from the first shard's opening to the last one's closing. */
+  readonly emit = (event: ResilienceEvent): void => {
+    if (event.type === 'opened' && this.openShards++ > 0) return
+    if (event.type === 'closed' && --this.openShards > 0) return
+    const { onEvent } = this.options
+    if (onEvent !== undefined) notify(onEvent, event)
   }
 
   private makeShard(): Shard {
-    const { breaker = {}, clock, random, onEvent } = this.options
-    const asOne = onEvent && this.asOne(onEvent)
-    return new Shard(new CircuitBreaker(breaker, { clock, random, onEvent: asOne }))
-  }
-
-  /** Listeners see one store: it is open from the first shard's opening to the last one's closing. */
-  private asOne(onEvent: OnEvent): OnEvent {
-    return (event) => {
-      if (event.type === 'opened' && this.openShards++ > 0) return
-      if (event.type === 'closed' && --this.openShards > 0) return
-      return onEvent(event)
-    }
+    const { breaker = {}, clock, random } = this.options
+    return new Shard(new CircuitBreaker(breaker, { clock, random, onEvent: this.emit }))
   }
 }
 

@@ -13,7 +13,7 @@ function breakerAt(options: BreakerOptions = {}) {
   const breaker = new CircuitBreaker(options, {
     clock: () => world.now,
     random: () => world.random,
-    onEvent: undefined,
+    onEvent: () => {},
   })
   return { breaker, world }
 }

@@ -1,7 +1,7 @@
 // Decides for each call whether it goes out: closed, open, half-open.
 import { causeOf, SluiceError, type ErrorCode } from '../errors.ts'
 import type { Clock, Millis } from '../time/clock.ts'
-import type { OnEvent, ResilienceEvent } from './events.ts'
+import type { ResilienceEvent } from './events.ts'
 
 /**
  * When a breaker opens and probes.
@@ -48,7 +48,8 @@ export interface BreakerEnvironment {
   readonly clock: Clock
   /** From 0 to 1, for the jitter of probes. */
   readonly random: () => number
-  readonly onEvent: OnEvent | undefined
+  /** Must not throw. */
+  readonly onEvent: (event: ResilienceEvent) => void
 }
 
 /** The entry of a call that must not go out. */
@@ -116,7 +117,7 @@ export class CircuitBreaker {
       if (now < this.probeAt) return NO_ENTRY
       this.change('half-open')
       this.goodProbes = 0
-      this.emit({ type: 'half-open', at: now })
+      this.environment.onEvent({ type: 'half-open', at: now })
     } else if (this.probeLostAt !== null && now < this.probeLostAt) {
       return NO_ENTRY
     }
@@ -139,7 +140,7 @@ export class CircuitBreaker {
     this.forgetCounts()
     this.change('closed')
     const at = this.environment.clock()
-    this.emit({ type: 'closed', at, openFor: at - this.openedAt })
+    this.environment.onEvent({ type: 'closed', at, openFor: at - this.openedAt })
   }
 
   /** A call failed or took too long. */
@@ -158,7 +159,13 @@ export class CircuitBreaker {
     this.openedAt = now
     this.failedProbes = 0
     this.open(now, error)
-    this.emit({ type: 'opened', at: now, cause: this.cause, error, nextProbe: this.nextProbe(now) })
+    this.environment.onEvent({
+      type: 'opened',
+      at: now,
+      cause: this.cause,
+      error,
+      nextProbe: this.nextProbe(now),
+    })
   }
 
   /** A call was answered without the store: as if it had never entered. */
@@ -186,18 +193,6 @@ export class CircuitBreaker {
   /** The failure of a call that did not go out. */
   refusal(): Failure {
     return new NotSent(this.cause, this.nextProbe(this.environment.clock()))
-  }
-
-  /** Passes an event on. A listener that fails must not refuse requests. */
-  emit(event: ResilienceEvent): void {
-    const { onEvent } = this.environment
-    if (onEvent === undefined) return
-    try {
-      const result: unknown = onEvent(event)
-      if (result instanceof Promise) result.catch(() => {})
-    } catch {
-      // Dropped, as the contract of `OnEvent` says.
-    }
   }
 
   private open(now: Millis, error: unknown): void {

@@ -106,3 +106,13 @@ export type ResilienceEvent =
  * ```
  */
 export type OnEvent = (event: ResilienceEvent) => void
+
+/** Passes an event to a listener. One that fails must not refuse requests, nor keep the event from others. */
+export function notify(listener: OnEvent, event: ResilienceEvent): void {
+  try {
+    const result: unknown = listener(event)
+    if (result instanceof Promise) result.catch(() => {})
+  } catch {
+    // Dropped, as the contract of `OnEvent` says.
+  }
+}

@@ -1,6 +1,6 @@
 // One resilient store for all limiters on a store: a new policy takes part in an outage that has begun, and grants no second share.
 import type { RemoteStore } from '../stores/store.ts'
-import type { OnEvent } from './events.ts'
+import { notify, type OnEvent } from './events.ts'
 import { warnOfLostStore, type ResilienceOptions } from './options.ts'
 import { ResilientStore } from './resilient-store.ts'
 
@@ -53,14 +53,4 @@ function makeShared(store: RemoteStore, options: ResilienceOptions): SharedStore
     for (const listener of listeners.slice()) notify(listener, event)
   }
   return { store: new ResilientStore(store, { ...options, onEvent }), listeners, users: 0 }
-}
-
-/** A listener that fails keeps no event from the others. */
-function notify(listener: OnEvent, event: Parameters<OnEvent>[0]): void {
-  try {
-    const result: unknown = listener(event)
-    if (result instanceof Promise) result.catch(() => {})
-  } catch {
-    // A broken listener must not refuse requests.
-  }
 }

@@ -19,18 +19,20 @@ interface NodeRuntime {
   readonly process?: {
     getBuiltinModule?(
       id: 'node:async_hooks',
-    ): { AsyncLocalStorage?: { snapshot?(): <T>(run: () => T) => T } } | undefined
+    ): { AsyncLocalStorage?: { snapshot?(): RunOutside } } | undefined
   }
 }
+
+type RunOutside = <A extends unknown[], T>(run: (...args: A) => T, ...args: A) => T
 
 /**
  * Runs a function in the async context in which this file was loaded. A timer keeps the context in which it was started;
  * one that serves many requests would keep everything that belongs to the first of them.
  */
-const outsideRequests =
+const outsideRequests: RunOutside =
   (globalThis as NodeRuntime).process
     ?.getBuiltinModule?.('node:async_hooks')
-    ?.AsyncLocalStorage?.snapshot?.() ?? (<T>(run: () => T): T => run())
+    ?.AsyncLocalStorage?.snapshot?.() ?? ((run, ...args) => run(...args))
 
 /** Runs a function after the input of this turn has been handled, where the runtime has a name for that. */
 export function afterTurn(run: () => void): void {
@@ -41,7 +43,7 @@ export function afterTurn(run: () => void): void {
 
 /** The runtime's own, started in the context of no request. */
 export const systemTimers: Timers = {
-  start: (run, after) => outsideRequests(() => setTimeout(run, after)),
+  start: (run, after) => outsideRequests(setTimeout, run, after),
   stop: (timer) => clearTimeout(timer as ReturnType<typeof setTimeout>),
   release(timer) {
     const own = timer as NodeTimer

@@ -126,12 +126,12 @@ export class Memory implements MemoryStore, FastStore {
       const slot = table?.find(key)
       if (table === undefined || slot === undefined) continue
       const { algorithm } = table
-      const state = table.load(slot)
+      const state = table.slots.load(slot)
       algorithm.take(limit, state, 0, now)
       algorithm.refund(limit, state, cost, now, takenAt)
       table.learn(limit, slowestQuota)
       if (table.isNew(state, now)) this.tables.remove(table, slot)
-      else table.save(slot, state)
+      else table.slots.save(slot, state)
     }
   }
 

@@ -76,18 +76,6 @@ export class Table {
     if (slot >= 0 && state.at < at) this.slots.save(slot, state)
   }
 
-  load(slot: number): State {
-    return this.slots.load(slot)
-  }
-
-  save(slot: number, state: State): void {
-    this.slots.save(slot, state)
-  }
-
-  add(key: string, state: State): void {
-    this.slots.add(key, state)
-  }
-
   remove(slot: number): void {
     this.recent.remove(slot)
     this.slots.remove(slot)
@@ -108,7 +96,7 @@ export class Table {
     let removed = 0
     for (let i = Math.min(looks, this.slots.span); i > 0 && removed < removals; i--) {
       const slot = this.slots.next()
-      if (slot !== undefined && this.isExpired(slot, now)) {
+      if (slot !== undefined && this.isNew(this.slots.load(slot), now)) {
         this.remove(slot)
         removed += 1
       }
@@ -129,7 +117,7 @@ export class Table {
       const slot = this.slots.next()
       if (slot === undefined) continue
       if (kept.includes(slot)) continue
-      const state = this.load(slot)
+      const state = this.slots.load(slot)
       const fullAt = this.algorithm.fullAt(this.strictest, state, now)
       if (!this.algorithm.take(this.strictest, state, 1, now)) continue
       candidates += 1
@@ -147,10 +135,6 @@ export class Table {
   isIdle(now: Millis): boolean {
     if (this.size > 0 || this.isHeld) return false
     return this.overflow === undefined || this.isNew(this.overflow, now)
-  }
-
-  private isExpired(slot: number, now: Millis): boolean {
-    return this.isNew(this.load(slot), now)
   }
 
   /** Whether every limit that reads the state reads it as no state. */
@@ -225,7 +209,7 @@ class KnownCounts implements FastPath {
     const now = this.clock()
     const state = table.algorithm.fresh(limit, now)
     if (!table.algorithm.take(limit, state, 1, now)) return undefined
-    table.add(key, state)
+    table.slots.add(key, state)
     table.sweep(now, LOOKS_PER_ADD, LOOKS_PER_ADD)
     left.now = now
     left.at = state.at

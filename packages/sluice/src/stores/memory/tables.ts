@@ -63,7 +63,7 @@ export class Tables {
 
   /** The state in a slot, in the overflow count, or of a new key. */
   load(table: Table, slot: number, check: Check, now: Millis): State {
-    if (slot >= 0) return table.load(slot)
+    if (slot >= 0) return table.slots.load(slot)
     if (slot === OVERFLOW && table.overflow !== undefined) return { ...table.overflow }
     return table.algorithm.fresh(check.limit, now)
   }
@@ -71,7 +71,7 @@ export class Tables {
   save(table: Table, check: Check, slot: number, state: State, now: Millis): void {
     table.learn(check.limit, check.slowestQuota)
     if (slot >= 0) {
-      table.save(slot, state)
+      table.slots.save(slot, state)
       // A state that is more than its numbers may have grown.
       if (this.room.bytes > this.room.maxBytes) this.evict(table, now, [check])
     } else if (slot === OVERFLOW) {
@@ -79,8 +79,8 @@ export class Tables {
       table.overflow = state
     } else {
       const found = table.find(check.key)
-      if (found !== undefined) return table.save(found, state)
-      table.add(check.key, state)
+      if (found !== undefined) return table.slots.save(found, state)
+      table.slots.add(check.key, state)
       table.sweep(now, LOOKS_PER_ADD, LOOKS_PER_ADD)
     }
   }

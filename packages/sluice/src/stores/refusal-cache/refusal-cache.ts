@@ -131,16 +131,12 @@ export class RefusalCache implements RemoteStore, MappedTakes {
   }
 
   knownRefusal(check: Check): KnownRefusal | undefined {
-    return this.countOf(check)?.refusalOf(check.cost, this.options.clock())
+    return this.counts.get(check.space, check.key)?.refusalOf(check.cost, this.options.clock())
   }
 
   close(): MaybePromise<void> {
     this.counts.clear()
     return this.store.close()
-  }
-
-  private countOf({ space, key }: Check): CachedCount | undefined {
-    return this.counts.get(space, key)
   }
 
   /** The verdicts, if every count is known and one that is not shadow refuses. */
@@ -150,7 +146,7 @@ export class RefusalCache implements RemoteStore, MappedTakes {
     for (let i = 0; i < checks.length; i++) {
       const check = checks[i]!
       const { limit, cost, shadow, countRefused, candidate, countsRefusals, isPool } = check
-      const count = this.countOf(check)
+      const count = this.counts.get(check.space, check.key)
       // Only the store can say which pool pays.
       if (isPool === true || countRefused === true || count?.isFresh(limit, now, hold) !== true)
         return undefined
@@ -162,7 +158,9 @@ export class RefusalCache implements RemoteStore, MappedTakes {
     if (!isRefused || hasTwins(checks)) return undefined
     const verdicts = new Array<Verdict>(checks.length)
     for (let i = 0; i < checks.length; i++) {
-      const verdict = this.countOf(checks[i]!)!.verdictOn(checks[i]!.cost, now)
+      const verdict = this.counts
+        .get(checks[i]!.space, checks[i]!.key)!
+        .verdictOn(checks[i]!.cost, now)
       if (verdict === undefined) return undefined
       verdicts[i] = verdict
     }
@@ -201,7 +199,7 @@ export class RefusalCache implements RemoteStore, MappedTakes {
   /** The checks with the states of counts that are known to be spent. */
   private withStates(checks: readonly Check[], now: Millis): readonly CheckWithState[] {
     return checks.map((check) => {
-      const lastState = this.countOf(check)?.stateToSend(now)
+      const lastState = this.counts.get(check.space, check.key)?.stateToSend(now)
       return lastState === undefined ? check : { ...check, lastState }
     })
   }
