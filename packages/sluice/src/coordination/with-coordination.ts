@@ -1,5 +1,5 @@
 // The stores of all modes of coordination around one store, in their order.
-import { checkOptionNames } from '../options/unknown-option.ts'
+import { OptionReader } from '../options/option-reader.ts'
 import type { HoldStore, RemoteHoldStore } from '../stores/holds/hold-store.ts'
 import type { AsyncStore, RemoteStore } from '../stores/store.ts'
 import type { Clock, Millis } from '../time/clock.ts'
@@ -55,7 +55,8 @@ export function withCoordination(
   /** For tests and simulations. Default: the runtime's own. */
   environment: Partial<CoordinationEnvironment> = {},
 ): RemoteStore {
-  checkOptionNames('withCoordination', options, OPTIONS)
+  // The stores inside check the values.
+  new OptionReader('withCoordination', options, OPTIONS)
   const { interval, replicas, share, ...leases } = options
   const { life: _, ...common } = leases
   const { wallClock, ...lessee } = environment

@@ -264,7 +264,8 @@ describe('mistakes', () => {
     [{ trustedProxies: [7 as never] }, /trustedProxies is 7/],
     [{ header: 'x-real-ip' }, /header is "x-real-ip"; accepted: none without trustedProxies/],
     [{ header: 'a b', trustedProxies: 'unix' }, /header is "a b"/],
-    [{ ipv6Prefix: 24 }, /ipv6Prefix is 24; accepted: a whole number from 32 to 128/],
+    [{ ipv6Prefix: 24 }, /ipv6Prefix is 24; accepted: a whole number, from 32 to 128/],
+    [{ trustedProxies: 'privat' }, /"privat"; did you mean private\? accepted: networks/],
     [{ ipv4Prefix: 33 }, /ipv4Prefix is 33/],
   ])('%j is refused', (options, message) => {
     expect(() => clientAddress(options)).toThrow(

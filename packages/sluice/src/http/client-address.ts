@@ -1,10 +1,10 @@
 // The client's address: the peer's, or the one that trusted proxies name.
-import { show, SluiceError } from '../errors.ts'
+import { show } from '../errors.ts'
 import { holds, parseAddress } from '../policy/network.ts'
 import { embeddedIpv4, networkString } from './address-string.ts'
 import { entryBefore } from './forwarded.ts'
 import { isTooWide, trustOf, type Trust, type TrustedProxies } from './trusted-proxies.ts'
-import { checkOptionNames } from '../options/unknown-option.ts'
+import { OptionReader } from '../options/option-reader.ts'
 import { memoizeRecent } from './memoize-recent.ts'
 import { warnOnce, type HttpWarning, type Warn } from './warnings.ts'
 
@@ -83,11 +83,11 @@ export function clientAddress(
 
 /** {@link clientAddress} that shares its warnings with others. */
 export function addressReader(options: AddressOptions, warn: Warn): ClientAddress {
-  checkNames(options)
-  const trust = trustOf(options.trustedProxies)
-  const ipv6Bits = prefixOf('ipv6Prefix', options.ipv6Prefix ?? 56, 32, 128)
-  const ipv4Bits = prefixOf('ipv4Prefix', options.ipv4Prefix ?? 32, 8, 32)
-  const header = headerOf(options, trust)
+  const reader = new OptionReader('address', options, ADDRESS_OPTIONS, ACCEPTED)
+  const trust = trustOf(options.trustedProxies, reader)
+  const ipv6Bits = reader.number('ipv6Prefix', options.ipv6Prefix, 56, IPV6_PREFIX)
+  const ipv4Bits = reader.number('ipv4Prefix', options.ipv4Prefix, 32, IPV4_PREFIX)
+  const header = headerOf(options, trust, reader)
   if (trust !== null) warnOfTrust(trust, warn)
 
   const known = memoizeRecent((text: string): Known => {
@@ -151,26 +151,21 @@ export function addressReader(options: AddressOptions, warn: Warn): ClientAddres
 
 const ADDRESS_OPTIONS = ['trustedProxies', 'header', 'ipv6Prefix', 'ipv4Prefix']
 
-function checkNames(options: unknown): void {
-  if (typeof options !== 'object' || options === null || Array.isArray(options))
-    throw new SluiceError(
-      'invalid-option',
-      `address is ${show(options)}; accepted: an object such as { trustedProxies: 'loopback' }, or in rateLimit a function of the request`,
-    )
-  checkOptionNames('address', options, ADDRESS_OPTIONS)
-}
+const ACCEPTED =
+  "accepted: an object such as { trustedProxies: 'loopback' }, or in rateLimit a function of the request"
+const IPV6_PREFIX = { least: 32, most: 128, whole: true }
+const IPV4_PREFIX = { least: 8, most: 32, whole: true }
 
-function headerOf({ header }: AddressOptions, trust: Trust | null): string | null {
+function headerOf(
+  { header }: AddressOptions,
+  trust: Trust | null,
+  reader: OptionReader,
+): string | null {
   if (header !== undefined && (typeof header !== 'string' || !/^[\w-]+$/.test(header)))
-    throw wrong('header', header, 'the name of a request field, such as x-forwarded-for')
+    reader.wrong('header', header, 'the name of a request field, such as x-forwarded-for')
   if (header !== undefined && trust === null)
-    throw wrong('header', header, 'none without trustedProxies, since anybody can send a field')
+    reader.wrong('header', header, 'none without trustedProxies, since anybody can send a field')
   return trust === null ? null : (header ?? 'x-forwarded-for').toLowerCase()
-}
-
-function prefixOf(name: string, bits: number, least: number, most: number): number {
-  if (Number.isInteger(bits) && bits >= least && bits <= most) return bits
-  throw wrong(name, bits, `a whole number from ${least} to ${most}`)
 }
 
 function warnOfTrust(trust: Trust, warn: Warn): void {
@@ -186,11 +181,4 @@ function warnOfTrust(trust: Trust, warn: Warn): void {
       () =>
         `trustedProxies counts ${trust.hops} hops; a client that reaches this server without passing the proxies chooses the address that it is counted by`,
     )
-}
-
-function wrong(name: string, value: unknown, accepted: string): SluiceError {
-  return new SluiceError(
-    'invalid-option',
-    `address: ${name} is ${show(value)}; accepted: ${accepted}`,
-  )
 }

@@ -2,7 +2,7 @@
 import type { Decision } from '../decision/decision.ts'
 import { show, SluiceError } from '../errors.ts'
 import type { Limiter, SyncLimiter } from '../limiter/limiter.ts'
-import { checkOptionNames } from '../options/unknown-option.ts'
+import { OptionReader } from '../options/option-reader.ts'
 import type { Attributes } from '../policy/policy.ts'
 import type { MaybePromise } from '../stores/store.ts'
 import type { Duration } from '../time/duration.ts'
@@ -168,10 +168,10 @@ export interface HttpOptions<Q, S = unknown> {
  */
 export type AnyLimiter = Pick<Limiter, 'check' | 'refund'> | Pick<SyncLimiter, 'check' | 'refund'>
 
-/** Accepted values by option. */
-const ACCEPTED: Readonly<
-  Record<keyof HttpOptions<unknown>, readonly unknown[] | 'function' | 'other'>
-> = {
+/** What each option may be; `other`: what reads it checks it. */
+type Accepted = 'function' | 'flag' | 'other' | readonly (string | number)[]
+
+const ACCEPTED: Readonly<Record<keyof HttpOptions<unknown>, Accepted>> = {
   user: 'function',
   apiKey: 'function',
   tenant: 'function',
@@ -181,13 +181,13 @@ const ACCEPTED: Readonly<
   cost: 'other',
   after: 'function',
   skip: 'function',
-  countPreflights: [true, false],
+  countPreflights: 'flag',
   address: 'other',
   unknownAddress: ['skip', 'refuse', 'share'],
   routes: 'other',
   ambiguousPaths: ['count', 'refuse'],
   headers: 'other',
-  exposeHeaders: [true, false],
+  exposeHeaders: 'flag',
   partitionKeys: 'other',
   spread: 'other',
   maxDelay: 'other',
@@ -215,7 +215,7 @@ const LIMITER_OPTIONS: readonly string[] = [
 
 /** Splits the options of both kinds. Throws `invalid-option` for a name that is neither. */
 export function splitOptions(options: object): { http: object; limiter: object } {
-  checkOptionNames('rateLimit', options, [...LIMITER_OPTIONS, ...HTTP_OPTIONS])
+  readerOf(options, [...LIMITER_OPTIONS, ...HTTP_OPTIONS])
   const { limit, policy } = options as { limit?: unknown; policy?: unknown }
   if (limit === undefined && policy === undefined)
     throw wrong(
@@ -235,41 +235,33 @@ export function splitOptions(options: object): { http: object; limiter: object }
 
 /** Throws `invalid-option` for an unknown name or a value that is not accepted. */
 export function checkHttpOptions(options: object): void {
-  if (typeof options !== 'object' || options === null)
-    throw wrong(`the options are ${show(options)}; accepted: an object such as { cost: 2 }`)
-  checkOptionNames('rateLimit', options, HTTP_OPTIONS)
+  const reader = readerOf(options, HTTP_OPTIONS)
   for (const [name, value] of Object.entries(options)) {
     const accepted = ACCEPTED[name as keyof HttpOptions<unknown>]
-    if (name === 'cost' && value !== undefined && typeof value !== 'function') checkCost(value)
-    if (name === 'attributes' && value !== undefined) checkAttributes(value)
-    if (name === 'decisionIdHeader' && value !== undefined) checkFieldName(value)
-    if (value === undefined || accepted === 'other') continue
-    if (accepted === 'function') {
-      if (typeof value !== 'function')
-        throw wrong(`${name} is ${show(value)}; accepted: a function of the request`)
-    } else if (!accepted.includes(value)) {
-      throw wrong(`${name} is ${show(value)}; accepted: ${accepted.join(', ')}`)
-    }
+    if (accepted === 'function') reader.callable(name, value, undefined, FUNCTION)
+    else if (accepted === 'flag') reader.flag(name, value as boolean, undefined)
+    else if (accepted !== 'other') reader.oneOf(name, value as string, undefined, accepted)
   }
+  const { cost, attributes, decisionIdHeader: field } = options as HttpOptions<unknown>
+  if (cost !== undefined && typeof cost !== 'function') checkCost(cost)
+  if (attributes !== undefined && !areAttributes(attributes))
+    reader.wrong('attributes', attributes, `${FUNCTION}, or an object of such functions`)
+  if (field !== undefined && (typeof field !== 'string' || !FIELD_NAME.test(field)))
+    reader.wrong('decisionIdHeader', field, "the name of a header field, such as 'Decision-Id'")
 }
 
-function checkFieldName(value: unknown): void {
-  if (typeof value === 'string' && /^[\w!#$%&'*+.^`|~-]+$/.test(value)) return
-  throw wrong(
-    `decisionIdHeader is ${show(value)}; accepted: the name of a header field, such as 'Decision-Id'`,
-  )
+const FUNCTION = 'a function of the request'
+const FIELD_NAME = /^[\w!#$%&'*+.^`|~-]+$/
+
+function readerOf(options: object, names: readonly string[]): OptionReader {
+  return new OptionReader('rateLimit', options, names, 'accepted: an object such as { cost: 2 }')
 }
 
-function checkAttributes(value: unknown): void {
-  if (typeof value === 'function') return
-  const isTable =
-    typeof value === 'object' &&
-    value !== null &&
-    Object.values(value).every((member) => typeof member === 'function')
-  if (!isTable)
-    throw wrong(
-      `attributes is ${show(value)}; accepted: a function of the request, or an object of such functions`,
-    )
+/** Whether a value is a function, or an object of functions. */
+function areAttributes(value: unknown): boolean {
+  if (typeof value === 'function') return true
+  const isTable = typeof value === 'object' && value !== null
+  return isTable && Object.values(value).every((member) => typeof member === 'function')
 }
 
 /** Throws `invalid-cost` for a value that is no number of units. */

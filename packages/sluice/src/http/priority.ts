@@ -56,7 +56,12 @@ export function priorityReader<Q extends NodeRequest>(
     const own = ofFunction?.(request)
     if (own !== undefined) {
       if (!PRIORITIES.includes(own))
-        reader.wrong('priority', own, `a function that returns ${PRIORITIES.join(', ')}`)
+        reader.wrong(
+          'priority',
+          own,
+          `a function that returns ${PRIORITIES.join(', ')}`,
+          PRIORITIES,
+        )
       return own
     }
     const known = ofRoute?.(pathOf(request.url))
@@ -80,7 +85,7 @@ function routePriority(
   const byPattern = new Map(Object.entries(routes))
   for (const [pattern, priority] of byPattern)
     if (!PRIORITIES.includes(priority))
-      reader.wrong(`routes['${pattern}']`, priority, PRIORITIES.join(', '))
+      reader.wrong(`routes['${pattern}']`, priority, PRIORITIES.join(', '), PRIORITIES)
   const match = routeMatcher([...byPattern.keys()])
   // A path that servers read in different ways is as important as the least of its routes.
   const find = memoizeRecent((path) => {

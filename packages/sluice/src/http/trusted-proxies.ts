@@ -1,5 +1,5 @@
 // Which proxies are trusted to name the client.
-import { show, SluiceError } from '../errors.ts'
+import type { OptionReader } from '../options/option-reader.ts'
 import { parseNetwork, type Network } from '../policy/network.ts'
 
 /**
@@ -42,37 +42,27 @@ const PRESETS: Readonly<Record<ProxyPreset, readonly string[]>> = {
 const ACCEPTED = `networks such as 10.0.0.0/8, ${Object.keys(PRESETS).join(', ')}, a list of these, or { hops: 1 }`
 
 /** What the option says. Throws `invalid-option`. */
-export function trustOf(proxies: TrustedProxies | undefined): Trust | null {
+export function trustOf(proxies: TrustedProxies | undefined, reader: OptionReader): Trust | null {
   if (proxies === undefined) return null
+  const wrong = (value: unknown): never =>
+    reader.wrong('trustedProxies', value, ACCEPTED, Object.keys(PRESETS))
+  const networkOf = (text: string): Network => parseNetwork(text) ?? wrong(text)
   if (typeof proxies === 'object' && proxies !== null && !Array.isArray(proxies)) {
     const { hops } = proxies as { hops: number }
-    if (!Number.isSafeInteger(hops) || hops < 1 || hops > 100) throw wrong(proxies)
+    if (!Number.isSafeInteger(hops) || hops < 1 || hops > 100) return wrong(proxies)
     return { networks: [], unix: true, hops }
   }
   const list = typeof proxies === 'string' ? [proxies] : (proxies as readonly unknown[])
-  if (!Array.isArray(list) || list.length === 0) throw wrong(proxies)
+  if (!Array.isArray(list) || list.length === 0) return wrong(proxies)
   const networks = list.flatMap((entry) => {
-    if (typeof entry !== 'string') throw wrong(entry)
+    if (typeof entry !== 'string') return wrong(entry)
     if (Object.hasOwn(PRESETS, entry)) return PRESETS[entry as ProxyPreset].map(networkOf)
     return networkOf(entry)
   })
   return { networks, unix: list.includes('unix'), hops: 0 }
 }
 
-function networkOf(text: string): Network {
-  const network = parseNetwork(text)
-  if (network === undefined) throw wrong(text)
-  return network
-}
-
 /** The widest network of trusted proxies that is accepted; a wider one would trust unknown clients. */
 export function isTooWide({ bytes, bits }: Network): boolean {
   return bits < (bytes.length === 4 ? 8 : 7)
-}
-
-function wrong(value: unknown): SluiceError {
-  return new SluiceError(
-    'invalid-option',
-    `trustedProxies is ${show(value)}; accepted: ${ACCEPTED}`,
-  )
 }

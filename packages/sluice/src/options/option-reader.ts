@@ -3,6 +3,7 @@ import { show, SluiceError } from '../errors.ts'
 import type { Millis } from '../time/clock.ts'
 import { DURATION_FORMS, tryDuration, type Duration } from '../time/duration.ts'
 import { MAX_TIMER_MS } from '../time/timers.ts'
+import { closestName } from './suggest.ts'
 import { checkOptionNames } from './unknown-option.ts'
 
 /** What an option that is a clock must be. */
@@ -29,7 +30,7 @@ export class OptionReader {
     accepted = `accepted: an object with ${known.join(', ')}`,
   ) {
     this.name = name
-    if (typeof options !== 'object' || options === null)
+    if (typeof options !== 'object' || options === null || Array.isArray(options))
       this.fail(`options are ${show(options)}; ${accepted}`)
     checkOptionNames(name, options as object, known)
   }
@@ -39,9 +40,23 @@ export class OptionReader {
     throw new SluiceError('invalid-option', `${this.name}: ${message}`)
   }
 
-  /** Throws `invalid-option` naming the option, its value and what is accepted. */
-  wrong(option: string, value: unknown, accepted: string): never {
-    return this.fail(`${option} is ${show(value)}; accepted: ${accepted}`)
+  /** Throws `invalid-option` naming the option, its value and what is accepted: `names` are those that it may have meant. */
+  wrong(option: string, value: unknown, accepted: string, names: readonly string[] = []): never {
+    const near = typeof value === 'string' ? closestName(value, names) : undefined
+    const hint = near === undefined ? '' : `did you mean ${near}? `
+    return this.fail(`${option} is ${show(value)}; ${hint}accepted: ${accepted}`)
+  }
+
+  /** One of some values. */
+  oneOf<T extends string | number, F extends T | undefined>(
+    option: string,
+    value: T | undefined,
+    fallback: F,
+    accepted: readonly T[],
+  ): T | F {
+    if (value === undefined) return fallback
+    if (accepted.includes(value)) return value
+    return this.wrong(option, value, accepted.join(', '), accepted.map(String))
   }
 
   /** A number within bounds; a whole one if `whole`. */
