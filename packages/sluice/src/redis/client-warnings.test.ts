@@ -17,6 +17,7 @@ import {
   nodeRedisSentinelOptions,
   upstashOptions,
 } from './client-options.ts'
+import { createLimiter } from '../limiter/create-limiter.ts'
 import type { RedisClient } from './client.ts'
 import { redisStore, type RedisStoreOptions } from './redis-store.ts'
 import type { StoreWarning } from './warnings.ts'
@@ -123,6 +124,19 @@ describe('redisStore warns of a client', () => {
     ])
     const set = ioredisClusterOptions({ lazyConnect, retryDelayOnFailover: timeout })
     expect(warningsOf(new Cluster(nodes, set), { timeout })).toEqual([])
+  })
+
+  it('of node-redis that is not open, at the first call', async () => {
+    const codes: string[] = []
+    const onWarning = ({ code }: StoreWarning) => void codes.push(code)
+    const store = redisStore(createClient(nodeRedisOptions()), { onWarning })
+    const resilience = { onEvent: () => {} }
+    const limiter = createLimiter({ limit: '100/min', store, resilience })
+    expect(codes).toEqual([])
+    expect((await limiter.check('a')).degraded).toBe(true)
+    await limiter.check('a')
+    expect(codes).toEqual(['client-not-open'])
+    await limiter.close()
   })
 
   it('once, however many stores use it', () => {

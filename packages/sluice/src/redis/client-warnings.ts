@@ -13,6 +13,13 @@ const MESSAGES: Readonly<Record<ClientRisk, string>> = {
     'the Redis client sends a command again when its reply was lost, which charges it twice',
 }
 
+/** The warning of a first call by a client that has to be opened, and is not. */
+export const NOT_OPEN: StoreWarning = {
+  code: 'client-not-open',
+  message:
+    'the Redis client is not open and does not connect by itself, so every request is answered without Redis; call its connect() once, before the first request',
+}
+
 /** What to do about a risk. In a cluster, commands are sent again within the deadline of this store. */
 function cureOf(code: ClientRisk, { cluster }: ClientAdapter, timeout: Millis): string {
   return cluster && code === 'client-resends'

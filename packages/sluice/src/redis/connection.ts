@@ -23,16 +23,17 @@ export interface RedisConnection {
 /** Stores on one client share its connection, since Node warns of more than ten listeners. */
 const connections = new WeakMap<object, SharedConnection>()
 
-/** Opens the connection of a store whose deadline is `timeout`. */
+/** Opens the connection of a store whose deadline is `timeout`. `onNotOpen` is run once, at a first call by a client that is not open. */
 export function connectionOf(
   client: object,
   adapter: ClientAdapter,
   timeout: Millis,
   environment: RedisEnvironment = systemRedisEnvironment,
+  onNotOpen?: () => void,
 ): RedisConnection {
   let made = connections.get(client)
   if (made === undefined) {
-    made = new SharedConnection(adapter, environment)
+    made = new SharedConnection(adapter, environment, onNotOpen)
     connections.set(client, made)
   }
   const shared = made

@@ -17,7 +17,7 @@ import { Deadlines } from '../time/deadlines.ts'
 import { takeAcross, type Indexed } from './across-slots.ts'
 import { Batcher, callExpired } from './batcher.ts'
 import { adapterOf, type RedisClient } from './client.ts'
-import { warnOfClient } from './client-warnings.ts'
+import { NOT_OPEN, warnOfClient } from './client-warnings.ts'
 import { connectionOf } from './connection.ts'
 import { systemRedisEnvironment, type RedisEnvironment } from './environment.ts'
 import { Eviction } from './eviction.ts'
@@ -102,7 +102,8 @@ export function redisStore(
       'a client of ioredis, iovalkey, node-redis, valkey-glide or @upstash/redis',
     )
   warnOfClient(client, adapter, timeout, onWarning)
-  const connection = connectionOf(client, adapter, timeout, environment)
+  const onNotOpen = (): void => onWarning(NOT_OPEN)
+  const connection = connectionOf(client, adapter, timeout, environment, onNotOpen)
   const watchers = new Set<(event: StoreEvent) => void>()
   const onLate = (refunded: boolean): void => {
     for (const watcher of watchers) watcher({ type: 'late-answer', refunded })

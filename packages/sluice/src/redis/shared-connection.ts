@@ -84,9 +84,13 @@ export class SharedConnection {
   private eventAt: Millis
   private readonly environment: RedisEnvironment
 
-  constructor(client: ClientAdapter, environment: RedisEnvironment) {
+  /** Reports the first call by a client that is not open; undefined once it was reported. */
+  private onNotOpen: (() => void) | undefined
+
+  constructor(client: ClientAdapter, environment: RedisEnvironment, onNotOpen?: () => void) {
     const { clock, timers, reconnectDelay } = environment
     this.environment = environment
+    this.onNotOpen = onNotOpen
     this.own = { client, silence: new Silence() }
     this.current = this.own
     this.eventAt = clock()
@@ -195,7 +199,12 @@ export class SharedConnection {
 
   /** While a client has never been connected, its calls wait; the deadline that each carries keeps that harmless. */
   private mustHold(): boolean {
-    if (this.current !== this.own || this.own.client.isClosed()) return false
+    if (this.current !== this.own) return false
+    if (this.own.client.isClosed()) {
+      this.onNotOpen?.()
+      this.onNotOpen = undefined
+      return false
+    }
     this.startedAt ??= this.environment.clock()
     // Not in a cluster: a request over several nodes is given up before its calls are.
     if (!this.own.client.cluster) this.standstill.start()

@@ -13,7 +13,7 @@ import type { ClientRisk } from './client-adapter.ts'
  */
 export interface StoreWarning {
   /** Stable, documented under `docs/reference/redis.md`. */
-  readonly code: 'large-sliding-log' | 'server-evicts' | ClientRisk
+  readonly code: 'large-sliding-log' | 'server-evicts' | 'client-not-open' | ClientRisk
   readonly message: string
 }
 
