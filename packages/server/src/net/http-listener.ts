@@ -8,11 +8,9 @@ import { limitRequests, limitSending } from './client-limits.ts'
 import type { MetricRegistry } from '../metrics/registry.ts'
 import type { Certificates } from '../tls/certificates.ts'
 import type { Listener } from './listener.ts'
-import { httpServer } from './http-server.ts'
+import { connectionOptions, httpServer } from './http-server.ts'
 import { limitConnections } from './limit-connections.ts'
 
-/** How often connections are looked at for being too slow. */
-export const LOOK_EVERY = 1000
 /** How long an idle connection stays open at shutdown: the client may have just sent a request. */
 export const GRACE = 250
 /** A timer that fires this much late shows that the process got too little processor time. */
@@ -66,13 +64,7 @@ export async function openHttp(
     )
     .with()
   const server = httpServer(
-    {
-      maxHeaderSize: config.maxHeaders,
-      headersTimeout: config.headersTimeout,
-      requestTimeout: Math.max(config.requestTimeout, config.headersTimeout),
-      keepAliveTimeout: config.idleTimeout,
-      connectionsCheckingInterval: LOOK_EVERY,
-    },
+    connectionOptions(config),
     limitRequests(makeHandler(port), {
       max: config.maxRequestsPerAddress,
       host: config.host,

@@ -8,6 +8,7 @@ import {
 } from 'node:http2'
 import { createServer as createSecureServer } from 'node:https'
 import type { ListenerTls } from '../tls/listener-tls.ts'
+import type { HttpListenerConfig } from '../config/config.ts'
 
 /**
  * A server that does not listen yet; with TLS it follows the listener's certificates, and a client has as long for the
@@ -24,6 +25,28 @@ export function httpServer(
   const server = createSecureServer({ ...options, ...tls.options, ...timing }, handler)
   tls.attach(server)
   return server
+}
+
+/** How often connections are looked at for being too slow. */
+const LOOK_EVERY = 1000
+
+/** What a listener's fields say of its connections. */
+export function connectionOptions({
+  maxHeaders,
+  headersTimeout,
+  requestTimeout,
+  idleTimeout,
+}: Pick<
+  HttpListenerConfig,
+  'maxHeaders' | 'headersTimeout' | 'requestTimeout' | 'idleTimeout'
+>): ServerOptions {
+  return {
+    maxHeaderSize: maxHeaders,
+    headersTimeout,
+    requestTimeout: Math.max(requestTimeout, headersTimeout),
+    keepAliveTimeout: idleTimeout,
+    connectionsCheckingInterval: LOOK_EVERY,
+  }
 }
 
 /** The same of HTTP/2. */

@@ -7,10 +7,10 @@ import type { AddressInfo, Socket } from 'node:net'
 import type { Millis } from 'sluice'
 import type { Config, ProxyListenerConfig } from '../config/config.ts'
 import { limitRequests, limitSending } from '../net/client-limits.ts'
-import { closed, collect, GRACE, LOOK_EVERY, refuse, urlOf } from '../net/http-listener.ts'
+import { closed, collect, GRACE, refuse, urlOf } from '../net/http-listener.ts'
 import type { Listener } from '../net/listener.ts'
 import type { ServiceContext } from '../limiters/limiters.ts'
-import { httpServer } from '../net/http-server.ts'
+import { connectionOptions, httpServer } from '../net/http-server.ts'
 import { createGateway } from './gateway.ts'
 import { OpenResponses } from './open-responses.ts'
 import { wantsWebSocket, withoutSwitch } from './switching.ts'
@@ -66,14 +66,7 @@ export async function openProxy(
   })
   const tls = await certificates.open('proxy', config.tls)
   const server = httpServer(
-    {
-      maxHeaderSize: config.maxHeaders,
-      headersTimeout: config.headersTimeout,
-      requestTimeout: Math.max(config.requestTimeout, config.headersTimeout),
-      keepAliveTimeout: config.idleTimeout,
-      connectionsCheckingInterval: LOOK_EVERY,
-      insecureHTTPParser: false,
-    },
+    { ...connectionOptions(config), insecureHTTPParser: false },
     handle,
     tls,
   )
