@@ -9,7 +9,7 @@ import { algorithmName } from './words.ts'
 
 const TRAFFIC: Readonly<Record<Exclude<TrafficName, 'log'>, readonly [string, string]>> = {
   steady: ['Steady', 'Evenly spaced requests.'],
-  poisson: ['Random', 'Callers that know nothing of each other.'],
+  poisson: ['Random', 'Independent callers.'],
   bursts: ['Bursts', 'Five times the rate for a fifth of each window, then silence.'],
   edges: ['Window-edge attack', 'The whole quota just before and just after each edge.'],
   crowd: ['A crowd with favourites', 'At least fifty keys, the first ones hot.'],

@@ -32,7 +32,7 @@ const VARIABLES: Readonly<Record<string, string>> = {
   $host: 'host',
 }
 
-/** The request field of an attribute that the service does not know by itself. */
+/** The request field from which the service reads an attribute. */
 const FIELDS: Readonly<Record<string, string>> = {
   $http_x_api_key: 'x-api-key',
   $http_authorization: 'authorization',

@@ -1,14 +1,14 @@
-// Texts of conditions and tiers that look like patterns of another language: they are compared as they stand, so no request has them.
+// Strings of conditions and tiers that look like patterns of another language: they are compared literally, so no request matches them.
 import { BlockList, isIP } from 'node:net'
 import { mistakenGlob, mistakenPlace } from './mistaken-texts.ts'
 
-/** Why a text is probably not meant as it stands, and what to write; undefined when nothing is wrong with it. */
+/** Why a string is probably not meant literally, and what to write; undefined if nothing is wrong with it. */
 export function literalPattern(attribute: string, text: string): string | undefined {
   const list = listIn(text)
   if (list !== undefined)
-    return `it is one text, not a list; write [${list.map((one) => JSON.stringify(one)).join(', ')}]`
+    return `it is one string, not a list; write [${list.map((one) => JSON.stringify(one)).join(', ')}]`
   if (isExpression(text))
-    return 'it is no regular expression here; accepted: a text, a text that ends in * for all that begins so, or a list of these'
+    return 'it is no regular expression here; accepted: a string, a prefix that ends in *, or a list of these'
   if (/^!=?\s*\S|^(?:not|NOT)\s+\S/.test(text))
     return 'there is no "not" in conditions; list the values that are meant'
   if (/^(["'`]).+\1$/.test(text))
@@ -25,7 +25,7 @@ export function literalPattern(attribute: string, text: string): string | undefi
   return mistakenGlob(text) ?? mistakenPlace(attribute, text)
 }
 
-/** Whether a text is a network such as 10.0.0.0/8. */
+/** Whether a string is a network such as 10.0.0.0/8. */
 export function isNetwork(text: string): boolean {
   const [address = '', bits = '', ...rest] = text.split('/')
   const version = isIP(address)
@@ -91,7 +91,7 @@ export function listIn(text: string): readonly string[] | undefined {
   return undefined
 }
 
-/** Whether a text is a regular expression. Beginnings such as `payments.*` are not taken for one. */
+/** Whether a string is a regular expression. Beginnings such as `payments.*` are not taken for one. */
 function isExpression(text: string): boolean {
   if (text.startsWith('^')) return true
   if (/^\/.*\$$/.test(text) || text.endsWith('/.*') || text.endsWith('/.+')) return true

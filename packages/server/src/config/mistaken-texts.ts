@@ -20,16 +20,16 @@ export function isElse(tier: string): boolean {
   return /^(?:default|else|otherwise|fallback|others?|any|everyone|_|\.\*)$/i.test(tier)
 }
 
-/** Why a text is probably a pattern of SQL or of a shell, which it does not mean here; undefined if it is not. */
+/** Why a string is probably meant as a pattern of SQL or of a shell, which it is not here; undefined if it is not. */
 export function mistakenGlob(text: string): string | undefined {
   // %NAME% is a variable of another language, which has a warning of its own.
   if (/^%[A-Z][A-Z\d_]*%$/.test(text)) return undefined
   const stem = /^%?([A-Za-z][\w-]*)[?%]$/.exec(text)?.[1]
   if (stem === undefined) return undefined
-  return `${text.endsWith('?') ? '?' : '%'} is no wildcard here; write ${JSON.stringify(`${stem}*`)} for all that begins so, or { equals: ${JSON.stringify(text)} }`
+  return `${text.endsWith('?') ? '?' : '%'} is no wildcard here; write ${JSON.stringify(`${stem}*`)} for every value with that prefix, or { equals: ${JSON.stringify(text)} }`
 }
 
-/** Why a text cannot be a route or a host; undefined if it can, and for other attributes. */
+/** Why a string cannot be a route or a host; undefined if it can, and for other attributes. */
 export function mistakenPlace(attribute: string, text: string): string | undefined {
   if (attribute === 'route') return mistakenRoute(text)
   return attribute === 'host' ? mistakenHost(text) : undefined

@@ -1,4 +1,4 @@
-// What a condition asks for that no request has: a method, a route, an address or a text that looks right and never comes.
+// Finds conditions that no request can meet: a method, a route, an address or a string that looks right and never occurs.
 import type { Condition, Pattern, Tiers } from 'sluice'
 import { addressProblem, apiKeyHash, methodName } from 'sluice/http'
 import type { Config } from './config.ts'
@@ -139,7 +139,7 @@ function writtenIn(pattern: Single): string {
   return String(typeof pattern === 'object' ? Object.values(pattern)[0] : pattern)
 }
 
-/** What is wrong with a text that looks like a pattern of another kind. `{ equals }` is meant literally. */
+/** What is wrong with a string that looks like a pattern of another kind. `{ equals }` is meant literally. */
 function literalProblem(attribute: string, pattern: Single): string | undefined {
   if (typeof pattern === 'string')
     return mistakenWord(pattern) ?? literalPattern(attribute, pattern)

@@ -9,7 +9,7 @@ export interface KeyPlace {
 /** A key that a store holds. */
 export interface FoundKey<P extends KeyPlace> {
   readonly place: P
-  /** Undefined when the store knows no more than a hash of it, which `name` is then. */
+  /** Undefined if the store has only a hash of the key; `name` is then that hash. */
   readonly key: string | undefined
   readonly name: string
 }

@@ -78,7 +78,7 @@ export async function readTlsFiles(
   }
 }
 
-/** More than any chain has, and little enough to be read by mistake. */
+/** More than any chain has, and small enough that a wrong file is read quickly. */
 const LARGEST = 1_048_576
 
 async function readPem(path: string): Promise<{ text: string; mode: number }> {

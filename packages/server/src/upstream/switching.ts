@@ -28,7 +28,7 @@ export function withoutSwitch(
   server.emit('encrypted' in socket ? 'secureConnection' : 'connection', socket)
 }
 
-/** A response on a connection that Node's server has let go of; the connection ends with it. */
+/** A response on a connection that Node's server has released; the connection ends with it. */
 export function responseOn(request: IncomingMessage, socket: Socket): ServerResponse {
   const response = new ServerResponse(request)
   response.shouldKeepAlive = false

@@ -50,7 +50,7 @@ export function joinEnds(
   upstream.socket.pipe(client.socket)
 }
 
-/** Sends the head of a switch of protocols, which Node's response cannot, and lets go of the connection. */
+/** Sends the head of a switch of protocols, which Node's response cannot, and releases the connection. */
 export function sendSwitch(response: ServerResponse, message: string, { raw }: RawFields): void {
   const { socket } = response
   if (socket === null) return

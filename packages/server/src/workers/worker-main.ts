@@ -5,7 +5,7 @@ import type { WorkerControls } from '../service/worker-context.ts'
 import type { FromWorker, StartError, StartWorker, ToWorker } from './messages.ts'
 import { MetricsRequests } from './metrics-requests.ts'
 
-/** How often metrics are sent: when this process is killed, no more than that is lost of what it counted. */
+/** How often metrics are sent: if this process is killed, at most the counts of that time are lost. */
 const SNAPSHOT_EVERY = 1000
 
 /** Signals that a terminal or a supervisor sends to the whole process group. */

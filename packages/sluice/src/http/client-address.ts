@@ -164,7 +164,7 @@ function headerOf(
   if (header !== undefined && (typeof header !== 'string' || !/^[\w-]+$/.test(header)))
     reader.wrong('header', header, 'the name of a request field, such as x-forwarded-for')
   if (header !== undefined && trust === null)
-    reader.wrong('header', header, 'none without trustedProxies, since anybody can send a field')
+    reader.wrong('header', header, 'none without trustedProxies, since any client can send a field')
   return trust === null ? null : (header ?? 'x-forwarded-for').toLowerCase()
 }
 

@@ -86,7 +86,7 @@ function newBranch(): Branch {
 }
 
 /**
- * Whether a text is a route pattern: a path with segments such as `{id}` or `:id`, and `{path*}` at the end.
+ * Whether a string is a route pattern: a path with segments such as `{id}` or `:id`, and `{path*}` at the end.
  *
  * @example
  * ```ts

@@ -23,7 +23,7 @@ export type ProxyPreset = 'loopback' | 'link-local' | 'private' | 'unix'
  */
 export type TrustedProxies = string | readonly string[] | { readonly hops: number }
 
-/** Trusted proxies, ready to be asked. */
+/** Trusted proxies, parsed. */
 export interface Trust {
   readonly networks: readonly Network[]
   /** A peer without an address is a proxy on this machine. */

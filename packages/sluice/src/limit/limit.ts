@@ -127,7 +127,7 @@ export interface LimitProblem {
 export function limit(input: LimitInput, options: LimitOptions = {}): Limit {
   const problems: LimitProblem[] = []
   const fields = { ...fieldsOf(input), ...options }
-  // Slots are made of the `concurrency` of a rule; nobody writes them.
+  // Slots are made of the `concurrency` of a rule; they are not written by hand.
   const isSlots = (fields as Partial<Limit>).slots === true
   if (isSlots) delete (fields as { slots?: true }).slots
   const made = readLimit(fields, problems)

@@ -11,7 +11,7 @@ const IN_SECONDS = [1800, 3600, 7200, 10_800, 14_400, 21_600, 43_200, 86_400, 60
 /** Limiters with counts of their own, at once, from which on they are probably made for each request. */
 const MANY = 1000
 
-/** What the console was told already. */
+/** Warnings that were written to the console already. */
 const told = new Set<string>()
 /** The bare limit that counts on a store, while its limiter is open. */
 const bareLimits = new WeakMap<Store, Limit>()

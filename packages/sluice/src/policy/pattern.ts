@@ -100,7 +100,7 @@ function network(text: string): Meaning | string {
   return parsed === undefined ? NETWORK_FORMS : { kind: 'network', network: parsed }
 }
 
-/** The texts that a text of a condition stands for: a route has several spellings, anything else one. */
+/** All spellings of a string in a condition: a route has several, anything else one. */
 export function spellingsOf(
   attribute: string,
   { text, exact = false }: { readonly text: string; readonly exact?: boolean },

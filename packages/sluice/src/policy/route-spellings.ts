@@ -4,7 +4,7 @@ const PARAMETER = /\/(?::([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})(?=\/|$)/g
 /** Up to this many parameters may be spelled in any mixture; more of them all in one way. */
 const MAX_MIXED = 4
 
-/** Every spelling of a route template, the given one first; a text without parameters has one. */
+/** Every spelling of a route template, the given one first; a template without parameters has one. */
 export function routeSpellings(template: string): readonly string[] {
   const count = [...template.matchAll(PARAMETER)].length
   if (count === 0) return [template]

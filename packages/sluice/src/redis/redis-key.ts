@@ -3,7 +3,7 @@ import { sha256 } from '../key/sha256.ts'
 
 /** The number of the packed format of states in Redis. */
 const FORMAT = 'redis 1 '
-/** What stands for a key that cannot stand in a tag as it is. */
+/** Begins the tag of a key that cannot be a tag itself; its hash follows. */
 const HASHED = '~#'
 /** In bytes, so that a name is never longer than 106. */
 const LONGEST_TAG = 64

@@ -16,7 +16,7 @@ export interface UpstashLike {
   createScript(script: string): unknown
 }
 
-/** What the real client keeps beside that. */
+/** Further members of the real client. */
 interface UpstashDetails extends UpstashLike {
   readonly client?: { readonly retry?: { readonly attempts?: number } }
 }

@@ -130,7 +130,7 @@ export class CallGuard {
     return finish(answer as T)
   }
 
-  /** Makes a call that knows nothing of the guard. */
+  /** Makes a call that does not report its own answer to the guard. */
   private answerTo<A, T, R>(
     call: GuardedCall<A, T, R>,
     operation: GuardedOperation<A, T>,

@@ -24,7 +24,7 @@ export class Random {
     return Math.floor(this.next() * count)
   }
 
-  /** The time to the next of arrivals that know nothing of each other, `mean` apart on average. */
+  /** The time to the next of independent arrivals, `mean` apart on average. */
   gap(mean: number): number {
     return -Math.log(1 - this.next()) * mean
   }

@@ -27,7 +27,7 @@ function merged(checks: readonly Check[], verdicts: readonly Verdict[]): readonl
     const own = verdicts[next++]!
     if (lockout === undefined) return own
     const lock = verdicts[next++]!
-    // What an unreachable store leaves to the rule is the rule's own verdict.
+    // If the store is unreachable, the rule's own verdict holds.
     return lock.allowed || lock.source === 'closed' ? own : lockedOut(own, lock)
   })
 }

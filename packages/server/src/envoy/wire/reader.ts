@@ -99,7 +99,7 @@ export class WireReader {
     return last
   }
 
-  /** Goes into a message within this one; what it gives ends it, for {@link leave}. */
+  /** Enters a nested message. Returns what {@link leave} needs at its end. */
   enter(): number {
     const stop = this.length()
     const outer = this.end
@@ -107,7 +107,7 @@ export class WireReader {
     return outer
   }
 
-  /** Goes back to the message around. */
+  /** Returns to the enclosing message. */
   leave(outer: number): void {
     this.position = this.end
     this.end = outer

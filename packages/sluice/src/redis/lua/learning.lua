@@ -1,6 +1,6 @@
 -- Learning mode: for one lease life after a server started or took over, it leases nothing.
 
--- The key that tells of a server's start lives for a week after it was last compared, every 20 ms at most.
+-- The key that records a server's run id lives for a week after it was last compared, at most every 20 ms.
 local MARKER_LIFE, MARKER_RENEWAL = 604800000, 20
 
 -- Whether leases may be out that this server does not know of: for one life after it started or took over. A key with

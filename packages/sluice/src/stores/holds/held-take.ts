@@ -103,7 +103,7 @@ export class HeldTake {
     // Spent, not held: a refused request gets no hold.
     if (isCounted) spendRoom(check, count, own)
     if (check.cost > 0 && (isCounted || isChanged)) this.counts.save(check, count, this.now)
-    // If it fits alone, it was refused for what an earlier check of this request asked of the same count.
+    // It fits alone: it was refused because an earlier check of this request is on the same count.
     const isShownAsFound = !fits && (!isCounted || fitsNow)
     return isShownAsFound
       ? this.verdictOn(check, seen, false)

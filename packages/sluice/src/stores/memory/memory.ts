@@ -59,7 +59,7 @@ export interface MemoryStoreKeys {
   readonly next: number | undefined
 }
 
-/** Checks of one request whose keys are compared with each other; more are told apart by their slots. */
+/** Checks of one request whose keys are compared with each other; more are compared by their slots. */
 const FEW_CHECKS = 4
 /** A power of two. With far more places than checks, few of them meet at one. */
 const SEEN = 1024

@@ -142,7 +142,7 @@ export class Tables {
     this.room.bytes = 0
   }
 
-  /** Lets go of tables that hold nothing; those of rules that are gone would stay forever. */
+  /** Removes tables that hold nothing: those of removed rules would stay forever. */
   private drop(now: Millis): void {
     for (const table of this.turns) if (table.isIdle(now)) this.bySpace.delete(table.space)
     this.turns = [...this.bySpace.values()]
