@@ -1,21 +1,13 @@
 // One row for each load that we compare ourselves under: the floor, the best of the peers, Sluice, and the ratios to both.
 import { finite, median, ratios } from '../lib/statistics.mjs'
 import { figure, markdownTable, withSpread } from '../lib/table.mjs'
-import {
-  BATCHED,
-  BATCHED_THREE,
-  contenders,
-  ONE_EACH,
-  ONE_LIMIT,
-  THREE_LIMITS,
-} from './contenders.mjs'
+import { BATCHED, BATCHED_THREE, ONE_EACH, ONE_LIMIT, THREE_LIMITS } from './contenders.mjs'
+import { PEERS, roundsOf, turnsOf } from './values.mjs'
 
 /** @typedef {import('./cell.mjs').Measured} Measured */
 /** @typedef {import('./alone.mjs').AloneResult} AloneResult */
 /** @typedef {import('./speed.mjs').SpeedResult} SpeedResult */
 /** @typedef {{ title: string, ours?: string, floor: string, isHigh?: boolean, of: (name: string) => number[] }} Row `of`: what a contender had, round by round; `isHigh`: more is better */
-
-const peers = contenders.filter(({ kind }) => kind === 'peer').map(({ name }) => name)
 
 /** @param {readonly AloneResult[]} alone @param {readonly SpeedResult[]} speed */
 export function ratioTable(alone, speed) {
@@ -39,20 +31,15 @@ export function ratioTable(alone, speed) {
 }
 
 /** The peers that have figures. @param {Row['of']} of */
-const measured = (of) => peers.filter((name) => finite(of(name)).length > 0)
+const measured = (of) => PEERS.filter((name) => finite(of(name)).length > 0)
 
 /** @param {readonly AloneResult[]} alone @param {readonly SpeedResult[]} speed @returns {Row[]} */
 function rowsOf(alone, speed) {
   /** @param {'p50' | 'cpu'} what */
-  const turns = (what) => (/** @type {string} */ name) =>
-    alone.find(({ contender }) => contender === name)?.turns.map((turn) => turn[what]) ?? []
-  /** @param {keyof Measured} what @param {number} inFlight @param {import('./loads.mjs').Share} share */
-  const rounds =
-    (what, inFlight, share = 'allowed') =>
-    (/** @type {string} */ name) =>
-      speed
-        .find((one) => one.contender === name && one.share === share && one.inFlight === inFlight)
-        ?.rounds.map((one) => one[what]) ?? []
+  const turns = (what) => (/** @type {string} */ name) => turnsOf(alone, name, what)
+  /** @param {keyof Measured} what @param {number} inFlight @param {import('./loads.mjs').Share} [share] */
+  const rounds = (what, inFlight, share) => (/** @type {string} */ name) =>
+    roundsOf(speed, name, inFlight, what, share)
   const three = { ours: THREE_LIMITS, floor: BATCHED_THREE }
   return [
     { title: 'one in flight, p50 µs', floor: ONE_EACH, of: turns('p50') },

@@ -1,13 +1,7 @@
 // What we promise of the Redis store, as ratios inside one run, and whether this run keeps it.
 import { finite, median, pairedRatio } from '../lib/statistics.mjs'
-import {
-  BATCHED,
-  BATCHED_THREE,
-  contenders,
-  ONE_EACH,
-  ONE_LIMIT,
-  THREE_LIMITS,
-} from './contenders.mjs'
+import { BATCHED, BATCHED_THREE, ONE_EACH, ONE_LIMIT, THREE_LIMITS } from './contenders.mjs'
+import { PEERS, roundsOf, turnsOf } from './values.mjs'
 
 /** @typedef {import('./cell.mjs').Measured} Measured */
 /** @typedef {import('./speed.mjs').SpeedResult} SpeedResult */
@@ -20,9 +14,9 @@ export function targetsOf({ alone, speed, memory }) {
   const peer64 = fastestPeer(speed, 64)
   /** @param {string} a @param {string} b @param {number} inFlight @param {keyof Measured} what */
   const ratio = (a, b, inFlight, what) =>
-    pairedRatio(valuesOf(speed, a, inFlight, what), valuesOf(speed, b, inFlight, what))
+    pairedRatio(roundsOf(speed, a, inFlight, what), roundsOf(speed, b, inFlight, what))
   /** @param {keyof Measured} what */
-  const middle = (what) => median(finite(valuesOf(speed, ONE_LIMIT, 512, what)))
+  const middle = (what) => median(finite(roundsOf(speed, ONE_LIMIT, 512, what)))
   const three = [1, 64, 512].flatMap((inFlight) => [
     {
       name: `three limits, ${inFlight} in flight, time per decision`,
@@ -78,8 +72,8 @@ export function targetsOf({ alone, speed, memory }) {
       name: 'refused, 512 in flight, decisions/s',
       against: BATCHED,
       value: pairedRatio(
-        valuesOf(speed, ONE_LIMIT, 512, 'rate', 'refused'),
-        valuesOf(speed, BATCHED, 512, 'rate', 'refused'),
+        roundsOf(speed, ONE_LIMIT, 512, 'rate', 'refused'),
+        roundsOf(speed, BATCHED, 512, 'rate', 'refused'),
       ),
       atLeast: 0.6,
     },
@@ -92,7 +86,7 @@ export function targetsOf({ alone, speed, memory }) {
     {
       name: '1 in flight, p50, in turns',
       against: ONE_EACH,
-      value: pairedRatio(waitsOf(alone, ONE_LIMIT), waitsOf(alone, ONE_EACH)),
+      value: pairedRatio(turnsOf(alone, ONE_LIMIT, 'p50'), turnsOf(alone, ONE_EACH, 'p50')),
       atMost: 1.1,
     },
     ...peersAlone(alone),
@@ -131,41 +125,17 @@ export function isMet({ value, atLeast = -Infinity, atMost = Infinity }) {
 /** @param {SpeedResult[]} speed @param {number} inFlight */
 function fastestPeer(speed, inFlight) {
   const rate = (/** @type {string} */ name) =>
-    median(finite(valuesOf(speed, name, inFlight, 'rate')))
-  const peers = contenders.filter(({ kind }) => kind === 'peer').map(({ name }) => name)
-  const measured = peers.filter((name) => speed.some(({ contender }) => contender === name))
+    median(finite(roundsOf(speed, name, inFlight, 'rate')))
+  const measured = PEERS.filter((name) => speed.some(({ contender }) => contender === name))
   return measured.toSorted((a, b) => rate(b) - rate(a))[0] ?? '-'
 }
 
 /** Against each peer: never slower. @param {Figures['alone']} alone @returns {Target[]} */
 function peersAlone(alone) {
-  const peers = contenders.filter(({ kind }) => kind === 'peer').map(({ name }) => name)
-  return peers
-    .filter((name) => alone.some(({ contender }) => contender === name))
-    .map((name) => ({
-      name: '1 in flight, p50, in turns',
-      against: name,
-      value: pairedRatio(waitsOf(alone, ONE_LIMIT), waitsOf(alone, name)),
-      atMost: 1,
-    }))
-}
-
-/** @param {Figures['alone']} alone @param {string} name */
-function waitsOf(alone, name) {
-  return alone.find(({ contender }) => contender === name)?.turns.map(({ p50 }) => p50) ?? []
-}
-
-/**
- * One number for each round.
- * @param {SpeedResult[]} speed
- * @param {string} name
- * @param {number} inFlight
- * @param {keyof Measured} what
- * @param {import('./loads.mjs').Share} share
- */
-function valuesOf(speed, name, inFlight, what, share = 'allowed') {
-  const cell = speed.find(
-    (one) => one.contender === name && one.share === share && one.inFlight === inFlight,
-  )
-  return cell?.rounds.map((measured) => measured[what]) ?? []
+  return PEERS.filter((name) => alone.some(({ contender }) => contender === name)).map((name) => ({
+    name: '1 in flight, p50, in turns',
+    against: name,
+    value: pairedRatio(turnsOf(alone, ONE_LIMIT, 'p50'), turnsOf(alone, name, 'p50')),
+    atMost: 1,
+  }))
 }
