@@ -27,6 +27,15 @@ describe('in the file', () => {
     expect(configOf(more).proxy.headers).toEqual(dialects)
   })
 
+  test('a dialect that is nearly one is a mistake with a hint', () => {
+    const { problems } = readConfig(JSON.stringify({ policies, headers: ['draft7'] }), 'x')
+    expect(problems.map(({ message }) => message)).toEqual([
+      expect.stringMatching(
+        /^headers\[0\] is "draft7"; did you mean draft-7\?; accepted: structured,/,
+      ),
+    ])
+  })
+
   test('an unknown dialect is a mistake', () => {
     const { problems } = readConfig(JSON.stringify({ policies, headers: ['x'] }), 'x')
     expect(problems.map(({ message }) => message)).toEqual([

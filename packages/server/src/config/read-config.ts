@@ -172,8 +172,7 @@ function sentence(issue: OutlineIssue, steps: readonly Step[], value: unknown): 
   const path = pathText(steps) || 'the file'
   if (issue.unknownField) {
     const name = String(steps.at(-1))
-    const accepted = issue.accepted.split(', ')
-    const meant = didYouMean(name, accepted) || misplaced(name)
+    const meant = didYouMean(name, issue.names) || misplaced(name)
     return `${path} is not a known field${meant}; accepted: ${issue.accepted}`
   }
   if (steps.length === 0 && (value === null || value === undefined))
@@ -182,7 +181,8 @@ function sentence(issue: OutlineIssue, steps: readonly Step[], value: unknown): 
   // A URL may hold a password, and a secret is one.
   const seen = path === 'store.url' ? 'not a URL' : HIDDEN.test(path) ? 'not valid' : shown(found)
   const is = found === undefined ? 'missing' : seen
-  return `${path} is ${is}; accepted: ${issue.accepted}`
+  const meant = typeof found === 'string' ? didYouMean(found, issue.names) : ''
+  return `${path} is ${is}${meant}; accepted: ${issue.accepted}`
 }
 
 /** Fields of policies, and a word of other servers, that people write at the top of a file. */

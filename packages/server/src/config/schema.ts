@@ -8,6 +8,8 @@ export interface OutlineIssue {
   readonly path: readonly PropertyKey[]
   /** What is accepted there, or for an unknown field which are known. */
   readonly accepted: string
+  /** Those that may have been meant. */
+  readonly names: readonly string[]
   readonly unknownField: boolean
 }
 
@@ -20,10 +22,13 @@ export function readOutline(
   if (success) return { outline: { ...data, proxy: { headers: data.headers, ...data.proxy } } }
   const issues = error.issues.flatMap((issue): OutlineIssue[] => {
     const { path } = issue
-    if (issue.code !== 'unrecognized_keys')
-      return [{ path, accepted: issue.message, unknownField: false }]
-    const accepted = fieldsAt(shape, path).join(', ')
-    return issue.keys.map((key) => ({ path: [...path, key], accepted, unknownField: true }))
+    if (issue.code !== 'unrecognized_keys') {
+      const names = issue.code === 'invalid_value' ? issue.values.map(String) : []
+      return [{ path, accepted: issue.message, names, unknownField: false }]
+    }
+    const names = fieldsAt(shape, path)
+    const accepted = names.join(', ')
+    return issue.keys.map((key) => ({ path: [...path, key], accepted, names, unknownField: true }))
   })
   return { issues }
 }

@@ -2,7 +2,7 @@
 import type { LimitNumbers } from '../algorithms/algorithm.ts'
 import { algorithmOf, ALGORITHMS, type AlgorithmName } from '../algorithms/table.ts'
 import { show, SluiceError } from '../errors.ts'
-import { unknownName } from '../options/suggest.ts'
+import { acceptedNames, unknownName } from '../options/suggest.ts'
 import type { Millis } from '../time/clock.ts'
 import type { CalendarUnit, Weekday } from '../time/calendar.ts'
 import { DURATION_FORMS, durationText, periodText, type Duration } from '../time/duration.ts'
@@ -208,7 +208,7 @@ export function readLimit(
   if (window === undefined && variant.calendar === undefined)
     wrong('window', `; accepted: ${DURATION_FORMS}`)
   if (fields['algorithm'] === null || !ALGORITHMS.includes(algorithm)) {
-    wrong('algorithm', `; accepted: ${ALGORITHMS.join(', ')}`)
+    wrong('algorithm', `; ${acceptedNames(fields['algorithm'], ALGORITHMS)}`)
   }
   if (fields['burst'] !== undefined && !(isWhole(burst) && (burst >= 1 || quota === 0))) {
     wrong('burst', '; accepted: a whole number of units, 1 or more')

@@ -3,7 +3,7 @@ import { show, SluiceError } from '../errors.ts'
 import type { Millis } from '../time/clock.ts'
 import { DURATION_FORMS, tryDuration, type Duration } from '../time/duration.ts'
 import { MAX_TIMER_MS } from '../time/timers.ts'
-import { closestName } from './suggest.ts'
+import { acceptedNames } from './suggest.ts'
 import { checkOptionNames } from './unknown-option.ts'
 
 /** What an option that is a clock must be. */
@@ -42,9 +42,7 @@ export class OptionReader {
 
   /** Throws `invalid-option` naming the option, its value and what is accepted: `names` are those that it may have meant. */
   wrong(option: string, value: unknown, accepted: string, names: readonly string[] = []): never {
-    const near = typeof value === 'string' ? closestName(value, names) : undefined
-    const hint = near === undefined ? '' : `did you mean ${near}? `
-    return this.fail(`${option} is ${show(value)}; ${hint}accepted: ${accepted}`)
+    return this.fail(`${option} is ${show(value)}; ${acceptedNames(value, names, accepted)}`)
   }
 
   /** One of some values. */

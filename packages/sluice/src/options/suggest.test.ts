@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { closestName } from './suggest.ts'
+import { acceptedNames, closestName } from './suggest.ts'
 
 describe('closestName', () => {
   it.each<[wrong: string, names: string[], name: string | undefined]>([
@@ -23,5 +23,15 @@ describe('closestName', () => {
     expect(closestName('nmea', ['name'], 1)).toBeUndefined()
     expect(closestName('nam', ['name'], 1)).toBe('name')
     expect(closestName('name', ['name'], 0)).toBe('name')
+  })
+})
+
+describe('acceptedNames', () => {
+  it.each<[value: unknown, text: string]>([
+    ['opn', 'did you mean open? accepted: local, open'],
+    ['else', 'accepted: local, open'],
+    [5, 'accepted: local, open'],
+  ])('for %j: %s', (value, text) => {
+    expect(acceptedNames(value, ['local', 'open'])).toBe(text)
   })
 })

@@ -3,9 +3,17 @@ import { show } from '../errors.ts'
 
 /** The message about a name that is not accepted: what was meant, and what is accepted. */
 export function unknownName(kind: string, name: string, accepted: readonly string[]): string {
-  const meant = closestName(name, accepted)
-  const hint = meant === undefined ? '' : `did you mean ${meant}? `
-  return `unknown ${kind} ${show(name)}; ${hint}accepted: ${accepted.join(', ')}`
+  return `unknown ${kind} ${show(name)}; ${acceptedNames(name, accepted)}`
+}
+
+/** What is accepted instead of a value, after the name that it may have meant. */
+export function acceptedNames(
+  value: unknown,
+  names: readonly string[],
+  accepted: string = names.join(', '),
+): string {
+  const meant = typeof value === 'string' ? closestName(value, names) : undefined
+  return `${meant === undefined ? '' : `did you mean ${meant}? `}accepted: ${accepted}`
 }
 
 /**

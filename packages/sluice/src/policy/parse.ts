@@ -11,10 +11,8 @@ import {
   TIERS_FIELDS,
 } from './fields.ts'
 import { canBeLeased, canBeSynced, type Limit } from '../limit/limit.ts'
-import type { Coordination, OnStoreFailure } from '../limit/verdict.ts'
 import type {
   LimitFunction,
-  OnExceed,
   Override,
   Policy,
   PolicyInCode,
@@ -136,12 +134,12 @@ function readRule(
     ...optional('tiers', readTiers),
     ...optional('overrides', readOverrides),
     ...optional('cost', readCost),
-    ...optional('onStoreFailure', readOnStoreFailure),
-    ...optional('onExceed', readOnExceed),
+    ...optional('onStoreFailure', oneOf(ON_STORE_FAILURE)),
+    ...optional('onExceed', oneOf(ON_EXCEED)),
     ...optional('lockout', readLockout),
     ...optional('pools', readPools),
     ...optional('thresholds', readThresholds),
-    ...optional('coordination', readCoordination),
+    ...optional('coordination', oneOf(COORDINATION)),
   }
   const flags = {}
   for (const flag of FLAGS) Object.assign(flags, optional(flag, readFlag))
@@ -261,30 +259,15 @@ function readCost(problems: Problems, path: string, value: unknown): number | st
   return undefined
 }
 
-function readOnStoreFailure(
-  problems: Problems,
-  path: string,
-  value: unknown,
-): OnStoreFailure | undefined {
-  const known = ON_STORE_FAILURE.find((name) => name === value)
-  if (known === undefined) refuse(problems, path, value, ON_STORE_FAILURE.join(', '))
-  return known
-}
-
-function readOnExceed(problems: Problems, path: string, value: unknown): OnExceed | undefined {
-  const known = ON_EXCEED.find((name) => name === value)
-  if (known === undefined) refuse(problems, path, value, ON_EXCEED.join(', '))
-  return known
-}
-
-function readCoordination(
-  problems: Problems,
-  path: string,
-  value: unknown,
-): Coordination | undefined {
-  const known = COORDINATION.find((name) => name === value)
-  if (known === undefined) refuse(problems, path, value, COORDINATION.join(', '))
-  return known
+/** Makes the reader of a field that is one of a few names. */
+function oneOf<T extends string>(
+  names: readonly T[],
+): (problems: Problems, path: string, value: unknown) => T | undefined {
+  return (problems, path, value) => {
+    const known = names.find((name) => name === value)
+    if (known === undefined) refuse(problems, path, value, names.join(', '), names)
+    return known
+  }
 }
 
 /** A rule that is to be leased or synced and cannot be would cost a round trip per request, unnoticed. */

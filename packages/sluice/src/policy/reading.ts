@@ -1,7 +1,7 @@
 // Reading untrusted data for the policy parser: mistakes are collected with their paths, nothing is thrown.
 import { show, type Problem } from '../errors.ts'
 import { LONGEST_LIST } from './fields.ts'
-import { closestName } from '../options/suggest.ts'
+import { acceptedNames, closestName } from '../options/suggest.ts'
 
 /** The mistakes found so far. */
 export type Problems = Problem[]
@@ -14,9 +14,16 @@ export function at(path: string, member: string | number): string {
 }
 
 /** Notes that the value at the path is not what is accepted. */
-export function refuse(problems: Problems, path: string, value: unknown, accepted: string): void {
+export function refuse(
+  problems: Problems,
+  path: string,
+  value: unknown,
+  accepted: string,
+  /** Those that the value may have meant. */
+  names: readonly string[] = [],
+): void {
   const found = value === undefined ? 'missing' : show(value)
-  note(problems, path, value, `is ${found}; accepted: ${accepted}`)
+  note(problems, path, value, `is ${found}; ${acceptedNames(value, names, accepted)}`)
 }
 
 /** Notes a mistake in words of its own, which follow the path. */

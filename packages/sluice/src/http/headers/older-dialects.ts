@@ -30,7 +30,7 @@ export function draft7(): Dialect {
 
 /** How a dialect of three fields differs from the others. */
 interface TripleOptions {
-  readonly prefix: 'RateLimit' | 'X-RateLimit'
+  readonly prefix: string
   /** What `…-Reset` counts. */
   readonly reset: 'seconds from now' | 'seconds since the epoch'
   /** Where the list of policies stands: in a field of its own, behind the limit, or nowhere. */
