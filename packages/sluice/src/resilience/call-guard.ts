@@ -5,7 +5,7 @@ import type { Clock, Millis } from '../time/clock.ts'
 import { Deadlines } from '../time/deadlines.ts'
 import type { Timers } from '../time/timers.ts'
 import { CircuitBreaker, NO_ENTRY, type BreakerOptions, type Failure } from './circuit-breaker.ts'
-import { notify, type OnEvent, type ResilienceEvent } from './events.ts'
+import { notifyListener, type OnEvent, type ResilienceEvent } from './events.ts'
 
 /** What a guard is made from. */
 export interface CallGuardOptions {
@@ -181,7 +181,7 @@ export class CallGuard {
     if (event.type === 'opened' && this.openShards++ > 0) return
     if (event.type === 'closed' && --this.openShards > 0) return
     const { onEvent } = this.options
-    if (onEvent !== undefined) notify(onEvent, event)
+    if (onEvent !== undefined) notifyListener(onEvent, event)
   }
 
   private makeShard(): Shard {

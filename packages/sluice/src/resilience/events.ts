@@ -101,14 +101,14 @@ export type ResilienceEvent =
  * @example
  * ```ts
  * const onEvent: OnEvent = (event) => {
- *   if (event.type === 'opened') notify('the store is unreachable', event.cause)
+ *   if (event.type === 'opened') notifyListener('the store is unreachable', event.cause)
  * }
  * ```
  */
 export type OnEvent = (event: ResilienceEvent) => void
 
 /** Passes an event to a listener. One that fails must not refuse requests, nor keep the event from others. */
-export function notify(listener: OnEvent, event: ResilienceEvent): void {
+export function notifyListener(listener: OnEvent, event: ResilienceEvent): void {
   try {
     const result: unknown = listener(event)
     if (result instanceof Promise) result.catch(() => {})

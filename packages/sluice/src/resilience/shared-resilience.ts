@@ -1,6 +1,6 @@
 // One resilient store for all limiters on a store: a new policy takes part in an outage that has begun, and grants no second share.
 import type { RemoteStore } from '../stores/store.ts'
-import { notify, type OnEvent } from './events.ts'
+import { notifyListener, type OnEvent } from './events.ts'
 import { warnOfLostStore, type ResilienceOptions } from './options.ts'
 import { ResilientStore } from './resilient-store.ts'
 
@@ -50,7 +50,7 @@ function makeShared(store: RemoteStore, options: ResilienceOptions): SharedStore
   const listeners: OnEvent[] = []
   const onEvent: OnEvent = (event) => {
     if (listeners.length === 0) warnOfLostStore(event)
-    for (const listener of listeners.slice()) notify(listener, event)
+    for (const listener of listeners.slice()) notifyListener(listener, event)
   }
   return { store: new ResilientStore(store, { ...options, onEvent }), listeners, users: 0 }
 }
