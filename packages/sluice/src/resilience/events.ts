@@ -101,7 +101,7 @@ export type ResilienceEvent =
  * @example
  * ```ts
  * const onEvent: OnEvent = (event) => {
- *   if (event.type === 'opened') notifyListener('the store is unreachable', event.cause)
+ *   if (event.type === 'opened') notify('the store is unreachable', event.cause)
  * }
  * ```
  */
