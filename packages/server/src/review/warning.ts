@@ -1,6 +1,5 @@
 // What is allowed but probably not meant.
 import type { Step } from '../config/problem.ts'
-import type { UnmetCondition } from '../config/unmet-conditions.ts'
 
 /** The traps that are looked for, each with its heading in `docs/reference/service/config.md`. */
 export type WarningCode =
@@ -8,7 +7,12 @@ export type WarningCode =
   | 'never-chosen'
   | 'raw-path'
   | 'unset-attribute'
-  | UnmetCondition['code']
+  | 'method-case'
+  | 'undeclared-route'
+  | 'address-prefix'
+  | 'stray-space'
+  | 'plain-api-key'
+  | 'literal-pattern'
   | 'unquoted-number'
   | 'unread-variable'
   | 'own-attribute'
