@@ -12,6 +12,8 @@ describe('closestName', () => {
     ['window', ['quota', 'burst'], undefined],
     ['xy', ['by'], 'by'],
     ['q', ['by'], undefined],
+    ['warn', ['refuse', 'mark'], undefined],
+    ['marc', ['refuse', 'mark'], 'mark'],
     ['', ['by'], undefined],
     ['x'.repeat(100_000), ['by'], undefined],
     ['__proto__', ['name', 'rules'], undefined],

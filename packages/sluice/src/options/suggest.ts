@@ -34,8 +34,9 @@ export function closestName(
   let least = most + 1
   for (const name of names) {
     const distance = editDistance(unknown.toLowerCase(), name.toLowerCase())
-    // Two changes of a two-letter name would match anything.
-    if (distance < least && distance < name.length) {
+    // Of a short name most letters must be right: "warn" is no "mark".
+    const isNear = distance * 2 < name.length || (distance === 1 && name.length > 1)
+    if (distance < least && isNear) {
       best = name
       least = distance
     }
