@@ -30,6 +30,8 @@ function ranFor(pid) {
 async function probe(url, pid) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const waits = { longest: 0, busy: 0, failed: 0, count: 0 }
+  /** How many looks have begun. */
+  let begun = 0
   const ask = () =>
     new Promise((resolve) => {
       const sent = request(`${url}`, { agent }, (response) => {
@@ -46,6 +48,7 @@ async function probe(url, pid) {
     for (;;) {
       const start = performance.now()
       const ran = ranFor(pid)
+      begun += 1
       await ask()
       waits.count += 1
       waits.longest = Math.max(waits.longest, performance.now() - start)
@@ -53,9 +56,15 @@ async function probe(url, pid) {
       await new Promise((resolve) => setTimeout(resolve, EVERY))
     }
   }
+  /** The waits, once a look that begins from now on has ended: an attack may be over before the first one has. */
+  const finish = async () => {
+    const last = begun + 1
+    while (waits.count < last) await new Promise((resolve) => setTimeout(resolve, 1))
+    return waits
+  }
   await ask()
   void loop()
-  return waits
+  return finish
 }
 
 if (target === 'idle') {
@@ -72,8 +81,9 @@ if (target === 'idle') {
     probe(`http://127.0.0.1:${port}`),
   ])
   console.log('ready')
-  process.stdin.resume().on('end', () => {
-    console.log(JSON.stringify({ service, machine }))
+  process.stdin.resume().on('end', async () => {
+    const [ofService, ofMachine] = await Promise.all([service(), machine()])
+    console.log(JSON.stringify({ service: ofService, machine: ofMachine }))
     process.exit()
   })
 }
