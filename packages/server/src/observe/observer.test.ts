@@ -24,6 +24,7 @@ function observing(rules = policy, weight: (tick: number) => number = () => 1) {
     policy: rules,
     store: memoryStore({ clock }),
     identify,
+    blocked: ({ user }) => (user === 'mallory' ? 60_000 : undefined),
     onDecision: (decision, request) => note(decision, request, undefined, weight(observer.ticks)),
   })
   const ask = (attributes: Attributes | string, times = 1) => {
@@ -178,6 +179,16 @@ describe('the journal', () => {
     const countOf = (user: string) => entries.find(({ attributes }) => attributes['user'] === user)
     expect(countOf('user 7')).toMatchObject({ count: 6, sources: { memory: 6 } })
     expect(countOf('user 900')).toMatchObject({ count: 1 })
+  })
+
+  it('takes in keys beside a blocked one that goes on asking', () => {
+    const { ask, observer } = observing()
+    ask({ user: 'mallory' }, 1000)
+    ask({ user: 'ann' }, 2)
+    expect(observer.journal.list(START)).toMatchObject([
+      { rule: 'per-user', count: 1 },
+      { rule: '', reason: 'blocked', count: 1000 },
+    ])
   })
 
   it('estimates the count of a key that is refused very often', () => {

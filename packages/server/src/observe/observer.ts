@@ -22,7 +22,13 @@ import {
   shortIds,
   twoLetters,
 } from './keys.ts'
-import { countRefusal, isSameMoment, Journal, type JournalEntry } from './journal.ts'
+import {
+  countRefusal,
+  isSameMoment,
+  Journal,
+  type JournalEntry,
+  type KeptEntry,
+} from './journal.ts'
 import { RuleWatch, SPAN, type RulePart } from './rule-watch.ts'
 
 /** How often the time is read. Between two readings all decisions count as made at the same instant. */
@@ -79,6 +85,15 @@ export interface RulesObserver {
 
 /** What receives how old the count of a key was at a decision, in milliseconds, by rule. */
 export type AgesOf = (rule: string) => RuleWatch['ageMetric']
+
+/** What the refusals of one set of rules are noted by. */
+interface Observed {
+  readonly policy: string
+  readonly watchOf: (rule: string) => RuleWatch | undefined
+  readonly idOfKey: KeyIds
+  /** The journal's entries of blocked requests, by key. */
+  readonly blocked: Map<string, KeptEntry>
+}
 
 /** All that one process has seen of its keys. */
 export class Observer {
@@ -156,11 +171,12 @@ export class Observer {
       if (watch !== undefined && place < MAX_RULES) places[place] = watch
       return watch
     }
+    const observed: Observed = { policy, watchOf, idOfKey, blocked: new Map() }
     const note: RulesObserver['note'] = (decision, request, block, weight = 1) => {
       if (!decision.allowed) {
         this.refusedInTick += 1
         const stands = this.refusedInTick <= MAX_EXACT_REFUSALS ? 1 : weight
-        if (stands > 0) this.noteRefusal(policy, watchOf, idOfKey, decision, request, block, stands)
+        if (stands > 0) this.noteRefusal(observed, decision, request, block, stands)
         // Refused without a rule: an operator has blocked it.
         if (decision.rule === null) return
       }
@@ -244,9 +260,7 @@ export class Observer {
   }
 
   private noteRefusal(
-    policy: string,
-    watchOf: (rule: string) => RuleWatch | undefined,
-    idOfKey: KeyIds,
+    { policy, watchOf, idOfKey, blocked }: Observed,
     decision: Decision,
     request: DecisionRequest,
     block: RefusingBlock | undefined,
@@ -258,7 +272,8 @@ export class Observer {
     const check: DescribedCheck | undefined = request.checks[place]
     const watch = watchOf(rule)
     const key = check?.key ?? ''
-    const known = watch?.refusals.get(key)
+    const index = decision.rule === null ? blocked : watch?.refusals
+    const known = index?.get(key)
     // A lockout may begin a moment after the limit has refused.
     const hasChanged = check?.lockout !== undefined && known?.reason !== decision.reason
     if (known !== undefined && !hasChanged && isSameMoment(known, now))
