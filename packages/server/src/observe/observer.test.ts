@@ -212,6 +212,24 @@ describe('the journal', () => {
   })
 })
 
+describe('refusals', () => {
+  it('are counted by the minute, also when nothing follows them', () => {
+    const { ask, observer, advance } = observing()
+    const minutes: number[] = []
+    observer.onMinute = (refusals) => void minutes.push(refusals)
+    ask({ user: 'ann' }, 2500)
+    for (let i = 0; i < 1000; i++) ask({ user: `user ${i}` }, 2)
+    advance(59_000)
+    expect(minutes).toEqual([])
+    advance(1000)
+    expect(minutes).toEqual([3499])
+    advance(60_000)
+    ask({ user: 'ann' })
+    observer.close()
+    expect(minutes).toEqual([3499, 1])
+  })
+})
+
 describe('a decision id', () => {
   it('is new for each refusal, and its beginning names the key', () => {
     const { ask } = observing()

@@ -41,6 +41,7 @@ const MAX_NEW_REFUSALS = 100
 const MAX_EXACT_REFUSALS = 200
 /** Keys at zero for this long are worth an alert. */
 const ZERO_FOR: Millis = 300_000
+const MINUTE: Millis = 60_000
 
 /** A named set of rules whose decisions are observed: a policy, or a domain of descriptors. */
 export interface ObservedRules {
@@ -103,6 +104,8 @@ export class Observer {
   readonly journal: Journal = new Journal()
   /** Called with the first refusal of a key after a while. */
   onFirstRefusal: (entry: JournalEntry) => void = () => {}
+  /** Called when a minute ends in which requests were refused, with their number; beyond 800 a second it is an estimate. */
+  onMinute: (refusals: number) => void = () => {}
   private readonly clock: Clock
   private readonly watches = new Map<string, RuleWatch>()
   private timer: NodeJS.Timeout | undefined
@@ -117,10 +120,14 @@ export class Observer {
   private newRefusals = 0
   /** Refusals of this tick. */
   private refusedInTick = 0
+  /** The present minute, and its refusals. */
+  private minute: number
+  private refusedInMinute = 0
 
   constructor(clock: Clock = systemClock) {
     this.clock = clock
     this.now = clock()
+    this.minute = Math.floor(this.now / MINUTE)
   }
 
   /** Reads the time from now on. */
@@ -131,6 +138,7 @@ export class Observer {
 
   close(): void {
     clearInterval(this.timer)
+    this.endMinute()
   }
 
   /** Reads the time, and lets old generations go. */
@@ -139,11 +147,18 @@ export class Observer {
     this.ticks = (this.ticks + 1) % 0x40_00_00_00
     this.newRefusals = 0
     this.refusedInTick = 0
+    if (Math.floor(this.now / MINUTE) !== this.minute) this.endMinute()
     for (const [id, watch] of this.watches) {
       if (watch.turn(this.now)) continue
       watch.isGone = true
       this.watches.delete(id)
     }
+  }
+
+  private endMinute(): void {
+    this.minute = Math.floor(this.now / MINUTE)
+    if (this.refusedInMinute > 0) this.onMinute(this.refusedInMinute)
+    this.refusedInMinute = 0
   }
 
   /** The observer of some rules. */
@@ -267,6 +282,7 @@ export class Observer {
     weight: number,
   ): void {
     const { now } = this
+    this.refusedInMinute += weight
     const rule = decision.rule ?? ''
     const place = refusedPlace(decision, request)
     const check: DescribedCheck | undefined = request.checks[place]
@@ -293,7 +309,7 @@ export class Observer {
         filledBy: () => watch?.fillOf(key) ?? [],
         cost: outcome === undefined ? 0 : check!.cost,
         source: outcome?.source ?? null,
-        index: watch?.refusals,
+        index,
         key,
         weight,
       },

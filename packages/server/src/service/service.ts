@@ -98,7 +98,9 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const storeMetrics = new StoreMetrics(metrics, log, isConnected)
   const store = guardedStore(opened.store, config.failure, storeMetrics.onEvent)
   const observer = new Observer()
-  observer.onFirstRefusal = new RefusalLog(log).note
+  const refusalLog = new RefusalLog(log)
+  observer.onFirstRefusal = refusalLog.note
+  observer.onMinute = refusalLog.endMinute
   const fleet = new Fleet(observer, redis, log)
   const recent = new RecentTraffic()
   const webhooks = new Webhooks(config.webhooks, metrics, log)
