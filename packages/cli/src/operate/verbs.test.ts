@@ -92,7 +92,9 @@ describe('verbs', () => {
     expect(explained.text).toMatch(
       /^Rule per-user \(token bucket 3\/h\).* refused user=ann 2 times/,
     )
-    expect(explained.text).toContain('What filled it in the last two windows: route=/export took')
+    expect(explained.text).toContain(
+      'What filled it in the last two windows, as far as it was noted: route=/export took',
+    )
     const byId = await run((streams) => verbs.why([id!], { ...flags, json: true }, streams))
     expect(JSON.parse(byId.text).refusals).toMatchObject([{ rule: 'per-user', count: 2 }])
     expect((await run((streams) => verbs.keys(flags, streams))).text).toMatch(

@@ -23,25 +23,42 @@ export interface FilledBy {
 
 type Kind = Pick<FilledBy, 'attributes' | 'cost'>
 
+/** A request that took units; `weight` requests like it stand behind a sampled one. */
+export interface FillingRequest {
+  readonly attributes: Attributes
+  /** The attributes that make the key. */
+  readonly by: readonly string[]
+  readonly cost: number
+  readonly weight: number
+  readonly window: Millis
+  /** The share of the limit that is used after it, from 0 to 1. */
+  readonly used: number
+}
+
 /** The requests that took units of one key. */
 export class Fill {
   private now = new SpaceSaving<Kind>(KINDS)
   private before: SpaceSaving<Kind> | undefined
   private start: Millis
+  private last: Pick<FillingRequest, 'used' | 'window'> = { used: 0, window: 1 }
+  private lastAt: Millis
 
   constructor(start: Millis) {
     this.start = start
+    this.lastAt = start
   }
 
-  /** Adds a request that took units; `weight` requests like it stand behind a sampled one. */
-  note(
-    attributes: Attributes,
-    by: readonly string[],
-    cost: number,
-    weight: number,
-    window: Millis,
-    now: Millis,
-  ): void {
+  /** The share of the limit that was used last, less the part of a window that has passed since. */
+  fullness(now: Millis): number {
+    const { used, window } = this.last
+    return used - (now - this.lastAt) / window
+  }
+
+  /** Adds a request. */
+  note(request: FillingRequest, now: Millis): void {
+    const { attributes, by, cost, weight, window } = request
+    this.last = { used: request.used, window: Math.max(1, window) }
+    this.lastAt = now
     if (now - this.start >= window) {
       this.before = now - this.start < 2 * window ? this.now : undefined
       this.now = new SpaceSaving(KINDS)

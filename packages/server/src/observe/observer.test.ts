@@ -157,6 +157,25 @@ describe('the journal', () => {
     expect(readDecisionId(id!)).toEqual({ key: entry!.id, at: START + 5000 })
   })
 
+  it('knows what filled a key also when very many keys fill at once', () => {
+    const rules = parsePolicy({
+      name: 'api',
+      rules: [{ name: 'per-user', by: ['user'], limit: '100/h' }],
+    })
+    const { ask, advance, observer } = observing(rules)
+    const fill = (user: string) => {
+      for (let round = 0; round < 60; round++) {
+        for (let i = 0; i < 200; i++) ask({ user: `user ${i}`, route: '/list' })
+        ask({ user, route: '/export' }, 2)
+      }
+      return observer.journal.list(START).find((entry) => entry.attributes['user'] === user)
+    }
+    expect(fill('ann')!.filledBy).toMatchObject([{ attributes: { route: '/export' }, units: 75 }])
+    // Half of the window later, places are free of those that filled before.
+    advance(1_900_000)
+    expect(fill('bob')!.filledBy).toMatchObject([{ attributes: { route: '/export' } }])
+  })
+
   it('forgets the keys refused longest ago', () => {
     const { ask, observer, advance } = observing()
     for (let i = 0; i < 2100; i++) {

@@ -23,8 +23,10 @@ export const SPAN: Millis = 60_000
 const CANDIDATE_SPAN: Millis = 3_600_000
 /** A rule that no request met for so long is forgotten. */
 const SILENT: Millis = 3_600_000
-/** Keys of which is noted what fills them. */
+/** Keys of which is noted what fills them: the fullest, which are refused next. */
 const FILLS = 16
+/** A key takes the place of another one when it is fuller by this share, so that keys alike do not replace each other. */
+const LEAD = 0.1
 /** A count is filling when less than this share of it is left. */
 const FILLING = 0.75
 
@@ -265,16 +267,35 @@ export class RuleWatch {
     }
   }
 
-  private noteFill({ check, attributes }: RuleEvent, weight: number, now: Millis): void {
+  private noteFill({ check, outcome, attributes }: RuleEvent, weight: number, now: Millis): void {
     const { key, cost, limit } = check
-    const kept = keptKey(key)
-    let fill = this.fills.get(kept)
-    if (fill === undefined) {
-      fill = new Fill(now)
-      if (this.fills.size >= FILLS) this.fills.delete(this.fills.keys().next().value!)
-      this.fills.set(ownText(kept), fill)
+    const used = 1 - outcome.remaining / limit.burst
+    const { by } = this
+    const { window } = limit
+    this.fillFor(keptKey(key), used, now)?.note({ attributes, by, cost, weight, window, used }, now)
+  }
+
+  /** Undefined if the places are taken by keys that are about as full, or fuller. */
+  private fillFor(kept: string, used: number, now: Millis): Fill | undefined {
+    const known = this.fills.get(kept)
+    if (known !== undefined) return known
+    if (this.fills.size >= FILLS && !this.forgetEmptier(used - LEAD, now)) return undefined
+    const fill = new Fill(now)
+    this.fills.set(ownText(kept), fill)
+    return fill
+  }
+
+  /** Forgets what fills the emptiest key, if that is less full than this; returns whether it was. */
+  private forgetEmptier(fullness: number, now: Millis): boolean {
+    let emptiest: string | undefined
+    let least = fullness
+    for (const [key, fill] of this.fills) {
+      const one = fill.fullness(now)
+      if (one >= least) continue
+      least = one
+      emptiest = key
     }
-    fill.note(attributes, this.by, cost, weight, limit.window, now)
+    return emptiest !== undefined && this.fills.delete(emptiest)
   }
 }
 

@@ -110,7 +110,7 @@ function fillText(filledBy: readonly FilledBy[]): string {
     const each = cost === 1 ? '' : ` at ${units(cost)} each`
     return `${nameText(attributes)}${each} took ${units(taken)} (${share} %)`
   })
-  return `What filled it in the last two windows: ${kinds.join('; ')}.`
+  return `What filled it in the last two windows, as far as it was noted: ${kinds.join('; ')}.`
 }
 
 function nameText(attributes: NamedKey): string {
