@@ -123,11 +123,15 @@ export function views(options: ViewOptions): Readonly<Record<ViewName, View>> {
     },
     doctor: async (query) => {
       known(query, [])
-      const { parts: seen, complete } = await fleet.rules()
+      const { server } = options.opened
+      const [{ parts: seen, complete }, answers = true] = await Promise.all([
+        fleet.rules(),
+        server?.lookSoon(),
+      ])
       const { policies } = context.limiters.current
       return {
         findings: [
-          ...storeFindings(storeHealth(options)),
+          ...storeFindings(storeHealth(options), answers),
           ...proxyFindings(options.trustedProxies, seen),
           ...ruleFindings(policies, seen, complete, systemClock()),
         ],

@@ -4,6 +4,8 @@ import { systemClock, type Millis } from 'sluice'
 
 /** Between two looks. */
 const LOOK_EVERY: Millis = 10_000
+/** How long a look may take that somebody waits for. */
+const DEADLINE: Millis = 1000
 
 /** One look. Over several nodes: sums, and the largest clock offset. */
 export interface RedisSample {
@@ -16,6 +18,8 @@ export interface RedisSample {
   readonly version: string
   /** Server minus process, in milliseconds; half of the round trip is taken off. */
   readonly clockOffset: Millis
+  /** Whether it runs scripts for its user. */
+  readonly scripts: boolean
 }
 
 /** Looks at the server from time to time. Of a server that refuses INFO nothing is known. */
@@ -32,16 +36,29 @@ export class RedisServerInfo {
     this.timer.unref()
   }
 
-  /** Looks now. Keeps the last sample when the server does not answer. */
-  async look(): Promise<void> {
+  /** Looks now; returns whether the server has said how it is. Keeps the last sample when it has not. */
+  async look(): Promise<boolean> {
     try {
       const { client } = this
       const nodes = client.isCluster ? (client as Cluster).nodes('master') : [client as Redis]
       const samples = await Promise.all(nodes.map(sampleOf))
       if (samples.length > 0) this.latest = samples.reduce(together)
+      return samples.length > 0
     } catch {
       // Unreachable, or not permitted: metrics and the breaker say the first, the second is no fault.
+      return false
     }
+  }
+
+  /** The same, and false for a server that has not answered after a second. */
+  async lookSoon(): Promise<boolean> {
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<boolean>((resolve) => {
+      timer = setTimeout(() => resolve(false), DEADLINE)
+    })
+    const answer = await Promise.race([this.look(), late])
+    clearTimeout(timer)
+    return answer
   }
 
   close(): void {
@@ -54,6 +71,7 @@ async function sampleOf(node: Redis): Promise<RedisSample> {
   const start = systemClock()
   const [seconds, micros] = await node.time()
   const end = systemClock()
+  const scripts = await runsScripts(node)
   const field = (name: string): string =>
     new RegExp(`^${name}:(.*?)\r?$`, 'm').exec(info)?.[1] ?? ''
   return {
@@ -63,6 +81,18 @@ async function sampleOf(node: Redis): Promise<RedisSample> {
     evictionPolicy: field('maxmemory_policy'),
     version: field('redis_version'),
     clockOffset: Math.round(Number(seconds) * 1000 + Number(micros) / 1000 - (start + end) / 2),
+    scripts,
+  }
+}
+
+/** Whether a server runs a script; not one that lacks the command, or whose user may not call it. */
+async function runsScripts(node: Redis): Promise<boolean> {
+  try {
+    await node.eval('return 1', 0)
+    return true
+  } catch (error) {
+    if (/^(?:NOPERM|ERR unknown command)/.test((error as Error).message)) return false
+    throw error
   }
 }
 
@@ -73,5 +103,6 @@ function together(a: RedisSample, b: RedisSample): RedisSample {
     maxMemory: a.maxMemory + b.maxMemory,
     evictedKeys: a.evictedKeys + b.evictedKeys,
     clockOffset: Math.abs(a.clockOffset) >= Math.abs(b.clockOffset) ? a.clockOffset : b.clockOffset,
+    scripts: a.scripts && b.scripts,
   }
 }

@@ -1,5 +1,5 @@
 // Who is refused and why, through the admin API: of one process, and of two on one Redis.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { startRedis, type RedisServer } from '../../../../test/servers/redis-server.ts'
 import { until } from '../../../../test/servers/until.ts'
 import { administered, type Admin } from './admin.ts'
@@ -185,5 +185,68 @@ describe('two instances on one Redis', () => {
       return (await redis.cli<number>('EXISTS', ...names)) === 3
     })
     for (const name of names) expect(await redis.cli<number>('PTTL', name)).toBeGreaterThan(1000)
+  })
+})
+
+describe('the doctor', () => {
+  const found = async ({ ask }: Admin) =>
+    Object.fromEntries(
+      (
+        (await ask('doctor')).body.findings as { name: string; level: string; message: string }[]
+      ).map((one) => [one.name, one]),
+    )
+
+  it('finds a Redis that runs no scripts, and one that is gone', async () => {
+    const redis = await startRedis()
+    onTestFinished(() => redis.stop())
+    await redis.cli('ACL', 'SETUSER', 'poor', 'on', '>pw', '~*', '+@all', '-eval', '-evalsha')
+    const url = redis.url.replace('//', '//poor:pw@')
+    const poor = await administered({ store: { kind: 'redis', url, timeout: '1s' } })
+    for (let i = 0; i < 10; i++) await poor.post('/v1/check', { attributes: ann })
+    expect(await found(poor)).toMatchObject({
+      store: { level: 'error', message: expect.stringMatching(/^redis answers, but/) },
+      scripts: { level: 'error', message: expect.stringContaining('+eval and +evalsha') },
+    })
+    await redis.cli('ACL', 'SETUSER', 'poor', '+eval', '+evalsha')
+    await until('its scripts run', 10_000, async () => {
+      await poor.post('/v1/check', { attributes: ann })
+      const { store, scripts } = await found(poor)
+      return store!.level === 'ok' && scripts!.level === 'ok'
+    })
+    redis.kill('SIGSTOP')
+    await until('it is missed', 30_000, async () => {
+      await Promise.all(
+        Array.from({ length: 10 }, (_, i) =>
+          poor.post('/v1/check', { attributes: { user: `${i}` } }),
+        ),
+      )
+      return (await found(poor))['store']!.level === 'error'
+    })
+    const { store, scripts } = await found(poor)
+    expect(store!.message).toMatch(/^redis does not answer/)
+    expect(scripts).toBeUndefined()
+  })
+
+  it('finds a Redis that evicts, which metrics show too', async () => {
+    const args = ['--maxmemory', '3mb', '--maxmemory-policy', 'allkeys-lru']
+    const redis = await startRedis({ args })
+    onTestFinished(() => redis.stop())
+    const store = { kind: 'redis', url: redis.url, timeout: '5s' }
+    const admin = await administered({ store })
+    const fill = "for i = 1, 2000 do redis.call('SET', ARGV[1] .. i, string.rep('x', 200)) end"
+    for (let i = 0; i < 20; i++) await redis.cli('EVAL', fill, '0', `${i}-`)
+    await until(
+      'it is connected',
+      10_000,
+      async () => (await found(admin))['evictions'] !== undefined,
+    )
+    expect(await found(admin)).toMatchObject({
+      'eviction policy': { level: 'warning' },
+      evictions: { level: 'warning' },
+      memory: { level: 'warning' },
+    })
+    const text = await admin.metrics()
+    expect(text).toMatch(/^sluice_redis_evicted_keys [1-9]/m)
+    expect(text).toMatch(/^sluice_redis_memory_max_bytes 3145728$/m)
   })
 })

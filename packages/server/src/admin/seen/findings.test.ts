@@ -3,29 +3,51 @@ import { parsePolicy } from 'sluice'
 import { proxyFindings, ruleFindings, storeFindings } from './findings.ts'
 
 describe('the doctor', () => {
+  const latency = { count: 10, p50: 5, p99: 100 }
+  const redis = { kind: 'redis', degraded: false, connection: 'ready', latency, memory: null }
+  const server = {
+    usedMemory: 90,
+    maxMemory: 100,
+    evictedKeys: 7,
+    evictionPolicy: 'allkeys-lru',
+    version: '7.0',
+    clockOffset: 5000,
+    scripts: true,
+  }
+  const levelsOf = (health: object, answers: boolean) =>
+    storeFindings(health as never, answers).map(({ name, level }) => [name, level])
+
   it('finds what is wrong with a Redis', () => {
-    const server = {
-      usedMemory: 90,
-      maxMemory: 100,
-      evictedKeys: 7,
-      evictionPolicy: 'allkeys-lru',
-      version: '7.0',
-      clockOffset: 5000,
-    }
-    const latency = { count: 10, p50: 5, p99: 100 }
-    const health = { kind: 'redis', degraded: true, connection: 'close', latency, memory: null }
-    const levels = storeFindings({ ...health, server } as never).map(({ name, level }) => [
-      name,
-      level,
-    ])
-    expect(levels).toEqual([
-      ['store', 'error'],
+    expect(levelsOf({ ...redis, server }, true)).toEqual([
+      ['store', 'ok'],
       ['latency', 'warning'],
       ['scripts', 'ok'],
       ['eviction policy', 'warning'],
       ['evictions', 'warning'],
       ['memory', 'warning'],
       ['clock', 'warning'],
+    ])
+  })
+
+  it('says of a Redis that runs no scripts that it answers, and what it lacks', () => {
+    const health = { ...redis, degraded: true, server: { ...server, scripts: false } }
+    const [store, , scripts] = storeFindings(health as never, true)
+    expect(store).toMatchObject({
+      level: 'error',
+      message: expect.stringContaining('redis answers, but'),
+    })
+    expect(scripts).toMatchObject({ level: 'error', message: expect.stringContaining('+evalsha') })
+  })
+
+  it('says nothing of how a Redis is that does not answer', () => {
+    expect(levelsOf({ ...redis, degraded: true, connection: 'close', server }, false)).toEqual([
+      ['store', 'error'],
+      ['latency', 'warning'],
+    ])
+    expect(levelsOf({ ...redis, server: null }, false)).toEqual([
+      ['store', 'ok'],
+      ['latency', 'warning'],
+      ['server', 'warning'],
     ])
   })
 

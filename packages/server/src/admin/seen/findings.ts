@@ -23,6 +23,7 @@ export interface StoreHealth {
     readonly evictionPolicy: string
     readonly version: string
     readonly clockOffset: number
+    readonly scripts: boolean
   } | null
 }
 
@@ -31,23 +32,15 @@ const MAX_OFFSET = 1000
 /** Most decisions should take less, in milliseconds. */
 const SLOW = 25
 
-/** What the store says, as findings. */
-export function storeFindings(store: StoreHealth): readonly Finding[] {
-  const { kind, degraded, connection, latency, memory, server } = store
+/** What the store says, as findings; `answers` is whether a remote one has just said how it is. */
+export function storeFindings(store: StoreHealth, answers: boolean): readonly Finding[] {
+  const { kind, latency, memory, server } = store
   const finding = (name: string, isGood: boolean, good: string, bad: string): Finding => ({
     name,
     level: isGood ? 'ok' : 'warning',
     message: isGood ? good : bad,
   })
-  const found: Finding[] = [
-    {
-      name: 'store',
-      level: degraded ? 'error' : 'ok',
-      message: degraded
-        ? `${kind} does not answer (connection ${connection ?? 'none'}); decisions are made without it`
-        : `${kind} is reachable`,
-    },
-  ]
+  const found: Finding[] = [reachability(store, answers)]
   if (memory !== null)
     found.push(
       finding(
@@ -67,20 +60,29 @@ export function storeFindings(store: StoreHealth): readonly Finding[] {
         `p99 is up to ${latency.p99} ms (p50 ${latency.p50} ms); is Redis in the same zone?`,
       ),
     )
-  if (server === null)
+  // What it said earlier is not how it is now.
+  if (store.degraded && !answers) return found
+  if (server === null || !answers)
     return [
       ...found,
       {
         name: 'server',
         level: 'warning',
-        message: 'Redis did not say how it is; does its user have +info and +time?',
+        message: 'Redis did not say how it is; does its user have +info, +time and +eval?',
       },
     ]
-  const { evictionPolicy, evictedKeys, usedMemory, maxMemory, clockOffset, version } = server
+  const { evictionPolicy, evictedKeys, usedMemory, maxMemory, clockOffset, version, scripts } =
+    server
   const full = maxMemory > 0 ? usedMemory / maxMemory : 0
   return [
     ...found,
-    finding('scripts', true, `Redis ${version} runs the scripts of the service`, ''),
+    scripts
+      ? { name: 'scripts', level: 'ok', message: `Redis ${version} runs scripts` }
+      : {
+          name: 'scripts',
+          level: 'error',
+          message: `Redis ${version} runs no script for this user, and every decision needs one; give it +eval and +evalsha`,
+        },
     finding(
       'eviction policy',
       evictionPolicy === 'noeviction',
@@ -106,6 +108,16 @@ export function storeFindings(store: StoreHealth): readonly Finding[] {
       `the clocks of Redis and this host are ${clockOffset} ms apart; run NTP on both`,
     ),
   ]
+}
+
+/** Whether the store decides now. */
+function reachability({ kind, degraded, connection }: StoreHealth, answers: boolean): Finding {
+  const name = 'store'
+  if (!degraded) return { name, level: 'ok', message: `${kind} is reachable` }
+  const message = answers
+    ? `${kind} answers, but the last decisions were made without it; the next requests try it again`
+    : `${kind} does not answer (connection ${connection ?? 'none'}); decisions are made without it`
+  return { name, level: 'error', message }
 }
 
 /** Rules without a request for this long are reported. */
