@@ -97,6 +97,31 @@ test('counts the requests that a rule skipped for want of an attribute', async (
     )
 })
 
+test('measures what each rule leaves, how old its counts are, and which keys are new', async () => {
+  const rules = [
+    { name: 'per-user', by: ['user'], limit: { quota: 10, window: '1h', burst: 20 } },
+    { name: 'soft', by: ['user'], limit: '15/h', onExceed: 'mark' },
+  ]
+  const { post, metrics } = await running({ policies: [{ name: 'api', rules }] })
+  for (let i = 0; i < 18; i++) await post('/v1/check', { attributes: { user: 'ann' } })
+  await post('/v1/check', { attributes: { user: 'bob' } })
+  const rule = 'policy="api",rule="per-user"'
+  expect((await metrics()).split('\n')).toEqual(
+    expect.arrayContaining([
+      `sluice_rule_limit{${rule},part="quota"} 10`,
+      `sluice_rule_limit{${rule},part="burst"} 20`,
+      `sluice_rule_limit{${rule},part="window_seconds"} 3600`,
+      `sluice_rule_remaining_ratio_count{${rule}} 19`,
+      // Those that left 4, 3 and 2 of 20.
+      `sluice_rule_near_limit_total{${rule}} 3`,
+      `sluice_rule_cold_starts_total{${rule}} 2`,
+      // All but the first of each key.
+      `sluice_rule_state_age_seconds_count{${rule}} 17`,
+      'sluice_marked_total{policy="api",rule="soft"} 3',
+    ]),
+  )
+})
+
 test('a rule that is skipped in each of its first thousand requests is logged, once', async () => {
   const rules = [
     { name: 'per-user', by: ['usr'], limit: '2/h' },

@@ -48,7 +48,26 @@ const ALLOWED = 'sluice_decisions_total{policy="api",rule="per-user",result="all
 const BY_ADDRESS = 'sluice_decisions_total{policy="api",rule="per-address",result="allowed"}'
 const REFUSED = 'sluice_decisions_total{policy="api",rule="per-address",result="refused"}'
 const NONE = 'sluice_decisions_total{policy="api",rule="",result="allowed"}'
+const AT_ZERO = 'sluice_rule_keys_at_zero{policy="api",rule="per-address"}'
 const DISTINCT = 'sluice_rule_distinct_keys{policy="api",rule="per-user"}'
+
+describe('keys at zero', () => {
+  it('are in the metrics after five minutes, until they have units again', () => {
+    const { clock, observer, limiter, value } = serving()
+    const pass = (millis: number) => {
+      clock.advance(millis)
+      observer.tick()
+    }
+    // One unit comes free every six minutes.
+    for (let i = 0; i < 11; i++) limiter.check({ ip: '192.0.2.1' })
+    pass(299_000)
+    expect(value(AT_ZERO)).toBe(0)
+    pass(2000)
+    expect(value(AT_ZERO)).toBe(1)
+    pass(70_000)
+    expect(value(AT_ZERO)).toBe(0)
+  })
+})
 
 describe('most decisions of a busy service', () => {
   it('are all counted, whichever rule they meet', () => {

@@ -172,6 +172,25 @@ describe('two instances on one Redis', () => {
     }
   })
 
+  it('count refusals that were remembered, and how long the store took', async () => {
+    const store = { kind: 'redis', url: redis.url, prefix: 'cached:', timeout: 20_000 }
+    const { post, metrics } = await administered({ store })
+    const number = async (series: string) => {
+      const line = (await metrics()).split('\n').find((one) => one.startsWith(`${series} `))
+      return Number(line?.slice(series.length + 1))
+    }
+    await until('a refusal is remembered', 20_000, async () => {
+      const checks = Array.from({ length: 20 }, () => post('/v1/check', { attributes: ann }))
+      await Promise.all(checks)
+      return (await number('sluice_cached_refusals_total{policy="api"}')) > 0
+    })
+    const asked = await number('sluice_store_duration_seconds_count')
+    const all = await number('sluice_decision_duration_seconds_count{policy="api"}')
+    const cached = await number('sluice_cached_refusals_total{policy="api"}')
+    expect(asked).toBeGreaterThan(0)
+    expect(asked + cached).toBeLessThanOrEqual(all)
+  })
+
   it('keep what they have seen for a limited time only', async () => {
     const store = { kind: 'redis', url: redis.url, prefix: 'short:', timeout: 20_000 }
     const admin = await administered({ store })
