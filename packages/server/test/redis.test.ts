@@ -138,6 +138,9 @@ describe('on Redis', () => {
       return !('degraded' in (await get('/readyz')).body)
     })
     expect(await ask('closed', 'c')).toMatchObject({ allowed: true, degraded: false })
+    const lines = (text: string) => logged().filter(({ msg }) => String(msg).startsWith(text))
+    expect(lines('the store fails; decisions are made without it')).toHaveLength(1)
+    expect(lines('the store answers again')).toHaveLength(1)
   })
 
   test('there from the start, it decides the first request', async () => {
