@@ -65,6 +65,56 @@ describe('the compose file', () => {
   })
 })
 
+describe('Prometheus and Grafana of the compose file', () => {
+  interface Service {
+    readonly volumes?: readonly string[]
+    readonly depends_on?: readonly string[]
+  }
+  const { services } = parse(textOf('compose/compose.yaml')) as {
+    services: Record<string, Service>
+  }
+  /** Where files of this folder are in the container of a service. */
+  const mounted = (name: string): readonly (readonly [string, string])[] =>
+    (services[name]!.volumes ?? []).map((volume) => {
+      const [from, to] = volume.split(':') as [string, string]
+      return [join('compose', from), to]
+    })
+
+  it('wait for services that there are', () => {
+    const awaited = Object.values(services).flatMap(({ depends_on: names = [] }) => names)
+    expect(Object.keys(services)).toEqual(expect.arrayContaining(awaited))
+  })
+
+  it('scrape the service at its port, with the alerts', () => {
+    expect(mounted('prometheus')).toEqual([['prometheus', '/etc/prometheus']])
+    const cwd = join(deploy, 'prometheus')
+    const output = execFileSync('promtool', ['check', 'config', 'prometheus.yml'], { cwd })
+    expect(output.toString()).toContain('SUCCESS: 1 rule files found')
+    const { scrape_configs: scrapes } = parse(textOf('prometheus/prometheus.yml')) as {
+      scrape_configs: readonly { static_configs: readonly { targets: readonly string[] }[] }[]
+    }
+    const targets = scrapes.flatMap((one) => one.static_configs.flatMap((each) => each.targets))
+    const { config } = readConfig(textOf('compose/sluice.yaml'), 'sluice.yaml', {})
+    expect(targets).toEqual([`sluice:${config!.listeners.http.port}`])
+    expect(Object.keys(services)).toContain('sluice')
+  })
+
+  it('show the dashboard from that Prometheus', () => {
+    const [provisioning, file] = mounted('grafana')
+    expect(provisioning).toEqual(['grafana/provisioning', '/etc/grafana/provisioning'])
+    const { providers } = parse(textOf('grafana/provisioning/dashboards/sluice.yaml')) as {
+      providers: readonly { options: { path: string } }[]
+    }
+    expect(file).toEqual(['grafana/sluice.json', join(providers[0]!.options.path, 'sluice.json')])
+    const { datasources } = parse(textOf('grafana/provisioning/datasources/prometheus.yaml')) as {
+      datasources: readonly { type: string; url: string; isDefault: boolean }[]
+    }
+    expect(datasources).toMatchObject([
+      { type: 'prometheus', url: 'http://prometheus:9090', isDefault: true },
+    ])
+  })
+})
+
 describe('the dashboard', () => {
   let redis: RedisServer
   beforeAll(async () => {
