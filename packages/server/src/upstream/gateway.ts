@@ -152,7 +152,7 @@ export function createGateway(
     const observe = (): void => latency.observe(performance.now() - start)
     let isAnswered = false
     // A compressed answer could not be read.
-    if (held !== undefined) fields.delete('Accept-Encoding')
+    if (held?.isMetered === true) fields.delete('Accept-Encoding')
     const joined = (answer: IncomingMessage, socket: Socket, firstBytes: Buffer): void => {
       observe()
       count('forwarded')

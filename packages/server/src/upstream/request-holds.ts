@@ -11,6 +11,8 @@ export type UsageResult = 'read' | 'unknown' | 'failed'
 
 /** What a request holds. Every method is safe to call at any time, and the first end counts. */
 export interface HeldRequest {
+  /** Whether the answer is read, and so must not be compressed. */
+  readonly isMetered: boolean
   /** Reads the tokens of an answer while it is forwarded. */
   meter(answer: IncomingMessage): void
   /** The answer has ended, or the client has left. */
@@ -55,7 +57,7 @@ export function createRequestHolds(options: RequestHoldsOptions): RequestHolds {
     after(budget.enter(attributes, cost), ({ id, decision }) => {
       if (id === '') return decision
       const leave = once(() => run(() => budget.leave(id), options.onError))
-      return noted({ meter: () => {}, end: leave, cancel: leave }, decision)
+      return noted({ isMetered: false, meter: () => {}, end: leave, cancel: leave }, decision)
     })
   return {
     limiterFor(limiter, target) {
@@ -87,6 +89,7 @@ function known(
 const EXTENSIONS = 2
 
 class HeldTokens implements HeldRequest {
+  readonly isMetered = true
   private readonly budget: ServiceBudget
   private readonly reservation: Reservation
   private readonly options: RequestHoldsOptions

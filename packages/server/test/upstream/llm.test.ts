@@ -178,6 +178,20 @@ describe('what is wrong with llm', () => {
 describe('slots of the reverse proxy', () => {
   const slots = { name: 'at-once', by: [], concurrency: 1, hold: '60s' }
 
+  it('leave it to client and upstream whether the response is compressed', async () => {
+    let accepted: unknown
+    const { proxy } = await behind(
+      (incoming, response) => {
+        accepted = incoming.headers['accept-encoding']
+        response.end()
+      },
+      {},
+      policies([slots]),
+    )
+    await (await fetch(proxy, { headers: { 'accept-encoding': 'gzip' } })).text()
+    expect(accepted).toBe('gzip')
+  })
+
   it('come free when the response ends, and when the client leaves', async () => {
     const server = await upstreamOf((incoming, response) => {
       if (incoming.url === '/slow') response.flushHeaders()
