@@ -47,6 +47,22 @@ describe('a soft limit', () => {
     expect(fields).toEqual([null, null, '"fair use"', '"fair use"'])
   })
 
+  it.each([
+    ['structured', 'Retry-After, RateLimit-Policy, RateLimit, X-RateLimit-Marked', '"fair use"'],
+    [false, 'Retry-After', null],
+  ] as const)(
+    'can be read by scripts of other origins where fields are shown: headers %s',
+    async (headers, exposed, marked) => {
+      const attributes = () => ({ user: 'ann' })
+      const limit = rateLimit({ policy, attributes, headers, exposeHeaders: true })
+      const handler = limit(() => new Response('ok'))
+      let last = new Response()
+      for (let i = 0; i < 3; i++) last = await handler(new Request('http://localhost/'))
+      expect(last.headers.get('access-control-expose-headers')).toBe(exposed)
+      expect(last.headers.get('x-ratelimit-marked')).toBe(marked)
+    },
+  )
+
   it.each<[object, string]>([
     [{ onExceed: 'warn' }, 'rules[0].onExceed is "warn"; accepted: refuse, mark'],
     [{ onExceed: true }, 'rules[0].onExceed is true'],

@@ -27,12 +27,12 @@ export function fieldWriter<Q, S>(
   if (dialects.length === 0 && options.exposeHeaders !== true) return () => undefined
   const [first] = dialects
   const keys = partitionKeys(options.partitionKeys, policy)
-  const exposed =
-    options.exposeHeaders === true
-      ? [...new Set(['Retry-After', ...dialects.flatMap(({ fields }) => fields)])].join(', ')
-      : null
-
-  const mayMark = policy === undefined || policy.rules.some(({ onExceed }) => onExceed === 'mark')
+  const mayMark =
+    dialects.length > 0 &&
+    (policy === undefined || policy.rules.some(({ onExceed }) => onExceed === 'mark'))
+  const shown = ['Retry-After', ...dialects.flatMap(({ fields }) => fields)]
+  if (mayMark) shown.push(MARKED)
+  const exposed = options.exposeHeaders === true ? [...new Set(shown)].join(', ') : null
 
   if (dialects.length === 1 && keys === null && exposed === null && !mayMark)
     return (response, decision) => {
