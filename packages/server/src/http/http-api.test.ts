@@ -104,8 +104,14 @@ describe('pools', () => {
 
   it('that the policy has not are a mistake', async () => {
     const { post } = await running(config)
-    const { status } = await post('/v1/refund', { ...ask, pools: { api: 'cash' } })
-    expect(status).toBe(400)
+    expect(await post('/v1/refund', { ...ask, pools: { api: 'cash' } })).toMatchObject({
+      status: 400,
+      body: { code: 'invalid-option', field: 'pools' },
+    })
+    expect(await post('/v1/refund', { ...ask, takenAt: 0.5 })).toMatchObject({
+      status: 400,
+      body: { code: 'invalid-option', field: 'takenAt' },
+    })
   })
 })
 

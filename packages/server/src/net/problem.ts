@@ -34,7 +34,14 @@ const FIELD_OF_CODE: Readonly<Record<string, string>> = {
   'invalid-cost': 'cost',
   'invalid-key': 'attributes',
   'invalid-attributes': 'attributes',
-  'invalid-option': 'takenAt',
+}
+
+/** The fields of a refund that the library checks as options; its sentence begins with the one that is wrong. */
+const OPTIONS = ['takenAt', 'pools']
+
+function fieldOf({ code, message }: SluiceError): string | undefined {
+  if (code === 'invalid-option') return OPTIONS.find((name) => message.startsWith(`${name} `))
+  return FIELD_OF_CODE[code]
 }
 
 /** What an error means to the caller: misuse is 400, a store that cannot answer 503, anything else a fault of ours. */
@@ -42,7 +49,7 @@ export function problemOfError(error: unknown): Problem {
   if (error instanceof RequestError) return error.problem
   if (!(error instanceof SluiceError)) return problemOf(500, 'internal', 'an unexpected error')
   const { code, message } = error
-  if (code.startsWith('invalid-')) return problemOf(400, code, message, FIELD_OF_CODE[code])
+  if (code.startsWith('invalid-')) return problemOf(400, code, message, fieldOf(error))
   if (code === 'unknown-reservation') return problemOf(404, code, message, 'id')
   return problemOf(503, code, 'the store could not answer; try again')
 }
