@@ -25,7 +25,7 @@ export interface PolicyCase {
 }
 
 /** All cases of spec/policies. */
-export const policyCases: readonly PolicyCase[] = ['lockouts', 'pools'].flatMap((name) => {
+export const policyCases: readonly PolicyCase[] = ['lockouts', 'marks', 'pools'].flatMap((name) => {
   const file = new URL(`../../../spec/policies/${name}.json`, import.meta.url)
   return (JSON.parse(readFileSync(file, 'utf8')) as { cases: PolicyCase[] }).cases
 })

@@ -25,7 +25,7 @@ export function trustIn(trustedProxies: readonly string[]): IsTrusted {
   }
 }
 
-/** Fields by which proxies name the client or the path that it asked for; applications believe them. */
+/** Fields by which proxies name the client or the path that it asked for, or mark a request; applications believe them. */
 const FORWARDING: ReadonlySet<string> = new Set([
   'forwarded',
   'x-real-ip',
@@ -33,10 +33,11 @@ const FORWARDING: ReadonlySet<string> = new Set([
   'true-client-ip',
   'x-original-url',
   'x-rewrite-url',
+  'x-ratelimit-marked',
 ])
 
 /**
- * Whether a field, by its lower-case name, names the client or another path. Programs behind CGI do not tell `_` from
+ * Whether a field, by its lower-case name, is one that only proxies may send. Programs behind CGI do not tell `_` from
  * `-`, so neither does this.
  */
 export function isForwarding(name: string): boolean {

@@ -19,7 +19,7 @@ import { createRequestHolds, type HeldRequest } from './request-holds.ts'
 import { Exchange } from './exchange.ts'
 import { RawFields } from './fields.ts'
 import { trustIn } from './forwarded.ts'
-import { reasonOf, requestFields, responseFields, type HeadOptions } from './heads.ts'
+import { addMark, reasonOf, requestFields, responseFields, type HeadOptions } from './heads.ts'
 import { gatewayMetrics, RESULT_OF } from './metrics.ts'
 import { responseOn } from './switching.ts'
 import { joinEnds, sendSwitch } from './tunnel.ts'
@@ -153,6 +153,7 @@ export function createGateway(
     let isAnswered = false
     // A compressed answer could not be read.
     if (held?.isMetered === true) fields.delete('Accept-Encoding')
+    if (admission.decision?.marked !== undefined) addMark(fields, writeLimits)
     const joined = (answer: IncomingMessage, socket: Socket, firstBytes: Buffer): void => {
       observe()
       count('forwarded')

@@ -14,6 +14,16 @@ export interface HeadOptions {
   readonly via: string | null
 }
 
+const MARKED = 'X-RateLimit-Marked'
+
+/** Tells the upstream which soft limits a request is over, as `writeLimits` tells the client. */
+export function addMark(fields: RawFields, writeLimits: (fields: RawFields) => void): void {
+  const limits = new RawFields()
+  writeLimits(limits)
+  const marked = limits.get(MARKED)
+  if (marked !== undefined) fields.add(MARKED, marked)
+}
+
 /** The fields for the upstream; those that name the client are forwarded only from a trusted peer. */
 export function requestFields(
   request: IncomingMessage,
