@@ -34,6 +34,28 @@ describe('budgets over HTTP', () => {
     })
   })
 
+  it('reserve and settle many in one request each, and say which of them are wrong', async () => {
+    const { post } = await running({ policies })
+    const subjects = ['b', 'c', 'd'].map((name) => ({ policy: 'llm', attributes: { team: name } }))
+    const asked = [...subjects.map((one) => ({ ...one, estimate: 100 })), { ...team, estimate: -1 }]
+    const { decisions } = (await post('/v1/reserve', { checks: asked })).body as unknown as Many
+    expect(decisions).toMatchObject([
+      ...subjects.map(() => ({ allowed: true, units: 100 })),
+      { error: { status: 400, field: 'estimate' } },
+    ])
+    const settlements = decisions.slice(0, 3).map(({ id }, i) => ({ id, actual: 10 * i }))
+    const checks = [...settlements, settlements[2], { id: 'none', actual: 1 }]
+    expect((await post('/v1/settle', { checks })).body).toMatchObject({
+      decisions: [
+        { status: 'settled', charged: 0 },
+        { status: 'settled', charged: 10 },
+        { status: 'settled', charged: 20 },
+        { status: 'repeated', charged: 20 },
+        { error: { status: 404, code: 'unknown-reservation', field: 'id' } },
+      ],
+    })
+  })
+
   it('enter and leave', async () => {
     const { post } = await running({ policies })
     const enter = async () => (await post('/v1/enter', team)).body as unknown as Slot
@@ -148,6 +170,10 @@ describe('budgets over HTTP', () => {
     expect(await post(path, body)).toMatchObject({ status, body: { field } })
   })
 })
+
+interface Many {
+  readonly decisions: readonly { readonly id: string }[]
+}
 
 interface Slot {
   readonly allowed: boolean

@@ -109,6 +109,17 @@ describe('a reservation', () => {
     expect(budget.settle(id, 3)).toMatchObject({ status: 'settled' })
   })
 
+  it('is renewed until it is settled where the caller asks for that', () => {
+    const { budget, clock, tick } = world({ ...tokens, holdShare: 1 })
+    const { id } = budget.reserve({ team: 'a' }, 1000, true)
+    for (let now = 20_000; now <= 200_000; now += 20_000) {
+      clock.set(now)
+      tick()
+    }
+    expect(budget.reserve({ team: 'a' }, 1).allowed).toBe(false)
+    expect(budget.settle(id, 0).status).toBe('settled')
+  })
+
   it('charges nothing when it is cancelled', () => {
     const { budget } = world(tokens)
     const { id } = budget.reserve({ team: 'a' }, 500)

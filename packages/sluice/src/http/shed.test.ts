@@ -1,4 +1,6 @@
-import { EventEmitter } from 'node:events'
+import { EventEmitter, once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
+import { connect, type AddressInfo } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { fakeClock } from '../testing/fake-clock.ts'
 import type { Timers } from '../time/timers.ts'
@@ -163,6 +165,21 @@ describe('shed', () => {
     expect(Number(response.fields.get('Retry-After'))).toBeGreaterThanOrEqual(1)
     expect(JSON.parse(response.body)).toMatchObject({ status: 503 })
     expect(Number(response.fields.get('Content-Length'))).toBe(Buffer.byteLength(response.body))
+  })
+
+  it('answers before the body is sent', async () => {
+    const { shedder, loop } = server()
+    const handler = shedder.inFrontOf(() => expect.unreachable())
+    const listening = createServer(handler as RequestListener).listen(0, '127.0.0.1')
+    onTestFinished(() => void listening.close())
+    onTestFinished(() => listening.closeAllConnections())
+    await once(listening, 'listening')
+    loop(60)
+    const socket = connect((listening.address() as AddressInfo).port, '127.0.0.1')
+    socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n')
+    const [answer] = (await once(socket, 'data')) as [Buffer]
+    expect(String(answer)).toMatch(/^HTTP\/1\.1 503 /)
+    socket.destroy()
   })
 
   it('stands in front of any handler, which does not see what is shed', () => {

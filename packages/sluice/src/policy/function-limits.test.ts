@@ -67,6 +67,14 @@ describe('a limit by function', () => {
     let quota = 0
     const limiter = byFunction(() => `${++quota}/min`)
     for (let i = 0; i < 5000; i++) expect(limiter.check({ user: `${i}` }).limit?.quota).toBe(i + 1)
+    // One that was pushed out is made anew.
+    quota = 0
+    const first = limiter.check({ user: 'a' }).limit
+    for (let i = 0; i < 1001; i++) limiter.check({ user: 'a' })
+    quota = 0
+    const again = limiter.check({ user: 'a' }).limit
+    expect(again).toEqual(first)
+    expect(again).not.toBe(first)
   })
 
   it('keeps a count for the slowest limit that it returned', () => {

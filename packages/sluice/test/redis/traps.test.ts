@@ -1,11 +1,13 @@
 // Mistakes that limiters on Redis are known for, each tried on this one.
 import { Redis } from 'ioredis'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { ALGORITHMS, limit } from '../../src/limit/limit.ts'
 import { redisKeys } from '../../src/redis/redis-key.ts'
+import type { RedisStore } from '../../src/redis/redis-store.ts'
 import { memoryStore } from '../../src/stores/memory/memory-store.ts'
 import type { Check } from '../../src/stores/store.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
+import { periodAt } from '../../src/time/calendar.ts'
 import { left, on, patientStore, takeOne } from './asking.ts'
 import { commandCounts, resetCounts } from './command-counts.ts'
 import { oneServer } from './one-server.ts'
@@ -13,6 +15,7 @@ import { Random, SEED } from './random.ts'
 
 const START = 1_800_000_000_000
 const MINUTE = 60_000
+const DAY = 86_400_000
 const nameOf = redisKeys('sl:')
 const redis = oneServer()
 
@@ -113,6 +116,27 @@ describe('trap: read, compare and write in separate calls let racers through', (
     )
     expect(verdicts.filter(({ allowed }) => allowed).length).toBe(150)
     for (const client of clients) client.disconnect()
+  })
+})
+
+describe('trap: a process whose clock is wrong counts in another period of the calendar', () => {
+  it.each([false, true])('the clock of the server decides, with holds: %s', async (holds) => {
+    const calendar = { calendar: 'month', timeZone: 'Asia/Kolkata' } as const
+    const made = limit({ quota: 9, ...calendar })
+    const check: Check = { space: `of ${holds}`, key: 'a', limit: made, cost: 1, holds }
+    const right = performance.now.bind(performance)
+    const clock = vi.spyOn(performance, 'now')
+    onTestFinished(() => clock.mockRestore())
+    const { end } = periodAt(calendar, Date.now())
+    const seen: unknown[] = []
+    for (const days of [25, -25, 0]) {
+      clock.mockImplementation(() => right() + days * DAY)
+      const store = patientStore(redis.client) as RedisStore
+      const { verdicts } = await store.exchange([], [check])
+      const { at, remaining, resetAfter } = verdicts[0]!
+      seen.push([remaining, at + resetAfter])
+    }
+    expect(seen).toEqual([8, 7, 6].map((remaining) => [remaining, end]))
   })
 })
 
