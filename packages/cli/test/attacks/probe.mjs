@@ -81,9 +81,9 @@ if (target === 'idle') {
     probe(`http://127.0.0.1:${port}`),
   ])
   console.log('ready')
-  process.stdin.resume().on('end', async () => {
-    const [ofService, ofMachine] = await Promise.all([service(), machine()])
-    console.log(JSON.stringify({ service: ofService, machine: ofMachine }))
-    process.exit()
-  })
+  process.stdin.resume()
+  await once(process.stdin, 'end')
+  const [ofService, ofMachine] = await Promise.all([service(), machine()])
+  console.log(JSON.stringify({ service: ofService, machine: ofMachine }))
+  process.exit()
 }
