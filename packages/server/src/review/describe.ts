@@ -6,6 +6,7 @@ import {
   type Duration,
   type Limit,
   type LimitOrNone,
+  type Lockout,
   type Pattern,
   type Policy,
   type Rule,
@@ -48,9 +49,12 @@ function notesOf(rule: Rule): readonly string[] {
   if (countRefused === true) notes.push('refused requests count too')
   if (rule.onExceed === 'mark') notes.push('requests over it pass, marked')
   if (lockout !== undefined)
-    notes.push(`after ${lockout.after} refusals the key is shut for ${spanText(lockout.for)}`)
+    notes.push(
+      `after ${lockout.after} refusals the key is shut for ${spanText(lockout.for)}${growthText(lockout)}`,
+    )
   for (const pool of rule.pools ?? [])
     notes.push(`then ${limitText(pool.limit)} of the pool ${pool.name}`)
+  if (rule.thresholds !== undefined) notes.push(`events at ${rule.thresholds.join(' and ')} %`)
   if (rule.coordination !== undefined && rule.coordination !== 'strict')
     notes.push(`coordination: ${rule.coordination}`)
   if (candidate !== undefined) notes.push(`on trial: ${limitText(candidate)}`)
@@ -60,21 +64,36 @@ function notesOf(rule: Rule): readonly string[] {
   return notes
 }
 
+/** How locks grow, for the end of a sentence. */
+function growthText({ grow = 1, upTo }: Lockout): string {
+  if (grow === 1) return ''
+  const most = upTo === undefined ? '' : `, at most ${spanText(upTo)}`
+  return `, ${grow} times as long each time${most}`
+}
+
 /** A limit as people say it: `100/min, at most 20 at once (token bucket)`. */
 function limitText(input: LimitOrNone): string {
   if (input === 'unlimited') return 'unlimited'
   const made = limit(input)
   if (made.slots === true) return limitInWords(made)
-  const { algorithm, quota, window, burst, calendar, timeZone, anchor }: Limit = made
+  const { algorithm, quota, window, burst, calendar, timeZone, startsOn, anchor, stamps }: Limit =
+    made
   const most = burst === quota ? '' : `, at most ${burst} at once`
   const from =
     calendar !== undefined
-      ? ` of the calendar in ${timeZone ?? 'UTC'}`
+      ? ` of the calendar in ${timeZone ?? 'UTC'}${firstDayText(startsOn)}`
       : anchor !== undefined
         ? ' from the first request'
         : ''
   const period = calendar ?? windowText(window)
-  return `${quota}/${period}${from}${most} (${algorithm.replaceAll('-', ' ')})`
+  const kept = stamps === undefined ? '' : ` of ${stamps} stamps`
+  return `${quota}/${period}${from}${most} (${algorithm.replaceAll('-', ' ')}${kept})`
+}
+
+/** The first day of a period, unless it is the usual one. */
+function firstDayText(startsOn: Limit['startsOn']): string {
+  if (startsOn === undefined || startsOn === 1 || startsOn === 'monday') return ''
+  return ` from ${typeof startsOn === 'number' ? `day ${startsOn}` : startsOn}`
 }
 
 const UNITS = [

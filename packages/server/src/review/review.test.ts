@@ -689,6 +689,27 @@ it.each<[string, object, readonly string[]]>([
     { lockout: { after: 3, for: '10min' } },
     ['10/min', 'after 3 refusals the key is shut for 10min'],
   ],
+  [
+    'a lockout that grows',
+    { lockout: { after: 3, for: '10min', grow: 2, upTo: '1day' } },
+    ['10/min', 'the key is shut for 10min, 2 times as long each time, at most 1d'],
+  ],
+  [
+    'stamps',
+    { limit: { quota: 20_000, window: '1h', algorithm: 'sliding-log', stamps: 32 } },
+    ['20000/h (sliding log of 32 stamps)'],
+  ],
+  [
+    'a billing day',
+    { limit: { quota: 9, window: 'month', startsOn: 15 } },
+    ['9/month of the calendar in UTC from day 15 (fixed window)'],
+  ],
+  [
+    'a first day of the week',
+    { limit: { quota: 9, window: 'week', timeZone: 'UTC', startsOn: 'sunday' } },
+    ['9/week of the calendar in UTC from sunday (fixed window)'],
+  ],
+  ['thresholds', { thresholds: [80, 100] }, ['10/min', 'events at 80 and 100 %']],
   ['a mark', { onExceed: 'mark' }, ['10/min', 'requests over it pass, marked']],
   ['slots', { limit: undefined, concurrency: 2, hold: '2s' }, ['2 at once, hold 2s for each user']],
   ['a budget', { hold: '2min' }, ['10/min', 'a budget: what is reserved comes free after 2min']],
