@@ -59,12 +59,21 @@ interface Answer {
   readonly by: string
 }
 
-/** Four instances behind a balancer with the file of deploy/. */
-async function balanced(proxy: keyof typeof COMMANDS) {
-  const instances = await Promise.all(['a', 'b', 'c', 'd'].map(instance))
+function fourInstances(): Promise<readonly Instance[]> {
+  return Promise.all(['a', 'b', 'c', 'd'].map(instance))
+}
+
+/** Four instances behind a balancer with the file of deploy/, from which one of them may be taken out. */
+async function balanced(
+  proxy: keyof typeof COMMANDS,
+  instances: readonly Instance[],
+  without?: number,
+) {
   const { file, command, args } = COMMANDS[proxy]
   const port = await freePort()
   let text = readFileSync(new URL(`../../../../deploy/balancing/${file}`, import.meta.url), 'utf8')
+  if (without !== undefined)
+    text = text.replace(new RegExp(`^ *server .*127.0.0.1:${3001 + without}.*\n`, 'm'), '')
   for (const [i, { port: own }] of instances.entries())
     text = text.replaceAll(`127.0.0.1:${3001 + i}`, `127.0.0.1:${own}`)
   text = text.replaceAll(/(listen |bind ):?8000/g, `$1127.0.0.1:${port}`)
@@ -111,12 +120,13 @@ async function balanced(proxy: keyof typeof COMMANDS) {
     })
     return own
   }
-  return { instances, lose, round }
+  return { lose, round }
 }
 
 describe.each(['nginx', 'haproxy'] as const)('%s, hashing by key over four instances', (proxy) => {
   it('keeps each key on its instance, and moves only the keys of one that is lost', async () => {
-    const { instances, lose, round } = await balanced(proxy)
+    const instances = await fourInstances()
+    const { lose, round } = await balanced(proxy, instances)
     const first = await round()
     expect(await round()).toEqual(first)
     const parts = instances.map(({ name }) => first.filter(({ by }) => by === name).length)
@@ -129,8 +139,18 @@ describe.each(['nginx', 'haproxy'] as const)('%s, hashing by key over four insta
     expect(moved).toBeLessThan(KEYS.length * 0.4)
   })
 
+  it('moves only the keys of one that is taken out of the file', async () => {
+    const instances = await fourInstances()
+    const first = await (await balanced(proxy, instances)).round()
+    const second = await (await balanced(proxy, instances, 0)).round()
+    const moved = first.filter(({ by }, i) => by !== second[i]!.by)
+    expect(new Set(moved.map(({ by }) => by))).toEqual(new Set([instances[0]!.name]))
+    expect(second.some(({ by }) => by === instances[0]!.name)).toBe(false)
+  })
+
   it('gives a key whose instance is lost one limit more, and no other key', async () => {
-    const { instances, lose, round } = await balanced(proxy)
+    const instances = await fourInstances()
+    const { lose, round } = await balanced(proxy, instances)
     const first = await round()
     for (let i = 1; i < LIMIT; i++) await round()
     expect((await round()).every(({ status }) => status === 429)).toBe(true)
