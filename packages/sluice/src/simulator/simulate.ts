@@ -131,9 +131,9 @@ class Simulation {
     const first =
       routing === 'sticky'
         ? hashOf(key) % length
-        : routing !== 'balanced' && random.next() < routing.skewed
-          ? 0
-          : random.below(length)
+        : routing === 'balanced'
+          ? random.below(length)
+          : skewedTo(routing.skewed, length, random)
     for (let i = 0; i < length; i++) {
       const pod = this.pods[(first + i) % length]!
       if (pod.isUp) return pod
@@ -185,6 +185,11 @@ function waitOf(
   }
   const full = wait === 'backoff' ? first * 2 ** attempt : first
   return jitter ? random.next() * full : full
+}
+
+/** The first pod gets its share, and the others share the rest evenly. */
+function skewedTo(share: number, pods: number, random: Random): number {
+  return pods === 1 || random.next() < share ? 0 : 1 + random.below(pods - 1)
 }
 
 /** FNV-1a: which pod a key belongs to. */

@@ -94,6 +94,62 @@ describe('a simulation', () => {
     expect(result.latency.max).toBeGreaterThan(2500)
   })
 
+  it('keeps a key on one pod when it is sticky', async () => {
+    const limit = { quota: 50, window: '1h', algorithm: 'fixed-window' } as const
+    const sticky = await simulate({ ...busy, limit, mode: 'per-pod', routing: 'sticky' })
+    const balanced = await simulate({ ...busy, limit, mode: 'per-pod' })
+    expect(sticky.allowed).toBe(sticky.ideal)
+    expect(sticky.excess).toBe(0)
+    expect(balanced.excess).toBeGreaterThan(100)
+  })
+
+  it.each([0, 0.2, 0.8, 1])(
+    'sends a share of %d to the first pod when it is skewed',
+    async (skewed) => {
+      // What the first pod gets is decided late, since it stands still to the end.
+      const faults = [{ at: 0, type: 'suspend', pod: 0, lasts: '1h' }] as const
+      const traffic = [{ shape: 'steady', rate: '1000/s' }] as const
+      const scenario = { ...busy, limit: '1000000/s', traffic, mode: 'per-pod', faults } as const
+      const { decisions } = await simulate({ ...scenario, pods: 2, routing: { skewed } })
+      expect(Math.abs(1 - decisions / 10_000 - skewed)).toBeLessThan(0.02)
+    },
+  )
+
+  it('acts late when the store stalls', async () => {
+    const traffic = [{ shape: 'steady', rate: '100/s' }] as const
+    const faults = [{ at: '2s', type: 'stall', lasts: '1s' }] as const
+    const { bySource, lost } = await simulate({ ...busy, limit: '200/s', traffic, faults })
+    expect(bySource.fallback).toBeGreaterThan(80)
+    expect(bySource.fallback).toBeLessThan(130)
+    expect(lost).toBe(0)
+  })
+
+  it('restarts one pod after the other, with what it counts itself', async () => {
+    const limit = { quota: 3, window: '1h', algorithm: 'fixed-window' } as const
+    const traffic = [{ shape: 'poisson', rate: '2000/s', keys: 40 }] as const
+    const faults = [{ at: '2s', type: 'rolling-restart', lasts: '1s' }] as const
+    const fleet = { ...busy, limit, traffic, pods: 4, mode: 'per-pod', routing: 'sticky' } as const
+    expect((await simulate(fleet)).allowed).toBe(40 * 3)
+    const restarted = await simulate({ ...fleet, faults })
+    // A key moves to the next pod and back: a limit more each time, as docs/operate/scaling.md says.
+    expect(restarted.excess).toBe(2 * 3)
+    expect(restarted.allowed).toBeLessThanOrEqual(40 * 9)
+  })
+
+  it('drops by the estimated rate of the fleet, and promises nothing', async () => {
+    const traffic = [{ shape: 'poisson', rate: '2000/s' }] as const
+    const { allowed, decisions, bounds, storeCalls } = await simulate({
+      ...busy,
+      traffic,
+      mode: 'drop',
+    })
+    // 100 of 2000 are allowed, and more at the beginning, when a pod has seen few requests.
+    expect(allowed / decisions).toBeGreaterThan(0.045)
+    expect(allowed / decisions).toBeLessThan(0.07)
+    expect(bounds).toEqual([])
+    expect(storeCalls).toBe(0)
+  })
+
   it('hands out a burst again when the store loses its writes', async () => {
     const traffic = [{ shape: 'steady', rate: '1000/s' }] as const
     const result = await simulate({ ...busy, traffic, faults: [{ at: '5s', type: 'failover' }] })
