@@ -85,7 +85,8 @@ export class LeasedStore implements AsyncStore {
     const verdicts = await this.store.peek(checks.map((check) => held(check)))
     const now = this.clock.now()
     return checks.map((check, i) => {
-      const left = this.counts.find(check)?.leftAt(now) ?? 0
+      const count = this.counts.find(check)
+      const left = count !== undefined && isUnder(count, check) ? count.leftAt(now) : 0
       const verdict = verdicts[i]!
       if (left <= verdict.remaining) return verdict
       const allowed = verdict.allowed || check.cost <= left

@@ -3,6 +3,7 @@ import { Cluster } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startCluster, type RedisCluster } from '../../../../test/servers/redis-cluster.ts'
 import { until } from '../../../../test/servers/until.ts'
+import { LeaseStats } from '../../src/coordination/lease-stats.ts'
 import { withCoordination } from '../../src/coordination/with-coordination.ts'
 import { createLimiter } from '../../src/limiter/create-limiter.ts'
 import type { Limiter } from '../../src/limiter/limiter.ts'
@@ -77,6 +78,39 @@ describe('leases in a cluster', () => {
       })
     }
     await limiter.close()
+  })
+})
+
+describe('synced counts in a cluster', () => {
+  it('are sent to each shard, and come together there', async () => {
+    const users = ['a', 'b', 'c', 'd', 'e', 'f']
+    const stats = new LeaseStats()
+    const rule = { name: 'synced', by: ['user'], limit: '1000/h', coordination: 'synced' } as const
+    const limiter = createLimiter({
+      policy: { name: 'p', rules: [rule] },
+      store: withCoordination(redisStore(client, { timeout: 5000, onWarning: () => {} }), {
+        stats,
+      }),
+      resilience: { onEvent: () => {}, breaker: { failures: 1_000_000 } },
+    })
+    let requests = 0
+    await until('each shard has answered, and flushes were booked', PATIENCE, async () => {
+      const decisions = await Promise.all(users.map((user) => limiter.check({ user })))
+      if (decisions.some(({ degraded }) => degraded)) return false
+      requests += 1
+      return stats.flushes > 100
+    })
+    expect(stats.failedFlushes).toBe(0)
+    expect(stats.switches.synced).toBeGreaterThanOrEqual(users.length)
+    await limiter.close()
+    const fresh = createLimiter({
+      policy: { name: 'p', rules: [rule] },
+      store: withCoordination(redisStore(client, { timeout: 5000, onWarning: () => {} })),
+      resilience: { onEvent: () => {} },
+    })
+    for (const user of users)
+      expect((await fresh.peek({ user })).remaining).toBeLessThanOrEqual(1000 - requests + 1)
+    await fresh.close()
   })
 })
 

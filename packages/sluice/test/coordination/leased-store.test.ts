@@ -163,6 +163,21 @@ describe('a store with leases', () => {
     ])
   })
 
+  it('reports a lease that the store has forgotten, also under demand', async () => {
+    const events: CoordinationEvent[] = []
+    const fleet = await leasing(1, {}, events)
+    fleet.shared.reset([{ ...CHECK, holds: true }])
+    for (let i = 0; i < 200; i++) {
+      fleet.processes[0]!.check([CHECK])
+      await fleet.time.pass(2)
+    }
+    expect(events.map(({ type, reason }) => [type, reason])).toEqual([
+      ['leasing', 'demand'],
+      ['strict', 'lost'],
+      ['leasing', 'demand'],
+    ])
+  })
+
   it('drops its lease when the count is reset', async () => {
     const fleet = await leasing()
     const { store } = fleet.processes[0]!
@@ -237,11 +252,58 @@ describe('a store with leases', () => {
     expect(await failure).toMatchObject({ code: 'store-timeout' })
   })
 
-  it('peeks at the store and at its lease', async () => {
+  it('peeks at the store, or at its lease if that has more', async () => {
+    const { processes, time, shared } = await leasing(2)
+    const { remaining } = shared.peek([{ ...CHECK, holds: true }])[0]!
+    shared.take([{ ...CHECK, holds: true, cost: remaining }])
+    const [holder, other] = processes.map(({ store }) => store.peek([CHECK]))
+    const left = processes[0]!.store.peek([{ ...CHECK, cost: 1000 }])
+    await time.pass(0.5)
+    expect(await other).toMatchObject([{ allowed: false, remaining: 0 }])
+    expect(await holder).toMatchObject([{ allowed: true, retryAfter: 0 }])
+    const [whole] = await left
+    expect(whole).toMatchObject({ allowed: false, remaining: (await holder)![0]!.remaining })
+    expect(whole!.remaining).toBeGreaterThan(0)
+    expect(processes[0]!.store.takeNow([CHECK])![0]!.remaining).toBe(whole!.remaining - 1)
+  })
+
+  it('peeks at the store alone under another limit than that of its lease', async () => {
     const { processes, time } = await leasing()
-    const answer = processes[0]!.store.peek([CHECK])
-    await time.pass(1)
-    expect(await answer).toMatchObject([{ allowed: true }])
+    const answer = processes[0]!.store.peek([leasedCheck(limit('10/s'))])
+    await time.pass(0.5)
+    expect(await answer).toMatchObject([{ allowed: false, remaining: 0 }])
+  })
+
+  it('leases no more counts than it may, and asks the store about others', async () => {
+    const whole = { latency: 0, lostCalls: 0, lostAnswers: 0 }
+    const fleet = new LeaseFleet(new Random(1), 1, { maxCounts: 1 }, whole)
+    const [process] = fleet.processes
+    const other = leasedCheck(RULE, 'other')
+    for (let i = 0; i < 50; i++) {
+      process!.check([CHECK])
+      process!.check([other])
+      await fleet.time.pass(2)
+    }
+    expect(process!.store.takeNow([CHECK])).toBeDefined()
+    expect(process!.store.takeNow([other])).toBeUndefined()
+    expect(process!.calls).toBeGreaterThanOrEqual(50)
+    expect(fleet.unitsOf('other')).toBe(50)
+  })
+
+  it('leases under auto what is hot, and asks the store about what is not', async () => {
+    const whole = { latency: 0, lostCalls: 0, lostAnswers: 0 }
+    const fleet = new LeaseFleet(new Random(1), 1, {}, whole)
+    const [process] = fleet.processes
+    const [warm, hot] = ['warm', 'hot'].map((key) => leasedCheck(RULE, key, 1, 'auto'))
+    for (let i = 0; i < 400; i++) {
+      // 20 and 200 requests a second.
+      if (i % 10 === 0) process!.check([warm!])
+      process!.check([hot!])
+      await fleet.time.pass(5)
+      expect(process!.store.takeNow([warm!])).toBeUndefined()
+    }
+    expect(process!.store.takeNow([hot!])).toMatchObject([{ source: 'lease' }])
+    expect(fleet.unitsOf('warm')).toBe(40)
   })
 
   it.each<[what: string, check: Check]>([

@@ -133,7 +133,7 @@ describe('a store with synced counts', () => {
     expect(fleet.unitsOf('k')).toBe(10)
   })
 
-  it('asks the store near the limit, and when its totals are too old', async () => {
+  it('asks the store near the limit', async () => {
     const events: CoordinationEvent[] = []
     const fleet = await counting(2, events)
     const [first] = fleet.processes
@@ -146,9 +146,21 @@ describe('a store with synced counts', () => {
     expect(fleet.unitsOf('few')).toBe(20)
     expect(first!.store.takeNow([few])).toBeUndefined()
     expect(events.map(({ type }) => type)).toEqual(expect.arrayContaining(['synced', 'strict']))
+  })
+
+  it('asks the store when its totals are older than half an interval', async () => {
+    const fleet = await counting(1)
+    const [{ store }] = fleet.processes as [LeaseFleet['processes'][number]]
     fleet.isCut = true
+    expect(store.takeNow([CHECK])).toBeDefined()
+    for (let i = 0; i < INTERVAL / 2; i++) {
+      store.takeNow([CHECK])
+      await fleet.time.pass(1)
+    }
+    expect(store.takeNow([CHECK])).toBeUndefined()
+    fleet.isCut = false
     await fleet.time.pass(INTERVAL)
-    expect(first!.store.takeNow([CHECK])).toBeUndefined()
+    expect(store.takeNow([CHECK])).toBeDefined()
   })
 
   it('reports what was taken beyond the limit', async () => {
