@@ -68,6 +68,31 @@ describe('on Redis', () => {
     for (const [, name] of text.matchAll(/^# TYPE (\S+)/gm)) expect(page).toContain(name)
   })
 
+  test('a local rule is counted by each instance, under its part of the limit', async () => {
+    const { url } = await redis()
+    const rule = { name: 'r', by: ['key'], limit: '10/h', coordination: 'local' }
+    const file = { policies: [{ name: 'api', rules: [rule] }], store: patient(url) }
+    for (const failure of [{ replicas: 4 }, { fallbackShare: 0.25 }]) {
+      const { post } = await running({ ...file, failure })
+      const answers = []
+      for (let i = 0; i < 5; i++) answers.push((await post('/v1/check', { key: 'a' })).body)
+      expect(answers.map(({ allowed }) => allowed)).toEqual([true, true, false, false, false])
+      expect(answers.some(({ degraded }) => degraded)).toBe(false)
+    }
+  })
+
+  test('synced counts are sent as often as the configuration says', async () => {
+    const { url } = await redis()
+    const rule = { name: 'r', by: ['key'], limit: '100000/h', coordination: 'synced' }
+    const store = { ...patient(url), syncInterval: '1min' }
+    const { post, metrics } = await running({ policies: [{ name: 'api', rules: [rule] }], store })
+    // One after the other they take longer than the default interval.
+    for (let i = 0; i < 300; i++) await post('/v1/check', { key: 'a' })
+    const text = await metrics()
+    expect(Number(/^sluice_synced_flushes_total (\d+)/m.exec(text)?.[1])).toBeLessThanOrEqual(2)
+    expect(text).toContain('sluice_coordination_switches_total{to="synced"} 1')
+  })
+
   test('a service that ends gives back what it has leased, to the unit', async () => {
     const { url } = await redis()
     const limit = { quota: 100_000, window: '30d', algorithm: 'fixed-window' }

@@ -91,6 +91,22 @@ it('local counts need to know how many instances there are', () => {
   expect(signs([rule({ coordination: 'synced' })], { store })).toEqual([])
 })
 
+it('a local count whose part is less than one unit is found', () => {
+  const store = 'redis://127.0.0.1'
+  const failure = { replicas: 10 }
+  const local = rule({
+    coordination: 'local',
+    limit: '9/min',
+    overrides: [{ when: { plan: 'big' }, limit: '10/min' }],
+    tiers: { attribute: 'plan', limits: { none: '0/min', small: '3/min' } },
+  })
+  const below = ['limit', 'tiers.limits.small'].map((place) => `part-below-one ${first}.${place}`)
+  expect(signs([local], { store, failure })).toEqual(below)
+  expect(signs([local], { store, failure: { fallbackShare: 0.1 } })).toEqual(below)
+  expect(signs([local], { store, failure: { replicas: 3 } })).toEqual([])
+  expect(signs([rule({ limit: '9/min' })], { store, failure })).toEqual([])
+})
+
 it('pools of one name in two rules are two pools', () => {
   const pools = [{ name: 'credits', limit: '100/h' }]
   const rules = [rule({ pools }), rule({ name: 'b', by: ['tenant'], pools })]

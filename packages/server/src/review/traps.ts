@@ -5,6 +5,7 @@ import type { ConfigRemark, Step } from '../config/problem.ts'
 import { escapableKeys } from './escapable-keys.ts'
 import { trapsOfListeners, trapsOfTrust } from './listener-traps.ts'
 import { idleInFile, idleInRule } from './idle-settings.ts'
+import { limitsOf } from './rule-limits.ts'
 import { trapsOfRule } from './rule-traps.ts'
 import { silentTraps } from './silent-traps.ts'
 import { valuesInTwoCases } from './value-case.ts'
@@ -37,6 +38,7 @@ function trapsOfPolicy(policy: Policy, config: Config, steps: readonly Step[]): 
       ...escapableKeys(rule, config, place),
       ...separatePools(rule, pools, place),
       ...wholeShare(rule, config, place),
+      ...partsBelowOne(rule, config, place),
       ...sameKey(rule, earlier, place),
     ]
   })
@@ -62,6 +64,21 @@ function wholeShare(rule: Rule, { failure }: Config, steps: readonly Step[]): re
   if (rule.coordination !== 'local' || Object.keys(failure).length > 0) return []
   const message = `rule ${rule.name} is counted by each instance for itself, and nothing says how many there are: each grants the whole limit; set failure.replicas on Redis, or use coordination: synced or leased`
   return [{ code: 'whole-share', steps: [...steps, 'coordination'], message }]
+}
+
+/** Limits of a rule that each instance counts by itself, of which an instance would grant less than one unit. */
+function partsBelowOne(rule: Rule, { failure }: Config, steps: readonly Step[]): readonly Trap[] {
+  const { replicas, fallbackShare } = failure
+  if (rule.coordination !== 'local') return []
+  return limitsOf(rule).flatMap(({ input, what, place }): Trap[] => {
+    if (input === 'unlimited') return []
+    const { quota, burst } = limit(input)
+    const least = Math.min(quota, burst)
+    const part = replicas === undefined ? least * (fallbackShare ?? 1) + 1e-6 : least / replicas
+    if (quota === 0 || part >= 1) return []
+    const message = `rule ${rule.name} is counted by each instance for itself, and the part of an instance in ${what} is less than 1: each grants 1, and all together more than the limit; raise the limit, or use coordination: strict`
+    return [{ code: 'part-below-one', steps: [...steps, ...place], message }]
+  })
 }
 
 function sameKey(rule: Rule, earlier: readonly Rule[], steps: readonly Step[]): readonly Trap[] {

@@ -21,6 +21,7 @@ export type WarningCode =
   | 'no-effect'
   | 'separate-pools'
   | 'whole-share'
+  | 'part-below-one'
   | 'fixed-zone'
   | 'trust-too-wide'
   | 'fixed-cost'
