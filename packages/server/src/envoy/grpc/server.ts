@@ -16,7 +16,7 @@ import { StatusError, statusErrorOf, type StatusName } from './status.ts'
 import { timeoutOf } from './timeout.ts'
 import { MessageBuffer } from './message-buffer.ts'
 import { SessionLimits, type SessionState, type SessionTimeouts } from './session-limits.ts'
-import { StreamDeadlines } from './stream-deadlines.ts'
+import { StreamDeadlines, TimedStream } from './stream-deadlines.ts'
 import { limitConnections } from '../../net/limit-connections.ts'
 import { OpenRequests } from '../../net/client-limits.ts'
 
@@ -67,7 +67,7 @@ const MAX_BUFFERED_MESSAGES = 4
 
 /** A call of one message, from its arrival to its answer. */
 interface UnaryCall {
-  readonly stream: ServerHttp2Stream
+  readonly timed: TimedStream
   readonly message: MessageBuffer
   /** `grpc-timeout`, as it was sent. */
   readonly timeout: string | undefined
@@ -177,7 +177,8 @@ class Running implements GrpcServer {
     const now = performance.now()
     const state = this.sessions.get(stream.session)
     const message = new MessageBuffer()
-    if (!this.begin(stream, state, message, now)) return
+    const timed = new TimedStream(stream)
+    if (!this.begin(timed, state, message, now)) return
     const { ':method': method, ':path': path = '', 'content-type': type } = headers
     if (method !== 'POST') return replyHttp(stream, 405)
     if (type !== 'application/grpc' && (type === undefined || !GRPC_TYPE.test(type)))
@@ -186,10 +187,10 @@ class Running implements GrpcServer {
     if (unary !== undefined) {
       // Not the headers themselves, which would live as long as the call.
       const timeout = headers['grpc-timeout'] as string | undefined
-      return this.readCall({ stream, message, timeout, method: unary, state, arrived: now })
+      return this.readCall({ timed, message, timeout, method: unary, state, arrived: now })
     }
     const streaming = this.methods.streams.get(path)
-    if (streaming !== undefined) return this.openStream(stream, streaming)
+    if (streaming !== undefined) return this.openStream(timed, streaming)
     replyStatus(stream, new StatusError('UNIMPLEMENTED', `there is no method ${path}`))
   }
 
@@ -198,14 +199,15 @@ class Running implements GrpcServer {
    * many unanswered calls; the call is then refused. What is left of its message is forgotten at the end.
    */
   private begin(
-    stream: ServerHttp2Stream,
+    timed: TimedStream,
     state: SessionState | undefined,
     message: MessageBuffer,
     now: Millis,
   ): boolean {
-    this.deadlines.start(stream, now)
+    const { stream } = timed
+    this.deadlines.start(timed, now)
     if (state === undefined) {
-      stream.on('close', () => this.deadlines.stop(stream))
+      stream.on('close', () => this.deadlines.stop(timed))
       return true
     }
     state.heardAt = now
@@ -213,7 +215,7 @@ class Running implements GrpcServer {
     state.calls += 1
     const isAdmitted = this.open.enter(state.network)
     stream.on('close', () => {
-      this.deadlines.stop(stream)
+      this.deadlines.stop(timed)
       state.usedAt = performance.now()
       state.calls -= 1
       state.buffered -= message.length
@@ -226,17 +228,19 @@ class Running implements GrpcServer {
     return isAdmitted
   }
 
-  private openStream(stream: ServerHttp2Stream, method: StreamMethod): void {
+  private openStream(timed: TimedStream, method: StreamMethod): void {
+    const { stream } = timed
     this.streaming.add(stream)
     stream.on('close', () => this.streaming.delete(stream))
     method(stream, (next) => {
-      if (next === 'again') this.deadlines.start(stream, performance.now())
-      else this.deadlines.stop(stream)
+      if (next === 'again') this.deadlines.start(timed, performance.now())
+      else this.deadlines.stop(timed)
     })
   }
 
   private readCall(call: UnaryCall): void {
-    const { stream, message, state } = call
+    const { message, state } = call
+    const { stream } = call.timed
     stream.on('data', (piece: Buffer) => {
       // The message was refused before.
       if (stream.headersSent) return
@@ -257,27 +261,28 @@ class Running implements GrpcServer {
     })
   }
 
-  private answer({ stream, timeout: given, method, arrived }: UnaryCall, bytes: Buffer): void {
+  private answer({ timed, timeout: given, method, arrived }: UnaryCall, bytes: Buffer): void {
     try {
       const timeout = timeoutOf(given)
       if (timeout !== undefined && performance.now() - arrived >= timeout) throw tooLate()
       const reply = method(onlyMessage(bytes, this.largest))
-      if (isPromise(reply)) this.answerLater(stream, reply, timeout, arrived)
-      else this.succeed(stream, reply, arrived)
+      if (isPromise(reply)) this.answerLater(timed, reply, timeout, arrived)
+      else this.succeed(timed, reply, arrived)
     } catch (error) {
-      this.fail(stream, error, arrived)
+      this.fail(timed.stream, error, arrived)
     }
   }
 
   /** Waits for an answer, but not longer than the caller does. */
   private answerLater(
-    stream: ServerHttp2Stream,
+    timed: TimedStream,
     reply: Promise<Buffer>,
     timeout: Millis | undefined,
     arrived: Millis,
   ): void {
     // The client is not waited for meanwhile.
-    this.deadlines.stop(stream)
+    this.deadlines.stop(timed)
+    const { stream } = timed
     const left = timeout === undefined ? undefined : timeout - (performance.now() - arrived)
     const timer =
       left === undefined || left > MAX_TIMER_MS
@@ -286,7 +291,7 @@ class Running implements GrpcServer {
     reply
       .then((frame) => {
         clearTimeout(timer)
-        this.succeed(stream, frame, arrived)
+        this.succeed(timed, frame, arrived)
       })
       .catch((error: unknown) => {
         clearTimeout(timer)
@@ -294,10 +299,11 @@ class Running implements GrpcServer {
       })
   }
 
-  private succeed(stream: ServerHttp2Stream, frame: Buffer, arrived: Millis): void {
+  private succeed(timed: TimedStream, frame: Buffer, arrived: Millis): void {
+    const { stream } = timed
     if (stream.destroyed || stream.headersSent) return
     const now = performance.now()
-    this.deadlines.start(stream, now)
+    this.deadlines.start(timed, now)
     replyMessage(stream, frame)
     this.options.onCall?.('OK', now - arrived)
   }

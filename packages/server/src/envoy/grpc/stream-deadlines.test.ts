@@ -1,7 +1,7 @@
 // Streams that wait for their client: which are cut, and in which order.
 import type { ServerHttp2Stream } from 'node:http2'
 import { expect, test } from 'vitest'
-import { StreamDeadlines } from './stream-deadlines.ts'
+import { StreamDeadlines, TimedStream } from './stream-deadlines.ts'
 
 /** Three streams that began to wait at 0, 100 and 200 ms, and the names of those that were cut. */
 function threeWaiting() {
@@ -9,9 +9,10 @@ function threeWaiting() {
   const deadlines = new StreamDeadlines(1000)
   const [a, b, c] = ['a', 'b', 'c'].map((name, i) => {
     const stream = { close: () => cut.push(name) } as unknown as ServerHttp2Stream
-    deadlines.start(stream, 100 * i)
-    return stream
-  }) as [ServerHttp2Stream, ServerHttp2Stream, ServerHttp2Stream]
+    const timed = new TimedStream(stream)
+    deadlines.start(timed, 100 * i)
+    return timed
+  }) as [TimedStream, TimedStream, TimedStream]
   return { deadlines, cut, a, b, c }
 }
 

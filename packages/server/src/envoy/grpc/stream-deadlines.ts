@@ -2,9 +2,24 @@
 import { constants, type ServerHttp2Stream } from 'node:http2'
 import type { Millis } from 'sluice'
 
-/** Streams in the order in which they began to wait. One sweep serves all of them. */
+/** A stream as {@link StreamDeadlines} keeps it while it waits. */
+export class TimedStream {
+  readonly stream: ServerHttp2Stream
+  since: Millis = 0
+  /** Its place among those that wait; -1 when it does not. */
+  place = -1
+
+  constructor(stream: ServerHttp2Stream) {
+    this.stream = stream
+  }
+}
+
+/**
+ * The streams that wait, in no order, each in a place that it knows. One sweep serves all of them. In a Map by stream they
+ * took a third of the time of a call, since twice as many bytes outlived a collection.
+ */
 export class StreamDeadlines {
-  private readonly since = new Map<ServerHttp2Stream, Millis>()
+  private readonly waiting: TimedStream[] = []
   private readonly timeout: Millis
 
   constructor(timeout: Millis) {
@@ -12,22 +27,28 @@ export class StreamDeadlines {
   }
 
   /** Starts the stream's time, or starts it anew. */
-  start(stream: ServerHttp2Stream, now: Millis): void {
-    // A map keeps the place of a key that is set again; the order must follow the time.
-    this.since.delete(stream)
-    this.since.set(stream, now)
+  start(timed: TimedStream, now: Millis): void {
+    if (timed.place < 0) timed.place = this.waiting.push(timed) - 1
+    timed.since = now
   }
 
-  stop(stream: ServerHttp2Stream): void {
-    this.since.delete(stream)
+  stop(timed: TimedStream): void {
+    const { place } = timed
+    if (place < 0) return
+    const last = this.waiting.pop()!
+    if (last !== timed) {
+      this.waiting[place] = last
+      last.place = place
+    }
+    timed.place = -1
   }
 
-  /** Cancels the streams whose time is over. */
+  /** Cancels the streams whose time is over, the one that has waited longest first. */
   sweep(now: Millis): void {
-    for (const [stream, since] of this.since) {
-      if (now - since < this.timeout) return
-      this.since.delete(stream)
-      stream.close(constants.NGHTTP2_CANCEL)
+    const late = this.waiting.filter(({ since }) => now - since >= this.timeout)
+    for (const timed of late.sort((a, b) => a.since - b.since)) {
+      this.stop(timed)
+      timed.stream.close(constants.NGHTTP2_CANCEL)
     }
   }
 }
