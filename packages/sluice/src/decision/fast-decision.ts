@@ -7,7 +7,13 @@ import type { Source, Verdict } from '../limit/verdict.ts'
 import type { TakeOutput } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
 import type { Skipped } from './decision.ts'
-import { LazyDecision, type RuleCheck, type VisibleOutcome } from './lazy-decision.ts'
+import {
+  LazyDecision,
+  type DecidedRequest,
+  type MakeId,
+  type RuleCheck,
+  type VisibleOutcome,
+} from './lazy-decision.ts'
 
 const NONE: readonly never[] = []
 
@@ -35,6 +41,22 @@ export class FastDecision extends LazyDecision implements VisibleOutcome {
 
   get skipped(): readonly Skipped[] {
     return NONE
+  }
+
+  override get cause(): undefined {
+    return undefined
+  }
+
+  override get pools(): undefined {
+    return undefined
+  }
+
+  override get at(): Millis {
+    return this.now
+  }
+
+  override get delay(): Millis {
+    return algorithmOf(this.one.limit).delays ? super.delay : 0
   }
 
   override get rule(): string {
@@ -98,5 +120,32 @@ export class FastDecision extends LazyDecision implements VisibleOutcome {
 
   private get state(): State {
     return { at: this.stateAt, used: this.used, before: this.before }
+  }
+}
+
+/** A {@link FastDecision} of a request that is observed. */
+export class ObservedFastDecision extends FastDecision {
+  private readonly request: DecidedRequest
+  private name: string | MakeId | undefined
+
+  constructor(allowed: boolean, request: DecidedRequest, output: TakeOutput) {
+    super(allowed, request.checks[0]!, output)
+    this.request = request
+    this.name = undefined
+  }
+
+  override get id(): string | undefined {
+    const { name } = this
+    if (typeof name !== 'function') return name
+    return (this.name = name(this, this.request as never))
+  }
+
+  override get skipped(): readonly Skipped[] {
+    return this.request.skipped
+  }
+
+  /** As in a {@link StoreDecision}. */
+  nameLater(make: MakeId): void {
+    this.name = make
   }
 }

@@ -149,12 +149,13 @@ export abstract class LazyDecision implements Decision {
 }
 
 /** What a decision keeps of its request. */
-interface DecidedRequest {
+export interface DecidedRequest {
   readonly checks: readonly RuleCheck[]
   readonly skipped: readonly Skipped[]
 }
 
-type MakeId = (decision: Decision, request: never) => string
+/** Makes the id of a decision from the request that it was made from. */
+export type MakeId = (decision: Decision, request: never) => string
 
 /** {@link StoreDecision.bindingIndex} before it was first read. */
 const UNKNOWN = -2

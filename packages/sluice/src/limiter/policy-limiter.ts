@@ -55,6 +55,8 @@ export class PolicyLimiter implements LimiterControls {
   private readonly release: () => MaybePromise<void>
   /** The only rule, when a request is nothing but a key. */
   private only: CompiledRule | null
+  /** Whether something reads the attributes of a request beside the rules. */
+  private readonly isObserved: boolean
   private isClosed = false
   /** Looks for rules that never apply; null when there is nothing more to find. */
   private skippedRules: SkippedRules | null
@@ -68,23 +70,22 @@ export class PolicyLimiter implements LimiterControls {
     this.hashKeys = hashKeys
     this.release = release
     this.only = onlyRule(options)
+    const { blocked, onDecision, identify } = deciding
+    this.isObserved = [blocked, onDecision, identify].some((one) => one !== undefined)
     const names = rules.map(({ rule }) => rule.name)
     this.skippedRules = new SkippedRules(options.policy.name, names, options.onWarning)
   }
 
   check(attributes: Attributes | string, cost = 1): MaybePromise<Decision> {
     if (this.only !== null && cost === 1 && typeof attributes === 'string' && isPlain(attributes)) {
-      // Many requests wait for a remote store, and everything that they hold is garbage later.
-      const checks = [toCheck(this.only, attributes, 1)]
-      return decide({ attributes: NONE, checks, skipped: NONE }, this.deciding)
+      return decide(this.requestOf(this.only, attributes), this.deciding)
     }
     return decide(this.match(attributes, cost), this.deciding)
   }
 
   checkNow(attributes: Attributes | string, cost = 1): Decision | undefined {
     if (this.only !== null && cost === 1 && typeof attributes === 'string' && isPlain(attributes)) {
-      const checks = [toCheck(this.only, attributes, 1)]
-      return decideNow({ attributes: NONE, checks, skipped: NONE }, this.deciding)
+      return decideNow(this.requestOf(this.only, attributes), this.deciding)
     }
     return decideNow(this.match(attributes, cost), this.deciding)
   }
@@ -169,6 +170,13 @@ export class PolicyLimiter implements LimiterControls {
         }
   }
 
+  /** One unit of a key by the only rule: what {@link match} would make. */
+  private requestOf(only: CompiledRule, key: string): DecisionRequest {
+    // Many requests wait for a remote store, and everything that they hold is garbage later.
+    const attributes = this.isObserved ? [{ key }] : NONE
+    return { attributes, checks: [toCheck(only, key, 1)], skipped: NONE }
+  }
+
   private match(attributes: Attributes | string, cost: number): DecisionRequest {
     if (this.isClosed)
       throw new SluiceError(
@@ -185,11 +193,8 @@ export class PolicyLimiter implements LimiterControls {
 }
 
 /** The only rule, when a request is nothing but a key; else null. */
-function onlyRule({ rules, hashKeys, deciding }: PolicyLimiterOptions): CompiledRule | null {
-  const { blocked, onDecision } = deciding
-  const isPlainKey = rules.length === 1 && isBareRule(rules[0]!) && !hashKeys
-  const isObserved = blocked !== undefined || onDecision !== undefined
-  return isPlainKey && !isObserved ? rules[0]! : null
+function onlyRule({ rules, hashKeys }: PolicyLimiterOptions): CompiledRule | null {
+  return rules.length === 1 && isBareRule(rules[0]!) && !hashKeys ? rules[0]! : null
 }
 
 /** The longer of two waits that may be absent. */

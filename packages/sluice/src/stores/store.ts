@@ -264,6 +264,15 @@ export interface TakesThen {
   ): MaybePromise<T>
 }
 
+/** A store in this process that decides a single unit without a list and a verdict. */
+export interface TakesOne {
+  /**
+   * `take` of this check alone, whose cost is 1: the resulting state is written into `output`. Undefined, with nothing done,
+   * when only `take` can decide, such as for a key that has no state yet. `shadow`, `countRefused` and pools are not read.
+   */
+  takeOne(check: Check, output: TakeOutput): boolean | undefined
+}
+
 /**
  * The shortest way to the counts of one space under one limit.
  *

@@ -4,9 +4,10 @@ import { peekBy, takeBy, type LazyVerdict } from '../../limit/take.ts'
 import type { Limit } from '../../limit/limit.ts'
 import type { Verdict } from '../../limit/verdict.ts'
 import type { Clock, Millis } from '../../time/clock.ts'
-import type { Check, FastPath, FastStore, SyncStore } from '../store.ts'
+import type { Check, FastPath, FastStore, SyncStore, TakeOutput, TakesOne } from '../store.ts'
 import { lookAhead } from './look-ahead.ts'
 import type { Room } from './room.ts'
+import type { PackedSlots } from './slots.ts'
 import { startSweeping } from './sweeper.ts'
 import type { Table } from './table.ts'
 import { NEW, OVERFLOW, Tables } from './tables.ts'
@@ -65,7 +66,7 @@ const FEW_CHECKS = 4
 const SEEN = 1024
 
 /** A {@link MemoryStore}; its options have been checked. */
-export class Memory implements MemoryStore, FastStore {
+export class Memory implements MemoryStore, FastStore, TakesOne {
   readonly sync = true
   private readonly clock: Clock
   private readonly tables: Tables
@@ -108,6 +109,16 @@ export class Memory implements MemoryStore, FastStore {
     if (checks.length === 0) return [[], !isRefused]
     const verdicts = this.takeTogether(checks, now, isRefused)
     return [verdicts, this.wasCharged]
+  }
+
+  takeOne(check: Check, output: TakeOutput): boolean | undefined {
+    const table = this.tables.of(check)
+    if (table.algorithm.words === 0) return undefined
+    const slot = table.find(check.key)
+    if (slot === undefined) return undefined
+    table.learn(check.limit, check.slowestQuota)
+    output.now = this.clock()
+    return (table.slots as PackedSlots).takeOne(slot, table.algorithm, check.limit, output)
   }
 
   fastPath(space: string, limit: Limit): FastPath | undefined {
