@@ -20,6 +20,44 @@ function grpcOf({ listeners }: Pick<Admin, 'listeners'>) {
     client.ask({ domain, descriptors: users.map((user) => ({ entries: [['user', user]] })) })
 }
 
+describe('a refusal', () => {
+  it('has its id in the body and, where the file names one, in a header field, for sluice why', async () => {
+    const rule = { name: 'per-address', by: ['ip'], limit: '1/h' }
+    const admin = await administered({
+      policies: [{ name: 'api', rules: [rule] }],
+      decisionIdHeader: 'Decision-Id',
+      listeners: { proxy: { port: 0, upstream: 'http://127.0.0.1:1' } },
+    })
+    const proxy = admin.listeners.find(({ name }) => name === 'proxy')!.url
+    const uri = { 'x-forwarded-uri': '/', 'x-original-uri': '/' }
+    const places = [
+      () => fetch(proxy),
+      () => fetch(`${admin.url}/v1/auth/caddy`, { headers: uri }),
+      () => fetch(`${admin.url}/v1/auth/traefik`, { headers: uri }),
+    ]
+    const first = await places[0]!()
+    expect([first.status, first.headers.has('decision-id')]).toEqual([502, false])
+    for (const [i, ask] of places.entries()) {
+      const refused = await ask()
+      const id = refused.headers.get('decision-id')!
+      expect(await refused.json()).toMatchObject({ status: 429, 'decision-id': id })
+      const { body } = await admin.ask(`why?id=${id}`)
+      expect(body.refusals).toMatchObject([{ rule: 'per-address', count: i + 1 }])
+    }
+  })
+
+  it('has no such header field where the file names none', async () => {
+    const rule = { name: 'all', by: [], limit: '1/h' }
+    const admin = await administered({ policies: [{ name: 'api', rules: [rule] }] })
+    const ask = () => fetch(`${admin.url}/v1/auth/caddy`, { headers: { 'x-forwarded-uri': '/' } })
+    await ask()
+    const refused = await ask()
+    const body = (await refused.json()) as Record<string, unknown>
+    expect(body['decision-id']).toMatch(/^[\w-]{23}$/)
+    expect([...refused.headers.values()]).not.toContain(body['decision-id'])
+  })
+})
+
 describe('a block', () => {
   it('refuses on gRPC, by policies and by descriptors, with the time that is left', async () => {
     const path = join(folder(), 'shop.yaml')
