@@ -2,7 +2,7 @@
 import type { Attributes, Millis } from 'sluice'
 import { ownText } from '../log/client-text.ts'
 import { keptKey } from './keys.ts'
-import { SpaceSaving, mergeTops } from './space-saving.ts'
+import { SpaceSaving, mergeTops, spreadOf } from './space-saving.ts'
 
 /** Kinds of requests that are kept apart for one key. */
 const KINDS = 6
@@ -19,6 +19,8 @@ export interface FilledBy {
   /** Units taken in the last one to two windows; at most `error` of them were of another kind. */
   readonly units: number
   readonly error: number
+  /** How far a sampled count may be off besides; 0 if every request was looked at. */
+  readonly spread: number
 }
 
 type Kind = Pick<FilledBy, 'attributes' | 'cost'>
@@ -40,7 +42,9 @@ export class Fill {
   private now = new SpaceSaving<Kind>(KINDS)
   private before: SpaceSaving<Kind> | undefined
   private start: Millis
-  private last: Pick<FillingRequest, 'used' | 'window'> = { used: 0, window: 1 }
+  /** Of the last request: the share that was used after it, the window of its limit, and when it was. */
+  private used = 0
+  private window: Millis = 1
   private lastAt: Millis
 
   constructor(start: Millis) {
@@ -50,14 +54,14 @@ export class Fill {
 
   /** The share of the limit that was used last, less the part of a window that has passed since. */
   fullness(now: Millis): number {
-    const { used, window } = this.last
-    return used - (now - this.lastAt) / window
+    return this.used - (now - this.lastAt) / this.window
   }
 
   /** Adds a request. */
   note(request: FillingRequest, now: Millis): void {
     const { attributes, by, cost, weight, window } = request
-    this.last = { used: request.used, window: Math.max(1, window) }
+    this.used = request.used
+    this.window = Math.max(1, window)
     this.lastAt = now
     if (now - this.start >= window) {
       this.before = now - this.start < 2 * window ? this.now : undefined
@@ -71,11 +75,10 @@ export class Fill {
 
   list(): readonly FilledBy[] {
     const tops = this.before === undefined ? [this.now.top()] : [this.now.top(), this.before.top()]
-    return mergeTops(tops, KINDS).entries.map(({ about, count, error }) => ({
-      ...about,
-      units: count,
-      error,
-    }))
+    return mergeTops(tops, KINDS).entries.map((entry) => {
+      const { about, count, error } = entry
+      return { ...about, units: count, error, spread: spreadOf(entry) }
+    })
   }
 }
 

@@ -216,8 +216,14 @@ function mergeFills(fills: readonly FilledBy[]): readonly FilledBy[] {
   const byKind = new Map<string, FilledBy>()
   for (const fill of fills) {
     const kind = JSON.stringify([fill.cost, fill.attributes])
-    const { units, error } = byKind.get(kind) ?? { units: 0, error: 0 }
-    byKind.set(kind, { ...fill, units: fill.units + units, error: fill.error + error })
+    const { units, error, spread } = byKind.get(kind) ?? { units: 0, error: 0, spread: 0 }
+    byKind.set(kind, {
+      ...fill,
+      units: fill.units + units,
+      error: fill.error + error,
+      // Samples of two processes are off independently. An earlier version of the service wrote no spread.
+      spread: Math.ceil(Math.hypot(fill.spread ?? 0, spread ?? 0)),
+    })
   }
   return [...byKind.values()].toSorted((a, b) => b.units - a.units).slice(0, 6)
 }

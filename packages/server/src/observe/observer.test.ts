@@ -157,6 +157,20 @@ describe('the journal', () => {
     expect(readDecisionId(id!)).toEqual({ key: entry!.id, at: START + 5000 })
   })
 
+  it('says how far a sampled count of what filled a key may be off', () => {
+    const rules = parsePolicy({
+      name: 'api',
+      rules: [{ name: 'per-user', by: ['user'], limit: '5000/h' }],
+    })
+    const sampler = new DecisionSampler()
+    const { ask, observer } = observing(rules, (tick) => sampler.weight(tick))
+    ask({ user: 'ann', route: '/export' }, 5001)
+    const [fill] = observer.journal.list(START)[0]!.filledBy
+    expect(fill!.spread).toBeGreaterThan(0)
+    // The first quarter is not noted.
+    expect(Math.abs(fill!.units - 3750)).toBeLessThanOrEqual(fill!.spread)
+  })
+
   it('knows what filled a key also when very many keys fill at once', () => {
     const rules = parsePolicy({
       name: 'api',

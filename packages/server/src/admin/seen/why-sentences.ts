@@ -105,10 +105,10 @@ function deciderText(source: JournalEntry['source'], cause: JournalEntry['cause'
 
 function fillText(filledBy: readonly FilledBy[]): string {
   const total = filledBy.reduce((sum, { units }) => sum + units, 0)
-  const kinds = filledBy.map(({ attributes, cost, units: taken }) => {
+  const kinds = filledBy.map(({ attributes, cost, units: taken, spread }) => {
     const share = total === 0 ? 0 : Math.round((100 * taken) / total)
     const each = cost === 1 ? '' : ` at ${units(cost)} each`
-    return `${nameText(attributes)}${each} took ${units(taken)} (${share} %)`
+    return `${nameText(attributes)}${each} took ${spread > 0 ? 'about ' : ''}${units(taken)} (${share} %)`
   })
   return `What filled it in the last two windows, as far as it was noted: ${kinds.join('; ')}.`
 }
