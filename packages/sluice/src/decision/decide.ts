@@ -119,6 +119,8 @@ output.before = 0
 function decideOne(request: DecisionRequest, store: Store): Decision | undefined {
   const check = request.checks[0]!
   if (check.cost !== 1 || check.shadow === true || check.countRefused === true) return undefined
+  // A limit that refuses everything has no states, and would be looked for twice.
+  if (check.limit.burst < 1) return undefined
   const allowed = (store as Partial<TakesOne>).takeOne?.(check, output)
   return allowed === undefined ? undefined : new ObservedFastDecision(allowed, request, output)
 }
