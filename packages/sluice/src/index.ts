@@ -80,6 +80,7 @@ export {
   type AsyncStore,
   type Check,
   type FastPath,
+  type LeasePath,
   type FastStore,
   type KnownRefusal,
   type MaybePromise,

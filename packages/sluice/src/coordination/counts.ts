@@ -20,6 +20,10 @@ export class Counts<C extends Place> implements Iterable<C> {
   }
 
   find({ space, key }: Place): C | undefined {
+    return this.get(space, key)
+  }
+
+  get(space: string, key: string): C | undefined {
     if (space !== this.lastSpace) {
       this.lastSpace = space
       this.lastKeys = this.spaces.get(space)

@@ -1,5 +1,6 @@
 // Requests of one turn that ask the store about one count: one check for all of them, however many they are.
 import type { Source, Verdict } from '../limit/verdict.ts'
+import type { TakeReceiver } from '../stores/mapped-takes.ts'
 import type { Check } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
 import type { Timers } from '../time/timers.ts'
@@ -26,16 +27,24 @@ export interface GatheringCount {
 export class Gathering {
   readonly check: Check
   units = 0
-  /** Resolves with the verdict on all units together. */
-  readonly answer: Promise<Verdict>
-  resolve!: (verdict: Verdict) => void
-  reject!: (error: Error) => void
+  /** The verdict on all units together, or why there is none. Known when its turn is done. */
+  answer: Verdict | Error | undefined = undefined
+  /** That of its turn: one promise for all counts. Never rejects. */
+  private readonly done: Promise<void>
 
-  constructor(check: Check) {
+  constructor(check: Check, done: Promise<void>) {
     this.check = check
-    this.answer = new Promise((resolve, reject) => {
-      this.resolve = resolve
-      this.reject = reject
+    this.done = done
+  }
+
+  /** Takes one more unit. */
+  join<T>(receiver: TakeReceiver<T>): Promise<T> {
+    this.units += 1
+    const place = this.units
+    return this.done.then(() => {
+      const answer = this.answer!
+      if (answer instanceof Error) return receiver.failed(answer)
+      return receiver.passed([new GatheredVerdict(answer, place <= (answer.held ?? 0))])
     })
   }
 }
@@ -54,9 +63,17 @@ export type TakeParts<C> = (
 ) => Promise<readonly (Verdict | Error)[]>
 
 /** The gatherings of one turn, each with its count. */
-interface Turn<C> {
-  readonly gatherings: Gathering[]
-  readonly counts: (C | null)[]
+class Turn<C> {
+  readonly gatherings: Gathering[] = []
+  readonly counts: (C | null)[] = []
+  readonly done: Promise<void>
+  finish!: () => void
+
+  constructor() {
+    this.done = new Promise((resolve) => {
+      this.finish = resolve
+    })
+  }
 }
 
 /** The requests that wait for the store. Near its limit a count is asked for each request; a server must not run a script for each. */
@@ -68,7 +85,7 @@ export class Gatherings<C extends GatheringCount> {
   constructor(takeParts: TakeParts<C>, timers: Timers) {
     this.takeParts = takeParts
     this.turns = new TurnBatches({
-      make: (): Turn<C> => ({ gatherings: [], counts: [] }),
+      make: () => new Turn<C>(),
       hasRoom: ({ counts }) => counts.length < MAX_TOGETHER,
       send: (turn) => void this.send(turn),
       isBusy: () => this.inFlight > 0,
@@ -79,13 +96,14 @@ export class Gatherings<C extends GatheringCount> {
   }
 
   /** Takes one unit: the first requests get what there is. */
-  take(count: C, check: Check): Promise<readonly Verdict[]> {
-    return join((count.gathering ??= this.adopt(count, check) ?? this.open(count, check)))
+  take<T>(count: C, check: Check, receiver: TakeReceiver<T>): Promise<T> {
+    count.gathering ??= this.adopt(count, check) ?? this.open(count, check)
+    return count.gathering.join(receiver)
   }
 
   /** Takes one unit of a count of which nothing is known. */
-  takeAlone(check: Check): Promise<readonly Verdict[]> {
-    return join(this.open(null, check))
+  takeAlone<T>(check: Check, receiver: TakeReceiver<T>): Promise<T> {
+    return this.open(null, check).join(receiver)
   }
 
   /** A request of this turn that came when nothing was known of the count yet. */
@@ -101,40 +119,29 @@ export class Gatherings<C extends GatheringCount> {
   }
 
   private open(count: C | null, check: Check): Gathering {
-    const gathering = new Gathering(check)
     const turn = this.turns.batchFor(0, 1)
+    const gathering = new Gathering(check, turn.done)
     turn.counts.push(count)
     turn.gatherings.push(gathering)
     return gathering
   }
 
-  private async send({ gatherings, counts }: Turn<C>): Promise<void> {
+  private async send({ gatherings, counts, finish }: Turn<C>): Promise<void> {
     for (const count of counts) if (count !== null) count.gathering = null
     this.inFlight += 1
     try {
       const answers = await this.takeParts(
         gatherings.map(({ check, units }, i) => ({ count: counts[i]!, check, units })),
       )
-      for (const [i, gathering] of gatherings.entries()) {
-        const answer = answers[i]!
-        if (answer instanceof Error) gathering.reject(answer)
-        else gathering.resolve(answer)
-      }
+      for (let i = 0; i < gatherings.length; i++) gatherings[i]!.answer = answers[i]!
     } catch (error) {
-      for (const { reject } of gatherings) reject(error as Error)
+      for (const gathering of gatherings) gathering.answer = error as Error
     } finally {
+      finish()
       this.inFlight -= 1
       this.turns.release()
     }
   }
-}
-
-function join(gathering: Gathering): Promise<readonly Verdict[]> {
-  gathering.units += 1
-  const place = gathering.units
-  return gathering.answer.then((together) => [
-    new GatheredVerdict(together, place <= (together.held ?? 0)),
-  ])
 }
 
 /**

@@ -34,8 +34,7 @@ export function isSynced({ coordination, candidate, holds, countRefused, limit }
   return countRefused !== true && limit.quota > 0 && canBeSynced(limit)
 }
 
-/** Whether the count is kept under the limit of the check. */
-export function isUnder({ limit }: { readonly limit: Limit }, check: Check): boolean {
-  const other = check.limit
+/** Whether the count is kept under a limit. */
+export function isUnder({ limit }: { readonly limit: Limit }, other: Limit): boolean {
   return limit === other || (limit.quota === other.quota && limit.burst === other.burst)
 }

@@ -385,7 +385,7 @@ export class LeaseBook {
   countFor(check: Check, now: number, seenAt?: number): LeasedCount | undefined {
     if (this.isClosed) return undefined
     const known = this.counts.find(check)
-    if (known !== undefined && isUnder(known, check)) return known
+    if (known !== undefined && isUnder(known, check.limit)) return known
     // Under another limit than before: what is leased under the old one goes back.
     if (known !== undefined) {
       void this.giveBack(known, now)

@@ -9,10 +9,6 @@ import type { Millis } from '../time/clock.ts'
  * lease, although the store may have more, and the waits are those of a count that others have used up meanwhile.
  */
 export class LeaseVerdict implements Verdict {
-  readonly allowed: boolean = true
-  readonly retryAfter: Millis = 0
-  readonly delay: Millis = 0
-  readonly source: Source = 'lease'
   readonly at: Millis
   readonly remaining: number
   private readonly limit: Limit
@@ -24,6 +20,23 @@ export class LeaseVerdict implements Verdict {
     this.remaining = remaining
     this.at = at
     this.life = life
+  }
+
+  // Not fields, which every decision would carry.
+  get allowed(): boolean {
+    return true
+  }
+
+  get retryAfter(): Millis {
+    return 0
+  }
+
+  get delay(): Millis {
+    return 0
+  }
+
+  get source(): Source {
+    return 'lease'
   }
 
   /** At most: until every lease has ended and a full count has drained. */

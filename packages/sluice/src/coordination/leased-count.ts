@@ -18,45 +18,46 @@ const ALL = Number.MAX_SAFE_INTEGER
 
 /** One count of which units are leased. */
 export class LeasedCount implements GatheringCount {
-  readonly space: string
-  readonly key: string
   readonly limit: Limit
-  readonly slowestQuota: number | undefined
-  /** Whether it is leased only while it is hot. */
-  readonly isAuto: boolean
-  readonly demand: Demand
-  gathering: Gathering | null = null
   /** The lease that is spent, and reported with the next exchange. */
-  lease: Lease = NO_LEASE
-  /** The exchange that is under way. At most one at a time concerns the lease. */
-  pending: Promise<unknown> | null = null
-  /** Whether the store had next to nothing to lease the last time. */
-  isScarce = false
-  /** Whether half of the limit was free when the store last answered, so that a few units may lapse. */
-  isPlentiful: boolean
-  /** Whether nothing has to be done about it until its long lease ends. */
-  isQuiet = false
-  /** Until then no refill is sent in the background. */
-  quietUntil: number = -Infinity
-  /** Sweeps since anything was last wanted. */
-  idleSweeps = 0
-  /** Whether the last switch that was reported was to leasing. */
-  isLeasing = false
+  lease: Lease
   /**
    * A lease of which the store may or may not have booked the last report. It is spent to its end and never reported
    * again: whatever the store has recorded is at least what is left of it.
    */
-  private unsettled: Lease = NO_LEASE
+  private unsettled: Lease
   /** Units wanted since the demand was last observed. */
-  private wanted = 0
+  private wanted: number
+  /** The same since no lease covered a request, or a refill was due. */
+  private sinceMiss: number
   /** A refill is due when no more than this is left. */
-  private low = 0
-  /** When no lease covered a request last, and units spent since then. */
+  private low: number
+  readonly space: string
+  readonly key: string
+  readonly slowestQuota: number | undefined
+  /** Whether it is leased only while it is hot. */
+  readonly isAuto: boolean
+  readonly demand: Demand
+  gathering: Gathering | null
+  /** The exchange that is under way. At most one at a time concerns the lease. */
+  pending: Promise<unknown> | null
+  /** Whether the store had next to nothing to lease the last time. */
+  isScarce: boolean
+  /** Whether half of the limit was free when the store last answered, so that a few units may lapse. */
+  isPlentiful: boolean
+  /** Whether nothing has to be done about it until its long lease ends. */
+  isQuiet: boolean
+  /** Until then no refill is sent in the background. */
+  quietUntil: number
+  /** Sweeps since anything was last wanted. */
+  idleSweeps: number
+  /** Whether the last switch that was reported was to leasing. */
+  isLeasing: boolean
+  /** When no lease covered a request last, or a refill was due. */
   private missedAt: number
-  private sinceMiss = 0
   /** Units from one such request or refill to the next, and the milliseconds between them. */
-  private slowUnits = 0
-  private slowSpan: Millis = Infinity
+  private slowUnits: number
+  private slowSpan: Millis
 
   /** `seenAt`: when the key was asked for before. */
   constructor(
@@ -68,14 +69,29 @@ export class LeasedCount implements GatheringCount {
     seenAt: number = -Infinity,
   ) {
     const { space, key, limit, slowestQuota } = check
+    // In this order: what each spend reads is in the first line of the processor's cache.
+    this.limit = limit
+    this.lease = NO_LEASE
+    this.unsettled = NO_LEASE
+    this.wanted = 0
+    this.sinceMiss = 0
+    this.low = 0
     this.space = space
     this.key = key
-    this.limit = limit
     this.slowestQuota = slowestQuota
     this.isAuto = isAuto
     this.demand = new Demand(horizon, now)
+    this.gathering = null
+    this.pending = null
+    this.isScarce = false
     this.isPlentiful = isPlentiful
+    this.isQuiet = false
+    this.quietUntil = -Infinity
+    this.idleSweeps = 0
+    this.isLeasing = false
     this.missedAt = seenAt
+    this.slowUnits = 0
+    this.slowSpan = Infinity
   }
 
   /** Spends units of a lease that covers them at `now`. Returns the lease; undefined when none does. */
@@ -85,7 +101,7 @@ export class LeasedCount implements GatheringCount {
     if (cost > lease.left || !canSpend(lease, now)) return undefined
     lease.left -= cost
     lease.spent += cost
-    lease.spentAt = now
+    lease.spentAt = Math.ceil(now)
     this.wanted += cost
     this.sinceMiss += cost
     return lease
@@ -197,7 +213,7 @@ export class LeasedCount implements GatheringCount {
     longLife: Millis = 0,
     contact: Contact = NO_CONTACT_NEEDED,
   ): void {
-    const end = LeasedCount.endOf(life, sentAt)
+    const end = Math.floor(LeasedCount.endOf(life, sentAt))
     const { lease } = this
     this.low = Math.floor(Math.max(units / 4, Math.min(meanwhile, (units * 3) / 4)))
     // A store that lost its record has recorded the new units only.
@@ -206,21 +222,21 @@ export class LeasedCount implements GatheringCount {
       lease.end = Math.max(lease.end, end)
       if (longLife > 0) lease.contact = contact
       lease.longLife = Math.max(lease.longLife, longLife)
+      lease.storeLead = grantedAt - now
       lease.grantedAt = grantedAt
-      lease.answeredAt = now
       lease.sentAt = sentAt
     } else
       this.lease = {
-        id,
         left: units,
         spent: 0,
-        reports: 0,
-        spentAt: sentAt,
         end,
+        spentAt: Math.ceil(sentAt),
         contact,
+        storeLead: grantedAt - now,
+        id,
+        reports: 0,
         longLife,
         grantedAt,
-        answeredAt: now,
         sentAt,
       }
   }
@@ -249,8 +265,8 @@ export class LeasedCount implements GatheringCount {
   }
 
   /** The earliest that the store's time may be. */
-  static storeTime({ grantedAt, answeredAt }: Lease, now: number): Millis {
-    return grantedAt + Math.floor(Math.max(0, now - answeredAt))
+  static storeTime({ storeLead }: Lease, now: number): Millis {
+    return Math.floor(now + storeLead)
   }
 }
 

@@ -2,7 +2,19 @@
 import type { Limit } from '../limit/limit.ts'
 import type { Verdict } from '../limit/verdict.ts'
 import type { Exchanged, HoldStore, Settlement } from '../stores/holds/hold-store.ts'
-import type { AsyncStore, Check, MaybePromise } from '../stores/store.ts'
+import {
+  AS_IT_IS,
+  takeThrough,
+  type MappedTakes,
+  type TakeReceiver,
+} from '../stores/mapped-takes.ts'
+import {
+  isPromise,
+  type AsyncStore,
+  type Check,
+  type LeasePath,
+  type MaybePromise,
+} from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
 import type { Counts } from './counts.ts'
 import { Gatherings, type WantedPart } from './gatherings.ts'
@@ -45,7 +57,7 @@ export function withLeases(
  * const store: LeasedStore = withLeases(redisStore(client))
  * ```
  */
-export class LeasedStore implements AsyncStore {
+export class LeasedStore implements AsyncStore, MappedTakes {
   readonly coordinates = true
   private readonly store: HoldStore
   private readonly clock: LeaseEnvironment['clock']
@@ -68,10 +80,22 @@ export class LeasedStore implements AsyncStore {
     return verdict === undefined ? undefined : [verdict]
   }
 
+  leasePath(space: string, limit: Limit): LeasePath {
+    return { takeNow: (key) => this.spendNow(this.counts.get(space, key), limit, 1) }
+  }
+
+  takeWith<T>(
+    checks: readonly Check[],
+    receiver: TakeReceiver<T>,
+  ): readonly Verdict[] | Promise<T> {
+    if (checks.length === 1 && isCoordinated(checks[0]!)) return this.takeOne(checks, receiver)
+    return takeThrough(this, checks, receiver)
+  }
+
   take(checks: readonly Check[]): MaybePromise<readonly Verdict[]> {
-    if (checks.length === 1) return this.takeOne(checks)
+    if (checks.length === 1 && isCoordinated(checks[0]!)) return this.takeOne(checks, AS_IT_IS)
     if (!checks.some(isCoordinated)) return this.store.take(checks)
-    return this.takeAllNow(checks) ?? this.takeThrough(checks)
+    return this.takeAllNow(checks) ?? this.takeOrAsk(checks)
   }
 
   /** For requests with budgets or slots: every check asks the store. */
@@ -86,7 +110,7 @@ export class LeasedStore implements AsyncStore {
     const now = this.clock.now()
     return checks.map((check, i) => {
       const count = this.counts.find(check)
-      const left = count !== undefined && isUnder(count, check) ? count.leftAt(now) : 0
+      const left = count !== undefined && isUnder(count, check.limit) ? count.leftAt(now) : 0
       const verdict = verdicts[i]!
       if (left <= verdict.remaining) return verdict
       const allowed = verdict.allowed || check.cost <= left
@@ -123,9 +147,15 @@ export class LeasedStore implements AsyncStore {
   }
 
   private takeOneNow(check: Check): Verdict | undefined {
-    const { cost } = check
-    const count = this.counts.find(check)
-    if (count === undefined || !isUnder(count, check) || cost === 0) return undefined
+    return this.spendNow(this.counts.find(check), check.limit, check.cost)
+  }
+
+  private spendNow(
+    count: LeasedCount | undefined,
+    limit: Limit,
+    cost: number,
+  ): Verdict | undefined {
+    if (count === undefined || !isUnder(count, limit) || cost === 0) return undefined
     const now = this.clock.now()
     const lease = count.spend(cost, now)
     if (lease === undefined) return undefined
@@ -142,7 +172,7 @@ export class LeasedStore implements AsyncStore {
       const check = checks[i]!
       const count = counts.find(check)
       const lease =
-        count === undefined || !isUnder(count, check) || check.cost === 0
+        count === undefined || !isUnder(count, check.limit) || check.cost === 0
           ? undefined
           : count.spend(check.cost, now)
       if (lease === undefined) {
@@ -167,7 +197,7 @@ export class LeasedStore implements AsyncStore {
    * back to them if the store refuses the rest. A request never waits for an exchange of another one and then for its
    * own: it would be as slow as two calls.
    */
-  private takeThrough(checks: readonly Check[]): MaybePromise<readonly Verdict[]> {
+  private takeOrAsk(checks: readonly Check[]): MaybePromise<readonly Verdict[]> {
     const now = this.clock.now()
     const asked: AskedCheck[] = []
     const local: LocalCheck[] = []
@@ -190,17 +220,26 @@ export class LeasedStore implements AsyncStore {
   }
 
   /** Most requests ask for one unit of one count: those of one turn that no lease covers ask together. */
-  private takeOne(checks: readonly Check[]): MaybePromise<readonly Verdict[]> {
+  private takeOne<T>(
+    checks: readonly Check[],
+    receiver: TakeReceiver<T>,
+  ): readonly Verdict[] | Promise<T> {
     const check = checks[0]!
-    if (!isCoordinated(check)) return this.store.take(checks)
     const verdict = this.takeOneNow(check)
     if (verdict !== undefined) return [verdict]
-    if (check.cost !== 1 || !isLeasable(check)) return this.takeThrough(checks)
+    if (check.cost !== 1 || !isLeasable(check)) {
+      const taken = this.takeOrAsk(checks)
+      if (!isPromise(taken)) return taken
+      return taken.then(
+        (verdicts) => receiver.passed(verdicts),
+        (error: unknown) => receiver.failed(error),
+      )
+    }
     const now = this.clock.now()
     const count = this.book.warmCountFor(check, now)
-    if (count === undefined) return this.gatherings.takeAlone(check)
+    if (count === undefined) return this.gatherings.takeAlone(check, receiver)
     count.miss(1, now)
-    return this.gatherings.take(count, check)
+    return this.gatherings.take(count, check, receiver)
   }
 
   private takeParts(

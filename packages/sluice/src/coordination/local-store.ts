@@ -4,8 +4,14 @@ import type { Limit } from '../limit/limit.ts'
 import type { Verdict } from '../limit/verdict.ts'
 import { OptionReader } from '../options/option-reader.ts'
 import type { Exchanged, HoldStore, Settlement } from '../stores/holds/hold-store.ts'
+import {
+  mappedTakes,
+  takeThrough,
+  type MappedTakes,
+  type TakeReceiver,
+} from '../stores/mapped-takes.ts'
 import { memoryStore } from '../stores/memory/memory-store.ts'
-import type { AsyncStore, Check, MaybePromise, SyncStore } from '../stores/store.ts'
+import type { AsyncStore, Check, LeasePath, MaybePromise, SyncStore } from '../stores/store.ts'
 import type { Clock } from '../time/clock.ts'
 import type { CoordinationEvent } from './options.ts'
 
@@ -61,9 +67,10 @@ export function withShares(store: HoldStore, options: LocalOptions): SharesStore
  * const store: SharesStore = withShares(redisStore(client), { share: 0.25 })
  * ```
  */
-export class SharesStore implements AsyncStore {
+export class SharesStore implements AsyncStore, MappedTakes {
   readonly coordinates = true
-  private readonly store: HoldStore & Pick<AsyncStore, 'takeNow'>
+  private readonly store: HoldStore & Pick<AsyncStore, 'takeNow' | 'leasePath'>
+  private readonly mapped: MappedTakes
   private readonly counts: SyncStore
   private readonly isShared: boolean
   private readonly scale: (units: number) => number
@@ -73,6 +80,7 @@ export class SharesStore implements AsyncStore {
   constructor(store: HoldStore, options: LocalOptions) {
     const { replicas, share, clock, onEvent } = options
     this.store = store
+    this.mapped = mappedTakes(store)
     this.counts = memoryStore(clock === undefined ? {} : { clock })
     this.isShared = replicas !== undefined || share !== undefined
     // A little is added before rounding down: 0.29 of 100 is 29, although the product is a bit less.
@@ -84,6 +92,18 @@ export class SharesStore implements AsyncStore {
   takeNow(checks: readonly Check[]): readonly Verdict[] | undefined {
     if (!checks.some(isLocal)) return this.store.takeNow?.(checks)
     return checks.every(isLocal) ? this.counts.take(checks.map(this.shared)) : undefined
+  }
+
+  leasePath(space: string, limit: Limit): LeasePath | undefined {
+    return this.store.leasePath?.(space, limit)
+  }
+
+  takeWith<T>(
+    checks: readonly Check[],
+    receiver: TakeReceiver<T>,
+  ): readonly Verdict[] | Promise<T> {
+    if (!checks.some(isLocal)) return this.mapped.takeWith(checks, receiver)
+    return takeThrough(this, checks, receiver)
   }
 
   take(checks: readonly Check[]): MaybePromise<readonly Verdict[]> {

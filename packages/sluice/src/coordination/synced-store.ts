@@ -3,9 +3,17 @@
 // A process may count by itself for half an interval after the call that brought the totals. So what it has not seen of
 // another process was taken within one interval, and the fleet exceeds a limit by at most (N - 1) times what one process
 // admits in one interval. What is too much stays charged, as debt, so that it does not add up.
+import type { Limit } from '../limit/limit.ts'
 import type { Verdict } from '../limit/verdict.ts'
 import type { Exchanged, HoldStore, Settlement } from '../stores/holds/hold-store.ts'
-import type { AsyncStore, Check, MaybePromise } from '../stores/store.ts'
+import {
+  AS_IT_IS,
+  mappedTakes,
+  takeThrough,
+  type MappedTakes,
+  type TakeReceiver,
+} from '../stores/mapped-takes.ts'
+import type { AsyncStore, Check, LeasePath, MaybePromise } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
 import { Counts } from './counts.ts'
 import { Gatherings, type WantedPart } from './gatherings.ts'
@@ -59,9 +67,10 @@ export function withSync(
  * const store: SyncedStore = withSync(redisStore(client))
  * ```
  */
-export class SyncedStore implements AsyncStore {
+export class SyncedStore implements AsyncStore, MappedTakes {
   readonly coordinates = true
   private readonly store: AsyncStore & HoldStore
+  private readonly mapped: MappedTakes
   private readonly interval: Millis
   private readonly counts: Counts<SyncedCount>
   private readonly gatherings: Gatherings<SyncedCount>
@@ -76,6 +85,7 @@ export class SyncedStore implements AsyncStore {
   constructor(store: AsyncStore & HoldStore, options: SyncOptions, environment: LeaseEnvironment) {
     const { interval = SYNC_INTERVAL, maxCounts = MAX_COUNTS, onEvent = () => {} } = options
     this.store = store
+    this.mapped = mappedTakes(store)
     this.interval = interval
     this.counts = new Counts(maxCounts)
     this.environment = environment
@@ -89,6 +99,18 @@ export class SyncedStore implements AsyncStore {
     if (!checks.some(isSynced)) return this.store.takeNow?.(checks)
     if (!checks.every(isSynced)) return undefined
     return this.takeHere(checks)
+  }
+
+  leasePath(space: string, limit: Limit): LeasePath | undefined {
+    return this.store.leasePath?.(space, limit)
+  }
+
+  takeWith<T>(
+    checks: readonly Check[],
+    receiver: TakeReceiver<T>,
+  ): readonly Verdict[] | Promise<T> {
+    if (!checks.some(isSynced)) return this.mapped.takeWith(checks, receiver)
+    return takeThrough(this, checks, receiver)
   }
 
   take(checks: readonly Check[]): MaybePromise<readonly Verdict[]> {
@@ -182,7 +204,7 @@ export class SyncedStore implements AsyncStore {
   private async ask(checks: readonly Check[]): Promise<readonly Verdict[]> {
     const [first] = checks
     const alone = checks.length === 1 && first!.cost === 1 ? this.countFor(first!) : undefined
-    if (alone !== undefined) return this.gatherings.take(alone, first!)
+    if (alone !== undefined) return this.gatherings.take(alone, first!, AS_IT_IS)
     const counts = checks.flatMap((check) => (isSynced(check) ? (this.countFor(check) ?? []) : []))
     return this.flush([...new Set(counts)], checks.map(heldIfSynced))
   }
@@ -255,7 +277,7 @@ export class SyncedStore implements AsyncStore {
 
   private countFor(check: Check): SyncedCount | undefined {
     const known = this.counts.find(check)
-    if (known !== undefined && isUnder(known, check)) return known
+    if (known !== undefined && isUnder(known, check.limit)) return known
     if (this.isClosed) return undefined
     // Under another limit than before: what is owed is booked under the old one.
     if (known !== undefined && known.unsent > 0) void this.flush([known], []).catch(() => {})

@@ -282,7 +282,8 @@ function isTighter(a: Verdict, b: Verdict): boolean {
   return (a.retryAfter ?? Infinity) > (b.retryAfter ?? Infinity)
 }
 
-class LazyOutcome implements VisibleOutcome {
+/** An outcome that computes its numbers when they are read. */
+export class LazyOutcome implements VisibleOutcome {
   readonly rule: string
   readonly limit: Limit
   readonly allowed: boolean

@@ -5,6 +5,7 @@ import type { RuleCheck } from '../decision/lazy-decision.ts'
 import { isPlain } from '../key/key.ts'
 import type { Attributes } from '../policy/policy.ts'
 import type { FastPath, FastStore, MaybePromise, TakeOutput } from '../stores/store.ts'
+import { leasedLimiter } from './leased-limiter.ts'
 import { isBareRule, toCheck } from './match-rules.ts'
 import { PolicyLimiter, type PolicyLimiterOptions } from './policy-limiter.ts'
 
@@ -21,7 +22,7 @@ export function policyLimiter(options: PolicyLimiterOptions): PolicyLimiter {
     const fastPath = (store as Partial<FastStore>).fastPath?.(space, limit)
     if (fastPath !== undefined) return new FastLimiter(toCheck(only, '', 1), fastPath, options)
   }
-  return new PolicyLimiter(options)
+  return leasedLimiter(options) ?? new PolicyLimiter(options)
 }
 
 /** Decides one unit by the only rule; {@link PolicyLimiter} decides everything else. */

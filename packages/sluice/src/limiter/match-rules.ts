@@ -106,7 +106,7 @@ export function isBareRule(rule: CompiledRule): boolean {
 }
 
 /** The key of a request; undefined when one of its attributes is not known. */
-function keyFor(
+export function keyFor(
   { by, joinedKeys }: CompiledRule,
   attributes: Attributes,
   hashKeys: boolean,

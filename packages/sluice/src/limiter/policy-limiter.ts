@@ -51,7 +51,7 @@ export class PolicyLimiter implements LimiterControls {
   /** Blocks and overrides; made for the first one. */
   private controls: Controls | null = null
   private readonly hashKeys: boolean
-  private readonly accepted: AcceptedInput
+  protected readonly accepted: AcceptedInput
   private readonly release: () => MaybePromise<void>
   /** The only rule, when a request is nothing but a key. */
   private only: CompiledRule | null

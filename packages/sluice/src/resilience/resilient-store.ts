@@ -1,4 +1,5 @@
 // A store around a store that always answers in time: by the store itself, or by the fallback.
+import type { Limit } from '../limit/limit.ts'
 import type { Verdict } from '../limit/verdict.ts'
 import { isMisuse, SluiceError } from '../errors.ts'
 import type { Exchanged, HoldStore, Settled, Settlement } from '../stores/holds/hold-store.ts'
@@ -10,6 +11,7 @@ import {
   isPromise,
   type AsyncStore,
   type Check,
+  type LeasePath,
   type MaybePromise,
   type RemoteStore,
   type Store,
@@ -130,6 +132,10 @@ export class ResilientStore implements AsyncStore, TakesThen, TakesHeldThen, Map
   /** Units that are leased are spent whether or not the store can be reached. */
   takeNow(checks: readonly Check[]): readonly Verdict[] | undefined {
     return this.store.takeNow?.(checks)
+  }
+
+  leasePath(space: string, limit: Limit): LeasePath | undefined {
+    return this.store.leasePath?.(space, limit)
   }
 
   take(checks: readonly Check[]): MaybePromise<readonly Verdict[]> {

@@ -18,19 +18,29 @@ export interface MappedTakes {
 }
 
 /** The mapped takes of any store. */
-export function mappedTakes(store: AsyncStore): MappedTakes {
+export function mappedTakes(store: Pick<AsyncStore, 'take'>): MappedTakes {
   if ('takeWith' in store) return store as unknown as MappedTakes
   return {
-    takeWith(checks, receiver) {
-      return taken(store, checks).then(
-        (verdicts) => receiver.passed(verdicts),
-        (error: unknown) => receiver.failed(error),
-      )
-    },
+    takeWith: (checks, receiver) => takeThrough(store, checks, receiver),
   }
 }
 
-async function taken(store: AsyncStore, checks: readonly Check[]): Promise<readonly Verdict[]> {
+/** Passes the answer of a store's `take` to a receiver, always by a promise. */
+export function takeThrough<T>(
+  store: Pick<AsyncStore, 'take'>,
+  checks: readonly Check[],
+  receiver: TakeReceiver<T>,
+): Promise<T> {
+  return taken(store, checks).then(
+    (verdicts) => receiver.passed(verdicts),
+    (error: unknown) => receiver.failed(error),
+  )
+}
+
+async function taken(
+  store: Pick<AsyncStore, 'take'>,
+  checks: readonly Check[],
+): Promise<readonly Verdict[]> {
   return store.take(checks)
 }
 

@@ -190,8 +190,23 @@ export interface AsyncStore extends Store {
   readonly sync?: false
   /** `take` without a promise: the verdicts, or undefined with nothing done when only the store at the other end knows. */
   takeNow?(checks: readonly Check[]): readonly Verdict[] | undefined
+  /** The shortest way to what this process has leased of one space under one limit; undefined when there is none. */
+  leasePath?(space: string, limit: Limit): LeasePath | undefined
   /** Whether checks may have a `coordination` other than `strict`. */
   readonly coordinates?: boolean
+}
+
+/**
+ * The shortest way to leased units of one space under one limit.
+ *
+ * @example
+ * ```ts
+ * const isLeased = (path: LeasePath) => path.takeNow('user:42') !== undefined
+ * ```
+ */
+export interface LeasePath {
+  /** `takeNow` of one unit, without lists: the verdict, or undefined with nothing done when no lease covers it. */
+  takeNow(key: string): Verdict | undefined
 }
 
 /**

@@ -1,4 +1,5 @@
 // A store around a store: answers requests that the store has just refused, so that a storm of retries costs it nothing.
+import type { Limit } from '../../limit/limit.ts'
 import type { Verdict } from '../../limit/verdict.ts'
 import type { Clock, Millis } from '../../time/clock.ts'
 import { AS_IT_IS, mappedTakes, type MappedTakes, type TakeReceiver } from '../mapped-takes.ts'
@@ -7,6 +8,7 @@ import {
   type AsyncStore,
   type Check,
   type KnownRefusal,
+  type LeasePath,
   type MaybePromise,
   type RemoteStore,
 } from '../store.ts'
@@ -116,6 +118,10 @@ export class RefusalCache implements RemoteStore, MappedTakes {
 
   takeNow(checks: readonly Check[]): readonly Verdict[] | undefined {
     return this.store.takeNow?.(checks)
+  }
+
+  leasePath(space: string, limit: Limit): LeasePath | undefined {
+    return this.store.leasePath?.(space, limit)
   }
 
   peek(checks: readonly Check[]): MaybePromise<readonly Verdict[]> {
