@@ -10,6 +10,8 @@ import { attributeText } from '../policy/pattern.ts'
 import type { Attributes } from '../policy/policy.ts'
 
 const NONE: readonly never[] = []
+/** The key of rules that count all requests together. */
+const EVERYONE = keyOf([])
 
 /** One check for each rule that applies, and the rules that were skipped although their conditions held. */
 export function matchRules(
@@ -116,6 +118,7 @@ export function keyFor(
     const value = attributeText(attributes, by[0]!)
     return value === undefined ? undefined : keyOfOne(value, hashKeys)
   }
+  if (by.length === 0) return EVERYONE
   const values = new Array<string>(by.length)
   for (let i = 0; i < by.length; i++) {
     const value = attributeText(attributes, by[i]!)

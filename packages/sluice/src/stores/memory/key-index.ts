@@ -59,12 +59,6 @@ export class KeyIndex {
     }
   }
 
-  /** The entry that a search for this hash begins with. */
-  entryAt(hash: number): number {
-    const { entries } = this.segmentFor(hash)
-    return entries[(hash >>> 7) & (entries.length - 1)]!
-  }
-
   /** The slot that a search for this hash looks at first; -1 when it looks at none. */
   likely(hash: number): number {
     const { entries } = this.segmentFor(hash)

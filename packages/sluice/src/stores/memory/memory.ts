@@ -5,7 +5,6 @@ import type { Limit } from '../../limit/limit.ts'
 import type { Verdict } from '../../limit/verdict.ts'
 import type { Clock, Millis } from '../../time/clock.ts'
 import type { Check, FastPath, FastStore, SyncStore, TakeOutput, TakesOne } from '../store.ts'
-import { lookAhead } from './look-ahead.ts'
 import type { Room } from './room.ts'
 import type { PackedSlots } from './slots.ts'
 import { startSweeping } from './sweeper.ts'
@@ -60,7 +59,7 @@ export interface MemoryStoreKeys {
   readonly next: number | undefined
 }
 
-/** Checks of one request whose keys are compared with each other; more are compared by their slots. */
+/** Checks of one request that must be of different tables to be taken in the shortest way; of more, the slots are compared. */
 const FEW_CHECKS = 4
 /** A power of two. With far more places than checks, few of them meet at one. */
 const SEEN = 1024
@@ -76,6 +75,7 @@ export class Memory implements MemoryStore, FastStore, TakesOne {
   /** The table and the slot of each check of the request at hand: the same lists for all requests. */
   private readonly tablesOf: Table[] = []
   private readonly slotsOf: number[] = []
+  private readonly likelyOf: number[] = []
   /** Which slots the request at hand has, by their last bits. */
   private readonly seen = new Uint8Array(SEEN)
 
@@ -89,7 +89,7 @@ export class Memory implements MemoryStore, FastStore, TakesOne {
     const now = this.clock()
     return checks.length === 1
       ? [this.takeAlone(checks[0]!, now, checks)]
-      : this.takeTogether(checks, now)
+      : (this.takeKnown(checks, now) ?? this.takeTogether(checks, now))
   }
 
   /** The instant of a decision made now. */
@@ -191,6 +191,73 @@ export class Memory implements MemoryStore, FastStore, TakesOne {
     return taken
   }
 
+  /** Several checks as most requests have them: plain ones, of different counts that are all there. Undefined for others, with nothing changed. */
+  private takeKnown(checks: readonly Check[], now: Millis): readonly Verdict[] | undefined {
+    if (!(checks.length <= FEW_CHECKS ? this.findFew(checks) : this.findMany(checks)))
+      return undefined
+    const { tablesOf: tables, slotsOf: slots } = this
+    // Of the right length from the start: V8 makes room for seventeen on a first push.
+    const takens = new Array<LazyVerdict>(checks.length)
+    let allowed = true
+    for (let i = 0; i < checks.length; i++) {
+      const { limit, cost } = checks[i]!
+      const table = tables[i]!
+      const taken = takeBy(table.algorithm, limit, table.slots.load(slots[i]!), cost, now)
+      takens[i] = taken
+      if (!taken.allowed) allowed = false
+    }
+    if (!allowed) return this.refuse(checks, takens, now)
+    for (let i = 0; i < checks.length; i++) {
+      const check = checks[i]!
+      if (check.cost > 0) this.tables.save(tables[i]!, check, slots[i]!, takens[i]!.next, now)
+    }
+    return takens
+  }
+
+  /**
+   * Finds the table and the slot of a few checks; false unless they are plain, known, and of different tables. In a large
+   * store each step waits for memory, so that each is made for all keys before the next.
+   */
+  private findFew(checks: readonly Check[]): boolean {
+    const { tablesOf: tables, slotsOf: slots, likelyOf: likely } = this
+    for (let i = 0; i < checks.length; i++) {
+      const check = checks[i]!
+      if (!isPlain(check)) return false
+      const table = this.tables.of(check)
+      for (let j = 0; j < i; j++) if (tables[j] === table) return false
+      tables[i] = table
+      slots[i] = table.findRecent(check.key)
+    }
+    for (let i = 0; i < checks.length; i++) if (slots[i]! < 0) likely[i] = tables[i]!.slots.likely()
+    for (let i = 0; i < checks.length; i++) {
+      if (slots[i]! >= 0) continue
+      const slot = tables[i]!.findRead(checks[i]!.key, likely[i]!)
+      if (slot === undefined) return false
+      slots[i] = slot
+    }
+    return true
+  }
+
+  /** The same of many checks, which may be of one table if their slots differ: keys need not be compared with each other. */
+  private findMany(checks: readonly Check[]): boolean {
+    const { tablesOf: tables, slotsOf: slots, seen } = this
+    seen.fill(0)
+    for (let i = 0; i < checks.length; i++) {
+      const check = checks[i]!
+      if (!isPlain(check)) return false
+      const table = this.tables.of(check)
+      const slot = table.find(check.key)
+      if (slot === undefined) return false
+      const place = slot & (SEEN - 1)
+      if (seen[place] !== 0)
+        for (let j = 0; j < i; j++) if (slots[j] === slot && tables[j] === table) return false
+      seen[place] = 1
+      tables[i] = table
+      slots[i] = slot
+    }
+    return true
+  }
+
   private takeTogether(
     checks: readonly Check[],
     now: Millis,
@@ -201,25 +268,22 @@ export class Memory implements MemoryStore, FastStore, TakesOne {
       tables[i] = this.tables.of(checks[i]!)
       slots[i] = OVERFLOW
     }
-    // Of the right length from the start: V8 makes room for seventeen on a first push.
     const takens = new Array<LazyVerdict>(checks.length)
-    const isDistinct = checks.length > FEW_CHECKS && this.findDistinct(checks)
-    if (checks.length <= FEW_CHECKS) lookAhead(tables, checks)
     let added = 0
     let allowed = !isRefused
     let isPaid = false
     for (let i = 0; i < checks.length; i++) {
       const check = checks[i]!
+      const table = tables[i]!
       if (check.isPool !== true) isPaid = false
       else if (isPaid) {
         // A pool behind one that pays is only looked at.
-        slots[i] = tables[i]!.find(check.key) ?? OVERFLOW
+        slots[i] = table.find(check.key) ?? OVERFLOW
         takens[i] = this.peekOne(check, now)
         continue
       }
-      const table = tables[i]!
-      const twin = isDistinct ? -1 : twinOf(checks, tables, i)
-      const known = isDistinct ? slots[i] : twin < 0 ? table.find(check.key) : slots[twin]
+      const twin = twinOf(checks, tables, i)
+      const known = twin < 0 ? table.find(check.key) : slots[twin]
       // A lockout's count is stored only when it counts.
       const slot =
         known ??
@@ -228,11 +292,10 @@ export class Memory implements MemoryStore, FastStore, TakesOne {
           : this.tables.placeFor(table, check, added, now, checks))
       if (slot === NEW && twin < 0) added += 1
       slots[i] = slot
-      const state = isDistinct ? undefined : stateLeftBy(checks, tables, takens, slots, i)
       const taken = takeBy(
         table.algorithm,
         check.limit,
-        state ?? this.tables.load(table, slot, check, now),
+        stateLeftBy(checks, tables, takens, slots, i) ?? this.tables.load(table, slot, check, now),
         check.cost,
         now,
       )
@@ -244,25 +307,6 @@ export class Memory implements MemoryStore, FastStore, TakesOne {
     if (!allowed) return this.refuse(checks, takens, now)
     this.commit(checks, tables, takens, slots, now)
     return takens
-  }
-
-  /**
-   * Finds the slots of all checks. True when each has a slot and none of them is another's, as usual in a request of many
-   * checks: then no state is left to a later check, and the texts of keys need not be compared with each other.
-   */
-  private findDistinct(checks: readonly Check[]): boolean {
-    const { tablesOf: tables, slotsOf: slots, seen } = this
-    seen.fill(0)
-    for (let i = 0; i < checks.length; i++) {
-      const slot = tables[i]!.find(checks[i]!.key)
-      if (slot === undefined) return false
-      const place = slot & (SEEN - 1)
-      if (seen[place] !== 0)
-        for (let j = 0; j < i; j++) if (slots[j] === slot && tables[j] === tables[i]) return false
-      seen[place] = 1
-      slots[i] = slot
-    }
-    return true
   }
 
   /** What a check would be answered; nothing is taken. */
@@ -361,6 +405,11 @@ export class Memory implements MemoryStore, FastStore, TakesOne {
     this.tables.save(table, check, slot, next, now)
     return taken.allowed ? taken : takeBy(algorithm, check.limit, { ...next }, check.cost, now)
   }
+}
+
+/** Whether a check is taken or refused together with the others, and with nothing else. */
+function isPlain({ shadow, isPool, countsRefusals }: Check): boolean {
+  return shadow !== true && isPool !== true && countsRefusals !== true
 }
 
 /** The earlier check of the same call on the same count, -1 when there is none. */

@@ -68,20 +68,14 @@ export abstract class Slots {
     return this.index.find(text.hash)
   }
 
-  /** Reads a key that `find` is about to look for. */
+  /** Reads the text of a key, for {@link likely} and {@link holdsRead}. */
   read(key: string): void {
     this.text.read(key)
   }
 
-  /** Reads what `find` will read of the index. */
-  touchIndex(): number {
-    return this.index.entryAt(this.text.hash)
-  }
-
-  /** Reads what `find` will read of the record of the key that was read last. */
-  touchRecord(): number {
-    const slot = this.index.likely(this.text.hash)
-    return slot < 0 ? 0 : this.hashAt(slot)
+  /** The slot that a search for the key that was read last looks at first; -1 when it looks at none. */
+  likely(): number {
+    return this.index.likely(this.text.hash)
   }
 
   /** Bytes that a key takes here, without a state that is more than its numbers. */

@@ -58,6 +58,21 @@ export class Table {
     return slot
   }
 
+  /** The slot of a key that was found lately; -1 for another, whose text is then read for `slots.likely` and {@link findRead}. */
+  findRecent(key: string): number {
+    const known = this.recent.find(key)
+    if (known < 0) this.slots.read(key)
+    return known
+  }
+
+  /** The slot of the key that was read last, or undefined; `likely` is looked at first. */
+  findRead(key: string, likely: number): number | undefined {
+    const slot = likely >= 0 && this.slots.holdsRead(likely) ? likely : this.slots.find(key)
+    if (slot < 0) return undefined
+    this.recent.add(key, slot)
+    return slot
+  }
+
   /** A short way to the counts of this table, unless their states are more than numbers. */
   counts(limit: Limit, clock: Clock): FastPath | undefined {
     this.learn(limit)
