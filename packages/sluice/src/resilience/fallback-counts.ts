@@ -1,6 +1,6 @@
 // Answers checks while a store cannot: each by its `onStoreFailure`, local ones at a share of their limit.
 import type { Limit } from '../limit/limit.ts'
-import type { Verdict } from '../limit/verdict.ts'
+import type { OnStoreFailure, Verdict } from '../limit/verdict.ts'
 import { memoryStore } from '../stores/memory/memory-store.ts'
 import type { Check, KnownRefusal, SyncStore } from '../stores/store.ts'
 import { systemClock, type Clock, type Millis } from '../time/clock.ts'
@@ -46,7 +46,7 @@ export class FallbackCounts {
       const check = checks[i]!
       known[i] = this.startFromKnown(check)
       if (check.shadow === true) continue
-      if (known[i] !== undefined || check.onStoreFailure === 'closed') isRefused = true
+      if (known[i] !== undefined || modeOf(check) === 'closed') isRefused = true
     }
     return this.answer(checks, known, failure, isRefused ? 'peek' : 'take')
   }
@@ -73,7 +73,7 @@ export class FallbackCounts {
    * down to what the store had left, at the same share: the fallback hands out no units a second time.
    */
   private startFromKnown(check: Check): Verdict | undefined {
-    if (check.onStoreFailure === 'open' || check.onStoreFailure === 'closed') return undefined
+    if (modeOf(check) !== 'local') return undefined
     const known = this.options.knownRefusal?.(check)
     if (known === undefined) return undefined
     const { limit } = check
@@ -100,8 +100,8 @@ export class FallbackCounts {
     let next = 0
     for (let i = 0; i < checks.length; i++) {
       const check = checks[i]!
-      const mode = check.onStoreFailure
-      if (mode === 'open' || mode === 'closed') {
+      const mode = modeOf(check)
+      if (mode !== 'local') {
         verdicts[i] = ruleVerdict(mode, check.limit.burst, retryAfter, cause, this.clock())
         continue
       }
@@ -130,8 +130,7 @@ export class FallbackCounts {
   private localOf(checks: readonly Check[]): readonly Check[] {
     const local: Check[] = []
     for (const check of checks) {
-      const { onStoreFailure: mode = 'local' } = check
-      if (mode === 'local') local.push({ ...check, limit: this.scaledOf(check.limit) })
+      if (modeOf(check) === 'local') local.push({ ...check, limit: this.scaledOf(check.limit) })
     }
     return local
   }
@@ -147,6 +146,11 @@ export class FallbackCounts {
     }
     return scaled
   }
+}
+
+/** What answers a check. A rule that this process counts by itself in any case is not opened or closed by a store. */
+function modeOf({ onStoreFailure = 'local', coordination }: Check): OnStoreFailure {
+  return coordination === 'local' ? 'local' : onStoreFailure
 }
 
 /** All that a verdict says of its count. */

@@ -5,8 +5,10 @@ import {
   type CoordinationOptions,
 } from '../../src/coordination/with-coordination.ts'
 import type { CoordinationEvent } from '../../src/coordination/options.ts'
+import { SluiceError } from '../../src/errors.ts'
 import { limit, type Limit } from '../../src/limit/limit.ts'
 import { createLimiter } from '../../src/limiter/create-limiter.ts'
+import { withResilience } from '../../src/resilience/resilient-store.ts'
 import { withHolds } from '../../src/stores/holds/with-holds.ts'
 import type { RemoteHoldStore } from '../../src/stores/holds/hold-store.ts'
 import { memoryStore } from '../../src/stores/memory/memory-store.ts'
@@ -87,6 +89,23 @@ describe('local counts', () => {
     expect(await store.take([local, strict])).toMatchObject([{ allowed: true }, { allowed: false }])
     expect((await store.peek([local]))[0]!.remaining).toBe(2)
     await store.refund([local])
+  })
+
+  it('are refused beside counts of an unreachable store too, whatever onStoreFailure says', async () => {
+    const { clock, store } = processWith({ replicas: 4 })
+    const guarded = withResilience(store, { replicas: 4, onEvent: () => {} }, { clock })
+    store.exchange = store.take = () => Promise.reject(new SluiceError('store-unreachable', 'gone'))
+    const checks = (['local', 'strict'] as const).map((coordination): Check => ({
+      ...localCheck(limit('20/h')),
+      space: coordination,
+      coordination: coordination === 'local' ? 'local' : undefined,
+      onStoreFailure: 'open',
+    }))
+    const answers = []
+    for (let i = 0; i < 8; i++) answers.push(await guarded.take(checks))
+    expect(answers.map(([local]) => local!.allowed).filter(Boolean)).toHaveLength(5)
+    expect(answers.every(([, strict]) => strict!.source === 'open')).toBe(true)
+    await guarded.close()
   })
 
   it('need to know the share', async () => {
