@@ -47,6 +47,9 @@ const QUIET: Millis = 50
 const IDLE = 2
 const FORGOTTEN = 8
 
+/** Long leases renewed in one call at most. */
+const MAX_RENEWED = 32
+
 const NOTHING: Exchanged = { settled: [], verdicts: [] }
 /** Shared, and never changed. */
 const NONE: never[] = []
@@ -65,10 +68,11 @@ export class LeaseBook {
   private readonly storeTime = new StoreTime()
   private readonly contact = new StoreContact()
   private readonly seenKeys: SeenKeys
-  /** The counts that each sweep visits, and those whose long lease has to end first. */
+  /** The counts that each sweep visits; those whose long lease is to be renewed later; and those that wait for its end. */
   private readonly restless = new Set<LeasedCount>()
   private readonly quiet = new LookQueue<LeasedCount>()
   private readonly quietForLongest = new LookQueue<LeasedCount>()
+  private readonly leaving = new LookQueue<LeasedCount>()
   private readonly maxCounts: number
   private readonly stats: LeaseStats
   /** Milliseconds from an exchange to its answer, lately. */
@@ -141,24 +145,31 @@ export class LeaseBook {
     now: number,
   ): Promise<readonly (Verdict | Error)[]> {
     const all = exchanges.map(({ counts, check }) => this.prepare(counts, [check], now))
+    return this.sendPrepared(all, now).then((answers) =>
+      answers.map((answer) => (answer instanceof Error ? answer : answer.verdicts[0]!)),
+    )
+  }
+
+  private sendPrepared(
+    all: readonly PreparedExchange[],
+    now: number,
+  ): Promise<readonly (Exchanged | Error)[]> {
     const done = this.sendEach(all).then(
       (answers) => {
         const later = this.environment.clock.now()
-        return answers.map((answer, i) => {
-          if (answer instanceof Error) {
-            abandon(all[i]!)
-            return answer
-          }
-          this.finish(all[i]!, answer, now, later)
-          return answer.verdicts[0]!
-        })
+        for (let i = 0; i < all.length; i++) {
+          const answer = answers[i]!
+          if (answer instanceof Error) abandon(all[i]!)
+          else this.finish(all[i]!, answer, now, later)
+        }
+        return answers
       },
       (error: unknown) => {
         for (const prepared of all) abandon(prepared)
         throw error
       },
     )
-    for (const { counts } of exchanges) for (const count of counts) count.pending = done
+    for (const { counts } of all) for (const count of counts) count.pending = done
     return done
   }
 
@@ -166,19 +177,23 @@ export class LeaseBook {
     counts: readonly LeasedCount[],
     checks: readonly Check[],
     now: number,
+    isRenewal: boolean = false,
   ): PreparedExchange {
     let [settlements, settling, wishes]: [Settlement[], LeasedCount[], Wish[]] = [NONE, NONE, NONE]
     for (const count of counts) {
       count.dropVoid()
       // Units must not be out for longer than so many may be: what is left of such a lease goes back, and another one follows.
-      const { longLife } = count.lease
-      const isReplaced = longLife > 0 && longLife > this.lifeOf(count, this.fewOf(count, now))
-      const settlement = this.report(count, now, isReplaced ? 0 : undefined)
+      const { longLife, left } = count.lease
+      const few = this.fewOf(count, now)
+      const isReplaced = longLife > 0 && longLife > this.lifeOf(count, few)
+      // So does what is more than the next life needs.
+      const isTooMuch = isRenewal && left >= few
+      const settlement = this.report(count, now, isReplaced || isTooMuch ? 0 : undefined)
       if (settlement !== undefined) {
         settlements = [...settlements, settlement]
         settling = [...settling, count]
       }
-      const wish = this.wishOf(count, now)
+      const wish = this.wishOf(count, now, isRenewal)
       if (wish !== undefined) wishes = [...wishes, wish]
     }
     const all = wishes.length === 0 ? checks : [...checks, ...wishes.map(({ check }) => check)]
@@ -267,12 +282,13 @@ export class LeaseBook {
   }
 
   /** What to lease of a count: few units for a long life, or as much as one horizon needs. */
-  private wishOf(count: LeasedCount, now: number): Wish | undefined {
+  private wishOf(count: LeasedCount, now: number, isRenewal: boolean): Wish | undefined {
     const few = this.fewOf(count, now)
     if (few > 0) {
+      const more = few - count.lease.left
       // What is left would last for long.
-      if (this.isClosed || 2 * count.lease.left > few) return undefined
-      return this.wish(count, few - count.lease.left, this.lifeOf(count, few))
+      if (this.isClosed || (2 * more < few && !isRenewal)) return undefined
+      return this.wish(count, more, this.lifeOf(count, few))
     }
     const { limit, lease } = count
     const expected = count.expected(now)
@@ -374,6 +390,31 @@ export class LeaseBook {
     })
   }
 
+  /**
+   * Long leases that are about to end, and were spent again and again: they last anew, before a request has to wait. One call
+   * after the other, so that requests do not wait for many of them.
+   */
+  private async renew(counts: readonly LeasedCount[]): Promise<void> {
+    for (let i = 0; i < counts.length && !this.isClosed; i += MAX_RENEWED) {
+      const now = this.environment.clock.now()
+      const group = counts.slice(i, i + MAX_RENEWED).filter((count) => this.isRenewable(count, now))
+      if (group.length === 0) continue
+      const all = group.map((count) => this.prepare([count], NONE, now, true))
+      try {
+        await this.sendPrepared(all, now)
+      } catch {
+        // The next requests ask the store, and report the failure.
+      }
+      for (const count of group) if (count.isQuiet) this.disturb(count)
+    }
+  }
+
+  private isRenewable(count: LeasedCount, now: number): boolean {
+    if (!count.isFree(now) || !isAtRest(count, now) || !count.isMetAgain) return false
+    count.miss(0, now)
+    return this.fewOf(count, now) > 0
+  }
+
   /** The count of a leasable check; undefined when it is asked for seldom, or when there is no room for another one. */
   warmCountFor(check: Check, now: number): LeasedCount | undefined {
     if (this.counts.find(check) !== undefined) return this.countFor(check, now)
@@ -415,17 +456,18 @@ export class LeaseBook {
   /** Gives back what is not needed: all of it after idleness or near its end, and what is far above demand. */
   private sweep(): void {
     const now = this.environment.clock.now()
-    for (const queue of [this.quiet, this.quietForLongest])
-      for (let count = queue.next(now); count !== undefined; count = queue.next(now))
-        if (count.isQuiet) this.disturb(count)
+    const ending: LeasedCount[] = []
+    for (const queue of [this.quiet, this.quietForLongest, this.leaving])
+      for (let count = queue.next(now); count !== undefined; count = queue.next(now)) {
+        if (!count.isQuiet || count.lookAt > now) continue
+        this.disturb(count)
+        if (this.renewalOf(count) <= now) ending.push(count)
+      }
+    if (ending.length > 0) void this.renew(ending)
     for (const count of this.restless) {
       if (count.pending !== null) continue
       if (isAtRest(count, now)) {
-        this.restless.delete(count)
-        count.isQuiet = true
-        const { end, longLife } = count.lease
-        const queue = longLife === this.longLives.longest ? this.quietForLongest : this.quiet
-        queue.push(count, end + this.remembered)
+        this.putAway(count, now)
         continue
       }
       count.idleSweeps = count.isWanted ? 0 : count.idleSweeps + 1
@@ -441,6 +483,23 @@ export class LeaseBook {
         this.restless.delete(count)
       }
     }
+  }
+
+  /** Looks at a count again when its lease is to be renewed, or after its end. */
+  private putAway(count: LeasedCount, now: number): void {
+    this.restless.delete(count)
+    count.isQuiet = true
+    const { end, longLife } = count.lease
+    const renewal = this.renewalOf(count)
+    const isLongest = longLife === this.longLives.longest
+    count.lookAt = now < renewal ? renewal : end + this.remembered
+    if (now >= renewal) this.leaving.push(count, count.lookAt)
+    else (isLongest ? this.quietForLongest : this.quiet).push(count, count.lookAt)
+  }
+
+  /** When a lease is to be renewed. */
+  private renewalOf({ lease }: LeasedCount): number {
+    return lease.end - this.horizon
   }
 
   /** Milliseconds for which a count is kept after its long lease has ended: the next request for it leases again. */

@@ -13,6 +13,9 @@ import { NO_CONTACT_NEEDED, type Contact } from './store-contact.ts'
 /** Part of a lease's life by which it ends earlier here: the clocks of two machines differ by less. */
 const DRIFT = 0.001
 
+/** Units of one long lease from which on another one follows it. */
+const MET_AGAIN = 2
+
 /** Keeps every unit that is out. */
 const ALL = Number.MAX_SAFE_INTEGER
 
@@ -47,6 +50,8 @@ export class LeasedCount implements GatheringCount {
   isPlentiful: boolean
   /** Whether nothing has to be done about it until its long lease ends. */
   isQuiet: boolean
+  /** When it is to be looked at while it is quiet. */
+  lookAt: number
   /** Until then no refill is sent in the background. */
   quietUntil: number
   /** Sweeps since anything was last wanted. */
@@ -86,6 +91,7 @@ export class LeasedCount implements GatheringCount {
     this.isScarce = false
     this.isPlentiful = isPlentiful
     this.isQuiet = false
+    this.lookAt = -Infinity
     this.quietUntil = -Infinity
     this.idleSweeps = 0
     this.isLeasing = false
@@ -174,6 +180,11 @@ export class LeasedCount implements GatheringCount {
     return this.wanted > 0
   }
 
+  /** Whether units were wanted several times since the last request or refill that asked the store. */
+  get isMetAgain(): boolean {
+    return this.sinceMiss >= MET_AGAIN
+  }
+
   /** Units that one horizon will need. */
   expected(now: number): number {
     this.demand.observe(this.wanted, now)
@@ -218,7 +229,8 @@ export class LeasedCount implements GatheringCount {
     this.low = Math.floor(Math.max(units / 4, Math.min(meanwhile, (units * 3) / 4)))
     // A store that lost its record has recorded the new units only.
     if (lease.id === id && lease.contact.until !== -Infinity) {
-      lease.left += units
+      // So may have one that ended the lease before it got the call. What is spent of it is still to be reported.
+      lease.left = units + (now < lease.end ? lease.left : 0)
       lease.end = Math.max(lease.end, end)
       if (longLife > 0) lease.contact = contact
       lease.longLife = Math.max(lease.longLife, longLife)

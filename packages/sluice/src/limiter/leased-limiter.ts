@@ -6,7 +6,7 @@ import { isPlain } from '../key/key.ts'
 import type { CompiledRule } from '../policy/compile.ts'
 import type { Attributes } from '../policy/policy.ts'
 import type { AsyncStore, LeasePath, MaybePromise } from '../stores/store.ts'
-import { isBareRule, keyFor, toCheck } from './match-rules.ts'
+import { isBareRule, keyOfRule, toCheck } from './match-rules.ts'
 import { parseAttributes, PolicyLimiter, type PolicyLimiterOptions } from './policy-limiter.ts'
 
 /** The limiter of one leased rule whose decisions nobody observes; undefined where it needs the ordinary path. */
@@ -83,6 +83,6 @@ class LeasedLimiter extends PolicyLimiter {
   private keyOf(attributes: Attributes | string): string | undefined {
     if (typeof attributes === 'string')
       return this.isBare && isPlain(attributes) ? attributes : undefined
-    return keyFor(this.rule, parseAttributes(attributes, this.accepted), this.hashes)
+    return keyOfRule(this.rule, parseAttributes(attributes, this.accepted), this.hashes)
   }
 }

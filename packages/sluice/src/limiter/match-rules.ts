@@ -26,7 +26,7 @@ export function matchRules(
   let skipped: Skipped[] | undefined
   for (const rule of rules) {
     if (rule.applies !== null && !rule.applies(attributes)) continue
-    const key = keyFor(rule, attributes, hashKeys)
+    const key = keyOfRule(rule, attributes, hashKeys)
     const placed = key === undefined || rule.choose === null ? rule.base : rule.choose(attributes)
     if (key === undefined || placed === null) {
       skipped ??= []
@@ -108,7 +108,7 @@ export function isBareRule(rule: CompiledRule): boolean {
 }
 
 /** The key of a request; undefined when one of its attributes is not known. */
-export function keyFor(
+export function keyOfRule(
   { by, joinedKeys }: CompiledRule,
   attributes: Attributes,
   hashKeys: boolean,

@@ -39,19 +39,38 @@ function leftAtStore({ shared }: LeaseFleet): Verdict {
 const LARGE = limit({ algorithm: 'token-bucket', quota: 2_621_440, window: '1s', burst: 262_144 })
 
 describe('very few units, leased for the longest life', () => {
-  it('cover a key that is met every 25 seconds for a minute', async () => {
-    const fleet = await meeting(1, LARGE, 25_000)
+  /** Whether a lease of the first process covers the key, after so many milliseconds. */
+  async function isCovered(fleet: LeaseFleet, wait: number): Promise<boolean> {
     const [process] = fleet.processes
-    for (const wait of [25_000, 25_000]) {
-      await fleet.time.pass(wait)
-      process!.check([leasedCheck(LARGE, 'another')])
-      await fleet.time.pass(1)
-      expect(process!.store.takeNow([leasedCheck(LARGE)])).toBeDefined()
-    }
-    await fleet.time.pass(25_000)
+    await fleet.time.pass(wait)
     process!.check([leasedCheck(LARGE, 'another')])
     await fleet.time.pass(1)
-    expect(process!.store.takeNow([leasedCheck(LARGE)])).toBeUndefined()
+    return process!.store.takeNow([leasedCheck(LARGE)]) !== undefined
+  }
+
+  it('cover a key that is met every 35 seconds for a minute', async () => {
+    const fleet = await meeting(1, LARGE, 25_000)
+    expect(await isCovered(fleet, 35_000)).toBe(true)
+    expect(await isCovered(fleet, 35_000)).toBe(false)
+  })
+
+  it('are renewed before their end where they were spent again and again, and else lapse', async () => {
+    const fleet = await meeting(1, LARGE, 20_000)
+    // Three times the life of a lease: no request waits.
+    for (let i = 0; i < 9; i++) expect(await isCovered(fleet, 20_000)).toBe(true)
+    await fleet.time.pass(125_000)
+    expect(await isCovered(fleet, 0)).toBe(false)
+    await fleet.time.pass(65_000)
+    expect(fleet.shared.peek([{ ...leasedCheck(LARGE), holds: true }])[0]).toMatchObject({
+      remaining: LARGE.burst,
+    })
+  })
+
+  it('keep no more units than the next life needs', async () => {
+    const fleet = await meeting(1, LARGE, 10_000)
+    for (let i = 0; i < 3; i++) expect(await isCovered(fleet, 25_000)).toBe(true)
+    const [verdict] = fleet.processes[0]!.store.takeNow([leasedCheck(LARGE)])!
+    expect(verdict!.remaining).toBeLessThan(8)
   })
 
   it.each([
