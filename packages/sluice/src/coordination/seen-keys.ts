@@ -3,6 +3,8 @@ import type { Millis } from '../time/clock.ts'
 
 /** Marks of a process. Keys may share one, so a key may be taken for another that was asked for lately. */
 const MARKS = 131_072
+/** What leaves as many upper bits of a hash as name a mark. */
+const OTHER_SHIFT = 32 - Math.log2(MARKS)
 /** Characters of a key that are looked at, from its beginning and from its end. */
 const LOOKED_AT = 32
 
@@ -20,12 +22,21 @@ export class SeenKeys {
   /** Notes that a key is asked for. Returns when it was asked for within the time before, else undefined. */
   note(key: string, now: number): number | undefined {
     const hash = hashOf(key)
-    const mark = hash & (MARKS - 1)
+    const mark = this.markOf(hash)
     const last = this.times[mark]!
     const isRecent = this.hashes[mark] === hash && now - last < this.within
     this.hashes[mark] = hash
     this.times[mark] = now
     return isRecent ? last : undefined
+  }
+
+  /** Its mark, or the older one of two: keys that share one would else erase each other for ever. */
+  private markOf(hash: number): number {
+    const one = hash & (MARKS - 1)
+    const other = Math.imul(hash, 0x9e3779b1) >>> OTHER_SHIFT
+    if (this.hashes[one] === hash) return one
+    if (this.hashes[other] === hash) return other
+    return this.times[one]! <= this.times[other]! ? one : other
   }
 }
 
