@@ -210,7 +210,7 @@ export class PolicyBudget {
     let units = 0
     const request = this.match(attributes, 1, (check, rule): SharedCheck => {
       if (isSlot(rule)) return slotCheck(check, rule, hold)
-      const wanted = estimate ?? this.estimates.of(nameOf(rule, attributes))
+      const wanted = estimate ?? this.estimates.of(rule.name, modelIn(attributes))
       const first = Math.floor(check.limit.burst * FIRST_ESTIMATE)
       const cost = Math.max(1, Math.min(wanted ?? first, shareOf(check.limit, rule)))
       units = Math.max(units, cost)
@@ -238,17 +238,18 @@ export class PolicyBudget {
 
   settle(id: string, actual: number | Usage): MaybePromise<Settlements> {
     checkActual(actual)
-    const costs: [string, number][] = []
+    const rules: RuleInCode[] = []
+    let model: string | undefined
     const bookingOf = (rule: RuleInCode, attributes: Attributes): Booking => {
       if (isSlot(rule)) return NOTHING_SPENT
-      const spent = costOf(actual, rule)
-      costs.push([nameOf(rule, attributes), spent])
-      return { spent, keep: 0 }
+      model = modelIn(attributes)
+      rules.push(rule)
+      return { spent: costOf(actual, rule), keep: 0 }
     }
     return this.book(id, bookingOf, (answer) => {
       // A cost is learned once, however often it is settled.
       if (answer.status !== 'repeated')
-        for (const [name, cost] of costs) this.estimates.note(name, cost)
+        for (const rule of rules) this.estimates.note(rule.name, model, costOf(actual, rule))
       return known(answer)
     })
   }
@@ -470,9 +471,9 @@ function report(
   if (charged.length > 0) onSettled(charged, attributes)
 }
 
-/** Costs are remembered by rule and, where it is known, by model. */
-function nameOf(rule: RuleInCode, attributes: Attributes): string {
-  return `${rule.name}\n${attributeText(attributes, 'model') ?? ''}`
+/** Costs are remembered by model, where it is known. */
+function modelIn(attributes: Attributes): string | undefined {
+  return attributeText(attributes, 'model')
 }
 
 function checkActual(actual: number | Usage): void {

@@ -12,14 +12,18 @@ interface Recent {
   next: number
 }
 
-/** The last actual costs by name, such as a rule and a model. */
+/** The last actual costs by rule and, where it is known, by model. */
 export class Estimates {
   private readonly byName = new Map<string, Recent>()
-  /** The name that was used last: mostly the next one too. */
+  /** The name that was noted last: mostly the next one too. */
   private last: string | undefined
+  private lastRule: string | undefined
+  private lastModel: string | undefined
+  private lastName = ''
 
   /** Remembers what a request really cost. */
-  note(name: string, cost: number): void {
+  note(rule: string, model: string | undefined, cost: number): void {
+    const name = this.nameOf(rule, model)
     const recent = this.byName.get(name) ?? { costs: [], next: 0 }
     recent.costs[recent.next] = cost
     recent.next = (recent.next + 1) % REMEMBERED
@@ -32,9 +36,18 @@ export class Estimates {
   }
 
   /** The smallest cost that 95 of 100 remembered ones do not exceed; undefined while none is known. */
-  of(name: string): number | undefined {
-    const costs = this.byName.get(name)?.costs
+  of(rule: string, model: string | undefined): number | undefined {
+    const costs = this.byName.get(this.nameOf(rule, model))?.costs
     if (costs === undefined) return undefined
     return costs.toSorted((a, b) => a - b)[Math.ceil(costs.length * PERCENTILE) - 1]
+  }
+
+  /** Of the same rule and model the same string: the hash of a new one costs more than to find it. */
+  private nameOf(rule: string, model: string | undefined): string {
+    if (rule === this.lastRule && model === this.lastModel) return this.lastName
+    this.lastRule = rule
+    this.lastModel = model
+    this.lastName = `${rule}\n${model ?? ''}`
+    return this.lastName
   }
 }

@@ -45,8 +45,8 @@ export class Batch {
   private isSimple = true
   /** Whether hold-each.lua can read every request; then their ids and units, one after the other. */
   private isEach = true
-  private eachIds = ''
-  private eachUnits = ''
+  private readonly eachIds: string[] = []
+  private readonly eachUnits: number[] = []
   private isLease = true
   /** Whether the call may act after we have given it up: it only hands back units, or reports those that were spent. */
   mayActLate = true
@@ -72,7 +72,7 @@ export class Batch {
     const isTwice = names.length > 1 && hasTwins(names)
     if (shape.plainArgs === undefined || isTwice) this.isPlain = false
     if (!shape.isSimple || isTwice) this.isSimple = false
-    if (shape.eachArgs === undefined) this.isEach = false
+    if (shape.eachNumbers === undefined) this.isEach = false
     else if (this.isEach) this.addEach(checks[0]!)
     if (!shape.isLease || !isOneName(names)) this.isLease = false
     if (shape.operation !== 'refund' && shape.operation !== 'settle') this.mayActLate = false
@@ -84,8 +84,8 @@ export class Batch {
   private addEach(check: Check | SettleCheck): void {
     const id = eachId(check)
     if (id === '') this.isEach = false
-    this.eachIds += id
-    this.eachUnits += `${'settlement' in check ? check.settlement.spent : check.cost} `
+    this.eachIds.push(id)
+    this.eachUnits.push('settlement' in check ? check.settlement.spent : check.cost)
   }
 
   /** Whether it may lease units. */
@@ -116,12 +116,13 @@ export class Batch {
       for (const { plainArgs } of shapes) for (const arg of plainArgs!) args.push(arg)
       return args
     }
-    this.isEach &&= areEachIds(this.eachIds)
+    const ids = this.isEach ? this.eachIds.join('') : ''
+    this.isEach &&= areEachIds(ids)
     if (this.isEach) {
       const which = shapes.length === 1 ? '' : this.numbersText()
-      const args = [`h${time}`, String(latest), which, this.eachIds, this.eachUnits]
-      for (const { eachArgs } of shapes) for (const arg of eachArgs!) args.push(arg)
-      return args
+      let numbers = this.eachUnits.join(',')
+      for (const { eachNumbers } of shapes) numbers += `,${eachNumbers}`
+      return [`h${time}`, String(latest), which, ids, `[${numbers}]`]
     }
     const short = this.isSimple ? '1' : this.isLease ? '2' : ''
     const args = [time, String(latest), String(shapes.length), short, this.numbersText()]

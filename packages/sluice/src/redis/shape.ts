@@ -58,8 +58,8 @@ export interface Shape {
   readonly plainArgs: readonly string[] | undefined
   /** The same for the script of single plain takes, behind the deadline; undefined when this is none. */
   readonly singleArgs: readonly string[] | undefined
-  /** The same for the part of the script that decides single holds on buckets; undefined when this is none. */
-  readonly eachArgs: readonly string[] | undefined
+  /** The same as numbers with commas, for the part of the script that decides single holds on buckets; undefined when this is none. */
+  readonly eachNumbers: string | undefined
   /** Whether the part of the script that decides most requests with holds can decide this one. */
   readonly isSimple: boolean
   /** The same of the part that decides most requests on leased buckets, if all checks are on one count. */
@@ -85,7 +85,7 @@ export function shapeOf(operation: Operation, checks: readonly Check[], now: Mil
     ],
     plainArgs: isPlain ? [length, ...checks.flatMap(plainArgsOf)] : undefined,
     singleArgs: isPlain && checks.length === 1 ? singleArgsOf(checks[0]!) : undefined,
-    eachArgs: isSimple && checks.length === 1 ? eachArgsOf(operation, checks[0]!) : undefined,
+    eachNumbers: isSimple && checks.length === 1 ? eachNumbersOf(operation, checks[0]!) : undefined,
     isSimple,
     isLease: isLeaseRequest(operation, checks),
     hasHolds: checks.some(({ holds }) => holds === true),
@@ -107,7 +107,7 @@ export function addHoldArgs(args: string[], checks: readonly (Check | SettleChec
   }
 }
 
-/** The length of the ids that {@link Shape.eachArgs} allow: that of reservations and slots. */
+/** The length of the ids that {@link Shape.eachNumbers} allow: that of reservations and slots. */
 const EACH_LENGTH = 16
 
 /** The id of the hold of the only check of a request; '' when hold-each.lua cannot read the request. */
@@ -264,18 +264,18 @@ function isSimpleCheck(check: TracedCheck & Partial<SettleCheck>): boolean {
   return SIMPLE_LUA.includes(algorithmOf(limit).lua)
 }
 
-function eachArgsOf(
+function eachNumbersOf(
   operation: Operation,
   check: Check & Partial<SettleCheck>,
-): readonly string[] | undefined {
+): string | undefined {
   const { limit, holds, hold, settlement } = check
   const row = algorithmOf(limit)
   if (holds !== true || row.lua !== PLAIN_LUA || (settlement?.keep ?? 0) > 0) return undefined
   if (settlement === undefined && hold?.isNew !== true) return undefined
   const { quota, window, burst } = limit
-  const own = settlement === undefined ? [hold!.life, hold!.late ?? 0] : [settlement.debt ?? 0, '']
+  const own = settlement === undefined ? [hold!.life, hold!.late ?? 0] : [settlement.debt ?? 0, 0]
   const numbers = [ROWS.indexOf(row) + 1, quota, window, burst, slowestOf(check), ...own]
-  return [OPERATIONS[operation], ...numbers.map(String)]
+  return [OPERATIONS[operation], ...numbers].join(',')
 }
 
 /** Whether take-leases.lua knows such a request. */

@@ -10,10 +10,10 @@
 --       2 the latest server time in ms at which this call may still act, 0 for any
 --       3 one character for each request: that of code 48 + the number of its shape; '' when there is one shape
 --       4 the ids of the holds, 16 characters each
---       5 for each request its units, or to settle those that were spent, with anything between them
---       then for each shape: the operation (1 take, 5 settle), the row of the algorithm, quota, window, burst, the
---       smallest quota of the limits that share the count; for a take the life of the hold and how long it is found
---       after its end, to settle the debt and ''
+--       5 an array in JSON, since one text costs less than many arguments: for each request its units, or to settle those
+--       that were spent; then for each shape: the operation (1 take, 5 settle), the row of the algorithm, quota, window,
+--       burst, the smallest quota of the limits that share the count; for a take the life of the hold and how long it is
+--       found after its end, to settle the debt and 0
 -- Output: flat integers and strings. First the server's time; negative, and alone, when the call came too late
 --       and did nothing. Then for each request that is done, used, where at is now, if nothing else is out: alone, since
 --       the rest follows from what was asked; otherwise -10 - out, and used. Else for a take -1 (refused), to settle
@@ -42,17 +42,17 @@ if string.byte(ARGV[1]) == 104 then
   end
   local deadline = tonumber(ARGV[2])
   if deadline > 0 and now > deadline then return { -now } end
-  local numbers, ids, next_units = ARGV[3], ARGV[4], string.gmatch(ARGV[5], '%d+')
+  local KEYS, numbers, ids, list = KEYS, ARGV[3], ARGV[4], cjson.decode(ARGV[5])
   local shapes, total = {}, #KEYS
-  for p = 6, #ARGV, WIDTH do
-    local quota, window, slowest = tonumber(ARGV[p + 2]), tonumber(ARGV[p + 3]), tonumber(ARGV[p + 5])
-    local full, most = ARGV[p + 4] * window, floor(4503599627370496 / window) * window
+  for p = total + 1, #list, WIDTH do
+    local quota, window, slowest = list[p + 2], list[p + 3], list[p + 5]
+    local full, most = list[p + 4] * window, floor(4503599627370496 / window) * window
     if most < full then most = full end
     if slowest == 0 then slowest = 1 end
-    shapes[#shapes + 1] = { ARGV[p] == '5', quota, window, full, most, slowest, tonumber(ARGV[p + 6]), tonumber(ARGV[p + 7]) }
+    shapes[#shapes + 1] = { list[p] == 5, quota, window, full, most, slowest, list[p + 6], list[p + 7] }
   end
   out, size = { now, 0 }, 1
-  local shape, rest = shapes[1], nil
+  local shape, rest = shapes[1], false
   local settles, quota, window, full, most, slowest, life, late_after =
     shape[1], shape[2], shape[3], shape[4], shape[5], shape[6], shape[7], shape[8]
 
@@ -63,15 +63,15 @@ if string.byte(ARGV[1]) == 104 then
       settles, quota, window, full, most, slowest, life, late_after =
         shape[1], shape[2], shape[3], shape[4], shape[5], shape[6], shape[7], shape[8]
     end
-    local key, id, units = KEYS[i], sub(ids, 16 * i - 15, 16 * i), next_units() + 0
+    local key, id, units = KEYS[i], sub(ids, 16 * i - 15, 16 * i), list[i]
     local counts, hold
     if settles then
       local raw = pcall('HMGET', key, '', id)
       counts, hold = raw[1], raw[2]
-      if raw.err or (hold and not (counts and #hold == 32)) then rest = units break end
+      if raw.err or (hold and not (counts and #hold == 32)) then rest = true break end
     else
       counts = pcall('HGET', key, '')
-      if type(counts) == 'table' then rest = units break end
+      if type(counts) == 'table' then rest = true break end
     end
     local at, used, held, leased, next_end, last_end, purge, kept = now, 0, 0, 0, 0, 0, 0, 0
     local old, is_purged = 0, false
@@ -80,18 +80,18 @@ if string.byte(ARGV[1]) == 104 then
       status, hold_units, hold_end, late = unpack('<dddd', hold)
       if (status ~= FREE and status ~= SETTLED and status ~= ENDED) or (hold_units + hold_end + late) % 1 ~= 0
         or not (hold_units >= 0 and hold_end >= 0 and late >= 0) then
-        rest = units
+        rest = true
         break
       end
     end
     if counts then
-      if #counts ~= 64 then rest = units break end
+      if #counts ~= 64 then rest = true break end
       at, used, held, leased, next_end, last_end, purge, kept = unpack('<dddddddd', counts)
       local sum = at + used + held + next_end + last_end + purge + kept
       if not (sum % 1 == 0 and sum <= 9007199254740991 and leased == 0 and at <= now and at >= 0 and used >= 0
         and held >= 0 and next_end >= 0 and last_end >= 0 and purge >= 0 and kept >= 0)
         or (next_end > 0 and now >= next_end) then
-        rest = units
+        rest = true
         break
       end
       old = last_end > kept and last_end or kept
@@ -102,13 +102,13 @@ if string.byte(ARGV[1]) == 104 then
       end
       if purge > 0 and now >= purge then
         -- Forgets closed holds whose time is over.
-        local list, gone, earliest, is_closed = pcall('HGETALL', key), { 'HDEL', key }, 0, false
-        for j = 1, #list, 2 do
-          local other = list[j]
+        local all, gone, earliest, is_closed = pcall('HGETALL', key), { 'HDEL', key }, 0, false
+        for j = 1, #all, 2 do
+          local other = all[j]
           if other ~= '' then
-            if #list[j + 1] ~= 32 or #gone > 1000 then rest = units break end
-            local its_status, _, its_end = unpack('<dddd', list[j + 1])
-            if its_end % 1 ~= 0 or (its_status ~= FREE and its_status ~= ENDED and its_status ~= SETTLED) then rest = units break end
+            if #all[j + 1] ~= 32 or #gone > 1000 then rest = true break end
+            local its_status, _, its_end = unpack('<dddd', all[j + 1])
+            if its_end % 1 ~= 0 or (its_status ~= FREE and its_status ~= ENDED and its_status ~= SETTLED) then rest = true break end
             if its_status == FREE then
               if earliest == 0 or its_end < earliest then earliest = its_end end
             elseif its_end > now then
@@ -239,22 +239,24 @@ if string.byte(ARGV[1]) == 104 then
   end
   if not rest then return out end
 
-  -- The same arguments in the form that the rest of the script reads.
+  -- The same arguments in the form that the rest of the script reads: texts, which the client wrote.
   size = size + 1
   out[size] = -9
-  local list = { '', ARGV[2], #shapes, '', numbers == '' and string.rep('1', total - request + 1) or sub(numbers, request) }
-  for p = 6, #ARGV, WIDTH do
-    local is_take = ARGV[p] == '1'
-    local checks = { ARGV[p], '1', ARGV[p + 1], ARGV[p + 2], ARGV[p + 3], ARGV[p + 4], ARGV[p + 5], '0', '8', '' }
-    for i = 1, 10 do list[#list + 1] = checks[i] end
-    list[#list + 1] = is_take and ARGV[p + 6] or ''
-    list[#list + 1] = '0'
-    list[#list + 1] = is_take and ARGV[p + 7] or ARGV[p + 6]
-    list[#list + 1] = ''
+  local texts = {}
+  for text in string.gmatch(ARGV[5], '%d+') do texts[#texts + 1] = text end
+  local args = { '', ARGV[2], #shapes, '', numbers == '' and string.rep('1', total - request + 1) or sub(numbers, request) }
+  for p = total + 1, #texts, WIDTH do
+    local is_take = texts[p] == '1'
+    local checks = { texts[p], '1', texts[p + 1], texts[p + 2], texts[p + 3], texts[p + 4], texts[p + 5], '0', '8', '' }
+    for i = 1, 10 do args[#args + 1] = checks[i] end
+    args[#args + 1] = is_take and texts[p + 6] or ''
+    args[#args + 1] = '0'
+    args[#args + 1] = is_take and texts[p + 7] or texts[p + 6]
+    args[#args + 1] = ''
   end
   for i = request, total do
-    list[#list + 1] = sub(ids, 16 * i - 15, 16 * i)
-    list[#list + 1] = i == request and rest or next_units()
+    args[#args + 1] = sub(ids, 16 * i - 15, 16 * i)
+    args[#args + 1] = texts[i]
   end
-  ARGV, first, request = list, request, 1
+  ARGV, first, request = args, request, 1
 end
