@@ -17,18 +17,18 @@ export default [
   {
     name: 'sluice/coordination',
     path: 'packages/sluice/dist/coordination/index.js',
-    limit: '24 kB',
+    limit: '25 kB',
   },
   // With the memory store, which the fallback counts in and which reads the places of several keys ahead.
   { name: 'sluice/resilience', path: 'packages/sluice/dist/resilience/index.js', limit: '19 kB' },
   // With the memory store, holds, leases, the refusal cache and resilience, which the pods decide by.
-  { name: 'sluice/simulator', path: 'packages/sluice/dist/simulator/index.js', limit: '39 kB' },
+  { name: 'sluice/simulator', path: 'packages/sluice/dist/simulator/index.js', limit: '40 kB' },
   { name: 'sluice/otel', path: 'packages/sluice/dist/otel/index.js', limit: '1 kB' },
   { name: 'sluice/testing', path: 'packages/sluice/dist/testing/index.js', limit: '16 kB' },
   { name: 'sluice/http', path: 'packages/sluice/dist/http/index.js', limit: '50 kB' },
   ...['node', 'express', 'fastify', 'koa', 'hono', 'fetch', 'grpc'].map((name) => ({
     name: `sluice/http/${name}`,
     path: `packages/sluice/dist/http/${name}.js`,
-    limit: '50 kB',
+    limit: '51 kB',
   })),
 ].filter(({ path }) => existsSync(path))
