@@ -1,5 +1,5 @@
 // The results as markdown tables. Reads the plain data that the measurements gave, and nothing else.
-import { lowerQuartile, median } from '../lib/statistics.mjs'
+import { lowerQuartile, median, upperQuartile } from '../lib/statistics.mjs'
 import { figure, markdownTable } from '../lib/table.mjs'
 import { contenders } from './contenders.mjs'
 
@@ -13,28 +13,23 @@ export function report({ machine, turns, speed, tcp }) {
     `${Object.entries(machine)
       .map(([name, value]) => `${name} ${value}`)
       .join(', ')}; ${turns} turns`,
-    '## CPU µs that each adds to a request, without a network: of the quieter turns, lower quartiles (medians, least–most); cold: the first 1,000 requests of a process',
+    '## CPU µs that each adds to a request, without a network: medians of the differences turn by turn (lower–upper quartile); cold: the first 1,000 requests of a process',
     speedTable(speed),
-    '## Ours against the floor, and against each peer with the same fields (lower quartiles)',
+    '## Ours against the floor, and against each peer with the same fields (medians)',
     ratioTable(speed),
     '## On sockets, wrk with 64 connections: requests per second (CPU µs of the server per request)',
     tcpTable(tcp),
   ].join('\n\n')
 }
 
-/** What a contender adds to its bare framework. @param {SpeedResult[]} speed @param {SpeedResult} cell */
+/** What a contender adds to its bare framework in the same turn: the machine changes its speed from one to the next. @param {SpeedResult[]} speed @param {SpeedResult} cell */
 function added(speed, cell) {
   const bare = speed.find(
     ({ framework, contender, setting }) =>
       framework === cell.framework && contender === 'bare' && setting === cell.setting,
   )
-  const quietBare = lowerQuartile(bare?.micros ?? [])
-  return {
-    quiet: lowerQuartile(cell.micros) - quietBare,
-    middle: median(cell.micros) - median(bare?.micros ?? []),
-    least: Math.min(...cell.micros) - quietBare,
-    most: Math.max(...cell.micros) - quietBare,
-  }
+  const more = cell.micros.map((micros, turn) => micros - (bare?.micros[turn] ?? NaN))
+  return { low: lowerQuartile(more), middle: median(more), high: upperQuartile(more) }
 }
 
 /** @param {SpeedResult[]} speed */
@@ -46,9 +41,9 @@ function speedTable(speed) {
     ...settings.map((setting) => {
       const cell = cellOf(speed, framework, contender, setting)
       if (cell === undefined) return '-'
-      if (contender === 'bare') return `${figure(lowerQuartile(cell.micros))} in all`
-      const { quiet, middle, least, most } = added(speed, cell)
-      return `+${figure(quiet)} (${figure(middle)}, ${figure(least)}–${figure(most)})`
+      if (contender === 'bare') return `${figure(median(cell.micros))} in all`
+      const { low, middle, high } = added(speed, cell)
+      return `+${figure(middle)} (${figure(low)}–${figure(high)})`
     }),
   ])
   return markdownTable(['', '', ...settings], rows)
@@ -70,7 +65,7 @@ function ratioTable(speed) {
           const mine = cellOf(speed, framework, ours, setting)
           const other = cellOf(speed, framework, name, setting)
           if (mine === undefined || other === undefined) return '-'
-          const ratio = added(speed, mine).quiet / added(speed, other).quiet
+          const ratio = added(speed, mine).middle / added(speed, other).middle
           return `${figure(ratio)}${ratio <= target ? '' : ' missed'}`
         }),
       ],

@@ -1,9 +1,11 @@
-// The HTTP benchmark: `node bench/http/run.mjs [--quick] [--only name,...] [--json file]`.
+// The HTTP benchmark: `node bench/http/run.mjs [--quick] [--only name,...] [--added] [--turns n] [--json file]`. `--added`: only what
+// each adds without a network, neither cold processes nor sockets.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { measureInChild } from '../lib/child.mjs'
+import { pinToSecondCore } from '../lib/cores.mjs'
 import { machine } from '../lib/machine.mjs'
 import { startRedisServer } from '../lib/redis-server.mjs'
 import { contenders } from './contenders.mjs'
@@ -21,9 +23,20 @@ const quick = {
 }
 
 const { values: options } = parseArgs({
-  options: { quick: { type: 'boolean' }, only: { type: 'string' }, json: { type: 'string' } },
+  options: {
+    quick: { type: 'boolean' },
+    only: { type: 'string' },
+    added: { type: 'boolean' },
+    turns: { type: 'string' },
+    json: { type: 'string' },
+  },
 })
 const plan = options.quick ? quick : full
+const speedPlan = {
+  ...plan.speed,
+  turns: Number(options.turns ?? plan.speed.turns),
+  ...(options.added ? { starts: 0 } : {}),
+}
 const parts = options.only?.split(',') ?? ['']
 const chosen = contenders.filter(({ framework, name }) =>
   parts.some((part) => `${framework} ${name}`.includes(part)),
@@ -33,7 +46,9 @@ const file =
   fileURLToPath(new URL(`../results/http${options.quick ? '-quick' : ''}.json`, import.meta.url))
 const progress = (/** @type {string} */ line) => void process.stderr.write(`${line}\n`)
 
-const server = await startRedisServer()
+// Not with sockets: wrk needs the other core.
+const core = options.added ? pinToSecondCore() : undefined
+const server = await startRedisServer({ core })
 try {
   const names = chosen.map(({ framework, name, kind }) => ({ framework, name, kind }))
   const verify = new URL('./verify.mjs', import.meta.url)
@@ -50,9 +65,11 @@ try {
 
   const results = {
     machine: machine(),
-    turns: plan.speed.turns,
-    speed: await measureSpeed(chosen, { ...plan.speed, redis: server.url }, progress),
-    tcp: await measureTcp(chosen, { ...plan.tcp, redis: server.url }, progress),
+    turns: speedPlan.turns,
+    speed: await measureSpeed(chosen, { ...speedPlan, redis: server.url }, progress),
+    tcp: options.added
+      ? []
+      : await measureTcp(chosen, { ...plan.tcp, redis: server.url }, progress),
   }
   mkdirSync(dirname(file), { recursive: true })
   writeFileSync(file, `${JSON.stringify(results, null, 2)}\n`)

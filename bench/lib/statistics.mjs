@@ -18,6 +18,11 @@ export function lowerQuartile(values) {
   return values.toSorted((a, b) => a - b)[values.length >> 2] ?? NaN
 }
 
+/** The value that a quarter stay above. @param {readonly number[]} values */
+export function upperQuartile(values) {
+  return values.toSorted((a, b) => a - b)[values.length - 1 - (values.length >> 2)] ?? NaN
+}
+
 /**
  * a[i] / b[i]: both sides of a ratio saw the same neighbours. Pairs of which one failed are left out.
  * @param {readonly number[]} a
