@@ -21,7 +21,7 @@ import {
   type LeaseEnvironment,
   type LeaseOptions,
 } from './options.ts'
-import { LongLives } from './long-lives.ts'
+import { LongLives, returnsWithin } from './long-lives.ts'
 import { LookQueue } from './look-queue.ts'
 import { SeenKeys } from './seen-keys.ts'
 import { StoreContact } from './store-contact.ts'
@@ -37,8 +37,9 @@ const MAX_IF_SLOW = 16
 /** Horizons to lease for at most: three of the four that a life has. */
 const MAX_AHEAD = 3
 /**
- * Units are little compared to a limit if this many times as many fit into its burst. While half of the limit is free, they
- * are leased for most of a life, and lapse at its end: a call to give them back would cost more than they are worth.
+ * Units are little compared to a limit if this many times as many fit into its burst. While half of the limit is free, and if
+ * time gives them back within a life, they are leased for most of a life, and lapse at its end: a call to give them back
+ * would cost more than they are worth.
  */
 const LITTLE = 64
 /** Milliseconds for which nothing is leased, in the background or with a request, after the store had next to nothing. */
@@ -293,8 +294,10 @@ export class LeaseBook {
     const { limit, lease } = count
     const expected = count.expected(now)
     const slow = count.isPlentiful && !count.isAuto ? count.slowDemand(this.life) : 0
-    const seldom = Math.min(MAX_IF_SLOW, Math.floor(slow))
-    const ahead = isLittle(count, expected * MAX_AHEAD) ? MAX_AHEAD : this.horizonsAhead
+    const forLife = Math.min(MAX_IF_SLOW, Math.floor(slow))
+    // Where units must not lapse, giving them back would cost more calls than leasing them saves.
+    const seldom = returnsWithin(this.life, forLife, limit) ? forLife : 0
+    const ahead = this.isLittle(count, expected * MAX_AHEAD) ? MAX_AHEAD : this.horizonsAhead
     const wanted = Math.max(Math.ceil(expected * ahead), seldom)
     const more = Math.min(wanted - lease.left, limit.burst)
     const lasts = this.storeTime.lifeWithin(limit, this.life, now)
@@ -474,7 +477,7 @@ export class LeaseBook {
       const { lease } = count
       const expected = count.expected(now)
       const isEnding = lease.end - now < 2 * this.sweepEvery
-      if (!isLittle(count, lease.left)) {
+      if (!this.isLittle(count, lease.left)) {
         if (count.idleSweeps >= IDLE || isEnding) void this.giveBack(count, now)
         else if (lease.left > 4 * expected + 1) void this.giveBack(count, now, stepOf(expected))
       }
@@ -483,6 +486,11 @@ export class LeaseBook {
         this.restless.delete(count)
       }
     }
+  }
+
+  /** Whether units are little compared to what is free of their limit, and come back soon if they lapse. */
+  private isLittle({ isPlentiful, limit }: LeasedCount, units: number): boolean {
+    return isPlentiful && units * LITTLE <= limit.burst && returnsWithin(this.life, units, limit)
   }
 
   /** Looks at a count again when its lease is to be renewed, or after its end. */
@@ -535,11 +543,6 @@ export class LeaseBook {
 /** Whether its long lease may just end. */
 function isAtRest({ isPlentiful, lease }: LeasedCount, now: number): boolean {
   return isPlentiful && lease.longLife > 0 && now < lease.end
-}
-
-/** Whether units are little compared to what is free of their limit. */
-function isLittle({ isPlentiful, limit }: LeasedCount, units: number): boolean {
-  return isPlentiful && units * LITTLE <= limit.burst
 }
 
 /** The next power of 2: the script describes settlements that keep equally much once. */

@@ -41,8 +41,9 @@ export class LongLives {
   }
 
   /** How long so many units are leased: one life where they are not few. */
-  lifeOf(units: number, { burst }: Limit): Millis {
-    for (const { part, life } of this.tiers) if (units * part <= burst) return life
+  lifeOf(units: number, limit: Limit): Millis {
+    for (const { part, life } of this.tiers)
+      if (units * part <= limit.burst && returnsWithin(life, units, limit)) return life
     return this.life
   }
 
@@ -58,8 +59,17 @@ export class LongLives {
       const most = Math.floor(limit.burst / part)
       const isLast = part === TIERS.at(-1)!.part
       const units = isLast ? Math.min(wanted, most) : wanted
-      if (units >= least && units <= most) return units
+      if (units >= least && units <= most && returnsWithin(life, units, limit)) return units
     }
     return 0
   }
+}
+
+/**
+ * Whether time gives a limit so many units within `life`. Only then may leased units lapse: what lapses is spent, in a window
+ * until the window is over.
+ */
+export function returnsWithin(life: Millis, units: number, limit: Limit): boolean {
+  const { quota, window } = limit
+  return algorithmOf(limit).hasBurst ? units * window <= quota * life : window <= life
 }

@@ -80,3 +80,50 @@ describe('leases of 8 processes', () => {
     expect(share).toBeGreaterThanOrEqual(least)
   })
 })
+
+describe('leases in a long window', () => {
+  const algorithms = ['fixed-window', 'sliding-window', 'sliding-log', 'token-bucket'] as const
+
+  it.each(algorithms.flatMap((algorithm) => [1, 4].map((processes) => ({ algorithm, processes }))))(
+    'lose no unit of a key that is met now and then, and need no more calls than strict: $algorithm, $processes processes',
+    async ({ algorithm, processes }) => {
+      const rule = limit({ quota: 1000, window: '6h', algorithm })
+      const { fleet, left } = await longWindow(rule, processes, { requests: 900, every: 500 })
+      expect(fleet.unitsOf('k')).toBe(900)
+      // A bucket refills meanwhile.
+      expect(left).toBeGreaterThanOrEqual(100)
+      expect(sum(fleet.processes, (one) => one.calls)).toBeLessThanOrEqual(900)
+    },
+  )
+
+  it.each(algorithms)('give back what a burst of requests has not spent: %s', async (algorithm) => {
+    const rule = limit({ quota: 10_000, window: '30d', algorithm })
+    const { fleet, left } = await longWindow(rule, 4, { requests: 2000, every: 1 })
+    expect(fleet.unitsOf('k')).toBe(2000)
+    expect(left).toBeGreaterThanOrEqual(8000)
+  })
+})
+
+/** The requests of one key to random processes, and what the store has left once they are idle. */
+async function longWindow(
+  rule: Limit,
+  processes: number,
+  { requests, every }: { readonly requests: number; readonly every: number },
+): Promise<{ readonly fleet: LeaseFleet; readonly left: number }> {
+  const random = new Random(3)
+  const link = { latency: 0.5, lostCalls: 0, lostAnswers: 0 }
+  const fleet = new LeaseFleet(new Random(1), processes, {}, link)
+  const { time } = fleet
+  await time.pass(rule.window - (time.now % rule.window) + 1)
+  for (let i = 0; i < requests; i++) {
+    random.pick(fleet.processes).check([leasedCheck(rule)])
+    await time.pass(every)
+  }
+  await time.pass(5000)
+  const [verdict] = fleet.shared.peek([{ ...leasedCheck(rule), holds: true }])
+  return { fleet, left: verdict!.remaining }
+}
+
+function sum<T>(all: readonly T[], of: (one: T) => number): number {
+  return all.reduce((total, one) => total + of(one), 0)
+}
