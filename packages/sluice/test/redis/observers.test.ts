@@ -29,6 +29,6 @@ it('each decision of a batch is observed in the context of its request', async (
       void seen.push([attributes[0]?.['key'], storage.getStore()]),
   })
   const keys = ['ann', 'bob', 'cem']
-  await Promise.all(keys.map((key) => storage.run(key, () => limiter.check(key))))
+  await Promise.all(keys.map((key) => storage.run(key, async () => limiter.check(key))))
   expect(seen).toEqual(keys.map((key) => [key, key]))
 })
