@@ -12,6 +12,11 @@ const MEMORY = 300
 const STRETCH = 2
 /** What a request may have waited before it is let in, as a multiple of the best latency: critical ones come on top. */
 const PATIENCE = 1.5
+/**
+ * The part of the best latency that requests behind the critical ones of a turn may keep the thread busy before another one
+ * begins: critical ones that come meanwhile wait for them.
+ */
+const SHARE_BEHIND = 0.5
 /** A wait that is never too long. */
 const LEAST_WAIT: Millis = 1
 /** Between two turns of the event loop: after more than this it was idle, and requests of the next turn have not waited. */
@@ -44,6 +49,9 @@ export class LoadEstimate {
   private turnStart: Millis = NaN
   private turnEnd: Millis = -Infinity
   private lastTurn: Millis = 0
+  /** When the requests that went behind the critical ones of this turn began. */
+  private behindStart: Millis = NaN
+  private inFlightBefore = 0
   /** Requests of the present span, also those that were shed, and the critical ones of them. */
   private arrived = 0
   private arrivedCritical = 0
@@ -67,6 +75,17 @@ export class LoadEstimate {
     if (now - this.turnEnd > IDLE) this.lastTurn = 0
     this.turnStart = now
     return true
+  }
+
+  /** Whether more is asked of the server than it can do, so that requests wait for each other. */
+  get isOverloaded(): boolean {
+    return this.demand >= OVERLOAD
+  }
+
+  /** Notes that the requests begin that went behind the critical ones of this turn. */
+  beginBehind(now: Millis): void {
+    this.behindStart = now
+    this.inFlightBefore = this.inFlight
   }
 
   /** Notes that the input of a turn has been handled. */
@@ -110,9 +129,19 @@ export class LoadEstimate {
   pressureAt(now: Millis, isCritical = false): number {
     if (isCritical && this.criticalDemand < SATURATION) return this.inFlight / this.room
     const { pressure } = this
-    if (this.demand < OVERLOAD) return pressure
+    if (!this.isOverloaded) return pressure
     const waited = this.lastTurn + now - this.turnStart
     return Math.max(pressure, waited / Math.max(LEAST_WAIT, PATIENCE * this.latency))
+  }
+
+  /** How full the server is for a request that went behind the critical ones of its turn. */
+  pressureBehind(now: Millis): number {
+    const least = Math.max(LEAST_WAIT, this.latency)
+    const waited = (this.lastTurn + now - this.turnStart) / PATIENCE
+    // Handlers that wait for something else than the thread leave more requests under way, which have their own bound.
+    const isBusy = this.inFlight <= this.inFlightBefore
+    const taken = isBusy ? (now - this.behindStart) / SHARE_BEHIND : 0
+    return Math.max(this.pressure, waited / least, taken / least)
   }
 
   private endDemandSpan(now: Millis): void {

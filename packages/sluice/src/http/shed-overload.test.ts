@@ -34,11 +34,11 @@ function overloaded(
 ): readonly Answer[] {
   const clock = fakeClock()
   let look = (): void => {}
-  let endTurn = (): void => {}
+  const turnEnd: (() => void)[] = []
   const timers = {
     start: (run: () => void) => (look = run),
     stop: () => (look = () => {}),
-    afterTurn: (run: () => void) => void (endTurn = run),
+    afterTurn: (run: () => void) => void turnEnd.push(run),
   }
   const shedder = shed({ clock, timers })
   onTestFinished(() => shedder.close())
@@ -54,16 +54,18 @@ function overloaded(
       clock.advance(stall)
       stallAt = clock() + 500 + 1000 * random.next()
     }
-    const response = Object.assign(new EventEmitter(), { writeHead: () => {}, end: () => {} })
+    const answered = (took: number, served: boolean): void => {
+      clock.advance(took)
+      response.emit('close')
+      answers.push({ priority, at: clock(), took: clock() - sent, served })
+    }
+    const end = (): void => answered(REFUSAL, false)
+    const response = Object.assign(new EventEmitter(), { writeHead: () => {}, end })
     const headers = { 'x-priority': priority }
     const request: NodeRequest = { url: '/', headers, rawHeaders: [], socket: {} }
-    let served = false
-    const serve = (): void => void (served = true)
+    const serve = (): void => answered(WORK, true)
     if (isShedding) shedder(request, response as unknown as ShedResponse, serve)
     else serve()
-    clock.advance(served ? WORK : REFUSAL)
-    response.emit('close')
-    answers.push({ priority, at: clock(), took: clock() - sent, served })
   }
   while (clock() < seconds * 1000) {
     // The first three seconds the server has half of what it can do, and comes to know itself.
@@ -74,8 +76,7 @@ function overloaded(
       next += wait / (next < 3000 ? 0.5 : factor)
     }
     for (const one of waiting.splice(0)) handle(one)
-    endTurn()
-    endTurn = () => {}
+    for (const run of turnEnd.splice(0)) run()
     if (clock() >= lookAt) {
       look()
       lookAt = clock() + 20
@@ -99,15 +100,18 @@ function figuresOf(answers: readonly Answer[], seconds: number) {
 
 describe('a server of one thread', () => {
   it.each([
-    [1.5, 0.78],
-    [2, 0.84],
+    [1.5, 0.84],
+    [2, 0.89],
     [4, 0.9],
-  ])('under %d times its load serves %d of what it can, within three times', (factor, least) => {
-    const { goodput, p99, critical } = figuresOf(overloaded(factor, 20), 20)
-    expect(goodput).toBeGreaterThanOrEqual(least)
-    expect(p99).toBeLessThanOrEqual(3)
-    expect(critical).toBeGreaterThanOrEqual(0.999)
-  })
+  ])(
+    'under %d times its load serves %d of what it can, within two and a half times',
+    (factor, least) => {
+      const { goodput, p99, critical } = figuresOf(overloaded(factor, 20), 20)
+      expect(goodput).toBeGreaterThanOrEqual(least)
+      expect(p99).toBeLessThanOrEqual(2.5)
+      expect(critical).toBeGreaterThanOrEqual(0.999)
+    },
+  )
 
   it('sheds next to nothing below its capacity', () => {
     const answers = overloaded(0.8, 20)

@@ -1,9 +1,10 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { EventEmitter, once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import { connect, type AddressInfo } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { fakeClock } from '../testing/fake-clock.ts'
-import type { Timers } from '../time/timers.ts'
+import { afterTurn, type Timers } from '../time/timers.ts'
 import { shed } from './node.ts'
 import type { NodeRequest } from './node-adapter.ts'
 import type { ShedOptions, ShedResponse } from './shed.ts'
@@ -228,5 +229,128 @@ describe('shed', () => {
     [{ routes: { 'no slash': 'normal' } }, /no slash/],
   ])('refuses a mistake: %j', (options, message) => {
     expect(() => shed(options as ShedOptions)).toThrow(message)
+  })
+})
+
+const nextTurn = (): Promise<void> => new Promise((resolve) => afterTurn(resolve))
+
+/** A server that is asked for ten times what it can do, of which the test ends the turns. */
+function overloadedServer({ afterTurn }: Partial<Timers> = {}) {
+  const clock = fakeClock()
+  let queued: (() => void)[] = []
+  const endTurn = (): void => {
+    const runs = queued
+    queued = []
+    for (const run of runs) run()
+  }
+  const timers: Timers = {
+    start: () => {},
+    stop: () => {},
+    afterTurn: afterTurn ?? ((run) => void queued.push(run)),
+  }
+  const shedder = shed({ clock, timers })
+  onTestFinished(() => shedder.close())
+  const send = (priority: string, handler: () => void, response = new FakeResponse()): void => {
+    const headers = { 'x-priority': priority }
+    const request: NodeRequest = { url: '/', headers, rawHeaders: [], socket: {} }
+    shedder(request, response as unknown as ShedResponse, handler)
+  }
+  /** Twenty requests of 10 ms each, then so many at once that the server cannot answer them. */
+  const overload = async (): Promise<void> => {
+    for (let i = 0; i < 20; i++) {
+      const response = new FakeResponse()
+      send('normal', () => clock.advance(10), response)
+      response.end()
+      endTurn()
+      if (afterTurn !== undefined) await nextTurn()
+    }
+    const passed: FakeResponse[] = []
+    for (let i = 0; i < 600; i++) {
+      const response = new FakeResponse()
+      send('background', () => passed.push(response), response)
+      clock.advance(1)
+      endTurn()
+      if (afterTurn !== undefined) await nextTurn()
+    }
+    for (const response of passed) response.end()
+  }
+  return { clock, shedder, send, endTurn, overload }
+}
+
+describe('a turn of an overloaded server', () => {
+  it('begins with its critical requests', async () => {
+    const { send, endTurn, overload } = overloadedServer()
+    await overload()
+    const order: string[] = []
+    send('normal', () => order.push('normal'))
+    send('critical', () => order.push('critical'))
+    expect(order).toEqual(['critical'])
+    endTurn()
+    expect(order).toEqual(['critical', 'normal'])
+  })
+
+  it('lets another one begin until one has kept the thread busy', async () => {
+    const { clock, send, endTurn, overload } = overloadedServer()
+    await overload()
+    const begun: number[] = []
+    for (let i = 0; i < 3; i++) {
+      const response = new FakeResponse()
+      const handler = (): void => {
+        begun.push(i)
+        clock.advance(6)
+        response.end()
+      }
+      send('normal', handler, response)
+    }
+    endTurn()
+    expect(begun).toEqual([0])
+  })
+
+  it('lets as many begin as there is room for if they wait for something else', async () => {
+    const { clock, send, endTurn, overload } = overloadedServer()
+    await overload()
+    const begun: number[] = []
+    for (let i = 0; i < 2; i++)
+      send('normal', () => {
+        begun.push(i)
+        clock.advance(6)
+      })
+    endTurn()
+    expect(begun).toEqual([0, 1])
+  })
+
+  it('goes on after a handler that throws', async () => {
+    const { shedder, send, endTurn, overload } = overloadedServer()
+    await overload()
+    send('normal', () => {
+      throw new Error('of the handler')
+    })
+    expect(endTurn).toThrow('of the handler')
+    const before = shedder.load().inFlight
+    send('normal', () => {})
+    endTurn()
+    expect(shedder.load().inFlight).toBe(before + 1)
+  })
+
+  it('does not count a request whose client has left meanwhile', async () => {
+    const { shedder, send, endTurn, overload } = overloadedServer()
+    await overload()
+    const response = new FakeResponse()
+    send('normal', () => expect.unreachable(), response)
+    Object.assign(response, { closed: true })
+    endTurn()
+    expect(shedder.load().inFlight).toBe(0)
+  })
+
+  it('handles each request in its own async context', async () => {
+    const { send, overload } = overloadedServer({ afterTurn })
+    await overload()
+    const context = new AsyncLocalStorage<string>()
+    const seen: (string | undefined)[] = []
+    for (const name of ['a', 'b'])
+      context.run(name, () => send('normal', () => seen.push(context.getStore())))
+    await nextTurn()
+    await nextTurn()
+    expect(seen).toEqual(['a', 'b'])
   })
 })

@@ -39,6 +39,8 @@ export interface ShedResponse {
   writeHead(status: number, fields: Readonly<Record<string, string>>): unknown
   end(body: string): unknown
   once(event: 'close', listener: () => void): unknown
+  /** Whether the client has left. */
+  readonly closed?: boolean
 }
 
 /**
@@ -114,7 +116,12 @@ export function shed<Q extends NodeRequest, S extends ShedResponse>(
   }
   const { timers = backgroundTimers } = options
   const close = watchLoop(estimate, clock, timers)
-  const endTurn = (): void => estimate.endTurn(clock())
+  /** Requests of this turn that critical ones may overtake, and that wait until its input has been handled. */
+  let behind = 0
+  const endTurn = (): void => {
+    if (behind === 0) estimate.endTurn(clock())
+    else estimate.beginBehind(clock())
+  }
 
   const middleware = (request: Q, response: S, next: () => void): void => {
     if (always(request)) return next()
@@ -122,7 +129,26 @@ export function shed<Q extends NodeRequest, S extends ShedResponse>(
     const start = clock()
     const isCritical = priority === 'critical'
     if (estimate.noteArrival(start, isCritical)) timers.afterTurn(endTurn)
-    if (estimate.pressureAt(start, isCritical) >= CUT_OFF[priority]) {
+    const arrival = { request, response, next, priority, start }
+    if (isCritical || !estimate.isOverloaded)
+      return decide(arrival, estimate.pressureAt(start, isCritical))
+    // A critical request that is read later in this turn would wait for this one. Each has a callback of its own, which
+    // keeps its async context.
+    behind += 1
+    timers.afterTurn(() => {
+      behind -= 1
+      try {
+        decide(arrival, estimate.pressureBehind(clock()))
+      } finally {
+        if (behind === 0) estimate.endTurn(clock())
+      }
+    })
+  }
+
+  const decide = (arrival: Arrival<Q, S>, pressure: number): void => {
+    const { request, response, next, priority, start } = arrival
+    if (response.closed === true) return
+    if (pressure >= CUT_OFF[priority]) {
       counts[priority] += 1
       refuse(response)
       onShed?.(request, priority, load())
@@ -142,6 +168,14 @@ export function shed<Q extends NodeRequest, S extends ShedResponse>(
   const inFrontOf: Shedder<Q, S>['inFrontOf'] = (handler) => (request, response) =>
     middleware(request, response, () => void handler(request, response))
   return Object.assign(middleware, { inFrontOf, load, close })
+}
+
+interface Arrival<Q, S> {
+  readonly request: Q
+  readonly response: S
+  readonly next: () => void
+  readonly priority: Priority
+  readonly start: Millis
 }
 
 /** Looks at the event loop again and again: a timer that comes late shows for how long the loop was busy. */
