@@ -177,7 +177,7 @@ function packageOf(file) {
   return Object.entries(roomsOf).find(([source]) => file.startsWith(source))
 }
 
-/** The room of a file, e.g. `stores/memory/store.ts` → `stores`. @param {string} path relative to src @param {object} rooms */
+/** The room of a file, e.g. `stores/memory/memory.ts` → `stores`. @param {string} path relative to src @param {object} rooms */
 function roomOf(path, rooms) {
   const name = path.replace(/\.ts$/, '')
   return name in rooms ? name : (name.split('/')[0] ?? name)

@@ -259,7 +259,7 @@ export function logWarnings(
     warningLog.report(warningsAfterReload(source.file, config, loaded))
 }
 
-/** The worse of two reload results. */
+/** The worst of several reload results. */
 function worse(...results: readonly (ReloadResult | undefined)[]): ReloadResult {
   if (results.includes('failed')) return 'failed'
   return results.includes('applied') ? 'applied' : 'unchanged'

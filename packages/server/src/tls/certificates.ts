@@ -3,7 +3,7 @@
 // A listener that wants TLS has `tls` (config/shape/tls.ts) in its shape and opens its port like this:
 //
 //   const tls = await context.certificates.open('admin', config.tls)   // undefined without `tls`
-//   const server = httpServer({ ...limits }, handler, tls)             // tls/http-server.ts; node:http or node:https
+//   const server = httpServer({ ...limits }, handler, tls)             // net/http-server.ts; node:http or node:https
 //
 // For another kind of server: make it with `tls.options`, then call `tls.attach(server)`.
 import type { Clock, Millis } from 'sluice'
