@@ -36,8 +36,8 @@ export interface LiveControlsOptions {
 }
 
 /**
- * What was set anywhere is known here within two seconds. While the place cannot be reached, what was known last
- * holds on, each to its own end.
+ * Controls that any process has set apply here within two seconds. While their store cannot be reached, the last known
+ * ones stay in force, each until its own end.
  */
 export class LiveControls implements KnownBlocks {
   blocks: BlockIndex | null = null
@@ -164,7 +164,7 @@ export class LiveControls implements KnownBlocks {
       () => {
         void this.look()
           .catch((error: unknown) => {
-            // What has ended must not go on for want of an answer.
+            // A control that has ended must not stay in force because there was no answer.
             this.learn(undefined)
             this.warn(error)
           })

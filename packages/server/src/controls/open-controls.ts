@@ -1,4 +1,4 @@
-// Opens the place of blocks and overrides that goes with a store, and lays overrides over the policies.
+// Opens the store of blocks and overrides that goes with a store of counts, and applies overrides to the policies.
 import type { Millis, Policy } from 'sluice'
 import type { MetricRegistry } from '../metrics/registry.ts'
 import type { Log } from '../log/log.ts'

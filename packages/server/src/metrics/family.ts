@@ -75,7 +75,7 @@ export class Family<S extends Series> {
     return made
   }
 
-  /** Drops the series for whose label values `isKept` returns false; their holders add to them in vain. */
+  /** Drops the series for whose label values `isKept` returns false. What is added to them later is lost. */
   retain(isKept: (values: readonly string[]) => boolean): void {
     for (const [labels, values] of this.valuesOf) {
       if (isKept(values)) continue

@@ -42,7 +42,7 @@ export class WarningLog {
     this.log = log
   }
 
-  /** Logs the warnings that the last call did not have. A rule that has only moved in the file is no news. */
+  /** Logs the warnings that the last call did not have. A rule that has only moved in the file is not logged again. */
   report(warnings: readonly LoggedWarning[]): void {
     const sign = ({ code, message }: LoggedWarning): string => `${code} ${message}`
     const fresh = warnings.filter((warning) => !this.known.has(sign(warning)))

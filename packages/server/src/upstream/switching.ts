@@ -11,7 +11,7 @@ export function wantsWebSocket({ method, headers }: IncomingMessage): boolean {
 
 /**
  * Gives the connection back to the server as if the request had not asked for another protocol, as a server may
- * (RFC 9110 section 7.8). Handing such wishes on would be a way past the limits: over h2c the upstream would take
+ * (RFC 9110 section 7.8). Forwarding such requests would be a way past the limits: over h2c the upstream would take
  * any number of requests on one connection, uncounted.
  */
 export function withoutSwitch(

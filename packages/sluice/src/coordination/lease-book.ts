@@ -183,11 +183,11 @@ export class LeaseBook {
     let [settlements, settling, wishes]: [Settlement[], LeasedCount[], Wish[]] = [NONE, NONE, NONE]
     for (const count of counts) {
       count.dropVoid()
-      // Units must not be out for longer than so many may be: what is left of such a lease goes back, and another one follows.
+      // The key is now asked for more often: its long lease is given back, and a shorter one follows.
       const { longLife, left } = count.lease
       const few = this.fewOf(count, now)
       const isReplaced = longLife > 0 && longLife > this.lifeOf(count, few)
-      // So does what is more than the next life needs.
+      // So is a lease that, at its renewal, holds more than its next life needs.
       const isTooMuch = isRenewal && left >= few
       const settlement = this.report(count, now, isReplaced || isTooMuch ? 0 : undefined)
       if (settlement !== undefined) {

@@ -4,13 +4,13 @@ import type { Limit } from '../limit/limit.ts'
 import type { Millis } from '../time/clock.ts'
 import type { LeasedCount } from './leased-count.ts'
 
-/** So many times as many units fit into the burst, and they are leased for so many lives, the fewest units first. */
+/** A lease of at most 1/`part` of the burst lasts so many lives. The smallest leases come first. */
 const TIERS = [
   { part: 4096, lives: 30 },
   { part: 256, lives: 10 },
 ] as const
 const MAX_LONG_LIFE: Millis = 60_000
-/** One unit is a plain check that has taken the way of a lease. */
+/** A lease of one unit saves nothing over a plain check. */
 const LEAST = 2
 
 /** The long lives of a process whose leases have this life. While half of a limit is free, a call per key and long life is enough. */

@@ -88,7 +88,7 @@ export function checkSyncOptions(options: SyncOptions): void {
 }
 
 /**
- * Time and names, as a seam: simulations bring their own.
+ * The clock, the timers and the random names, which tests and simulations replace.
  *
  * @example
  * ```ts

@@ -152,7 +152,7 @@ function crossedBy(
   return rule.thresholds!.filter((threshold) => {
     const units = (threshold / 100) * burst
     if (before < units && used >= units) return true
-    // What is left is too little for the request: it is full for all that.
+    // Too little is left for this request, so the quota counts as full.
     return threshold === 100 && !outcome.allowed && outcome.remaining > 0
   })
 }

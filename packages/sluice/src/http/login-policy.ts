@@ -26,7 +26,7 @@ export interface LoginLimits {
   readonly perAccountProven?: LimitInput
   /** For each address that has: many people may share it. Default: `100/15min`. */
   readonly perAddressProven?: LimitInput
-  /** How long a successful login vouches for its address, at most; at least half as long. Default: `30d`. */
+  /** How long an address counts as proven after a successful login: between half of this and all of it. Default: `30d`. */
   readonly proof?: Duration
 }
 
@@ -48,7 +48,7 @@ export function loginPolicy(limits: LoginLimits = {}): Policy {
   const rules: Rule[] = [
     { name: 'account', when: stranger, by: ['account'], limit: limits.perAccount ?? '5/15min' },
     { name: 'address', when: stranger, by: ['ip'], limit: limits.perAddress ?? '10/15min' },
-    // How much is left for everybody is no business of one of them.
+    // Hidden: no single caller should see how much is left for all of them.
     {
       name: 'strangers',
       when: stranger,

@@ -37,7 +37,7 @@ export interface PriorityOptions<Q extends NodeRequest = NodeRequest> {
   readonly priority?: (request: Q) => Priority | undefined
   /** Priorities by route, such as `{ '/checkout': 'critical', '/exports/{id}': 'background' }`. They override the header field. */
   readonly routes?: Readonly<Record<string, Priority>>
-  /** The header field in which clients say it; false: they have no say. Default `x-priority`. */
+  /** The header field by which clients set it; false: they cannot set it. Default `x-priority`. */
   readonly header?: string | false
 }
 
@@ -67,7 +67,7 @@ export function priorityReader<Q extends NodeRequest>(
     const known = ofRoute?.(pathOf(request.url))
     if (known !== undefined) return known
     const said = field === undefined ? undefined : request.headers[field]
-    // Nearly all requests say nothing.
+    // Nearly all requests lack the field.
     return said === undefined ? 'normal' : named(fieldString(said))
   }
 }

@@ -208,7 +208,7 @@ function storeFor({ store, resilience = {} }: LimiterSettings): {
   return acquireResilient(store as RemoteStore, resilience)
 }
 
-/** Throws if a rule has holds, which this store does not keep: its counts would be silently apart. */
+/** Throws if a rule has holds, which this store does not keep: its counts would silently be separate from the budget's. */
 function refuseHolds({ rules }: PolicyInCode): void {
   const rule = rules.find(({ hold }) => hold !== undefined)
   if (rule === undefined) return

@@ -34,7 +34,7 @@ function reporter(onWarning: ((warning: LimiterWarning) => void) | undefined): R
   }
 }
 
-/** What a limiter is made from, as far as it may be doubted. */
+/** The parts of a limiter that are checked for probable mistakes. */
 export interface MadeFrom {
   readonly policy: PolicyInCode
   /** The limit, if it is a bare one that is no function. */
@@ -44,7 +44,7 @@ export interface MadeFrom {
   readonly onWarning: ((warning: LimiterWarning) => void) | undefined
 }
 
-/** Reports what is doubtful; returns what is to be done when the limiter is closed. */
+/** Reports probable mistakes. Call the returned function when the limiter is closed. */
 export function noteLimiter({ policy, bare, store, onWarning }: MadeFrom): () => void {
   const report = reporter(onWarning)
   for (const [name, value] of durationsOf(policy))

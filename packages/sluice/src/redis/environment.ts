@@ -1,4 +1,4 @@
-// Time and chance as the Redis store sees them, as a seam: simulations bring their own.
+// The clock, the timers and the random delays of the Redis store, which simulations replace.
 import { systemClock, type Clock, type Millis } from '../time/clock.ts'
 import { systemTimers, type Timers } from '../time/timers.ts'
 import { reconnectDelay } from './reconnect-delay.ts'

@@ -364,8 +364,8 @@ export class SharedConnection {
   }
 
   /**
-   * A connection that ends before it has answered brings no news: a server may end each one with its first call, and callers
-   * of this would try again as soon as there is a new one.
+   * Reports that there is a new connection; at most once in {@link APART} while connections end before they have answered.
+   * A server may end each one at its first call, and the listeners would try again at once each time.
    */
   private announce(): void {
     const now = this.environment.clock()

@@ -31,7 +31,7 @@ export interface ResilienceOptions {
 }
 
 /**
- * Time and chance, as a seam: simulations bring their own.
+ * The clock, the timers and the random numbers, which tests and simulations replace.
  *
  * @example
  * ```ts

@@ -59,7 +59,7 @@ export class Pod {
     })
   }
 
-  /** Ends without a word. */
+  /** Ends at once; nothing is given back. */
   crash(): void {
     this.ends.push(this.world.clock())
     this.life += 1

@@ -157,7 +157,7 @@ export interface Retry {
 
 /**
  * Something that goes wrong. `outage`: the store refuses connections; `stall`: it hangs, and acts later; `failover`: it
- * loses its last writes; `crash`: a pod ends without a word and is back later; `suspend`: a pod stands still and goes
+ * loses its last writes; `crash`: a pod ends at once and is back later; `suspend`: a pod stands still and goes
  * on; `rolling-restart`: one pod after the other is closed and started again.
  *
  * @example

@@ -1,7 +1,7 @@
-// Waiting, as a seam: tests and simulations use timers of their own.
+// Timers, which tests and simulations replace.
 import type { Millis } from './clock.ts'
 
-/** What can wait. */
+/** Starts and stops timers. */
 export interface Timers {
   /** Runs a function after so many milliseconds, unless it is stopped. */
   start(run: () => void, after: Millis): unknown

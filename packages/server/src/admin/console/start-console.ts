@@ -25,12 +25,12 @@ import { version } from '../../version.ts'
 
 /** Keys that every viewer is sent. */
 const TOP = 12
-/** Keys whose refusals are followed: one that comes up among the first brings its last minutes along. */
+/** Keys whose refusals are recorded, so that a key that enters the list already has its last minutes. */
 const FOLLOWED = 100
 /** Bytes of a file that the console shows and tries. */
 const MAX_FILE = 1_000_000
 
-/** What the console stands on. */
+/** What the console is made from. */
 export interface StartConsoleOptions {
   readonly tokens: TokenRing
   readonly attempts: Attempts

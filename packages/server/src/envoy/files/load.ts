@@ -12,7 +12,7 @@ import { readDomain, type FileDomain } from './read-domain.ts'
 export interface LoadOptions {
   /** Default `fixed-window`. */
   readonly algorithm?: AlgorithmName
-  /** Whether several files may speak of one domain; their descriptors then stand side by side. Default false. */
+  /** Whether several files may describe one domain; their descriptors are then merged. Default false. */
   readonly mergeDomains?: boolean
   /** The policies of the configuration, which proxies ask for by name where no file has a domain of that name. */
   readonly policies?: readonly { readonly name: string }[] | undefined
