@@ -83,7 +83,7 @@ test('counts decisions by the binding rule, and what shadows would have refused'
   )
 })
 
-test('counts the requests that a rule skipped for want of an attribute', async () => {
+test('counts the requests that a rule skipped because an attribute was missing', async () => {
   const { post, metrics } = await running({
     policies: [{ name: 'api', rules: [{ name: 'per-user', by: ['user', 'plan'], limit: '2/h' }] }],
   })

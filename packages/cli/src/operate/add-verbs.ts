@@ -42,7 +42,7 @@ export function addOperatorVerbs(program: Command): void {
     )
   onSubject('block', 'refuse every request with these attributes for a time')
     .option('--for <duration>', 'how long, from 1s to 30d', '1h')
-    .option('--note <text>', 'why, for those who ask later')
+    .option('--note <text>', 'the reason, shown by sluice why')
     .action((pairs: string[], flags: VerbFlags) =>
       runCommand(async (streams) => (await import('./verbs.ts')).block(pairs, flags, streams)),
     )
@@ -69,7 +69,7 @@ export function addOperatorVerbs(program: Command): void {
     .argument('<limit-and-attributes...>', 'such as 500/min user=42; with --remove only user=42')
     .option('--policy <name>', 'the policy, when there are several')
     .option('--for <duration>', 'how long; without it until it is removed')
-    .option('--note <text>', 'why, for those who ask later')
+    .option('--note <text>', 'the reason, shown by sluice why')
     .option('--remove', 'remove the override instead')
     .action((rule: string, args: string[], flags: VerbFlags) =>
       runCommand(async (streams) =>

@@ -8,7 +8,7 @@ import type { Replay } from './replay.ts'
 import type { CandidateResult, PeakSummary, ReplayResult, Victim } from './result.ts'
 import { verdictOf } from './verdict.ts'
 
-/** What the result shall show. */
+/** What the result contains. */
 export interface SummaryOptions {
   /** How a client is shown; default: its key. */
   readonly nameOf?: (key: string) => string

@@ -1,4 +1,4 @@
-// Lays overrides that operators have set over the policies of the file.
+// Applies the operators' overrides to the policies of the file.
 import { parsePolicy, SluiceError, type Override, type Policy } from 'sluice'
 import type { LiveOverride } from './control.ts'
 

@@ -1,4 +1,4 @@
-// Whether the service wants traffic, for every protocol's health answer.
+// Whether the service is ready for traffic, for every protocol's health answer.
 
 /** `starting` until all listeners are open, `serving`, then `draining` from the first signal to the end. */
 export type HealthState = 'starting' | 'serving' | 'draining'

@@ -15,7 +15,7 @@ export function addProcessMetrics(metrics: MetricRegistry, health: Health): void
     .gauge('sluice_build_info', 'The version that runs.', ['version'], 'max')
     .with(version)
     .set(1)
-  gauge('sluice_ready', 'Whether the service wants traffic; of workers, how many do.', () =>
+  gauge('sluice_ready', 'Whether the service is ready for traffic; of workers, how many are.', () =>
     health.state === 'serving' ? 1 : 0,
   )
   const started = Date.now() / 1000 - process.uptime()

@@ -4,7 +4,7 @@ import { systemClock, type Millis } from 'sluice'
 
 /** Between two looks. */
 const LOOK_EVERY: Millis = 10_000
-/** How long a look may take that somebody waits for. */
+/** How long a look may take while a caller waits for it. */
 const DEADLINE: Millis = 1000
 
 /** One look. Over several nodes: sums, and the largest clock offset. */

@@ -25,7 +25,7 @@ export function trustIn(trustedProxies: readonly string[]): IsTrusted {
   }
 }
 
-/** Fields by which proxies name the client or the path that it asked for, or mark a request; applications believe them. */
+/** Fields by which proxies name the client or the path that it asked for, or mark a request; applications rely on them. */
 const FORWARDING: ReadonlySet<string> = new Set([
   'forwarded',
   'x-real-ip',

@@ -1,4 +1,4 @@
-// What the leases and synced counts of one process amount to: plain counters, added to with each exchange and never per request.
+// Counters of the leases and synced counts of one process, updated per exchange, never per request.
 
 /**
  * Counts what a process leases. Give it to `withCoordination`, and read it at any time.

@@ -19,7 +19,7 @@ export class LongLives {
   private readonly horizon: Millis
   private readonly tiers: readonly { readonly part: number; readonly life: Millis }[]
 
-  /** Demand that is seen for less than the horizon says nothing about a long time. */
+  /** Demand over less than the horizon cannot predict a long life. */
   constructor(life: Millis, horizon: Millis) {
     this.life = life
     this.horizon = horizon

@@ -55,7 +55,7 @@ export type OnDecision = (decision: Decision, request: DecisionRequest, elapsed:
 export type IdentifyRefusal = (decision: Decision, request: DecisionRequest) => string
 
 /**
- * What stands around a decision.
+ * The store of a decision, and what runs before and after it.
  *
  * @example
  * ```ts

@@ -32,6 +32,6 @@ export interface FrameworkAdapter<Q, S> extends FieldAccess<S> {
   readonly routesAsSent?: boolean
   /** The client's address by the framework's own proxy setting, by the framework's name: `address: 'express'`. */
   readonly addressBy?: Readonly<Record<string, (request: Q) => string | undefined>>
-  /** Whether that setting believes every peer, so that clients choose their address; undefined when it does not say. */
+  /** Whether that setting trusts every peer, so that clients choose their address; undefined when it does not say. */
   readonly trustsAll?: (request: Q) => boolean | undefined
 }

@@ -1,4 +1,4 @@
-// Whether the proxy setting of a framework believes every peer, so that clients choose their own address.
+// Whether the proxy setting of a framework trusts every peer, so that clients choose their own address.
 
 /** An address that is no proxy's, one that a client might invent, and more hops than exist. */
 const STRANGER = '198.51.100.7'

@@ -21,11 +21,11 @@ const SHARE_BEHIND = 0.5
 const LEAST_WAIT: Millis = 1
 /** Between two turns of the event loop: after more than this it was idle, and requests of the next turn have not waited. */
 const IDLE: Millis = 0.5
-/** How long requests are counted to know how much is asked of the server. */
+/** The span over which the demand on the server is measured. */
 const DEMAND_SPAN: Millis = 500
-/** The work that is asked of one thread, as a part of its time, from which on requests wait for ever longer. Chance adds 15 %. */
+/** The demand on one thread, as a part of its time, above which queues keep growing; 15 % allow for chance. */
 const OVERLOAD = 1.15
-/** The work of requests that were all let in, as a part of the time, from which on they may be too many: more is never seen. */
+/** The demand of requests that were all admitted above which they may be too many; admitted work never shows more. */
 const SATURATION = 0.9
 
 /**

@@ -1,4 +1,4 @@
-// Sheds load of one Node server before it drowns: the least important requests first, before their bodies are read.
+// Sheds load of one Node server before it is overloaded: the least important requests first, before their bodies are read.
 import { OptionReader } from '../options/option-reader.ts'
 import { backgroundTimers, type Timers } from '../time/timers.ts'
 import { preciseClock, type Millis } from '../time/clock.ts'
@@ -7,7 +7,7 @@ import type { NodeRequest } from './node-adapter.ts'
 import { priorityReader, type Priority, type PriorityOptions } from './priority.ts'
 
 /**
- * What `shed` may be told. It needs nothing.
+ * Options of `shed`; all have defaults.
  *
  * @example
  * ```ts
@@ -178,7 +178,7 @@ interface Arrival<Q, S> {
   readonly start: Millis
 }
 
-/** Looks at the event loop again and again: a timer that comes late shows for how long the loop was busy. */
+/** Measures the delay of the event loop, by how late a repeating timer fires. */
 function watchLoop(estimate: LoadEstimate, clock: () => number, timers: Timers): () => void {
   let due = clock() + LOOK_EVERY
   let timer: unknown

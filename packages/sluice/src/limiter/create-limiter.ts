@@ -184,7 +184,7 @@ export function createLimiter<S extends Store = SyncStore, P extends PolicyInCod
   return made as LimiterFor<S, P>
 }
 
-/** What is looked through for mistakes: durations as they are written, which a parsed limit no longer has. */
+/** What is checked for probable mistakes, with durations as they are written, which a parsed limit no longer has. */
 function madeFrom(options: LimiterOptions, policy: PolicyInCode): MadeFrom {
   const { limit, store, onWarning } = options
   const bare = typeof limit === 'function' || limit === undefined ? undefined : limitOf(limit)

@@ -1,4 +1,4 @@
-// Rules that were skipped in all of their first requests for want of an attribute: reported once, as they limit no request.
+// Rules that were skipped in all of their first requests because an attribute was missing: reported once, as they limit no request.
 import type { DecisionRequest } from '../decision/decide.ts'
 import { helpAt } from '../errors.ts'
 

@@ -1,4 +1,4 @@
-// The way of a store to its server.
+// How a store reaches its server.
 import type { Millis } from '../time/clock.ts'
 import type { ClientAdapter } from './client-adapter.ts'
 import { systemRedisEnvironment, type RedisEnvironment } from './environment.ts'

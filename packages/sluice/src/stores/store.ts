@@ -270,7 +270,7 @@ export interface TakeOutput extends State {
   now: Millis
 }
 
-/** A store that always answers, for those who decide by it. */
+/** A store that never fails, with a shorter way for `decide`. */
 export interface TakesThen {
   /** What `finish` makes of the verdicts of `take`: one promise where a `then` would add another. */
   takeThen<T>(

@@ -57,7 +57,7 @@ export class Sessions {
     const found = this.check('link', code)
     if (found === undefined || this.usedLinks.has(code)) return undefined
     for (const [used, end] of this.usedLinks) if (end <= this.clock()) this.usedLinks.delete(used)
-    // Rather no new link than one that works twice.
+    // Refusing a new link is better than accepting one twice.
     if (this.usedLinks.size >= MAX_USED_LINKS) return undefined
     this.usedLinks.set(code, found.end)
     if (this.claim === undefined) return found.token

@@ -65,7 +65,7 @@ function walk(start: ReadonlyMap<string, Choices>, entries: readonly Entry[]): M
 }
 
 function choose(choices: Choices, value: string): Node | undefined {
-  // To look in a map, V8 hashes the value, which nothing else needs.
+  // A map lookup would hash the value for this alone.
   const exact = choices.exact.size === 0 ? undefined : choices.exact.get(value)
   if (exact !== undefined) return exact
   for (const { prefix, node } of choices.prefixes) if (value.startsWith(prefix)) return node
