@@ -27,6 +27,9 @@ function check(
 
 const takes = (store: MemoryStore, one: Check): boolean => store.take([one])[0]!.allowed
 
+const HUNDRED = limit('100/h')
+const LOG = limit({ quota: 1000, window: '1h', algorithm: 'sliding-log' })
+
 describe('a full memory store', () => {
   it('never holds more than maxKeys', () => {
     const store = memoryStore({ maxKeys: 10, clock: fakeClock(START) })
@@ -64,6 +67,28 @@ describe('a full memory store', () => {
     clock.advance(60_000)
     for (let i = 0; i < 5; i++) expect(takes(store, check(`fresh${i}`))).toBe(true)
     expect(store.stats().keys).toBeLessThanOrEqual(5)
+    store.close()
+  })
+
+  it.each([
+    ['plain checks', []],
+    ['a shadow check', [check('spent', '1/min', { cost: 0, shadow: true, limit: HUNDRED })]],
+  ])('frees no key of a request whose log has grown, of %s', (_, beside) => {
+    const clock = fakeClock(START)
+    const store = memoryStore({ maxBytes: 1024, clock })
+    const plain = (key: string, cost = 1): Check => check(key, '1/min', { limit: HUNDRED, cost })
+    const log: Check = { space: 'log', key: 'a', limit: LOG, cost: 1 }
+    store.take([plain('b'), plain('spent', 100)])
+    let taken = 1
+    for (; store.stats().bytes <= 1024; taken++) {
+      clock.advance(1)
+      store.take([log, plain('b'), ...beside])
+    }
+    expect(store.peek([plain('b')])[0]!.remaining).toBe(100 - taken)
+    expect(store.keysOf('space 1/min', 0, 100).keys).toEqual(['b', 'spent'])
+    store.reset([log])
+    for (let i = 0; i < 5; i++) expect(takes(store, plain(`new${i}`))).toBe(true)
+    expect(store.stats().keys).toBe(7)
     store.close()
   })
 

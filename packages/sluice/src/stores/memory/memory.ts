@@ -183,7 +183,7 @@ export class Memory implements MemoryStore, FastStore, TakesOne {
       now,
     )
     if (taken.allowed) {
-      if (check.cost > 0) this.tables.save(table, check, slot, taken.next, now)
+      if (check.cost > 0) this.tables.save(table, check, slot, taken.next, now, checks)
       return taken
     }
     if (check.countRefused === true) return this.spend(check, now, checks)
@@ -209,7 +209,8 @@ export class Memory implements MemoryStore, FastStore, TakesOne {
     if (!allowed) return this.refuse(checks, takens, now)
     for (let i = 0; i < checks.length; i++) {
       const check = checks[i]!
-      if (check.cost > 0) this.tables.save(tables[i]!, check, slots[i]!, takens[i]!.next, now)
+      if (check.cost > 0)
+        this.tables.save(tables[i]!, check, slots[i]!, takens[i]!.next, now, checks)
     }
     return takens
   }
@@ -343,6 +344,7 @@ export class Memory implements MemoryStore, FastStore, TakesOne {
         stays ? slot : (table.find(check.key) ?? NEW),
         takens[i]!.next,
         now,
+        checks,
       )
     }
     for (let i = 0; i < checks.length; i++) {
@@ -382,7 +384,7 @@ export class Memory implements MemoryStore, FastStore, TakesOne {
     algorithm.take(check.limit, state, 0, now)
     if (check.cost > 0) {
       algorithm.spend(check.limit, state, 1, now)
-      this.tables.save(table, check, slot, { ...state }, now)
+      this.tables.save(table, check, slot, { ...state }, now, checks)
     }
     return peekBy(algorithm, check.limit, state, check.cost, now)
   }
@@ -402,7 +404,7 @@ export class Memory implements MemoryStore, FastStore, TakesOne {
     if (check.cost === 0) return taken
     const next = { ...taken.next }
     if (!taken.allowed) algorithm.spend(check.limit, next, check.cost, now)
-    this.tables.save(table, check, slot, next, now)
+    this.tables.save(table, check, slot, next, now, checks)
     return taken.allowed ? taken : takeBy(algorithm, check.limit, { ...next }, check.cost, now)
   }
 }

@@ -14,7 +14,7 @@ describe('the tables of a memory store', () => {
 
   it('go when their last key has expired', () => {
     const tables = new Tables(new Room(10, 4096))
-    tables.save(tables.of(check('old')), check('old'), -1, { ...used }, START)
+    tables.save(tables.of(check('old')), check('old'), -1, { ...used }, START, [])
     expect(tables.sweep(START + 1)).toBe(false)
     expect(tables.get('old')).toBeDefined()
     tables.sweep(START + hourly.window)

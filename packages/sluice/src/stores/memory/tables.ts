@@ -68,12 +68,20 @@ export class Tables {
     return table.algorithm.fresh(check.limit, now)
   }
 
-  save(table: Table, check: Check, slot: number, state: State, now: Millis): void {
+  /** Keeps the state of a check; the keys of `checks`, those of its request, stay. */
+  save(
+    table: Table,
+    check: Check,
+    slot: number,
+    state: State,
+    now: Millis,
+    checks: readonly Check[],
+  ): void {
     table.learn(check.limit, check.slowestQuota)
     if (slot >= 0) {
       table.slots.save(slot, state)
       // A state that is more than its numbers may have grown.
-      if (this.room.bytes > this.room.maxBytes) this.evict(table, now, [check])
+      if (this.room.bytes > this.room.maxBytes) this.evict(table, now, checks)
     } else if (slot === OVERFLOW) {
       this.overflowed += 1
       table.overflow = state
