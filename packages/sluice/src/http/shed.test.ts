@@ -332,12 +332,16 @@ describe('a turn of an overloaded server', () => {
     expect(shedder.load().inFlight).toBe(before + 1)
   })
 
-  it('does not count a request whose client has left meanwhile', async () => {
+  it.each([
+    ['HTTP/1', { closed: true }],
+    ['HTTP/2', { closed: undefined }],
+  ])('does not count a request of %s whose client has left meanwhile', async (_, left) => {
     const { shedder, send, endTurn, overload } = overloadedServer()
     await overload()
     const response = new FakeResponse()
     send('normal', () => expect.unreachable(), response)
-    Object.assign(response, { closed: true })
+    Object.assign(response, left)
+    response.emit('close')
     endTurn()
     expect(shedder.load().inFlight).toBe(0)
   })

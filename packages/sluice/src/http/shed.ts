@@ -135,10 +135,13 @@ export function shed<Q extends NodeRequest, S extends ShedResponse>(
     // A critical request that is read later in this turn would wait for this one. Each has a callback of its own, which
     // keeps its async context.
     behind += 1
+    let hasLeft = false
+    // A response of HTTP/2 has no `closed`, and no second `close`: the request would count as under way for ever.
+    response.once('close', () => (hasLeft = true))
     timers.afterTurn(() => {
       behind -= 1
       try {
-        decide(arrival, estimate.pressureBehind(clock()))
+        if (!hasLeft) decide(arrival, estimate.pressureBehind(clock()))
       } finally {
         if (behind === 0) estimate.endTurn(clock())
       }
