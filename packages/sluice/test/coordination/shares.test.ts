@@ -94,7 +94,8 @@ describe('local counts', () => {
   it('are refused beside counts of an unreachable store too, whatever onStoreFailure says', async () => {
     const { clock, store } = processWith({ replicas: 4 })
     const guarded = withResilience(store, { replicas: 4, onEvent: () => {} }, { clock })
-    store.exchange = store.take = () => Promise.reject(new SluiceError('store-unreachable', 'gone'))
+    const take = () => Promise.reject(new SluiceError('store-unreachable', 'gone'))
+    Object.assign(store, { take, exchange: take })
     const checks = (['local', 'strict'] as const).map((coordination): Check => ({
       ...localCheck(limit('20/h')),
       space: coordination,
