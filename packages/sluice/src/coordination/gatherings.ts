@@ -5,6 +5,7 @@ import type { Check } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
 import type { Timers } from '../time/timers.ts'
 import { TurnBatches } from '../time/turn-batches.ts'
+import { isUnder } from './leasable.ts'
 
 /** Counts in one exchange at most: its answers come together, and the first must not wait for many others. */
 const MAX_TOGETHER = 32
@@ -107,11 +108,13 @@ export class Gatherings<C extends GatheringCount> {
   }
 
   /** A request of this turn that came when nothing was known of the count yet. */
-  private adopt(count: C, { space, key }: Check): Gathering | undefined {
+  private adopt(count: C, { space, key, limit }: Check): Gathering | undefined {
     const { counts, gatherings } = this.turns.batchFor(0, 1)
     for (let i = 0; i < counts.length; i++) {
       const { check } = gatherings[i]!
       if (counts[i] !== null || check.key !== key || check.space !== space) continue
+      // Tiers share a space: another limit is asked about by itself.
+      if (!isUnder(check, limit)) continue
       counts[i] = count
       return gatherings[i]
     }

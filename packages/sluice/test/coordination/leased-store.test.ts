@@ -210,6 +210,17 @@ describe('a store with leases', () => {
     expect(store.takeNow([CHECK])).toBeUndefined()
   })
 
+  it('takes requests of one turn under two limits of one new key under the limit of each', async () => {
+    const fleet = await leasing()
+    const { store } = fleet.processes[0]!
+    const [slow, fast] = [limit('5/min'), limit('100/min')].map((one) => leasedCheck(one, 'new'))
+    fleet.shared.take([{ ...fast!, cost: 10, holds: true }])
+    const answers = Promise.all([store.take([fast!]), store.take([slow!]), store.take([slow!])])
+    await fleet.time.pass(1)
+    const allowed = (await answers).map(([verdict]) => verdict!.allowed)
+    expect(allowed).toEqual([true, false, false])
+  })
+
   it('goes on with equal limits of another policy object', async () => {
     const { processes } = await leasing()
     const same = leasedCheck(limit('1000/s'))
