@@ -39,7 +39,7 @@ export class SyncedCount implements GatheringCount {
   private validUntil = -Infinity
   /** Units taken here that are not on their way to the store. */
   unsent = 0
-  /** When units were last taken here, by the store's time. */
+  /** The latest of the store's time at which units were taken here. */
   private takenAt: Millis = 0
   /** Units taken here that are on their way to the store. */
   private underWay = 0
@@ -73,7 +73,8 @@ export class SyncedCount implements GatheringCount {
     if (this.mayBeNextWindow(numbers, now)) return undefined
     algorithmOf(limit).spend(this.raised, numbers.state, cost, at)
     this.unsent += cost
-    this.takenAt = at
+    // What is known of the store's time may go back with an answer; what was taken stays in its window.
+    if (at > this.takenAt) this.takenAt = at
     return new HeldVerdict(limit, numbersOf(numbers), cost, at, true, 'memory')
   }
 
@@ -128,10 +129,15 @@ export class SyncedCount implements GatheringCount {
     this.syncs -= 1
     this.asked -= asked
     this.underWay -= sent
-    // An older answer says nothing new.
-    if (!(verdict instanceof HeldVerdict) || verdict.at < this.at || number < this.learned) return
-    this.learned = number
+    // The store acted on an older call first, though not always in the order in which calls were sent.
+    if (!(verdict instanceof HeldVerdict) || verdict.at < this.at) return
     const { numbers: before } = this
+    if (verdict.at === this.at && number < this.learned && before !== undefined) {
+      // Both within one millisecond, in either order: the total may lack what this call took.
+      this.spend(before, sent + taken, verdict.at)
+      return
+    }
+    this.learned = number
     const expected = before === undefined ? undefined : this.roomAt(before, verdict.at) - taken
     const numbers = numbersOf(verdict.numbers)
     this.at = verdict.at
@@ -139,9 +145,9 @@ export class SyncedCount implements GatheringCount {
     this.answeredAt = now
     this.validUntil = validUntil
     this.numbers = numbers
-    // What the answer may not know of.
+    // What the answer may not know of, perhaps taken in a window that began after it.
     const unseen = this.unsent + this.underWay
-    if (unseen > 0) algorithmOf(this.limit).spend(this.raised, numbers.state, unseen, verdict.at)
+    if (unseen > 0) this.spend(numbers, unseen, Math.max(verdict.at, this.takenAt))
     const room = this.roomAt(numbers, verdict.at)
     this.others = expected === undefined ? 0 : Math.max(0, expected - room)
   }
@@ -170,6 +176,13 @@ export class SyncedCount implements GatheringCount {
   forget(): void {
     this.numbers = undefined
     this.unsent = 0
+  }
+
+  /** Lets time pass, and spends units. */
+  private spend({ state }: HeldNumbers, units: number, at: Millis): void {
+    const algorithm = algorithmOf(this.limit)
+    algorithm.take(this.limit, state, 0, at)
+    algorithm.spend(this.raised, state, units, at)
   }
 
   /** Lets time pass, and gives the units that fit. */

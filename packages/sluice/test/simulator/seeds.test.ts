@@ -11,8 +11,11 @@ import type { Fault, Routing, Scenario, Traffic } from '../../src/simulator/scen
 vi.setConfig({ testTimeout: 3_600_000 })
 
 const SEEDS = lengthOf(50, 10_000)
-/** Seeds that once broke a bound: a window that the pod was late to begin, and refunds into a lease that was spent later. */
-const FOUND = [446, 1616, 8108]
+/**
+ * Seeds that once broke a bound: a window that the pod was late to begin, refunds into a lease that was spent later, and
+ * units taken in a new window that an answer of the old one charged there.
+ */
+const FOUND = [446, 1616, 8108, 1982]
 const modes = MODE_NAMES.filter((mode) => MODES[mode].isBounded)
 
 /** A scenario that a seed describes, for one mode. */
