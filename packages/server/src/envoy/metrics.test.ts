@@ -13,9 +13,9 @@ const outcome = (allowed: boolean, cost: number, remaining: number) => ({
 })
 
 /** A decision with this outcome, and its request. */
-const decided = (one: ReturnType<typeof outcome>) =>
+const decided = (one: ReturnType<typeof outcome>, { allowed } = one) =>
   [
-    { outcomes: [one] } as unknown as Decision,
+    { allowed, outcomes: [one] } as unknown as Decision,
     { checks: [{ cost: one.cost }] } as unknown as DecisionRequest,
   ] as const
 
@@ -51,6 +51,16 @@ describe('the counters of a descriptor', () => {
     expect(metrics.text()).toContain(
       'sluice_envoy_descriptor_near_limit_total{domain="shop",descriptor="user"} 2\n',
     )
+  })
+
+  it('count no unit as near the limit that another descriptor kept from being taken', () => {
+    const metrics = new MetricRegistry()
+    const { countDescriptors } = descriptorMetrics(metrics, 0.8)
+    const count = countDescriptors({ name: 'shop', rules: [{ name: 'user', by: [] }] })
+    count(...decided(outcome(true, 1, 1), outcome(false, 1, 0)))
+    const text = metrics.text()
+    expect(text).toContain('_near_limit_total{domain="shop",descriptor="user"} 0\n')
+    expect(text).toContain('_hits_total{domain="shop",descriptor="user"} 1\n')
   })
 
   it('are dropped when the files no longer have it', () => {

@@ -2,6 +2,7 @@
 import { visibleOutcomes, type Decision, type DecisionRequest } from 'sluice'
 import type { CountedRules } from '../metrics/decision-metrics.ts'
 import type { MetricRegistry } from '../metrics/registry.ts'
+import { isCharged } from '../metrics/charged.ts'
 import type { GrpcServerOptions } from './grpc/server.ts'
 import { STATUS, type StatusName } from './grpc/status.ts'
 import type { OnResponse } from './should-rate-limit.ts'
@@ -119,13 +120,15 @@ export function descriptorMetrics(
     return (decision, { checks }) => {
       const outcomes = visibleOutcomes(decision)
       for (let i = 0; i < outcomes.length; i++) {
-        const { rule, allowed, limit, remaining } = outcomes[i]!
-        const { cost } = checks[i]!
+        const outcome = outcomes[i]!
+        const { rule, allowed, limit, remaining } = outcome
+        const check = checks[i]!
+        const { cost } = check
         const own = counters.get(rule)
         if (own === undefined || cost === 0) continue
         own.hits.add(cost)
         if (!allowed) own.over.add(cost)
-        else {
+        else if (isCharged(decision, check, outcome)) {
           const above = limit.quota - remaining - Math.floor(limit.quota * nearLimitRatio)
           if (above > 0) own.near.add(Math.min(above, cost))
         }

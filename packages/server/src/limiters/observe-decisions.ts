@@ -62,7 +62,7 @@ export function observeDecisions(
     if (weight > 0) {
       recent?.note(counted.name, decision, request, observer.ticks)
       const outcomes = visibleOutcomes(decision)
-      metrics.ruleNotes.measure(outcomes, request.checks, weight)
+      metrics.ruleNotes.measure(decision, request.checks, weight)
       if (!isRemote) metrics.duration.observe(elapsed, weight)
       else if (outcomes[0]?.source === 'store') storeDuration?.observe(elapsed, weight)
     }

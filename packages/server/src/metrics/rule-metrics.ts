@@ -2,7 +2,6 @@
 import {
   limit,
   visibleOutcomes,
-  type VisibleOutcome,
   type Decision,
   type DecisionRequest,
   type LimitInput,
@@ -19,6 +18,7 @@ import {
 } from './series.ts'
 import type { Members } from './hyper-log-log.ts'
 import type { MetricRegistry } from './registry.ts'
+import { isCharged } from './charged.ts'
 
 /** A rule whose answers are counted. */
 export interface CountedRule {
@@ -58,6 +58,8 @@ export type OnUnmet = (policy: string, rule: string, missing: string) => void
 const UNMET = 1000
 
 interface RuleSeries {
+  /** Whether the rule applied to a request that was looked at. */
+  hasApplied: boolean
   readonly room: Histogram
   readonly ages: Histogram
   readonly coldStarts: Counter
@@ -100,7 +102,7 @@ export class RuleMetrics {
     )
     this.nearLimit = metrics.counter(
       'sluice_rule_near_limit_total',
-      'Decisions that left at most a fifth of the limit.',
+      'Decisions by the rule that left at most a fifth of the limit; a request that another rule refused is none.',
       rule,
       MOST_SERIES,
     )
@@ -173,6 +175,7 @@ export class RuleMetrics {
     const isOnTrial = candidate !== undefined || shadow === true
     const ways = (isOnTrial ? WAYS : []).map((way) => [way, this.trials.with(policy, name, way)])
     return {
+      hasApplied: room.count > 0,
       room,
       ages: this.ages.with(policy, name),
       coldStarts: this.coldStarts.with(policy, name),
@@ -217,19 +220,20 @@ export class RuleNotes {
   }
 
   /** Notes what a decision left; it stands for `weight` decisions. */
-  measure(
-    outcomes: readonly VisibleOutcome[],
-    checks: DecisionRequest['checks'],
-    weight: number,
-  ): void {
+  measure(decision: Decision, checks: DecisionRequest['checks'], weight: number): void {
+    const outcomes = visibleOutcomes(decision)
     for (let i = 0; i < outcomes.length; i++) {
       const outcome = outcomes[i]!
       const series = this.rules.get(outcome.rule)
       if (series === undefined) continue
       const { remaining, allowed } = outcome
+      const check = checks[i]
+      series.hasApplied = true
+      // Another rule refused the request, so that it left this count as it was.
+      if (allowed && check !== undefined && !isCharged(decision, check, outcome)) continue
       const { burst } = outcome.limit
       series.room.observe(burst === 0 ? 0 : remaining / burst, weight)
-      const cost = checks[i]?.cost ?? 0
+      const cost = check?.cost ?? 0
       if (allowed && cost > 0 && remaining + cost >= burst) series.coldStarts.add(weight)
     }
   }
@@ -248,11 +252,11 @@ export class RuleNotes {
 }
 
 /** A count that a reload finds is beyond the number: a rule is reported once in the life of a process. */
-function noteSkipped({ skipped, room, onUnmet }: RuleSeries, missing: string): void {
-  const counter = skipped.get(missing)
+function noteSkipped(series: RuleSeries, missing: string): void {
+  const counter = series.skipped.get(missing)
   if (counter === undefined) return
   counter.add()
-  if (counter.value === UNMET && room.count === 0) onUnmet(missing)
+  if (counter.value === UNMET && !series.hasApplied) series.onUnmet(missing)
 }
 
 function noteTrial({ trial }: RuleSeries, enforced: boolean, onTrial: boolean): void {

@@ -16,6 +16,16 @@ const policy = parsePolicy({
   ],
 })
 
+/** One request an hour for each user, eight for each team. */
+const teamPolicy = (team: object = {}) =>
+  parsePolicy({
+    name: 'api',
+    rules: [
+      { name: 'user', by: ['user'], limit: '1/h' },
+      { name: 'team', by: ['team'], limit: '8/h', ...team },
+    ],
+  })
+
 function observing(rules = policy, weight: (tick: number) => number = () => 1) {
   const clock = fakeClock(START)
   const observer = new Observer(clock)
@@ -97,6 +107,27 @@ describe('keys of a rule', () => {
     expect(rule('per-user')!.busiest.entries).toHaveLength(20)
     expect(observer.countsOf('api', 'per-user').distinct).toBe(20)
     expect(observer.countsOf('api', 'other')).toEqual({ distinct: 0, atZero: 0 })
+  })
+
+  it('take nothing by a request that another rule refuses', () => {
+    const { ask, rule, observer } = observing(teamPolicy())
+    ask({ team: 't', user: 'eve' }, 21)
+    for (let i = 0; i < 7; i++) ask({ team: 't', user: `user ${i}` })
+    expect(rule('team')!.busiest.entries).toMatchObject([
+      { about: { team: 't' }, count: 8, error: 0 },
+    ])
+    expect(rule('team')!.refused.entries).toEqual([])
+    ask({ team: 't', user: 'zoe' })
+    const refusal = observer.journal.list(START).find((entry) => entry.rule === 'team')
+    expect(refusal!.filledBy).toHaveLength(6)
+    expect(refusal!.filledBy.filter(({ units, error }) => units - error > 1)).toEqual([])
+    expect(refusal!.filledBy.map(({ attributes }) => attributes['user'])).not.toContain('eve')
+  })
+
+  it('take units by a refused request of a rule that counts refusals', () => {
+    const { ask, rule } = observing(teamPolicy({ countRefused: true }))
+    ask({ team: 't', user: 'eve' }, 6)
+    expect(rule('team')!.busiest.entries).toMatchObject([{ about: { team: 't' }, count: 6 }])
   })
 
   it('at zero for over five minutes are counted', () => {

@@ -13,6 +13,7 @@ import {
 } from 'sluice'
 import { sizeOfUnion } from '../metrics/hyper-log-log.ts'
 import type { KeyMembers } from '../metrics/rule-metrics.ts'
+import { isCharged } from '../metrics/charged.ts'
 import {
   hash32,
   letters,
@@ -250,7 +251,9 @@ export class Observer {
       const outcome = outcomes[i]
       if (outcome === undefined) continue
       if (isFollowed && outcome.remaining > 0) watch.clearZero(check.key)
-      const event = { check, outcome, attributes: check.attributes ?? attributes[0] ?? {} }
+      const charged = isCharged(decision, check, outcome)
+      const known = check.attributes ?? attributes[0] ?? {}
+      const event = { check, outcome, isCharged: charged, attributes: known }
       if (check.shadow !== true) {
         if (weight > 0) watch.note(event, weight, this.now)
         continue
@@ -266,10 +269,9 @@ export class Observer {
     decision: Decision,
     { checks, attributes: [first = {}] }: DecisionRequest,
   ): void {
-    const outcomes = visibleOutcomes(decision)
     for (const { rule, place, enforced, allowed } of decision.candidates ?? []) {
       const check = checks[place] as DescribedCheck
-      const event = { check, outcome: outcomes[place]!, attributes: check.attributes ?? first }
+      const event = { check, attributes: check.attributes ?? first }
       watchOf(rule)?.noteTrial(event, enforced, allowed, this.now)
     }
   }

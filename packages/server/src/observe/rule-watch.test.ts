@@ -30,10 +30,10 @@ function fillUp(watch: RuleWatch, by: readonly string[], value: (i: number) => s
         const route = `/route-${kind}-${value(i)}`
         const asked = { ...attributes, route, method: 'POST', tenant: value(kind) }
         const outcome = { ...numbers, allowed: true, remaining: 1 }
-        watch.note({ check, outcome, attributes: asked }, 1, now)
+        watch.note({ check, outcome, isCharged: true, attributes: asked }, 1, now)
       }
       const outcome = { ...numbers, allowed: false, remaining: 0 }
-      const refused = { check, outcome, attributes }
+      const refused = { check, outcome, isCharged: false, attributes }
       watch.note(refused, 1, now)
       watch.noteTrial(refused, true, false, now)
       watch.see(key, { at: now } as never)

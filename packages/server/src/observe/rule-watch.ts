@@ -42,6 +42,8 @@ const STEP = 8
 export interface RuleEvent {
   readonly check: Pick<RuleCheck, 'key' | 'cost' | 'limit'>
   readonly outcome: Pick<VisibleOutcome, 'allowed' | 'remaining' | 'availableAfter'>
+  /** Whether the cost was taken: another rule may have refused the request. */
+  readonly isCharged: boolean
   readonly attributes: Attributes
 }
 
@@ -171,7 +173,7 @@ export class RuleWatch {
     const { allowed, remaining } = event.outcome
     const describe = (): NamedKey => namedKey(this.by, event.attributes)
     if (!allowed) this.refused.now.add(keptKey(key), 1, describe, weight)
-    else if (cost > 0) {
+    else if (event.isCharged && cost > 0) {
       this.busiest.now.add(keptKey(key), cost, describe, weight)
       if (remaining < limit.burst * FILLING) this.noteFill(event, weight, now)
     }
@@ -179,7 +181,7 @@ export class RuleWatch {
   }
 
   /** Follows a key that has nothing left. */
-  noteZero({ check, outcome, attributes }: RuleEvent, now: Millis): void {
+  noteZero({ check, outcome, attributes }: Omit<RuleEvent, 'isCharged'>, now: Millis): void {
     this.zero.note(check.key, now, outcome.availableAfter, () => namedKey(this.by, attributes))
   }
 
@@ -190,7 +192,7 @@ export class RuleWatch {
 
   /** Notes what a candidate, or a shadow rule, answered beside the enforced answer. */
   noteTrial(
-    { check, attributes }: RuleEvent,
+    { check, attributes }: Pick<RuleEvent, 'check' | 'attributes'>,
     enforced: boolean,
     onTrial: boolean,
     now: Millis,

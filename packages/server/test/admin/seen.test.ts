@@ -92,6 +92,36 @@ describe('why', () => {
   )
 })
 
+/** Who is refused by `user` takes nothing of `team`. */
+const rulesOfTeam = (more: object = {}) => [
+  { name: 'user', by: ['user'], limit: '1/h', ...more },
+  { name: 'team', by: ['team'], limit: '8/h', ...more },
+]
+
+describe('requests that one of several rules refuses', () => {
+  it.each([
+    ['check', 'check', {}],
+    ['reservation', 'reserve', { hold: '10min' }],
+  ])('take no units of the others: %s', async (_, route, more) => {
+    const admin = await administered({ policies: [{ name: 'api', rules: rulesOfTeam(more) }] })
+    const attempt = (user: string) =>
+      admin.post(`/v1/${route}`, { attributes: { user, team: 't' } })
+    for (let i = 0; i < 21; i++) await attempt('mallory')
+    for (let i = 0; i < 8; i++) await attempt(`user-${i}`)
+    const { body } = await admin.ask('keys/top?rule=team')
+    expect(body.rules[0].busiest).toMatchObject([
+      { attributes: { team: 't' }, count: 8, error: 0, spread: 0 },
+    ])
+    const answer = await why(admin, 'attribute=team%3Dt')
+    expect(answer.refusals).toMatchObject([{ rule: 'team', count: 1 }])
+    expect(JSON.stringify(answer.refusals[0].filledBy)).not.toContain('mallory')
+    const text = await admin.metrics()
+    // Of eight units, the seventh and the eighth left at most a fifth; the ninth request was refused.
+    expect(text).toContain('sluice_rule_near_limit_total{policy="api",rule="team"} 3\n')
+    expect(text).toContain('sluice_rule_cold_starts_total{policy="api",rule="team"} 1\n')
+  })
+})
+
 describe('the top keys', () => {
   it('are listed for each rule, with their errors', async () => {
     const admin = await administered()
