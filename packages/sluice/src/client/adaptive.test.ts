@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { DIALECT_NAMES, headerFields } from '../http/headers/dialects.ts'
+import { limit } from '../limit/limit.ts'
 import { fakeTimers } from '../testing/fake-timers.ts'
 import { adaptive, type AdaptiveOptions } from './adaptive.ts'
 import type { Fetch } from './polite.ts'
@@ -66,6 +68,17 @@ describe('adaptive', () => {
     await timers.advance(1)
     await second
     expect(sent).toEqual([0, 7000])
+  })
+
+  it.each(DIALECT_NAMES)('is not slowed by the rest of a lease in %s', async (name) => {
+    const rest = { remaining: 0, retryAfter: 0, resetAfter: 21_000, availableAfter: 21_000 }
+    const leased = { rule: 'a', limit: limit('1000/s'), allowed: true, ...rest }
+    const fields = headerFields([name])([{ ...leased, source: 'lease' }])
+    const { timers, sent, send } = setUp(Object.fromEntries(fields))
+    const all = Array.from({ length: 500 }, () => send('http://api.test/'))
+    await timers.advance(12_000)
+    expect(sent).toHaveLength(500)
+    await Promise.all(all)
   })
 
   it('shares a rate by host and credential, by host, or by a function', async () => {

@@ -1,4 +1,4 @@
-import { memoryStore } from 'sluice'
+import { memoryStore, type SyncStore, type Verdict } from 'sluice'
 import { fakeClock } from 'sluice/testing'
 import { parseList } from 'structured-headers'
 import { describe, expect, test } from 'vitest'
@@ -28,8 +28,8 @@ function headersOf(
   headers: readonly EnvoyHeaders[],
   requests: readonly (readonly [string, number])[],
   options: FileMatcherOptions = {},
+  store: SyncStore = memoryStore({ clock: fakeClock(NOW) }),
 ): Record<string, string> {
-  const store = memoryStore({ clock: fakeClock(NOW) })
   const domain = decidedDomain(new FileMatcher(CONFIG, options), { store }, { headers })
   let response: RateLimitResponse | undefined
   for (const [keys, hits] of requests) {
@@ -42,6 +42,11 @@ function headersOf(
     response = domain.decide({ domain: 'shop', descriptors, hits }) as RateLimitResponse
   }
   return Object.fromEntries(response!.responseHeaders.map(({ key, value }) => [key, value]))
+}
+
+const numbersOf = (verdict: Verdict): Verdict => {
+  const { allowed, remaining, retryAfter, resetAfter, availableAfter, delay, at, source } = verdict
+  return { allowed, remaining, retryAfter, resetAfter, availableAfter, delay, at, source }
 }
 
 describe('the headers for the client', () => {
@@ -97,6 +102,29 @@ describe('the headers for the client', () => {
       RateLimit: '"per \\"user\\"??x: y";r=3;t=20, "2";r=98;t=3560',
     })
     for (const value of Object.values(headers)) expect(parseList(value)).toHaveLength(2)
+  })
+
+  test('tell nothing of what a lease has left, and the waits of a refusal', () => {
+    const counts = memoryStore({ clock: fakeClock(NOW) })
+    // As an instance answers that has spent its lease.
+    const store = {
+      ...counts,
+      take: (checks: Parameters<typeof counts.take>[0]) =>
+        counts.take(checks).map((verdict) => ({
+          ...numbersOf(verdict),
+          ...(verdict.allowed && { source: 'lease' as const, remaining: 0 }),
+        })),
+    }
+    const user = [['user', 5]] as const
+    expect(headersOf(['structured', 'x-ratelimit-delta'], user, {}, store)).toEqual({
+      'RateLimit-Policy': expect.stringMatching(/;q=5;w=60$/),
+      'X-RateLimit-Limit': '5',
+    })
+    expect(headersOf(['structured', 'retry-after'], user, {}, store)).toEqual({
+      'RateLimit-Policy': expect.stringMatching(/;q=5;w=60$/),
+      RateLimit: expect.stringMatching(/;r=0;t=20$/),
+      'Retry-After': '20',
+    })
   })
 
   test('tell how long a bucket takes to fill', () => {

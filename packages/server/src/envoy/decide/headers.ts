@@ -44,9 +44,18 @@ function reportedIn(answers: readonly DescriptorAnswer[]): readonly ReportedLimi
   const reported: ReportedLimit[] = []
   for (const { outcome, currentLimit } of answers) {
     if (outcome === undefined || outcome.shadow || outcome.hidden) continue
-    const { limit, allowed, remaining, retryAfter, resetAfter, availableAfter } = outcome
+    const { limit, allowed, remaining, retryAfter, resetAfter, availableAfter, source } = outcome
     const rule = currentLimit?.name || String(reported.length + 1)
-    reported.push({ rule, limit, allowed, remaining, retryAfter, resetAfter, availableAfter })
+    reported.push({
+      rule,
+      limit,
+      allowed,
+      remaining,
+      retryAfter,
+      resetAfter,
+      availableAfter,
+      source,
+    })
   }
   return reported
 }

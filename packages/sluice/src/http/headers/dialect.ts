@@ -1,5 +1,6 @@
 // What a header dialect is, and the arithmetic that all dialects share.
 import type { Limit } from '../../limit/limit.ts'
+import type { Source } from '../../limit/verdict.ts'
 import type { Millis } from '../../time/clock.ts'
 
 /**
@@ -23,6 +24,8 @@ export interface ReportedLimit {
   readonly resetAfter: Millis
   /** Until one more unit is available. */
   readonly availableAfter: Millis
+  /** Who answered. Of a limit that a lease has allowed, the numbers above are bounds and are not written. */
+  readonly source?: Source | undefined
 }
 
 /**
@@ -56,6 +59,14 @@ export interface Dialect {
     reported: readonly ReportedLimit[],
     partitionKey: PartitionKey,
   ): void
+}
+
+/**
+ * Whether the numbers say what the whole count has left. A lease knows only its own units: it may have none when nearly all
+ * of the limit is free, and a client that is told so stops without need.
+ */
+export function tellsRest({ allowed, source }: ReportedLimit): boolean {
+  return !allowed || source !== 'lease'
 }
 
 /** The most units at once: what header fields call the quota. */

@@ -36,6 +36,16 @@ const slots = outcomeOf({
   remaining: 1,
 })
 
+// What a process knows of a count of which it has spent its lease.
+const leased = outcomeOf({
+  rule: 'leased',
+  limit: limit('1000/s'),
+  source: 'lease',
+  remaining: 0,
+  resetAfter: 20_001,
+  availableAfter: 20_001,
+})
+
 function written(
   name: DialectName,
   outcomes: readonly ReportedLimit[],
@@ -141,6 +151,68 @@ describe('dialects', () => {
     expect(written(name, outcomes)).toEqual(fields)
   })
 
+  it.each<[DialectName, readonly ReportedLimit[], Record<string, string>]>([
+    ['structured', [leased], { 'RateLimit-Policy': '"leased";q=1000;w=1' }],
+    [
+      'structured',
+      [leased, outcomeOf()],
+      { 'RateLimit-Policy': '"leased";q=1000;w=1, "api";q=100;w=60', RateLimit: '"api";r=42;t=1' },
+    ],
+    ['draft-7', [leased], { 'RateLimit-Policy': '1000;w=1' }],
+    [
+      'draft-7',
+      [leased, outcomeOf()],
+      {
+        'RateLimit-Policy': '1000;w=1, 100;w=60',
+        RateLimit: 'limit=100, remaining=42, reset=35',
+      },
+    ],
+    ['draft-6', [leased], { 'RateLimit-Limit': '1000', 'RateLimit-Policy': '1000;w=1' }],
+    [
+      'draft-6',
+      [outcomeOf(), leased],
+      {
+        'RateLimit-Limit': '100',
+        'RateLimit-Remaining': '42',
+        'RateLimit-Reset': '35',
+        'RateLimit-Policy': '100;w=60, 1000;w=1',
+      },
+    ],
+    ['draft-3', [leased], { 'RateLimit-Limit': '1000, 1000;w=1' }],
+    ['ratelimit-triple', [leased], { 'RateLimit-Limit': '1000' }],
+    ['x-ratelimit-epoch', [leased], { 'X-RateLimit-Limit': '1000' }],
+    [
+      'x-ratelimit-delta',
+      [leased, outcomeOf({ source: 'lease', remaining: 5 })],
+      { 'X-RateLimit-Limit': '100' },
+    ],
+    [
+      'x-ratelimit-delta',
+      [leased, refused],
+      { 'X-RateLimit-Limit': '100', 'X-RateLimit-Remaining': '0', 'X-RateLimit-Reset': '3' },
+    ],
+  ])('%s tells nothing of what a lease has left', (name, outcomes, fields) => {
+    expect(written(name, outcomes)).toEqual(fields)
+  })
+
+  it.each(DIALECT_NAMES)('%s tells what remains after a refusal, whatever its source', (name) => {
+    const { retryAfter, remaining, allowed } = refused
+    const both = (source: ReportedLimit['source']): Record<string, string> =>
+      written(name, [{ ...leased, source, allowed, remaining, retryAfter }])
+    expect(Object.keys(both('lease')).toSorted()).toEqual(dialectOf(name).fields.toSorted())
+    expect(both('lease')).toEqual(both('store'))
+  })
+
+  it.each(DIALECT_NAMES)('%s keeps what others have written beside a lease', (name) => {
+    const before = written(name, [outcomeOf()])
+    const after = written(name, [leased], before)
+    for (const [field, value] of Object.entries(before))
+      expect(after[field]?.startsWith(value)).toBe(true)
+    // Nor does a lease that was reported first hide what is told later.
+    const told = written(name, [outcomeOf()], written(name, [leased]))
+    expect(Object.keys(told).toSorted()).toEqual(dialectOf(name).fields.toSorted())
+  })
+
   it('list a quota once in the drafts that allow no second policy of the same number', () => {
     const daily = outcomeOf({ rule: 'daily', limit: limit('100/d') })
     expect(written('draft-6', [outcomeOf(), daily])['RateLimit-Policy']).toBe('100;w=60')
@@ -153,6 +225,15 @@ describe('dialects', () => {
     const [first, second] = parseList(RateLimit!)
     expect(first![1].get('pk')).toBeInstanceOf(ArrayBuffer)
     expect([...second![1].keys()]).toEqual(['r', 't'])
+  })
+
+  it('continue a list of policies without an item', () => {
+    const policies = { 'RateLimit-Policy': '"leased";q=1000;w=1' }
+    expect(written('structured', [leased])).toEqual(policies)
+    expect(written('structured', [outcomeOf()], policies)).toEqual({
+      'RateLimit-Policy': '"leased";q=1000;w=1, "api";q=100;w=60',
+      RateLimit: '"api";r=42;t=1',
+    })
   })
 
   it('continue the list that another handler has begun', () => {

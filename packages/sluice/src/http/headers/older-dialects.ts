@@ -4,6 +4,7 @@ import {
   integerItem,
   reportedQuota,
   secondsItem,
+  tellsRest,
   windowOf,
   type Dialect,
   type ReportedLimit,
@@ -18,6 +19,11 @@ export function draft7(): Dialect {
       if (reported.length === 0) return
       const tight = tightest(reported)
       const before = access.get(response, 'RateLimit')
+      if (!tellsRest(tight)) {
+        // What another limiter says of its own limit stays.
+        if (before === undefined) access.set(response, 'RateLimit-Policy', policyList(reported))
+        return
+      }
       if (before !== undefined && saysLess(/(?:^|[ ,])remaining=(\d+)/.exec(before)?.[1], tight))
         return
       const limit = `limit=${integerItem(reportedQuota(tight.limit))}`
@@ -59,17 +65,25 @@ export function triple({ prefix, reset, policies }: TripleOptions): Dialect {
       const reported = ratesOf(all)
       if (reported.length === 0) return
       const tight = tightest(reported)
-      if (saysLess(access.get(response, remainingField), tight)) return
+      const isTold = tellsRest(tight)
+      if (
+        isTold
+          ? saysLess(access.get(response, remainingField), tight)
+          : access.get(response, limitField) !== undefined
+      )
+        return
       const quota = stringOfQuota(integerItem(reportedQuota(tight.limit)))
       access.set(
         response,
         limitField,
         policies === 'behind the limit' ? `${quota}, ${policyList(reported)}` : quota,
       )
-      access.set(response, remainingField, String(integerItem(tight.remaining)))
-      // The epoch is that of this machine's wall clock, which the Date field shows too.
-      const instant = resetOf(tight) + (isSinceEpoch ? Date.now() : 0)
-      access.set(response, resetField, stringOfReset(secondsItem(instant)))
+      if (isTold) {
+        access.set(response, remainingField, String(integerItem(tight.remaining)))
+        // The epoch is that of this machine's wall clock, which the Date field shows too.
+        const instant = resetOf(tight) + (isSinceEpoch ? Date.now() : 0)
+        access.set(response, resetField, stringOfReset(secondsItem(instant)))
+      }
       if (policies === 'own field') access.set(response, policyField, policyList(reported))
     },
   }
@@ -82,7 +96,10 @@ function ratesOf(reported: readonly ReportedLimit[]): readonly ReportedLimit[] {
   return reported
 }
 
-/** The limit that a client should mind first: a refusal with the longest wait, else the least remaining. */
+/**
+ * The limit that a client should mind first: a refusal with the longest wait, else the least remaining, else the smallest of
+ * those that do not tell what remains.
+ */
 function tightest(reported: readonly ReportedLimit[]): ReportedLimit {
   let tight = reported[0] as ReportedLimit
   for (let i = 1; i < reported.length; i++) {
@@ -94,6 +111,9 @@ function tightest(reported: readonly ReportedLimit[]): ReportedLimit {
 
 function isTighter(a: ReportedLimit, b: ReportedLimit): boolean {
   if (a.allowed !== b.allowed) return b.allowed
+  const tells = tellsRest(a)
+  if (tells !== tellsRest(b)) return tells
+  if (!tells) return reportedQuota(a.limit) < reportedQuota(b.limit)
   if (a.allowed) return a.remaining < b.remaining
   return (a.retryAfter ?? Infinity) > (b.retryAfter ?? Infinity)
 }

@@ -5,6 +5,7 @@ import {
   reportedQuota,
   secondsItem,
   stringItem,
+  tellsRest,
   windowOf,
   type Dialect,
   type ReportedLimit,
@@ -57,26 +58,28 @@ export function structured(): Dialect {
   return {
     fields: ['RateLimit-Policy', 'RateLimit'],
     write(access, response, reported, partitionKey) {
-      // Another limiter or an upstream service may have begun the list.
+      // Another limiter or an upstream service may have begun the lists.
       const before = access.get(response, 'RateLimit')
-      if (before === undefined && partitionKey === null && reported.length === 1) {
-        const fixed = fixedOf(reported[0]!)
+      const policiesBefore = access.get(response, 'RateLimit-Policy')
+      const isFirst = before === undefined && policiesBefore === undefined
+      if (isFirst && partitionKey === null && reported.length === 1) {
+        const one = reported[0]!
+        const fixed = fixedOf(one)
         access.set(response, 'RateLimit-Policy', fixed.policy)
-        access.set(response, 'RateLimit', itemFor(fixed, reported[0]!))
+        if (tellsRest(one)) access.set(response, 'RateLimit', itemFor(fixed, one))
         return
       }
-      let policies = before === undefined ? '' : (access.get(response, 'RateLimit-Policy') ?? '')
+      let policies = policiesBefore ?? ''
       let limits = before ?? ''
       for (const one of reported) {
         const fixed = fixedOf(one)
-        const item = itemFor(fixed, one)
         const key = partitionKey === null ? undefined : partitionKey(one)
         const partition = key === undefined ? '' : `;pk=:${key}:`
         policies = joined(policies, fixed.policy + partition)
-        limits = joined(limits, item + partition)
+        if (tellsRest(one)) limits = joined(limits, itemFor(fixed, one) + partition)
       }
       access.set(response, 'RateLimit-Policy', policies)
-      access.set(response, 'RateLimit', limits)
+      if (limits !== '') access.set(response, 'RateLimit', limits)
     },
   }
 }
