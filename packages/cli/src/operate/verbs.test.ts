@@ -140,6 +140,35 @@ describe('verbs', () => {
     expect((await check('eve')).allowed).toBe(true)
   })
 
+  it('say how to end a block, and which others hold when it has ended', async () => {
+    const inApi = { ...flags, policy: 'api' }
+    const ofApi = await run((streams) => verbs.block(['user=u'], inApi, streams))
+    expect(ofApi.text).toMatch(
+      /^user=u is blocked in policy api until .*Z\. To end it: sluice unblock user=u --policy api\n$/,
+    )
+    const ofAll = await run((streams) => verbs.block(['user=u'], flags, streams))
+    expect(ofAll.text).toMatch(/^user=u is blocked until .*Z\. To end it: sluice unblock user=u\n$/)
+    const first = await run((streams) => verbs.unblock(['user=u'], flags, streams))
+    expect(first.text).toMatch(
+      /^A block of user=u has ended\. These still hold:\n {2}user=u is blocked in policy api until .*Z\. To end it: sluice unblock user=u --policy api\n$/,
+    )
+    expect((await check('u')).allowed).toBe(false)
+    await expect(run((streams) => verbs.unblock(['user=u'], flags, streams))).rejects.toThrow(
+      'what holds is: user=u in policy api',
+    )
+    const last = await run((streams) => verbs.unblock(['user=u'], inApi, streams))
+    expect(last.text).toBe('user=u is no longer blocked in policy api.\n')
+    expect((await check('u')).allowed).toBe(true)
+  })
+
+  it('quote what a shell would split', async () => {
+    const { text } = await run((streams) =>
+      verbs.block(["user=Ann O'Hara", 'tenant=a'], flags, streams),
+    )
+    expect(text).toContain(`To end it: sluice unblock 'user=Ann O'\\''Hara' tenant=a\n`)
+    await run((streams) => verbs.unblock(["user=Ann O'Hara", 'tenant=a'], flags, streams))
+  })
+
   it.each([
     'a\r\nFAKE: line',
     '\u001b[2J\u001b[31mred',

@@ -137,8 +137,11 @@ function listed(kind: string, entries: readonly Listed[]): readonly string[] {
 }
 
 function nameOf(attributes: Attributes): string {
-  const pairs = Object.entries(attributes).map(([name, value]) => `${name}=${value}`)
-  return visible(pairs.join(' '), 100)
+  return visible(pairsOf(attributes).join(' '), 100)
+}
+
+function pairsOf(attributes: Attributes): readonly string[] {
+  return Object.entries(attributes).map(([name, value]) => `${name}=${value}`)
 }
 
 interface Read {
@@ -228,8 +231,32 @@ function warningLines({ warnings = [] }: Warned): readonly string[] {
   return warnings.map((line) => `warning: ${visible(line, 500)}`)
 }
 
+/** A block as the service shows it; null is every policy. */
+interface Block {
+  readonly policy: string | null
+  readonly attributes: Attributes
+  readonly until: string
+}
+
 interface Blocked extends Warned {
-  readonly block: { readonly until: string; readonly attributes: Attributes }
+  readonly block: Block
+}
+
+/** What a block refuses, until when, and the command that ends it. */
+function blockLine({ policy, attributes, until }: Block): string {
+  const command = ['sluice', 'unblock', ...pairsOf(attributes)]
+  if (policy !== null) command.push('--policy', policy)
+  const ending = visible(command.map(shellWord).join(' '), 500)
+  return `${nameOf(attributes)} is blocked${inPolicy(policy)} until ${until}. To end it: ${ending}`
+}
+
+function inPolicy(policy: string | null): string {
+  return policy === null ? '' : ` in policy ${visible(policy)}`
+}
+
+/** A word as a shell reads it back. */
+function shellWord(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
 }
 
 /** `sluice block user=42 --for 1h --note scraping`. */
@@ -238,19 +265,30 @@ export async function block(pairs: readonly string[], flags: VerbFlags, streams:
   const { rule: _, ...others } = flags
   const said = { for: time, ...(note !== undefined && { note }) }
   const answer = await askAdmin<Blocked>(flags, 'block', { ...subject(pairs, others), ...said })
-  return show(streams, flags, answer, ({ block: { attributes, until }, ...more }) => [
-    `${nameOf(attributes)} is blocked until ${until}. To end it: sluice unblock ${nameOf(attributes)}`,
+  return show(streams, flags, answer, ({ block: made, ...more }) => [
+    blockLine(made),
     ...warningLines(more),
   ])
+}
+
+interface Unblocked {
+  /** The blocks that still hold for these attributes; services before this one do not say. */
+  readonly blocks?: readonly Block[]
 }
 
 /** `sluice unblock user=42`. */
 export async function unblock(pairs: readonly string[], flags: VerbFlags, streams: Streams) {
   const { rule: _, ...others } = flags
-  const answer = await askAdmin<object>(flags, 'unblock', subject(pairs, others))
-  return show(streams, flags, answer, () => [
-    `${nameOf(attributesFrom(pairs))} is no longer blocked.`,
-  ])
+  const answer = await askAdmin<Unblocked>(flags, 'unblock', subject(pairs, others))
+  const name = nameOf(attributesFrom(pairs))
+  return show(streams, flags, answer, ({ blocks = [] }) =>
+    blocks.length === 0
+      ? [`${name} is no longer blocked${inPolicy(flags.policy ?? null)}.`]
+      : [
+          `A block of ${name} has ended. These still hold:`,
+          ...blocks.map((one) => `  ${blockLine(one)}`),
+        ],
+  )
 }
 
 /** `sluice override per-user 500/min user=42 --for 7d`, or `--remove` instead of a limit. */

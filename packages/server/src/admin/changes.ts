@@ -1,9 +1,10 @@
 // What operators may do: read, reset and grant counts, block and unblock, set and remove overrides.
 import { explain, type Decision, type Millis, type Policy, type Store } from 'sluice'
-import { controlId } from '../controls/control.ts'
+import { controlId, isBlockOf, type Block } from '../controls/control.ts'
 import { ControlsTooLate, type LiveControls } from '../controls/live-controls.ts'
 import { overrideProblem } from '../controls/overlay.ts'
 import { limiterFor, type Limiters, type LimiterSource } from '../limiters/limiters.ts'
+import { visible } from '../log/client-text.ts'
 import { RequestError } from '../net/problem.ts'
 import type { CountedDomain } from '../limiters/counted-domains.ts'
 import { explainConditional } from './keys/conditional-rules.ts'
@@ -14,7 +15,7 @@ import {
   ruleNamed,
   type OperatedCounts,
 } from './keys/operated-counts.ts'
-import { blockShown, blockText, overrideShown } from './shown.ts'
+import { blockName, blockShown, blockText, overrideShown } from './shown.ts'
 import { readRequest, subjectOf, wrong, type ChangeName } from './requests.ts'
 import { blockWarnings, overrideWarnings, type KnownRequests } from './silent-controls.ts'
 
@@ -116,9 +117,11 @@ export function changes(options: ChangeOptions): Readonly<Record<ChangeName, Cha
     },
     unblock: async (body) => {
       const request = readRequest('unblock', body)
-      const id = controlId('block', [request.policy ?? null, subjectOf(request)])
-      await removed(id, 'no block has exactly these attributes')
-      return {}
+      const attributes = subjectOf(request)
+      const id = controlId('block', [request.policy ?? null, attributes])
+      const others = () => controls.listBlocks().filter((one) => isBlockOf(one, attributes))
+      await removed(id, () => noBlock(request.policy, others()))
+      return { blocks: others().map(blockShown) }
     },
     'set-override': async (body, by) => {
       const request = readRequest('set-override', body)
@@ -142,7 +145,7 @@ export function changes(options: ChangeOptions): Readonly<Record<ChangeName, Cha
       const policy = request.policy ?? limiters.current.only
       if (policy === undefined) throw wrong('policy', 'missing; accepted: the name of a policy')
       const id = controlId('override', [policy, request.rule, request.when])
-      await removed(id, 'there is no such override')
+      await removed(id, () => 'there is no such override')
       return {}
     },
   }
@@ -152,9 +155,17 @@ export function changes(options: ChangeOptions): Readonly<Record<ChangeName, Cha
       throw new RequestError(409, 'too-many', 'there is no room for more blocks and overrides')
   }
 
-  async function removed(id: string, detail: string): Promise<void> {
-    if (!(await kept(controls.remove(id)))) throw new RequestError(404, 'not-found', detail)
+  async function removed(id: string, detail: () => string): Promise<void> {
+    if (!(await kept(controls.remove(id)))) throw new RequestError(404, 'not-found', detail())
   }
+}
+
+/** Why no block was ended, and which ones hold for the same attributes. */
+function noBlock(policy: string | undefined, others: readonly Block[]): string {
+  if (others.length === 0) return 'no block has exactly these attributes'
+  const where = policy === undefined ? 'every policy' : `policy ${visible(policy)}`
+  const names = others.slice(0, 10).map(blockName).join(', ')
+  return `no block of ${where} has exactly these attributes; what holds is: ${names}`
 }
 
 /** What a blocked caller is answered, with the counts that the block hides from it. */

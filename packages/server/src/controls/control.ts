@@ -39,6 +39,12 @@ export type Control = Block | LiveOverride
 /** One that is about to be set: its instants follow from when it arrives where it is kept. */
 export type NewControl = Omit<Block, 'since' | 'until'> | Omit<LiveOverride, 'since' | 'until'>
 
+/** Whether a block holds for every request with some attributes: they have all that the block names. */
+export function isBlockOf({ attributes }: Block, key: Readonly<Record<string, string>>): boolean {
+  const names = Object.entries(attributes)
+  return names.length > 0 && names.every(([name, value]) => key[name] === value)
+}
+
 /** Blocks and overrides at once, at most. */
 export const MOST_CONTROLS = 5000
 

@@ -177,8 +177,29 @@ describe.each(stores)('on %s', (_, store) => {
     expect((await admin.ask('blocks')).body.blocks).toHaveLength(1)
     expect((await admin.ask('unblock', ann)).status).toBe(200)
     expect((await check(admin, { user: 'ann' })).body.allowed).toBe(true)
-    expect((await admin.ask('unblock', ann)).status).toBe(404)
+    const missing = await admin.ask('unblock', ann)
+    expect([missing.status, missing.body.detail]).toEqual([
+      404,
+      'no block has exactly these attributes',
+    ])
     expect((await admin.ask('blocks')).body).toEqual({ blocks: [], cursor: null })
+  })
+
+  it('says which blocks of the same attributes still hold when one ends', async () => {
+    const admin = await administered(store())
+    await admin.ask('block', { ...ann, for: '90s' })
+    await admin.ask('block', { ...ann, policy: 'api', for: '90s' })
+    await admin.ask('block', { attributes: { user: 'bob' }, for: '90s' })
+    const first = await admin.ask('unblock', ann)
+    expect(first.body.blocks).toMatchObject([{ ...ann, policy: 'api' }])
+    const again = await admin.ask('unblock', ann)
+    expect([again.status, again.body.detail]).toEqual([
+      404,
+      'no block of every policy has exactly these attributes; what holds is: user=ann in policy api',
+    ])
+    const last = await admin.ask('unblock', { ...ann, policy: 'api' })
+    expect(last.body).toEqual({ blocks: [] })
+    expect((await check(admin, { user: 'ann' })).body.allowed).toBe(true)
   })
 
   it('a blocked request is counted as blocked, and not charged', async () => {

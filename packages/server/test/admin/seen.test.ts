@@ -60,6 +60,25 @@ describe('why', () => {
     expect(answer.refusals).toMatchObject([{ reason: 'blocked', mode: 'blocked', count: 1 }])
   })
 
+  it('names every block that holds, and only those of the policy that is asked about', async () => {
+    const admin = await administered()
+    await admin.ask('block', { attributes: ann, for: '10min', note: 'first' })
+    await admin.ask('block', { attributes: ann, policy: 'api', for: '20min', note: 'second' })
+    await admin.ask('block', { attributes: { user: 'bob' }, for: '10min' })
+    const blocksIn = (answer: { sentences: readonly string[] }) =>
+      answer.sentences.filter((line) => line.startsWith('BLOCKED'))
+    const answer = await why(admin, 'attribute=user%3Dann')
+    expect(answer.blocks).toMatchObject([{ policy: 'api' }, { policy: null }])
+    expect(answer.block).toEqual(answer.blocks[0])
+    expect(blocksIn(answer)).toEqual([
+      expect.stringMatching(/^BLOCKED: user=ann is blocked in policy api by ops .*"second"\.$/),
+      expect.stringMatching(/^BLOCKED: user=ann is blocked by ops .*"first"\.$/),
+    ])
+    const other = await why(admin, 'attribute=user%3Dann&policy=other')
+    expect(blocksIn(other)).toHaveLength(1)
+    expect(other.block).toMatchObject({ policy: null })
+  })
+
   it('says that nothing is known', async () => {
     const admin = await administered()
     const answer = await why(admin, 'attribute=user%3Dnobody')

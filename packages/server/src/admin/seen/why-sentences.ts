@@ -5,6 +5,7 @@ import { visible } from '../../log/client-text.ts'
 import type { FilledBy } from '../../observe/fill.ts'
 import type { JournalEntry } from '../../observe/journal.ts'
 import type { NamedKey } from '../../observe/keys.ts'
+import { nameText } from '../shown.ts'
 
 /** What the rules of one policy answer now, without charging anything. */
 export interface NowAnswer {
@@ -18,7 +19,8 @@ interface Known {
   /** What was asked by, if not by attributes. */
   readonly id: string | undefined
   readonly attributes: NamedKey
-  readonly block: Block | undefined
+  /** Those that hold. */
+  readonly blocks: readonly Block[]
   readonly refusals: readonly JournalEntry[]
   readonly now: readonly NowAnswer[]
   readonly complete: boolean
@@ -27,10 +29,10 @@ interface Known {
 
 /** One sentence for each fact. Names from requests cannot break a line or steer a terminal. */
 export function whySentences(known: Known): readonly string[] {
-  const { id, attributes, block, refusals, now, complete, instant } = known
+  const { id, attributes, blocks, refusals, now, complete, instant } = known
   const name = id === undefined ? nameText(attributes) : `the key of the decision ${id}`
   return [
-    ...(block === undefined ? [] : [blockText(block, instant)]),
+    ...blocks.map((block) => blockText(block, instant)),
     ...(refusals.length === 0 ? [`No refusal of ${name} is known from the last hour.`] : []),
     ...refusals.flatMap((entry) => entryTexts(entry, instant)),
     ...now.flatMap(({ policy, explained }) =>
@@ -111,13 +113,6 @@ function fillText(filledBy: readonly FilledBy[]): string {
     return `${nameText(attributes)}${each} took ${spread > 0 ? 'about ' : ''}${units(taken)} (${share} %)`
   })
   return `What filled it in the last two windows, as far as it was noted: ${kinds.join('; ')}.`
-}
-
-function nameText(attributes: NamedKey): string {
-  const pairs = Object.entries(attributes).map(
-    ([name, value]) => `${visible(name)}=${visible(value)}`,
-  )
-  return pairs.length === 0 ? 'all requests' : pairs.join(' ')
 }
 
 function units(count: number): string {

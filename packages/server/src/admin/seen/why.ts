@@ -1,6 +1,6 @@
 // Why a key was refused: what operators have set first, then the journal, then what holds now.
 import type { Attributes, Millis } from 'sluice'
-import type { Block } from '../../controls/control.ts'
+import { isBlockOf, type Block } from '../../controls/control.ts'
 import { RequestError } from '../../net/problem.ts'
 import type { Fleet } from '../../observe/fleet.ts'
 import type { JournalEntry } from '../../observe/journal.ts'
@@ -44,18 +44,22 @@ export async function why(query: WhyQuery, options: WhyOptions): Promise<object>
     .filter(({ attributes }) => id !== undefined || hasAttributes(attributes, query.attributes))
     .slice(0, query.most)
   const attributes = id === undefined ? query.attributes : (refusals[0]?.attributes ?? {})
-  const policies = query.policy ?? (id === undefined ? undefined : refusals[0]?.policy)
-  const now = await explainAll(attributes, policies, options)
-  const block = options.blocks().find((one) => isFor(one, attributes))
+  const policy = query.policy ?? (id === undefined ? undefined : refusals[0]?.policy)
+  const now = await explainAll(attributes, policy, options)
+  const blocks = options
+    .blocks()
+    .filter((one) => isBlockOf(one, attributes))
+    .filter((one) => policy === undefined || one.policy === null || one.policy === policy)
   const instant = Date.now()
   return {
     attributes,
     refusedAt: id === undefined || query.id?.length === 10 ? null : iso(id.at),
-    block: block === undefined ? null : blockShown(block),
+    block: blocks[0] === undefined ? null : blockShown(blocks[0]),
+    blocks: blocks.map(blockShown),
     refusals: refusals.map((entry) => shownEntry(entry, instant)),
     now,
     complete,
-    sentences: whySentences({ id: query.id, attributes, block, refusals, now, complete, instant }),
+    sentences: whySentences({ id: query.id, attributes, blocks, refusals, now, complete, instant }),
   }
 }
 
@@ -68,12 +72,6 @@ async function explainAll(
   const names = policy === undefined ? policies().slice(0, MAX_POLICIES) : [policy]
   const answers = await Promise.all(names.map((name) => explainNow(name, attributes)))
   return answers.filter((answer) => answer !== undefined)
-}
-
-/** Whether a block is about a key: it has at least the attributes that the block names. */
-function isFor({ attributes }: Block, key: NamedKey): boolean {
-  const names = Object.entries(attributes)
-  return names.length > 0 && names.every(([name, value]) => key[name] === value)
 }
 
 function shownEntry(entry: JournalEntry, now: Millis): object {
