@@ -12,6 +12,8 @@ const SNAPSHOT_EVERY = 1000
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 let service: Service | undefined
+/** A reload was asked for while this worker was starting, which may have read the files as they were before. */
+let mustReload = false
 let controls: WorkerControls | undefined
 /** The newest state that the primary has sent, also while this worker is starting. */
 let state: StartWorker
@@ -36,7 +38,8 @@ const send = followPrimary((message) => {
       controls?.swapDomains(message.domains)
       break
     case 'reload':
-      void service?.reload()
+      if (service === undefined) mustReload = true
+      else void service.reload()
       break
     case 'get-snapshot':
       sendSnapshot(message.round)
@@ -77,6 +80,7 @@ async function start({ number, config, file, watch }: StartWorker): Promise<void
     process.send?.({ type: 'failed', error: why } satisfies FromWorker, () => process.exit(1))
     return
   }
+  if (mustReload) void service.reload()
   send({ type: 'ready', listeners: service.listeners })
   setInterval(() => sendSnapshot(0), SNAPSHOT_EVERY).unref()
 }
