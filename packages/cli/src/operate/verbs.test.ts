@@ -205,6 +205,12 @@ describe('verbs', () => {
     await expect(rule).rejects.toThrow(
       'there is no rule of that name in policy api; accepted: per-user, silent',
     )
+    const keys = run((streams) => verbs.keys({ ...flags, rule: 'nope' }, streams))
+    await expect(keys).rejects.toThrow(
+      'there is no rule of that name; accepted: per-user, silent, logins',
+    )
+    const keysOf = run((streams) => verbs.keys({ ...flags, policy: 'nope' }, streams))
+    await expect(keysOf).rejects.toThrow('there is no policy of that name; accepted: api')
     const id = run((streams) => verbs.why(['nonsense'], flags, streams))
     await expect(id).rejects.toThrow('neither an attribute nor a decision id')
   })

@@ -15,7 +15,7 @@ import { listedPlaces } from './keys/listed-places.ts'
 import { candidates } from './seen/candidates.ts'
 import { proxyFindings, ruleFindings, storeFindings } from './seen/findings.ts'
 import { storeHealth } from './seen/store-health.ts'
-import { offenders, topKeys } from './seen/top-keys.ts'
+import { offenders, topKeys, type RuleInForce } from './seen/top-keys.ts'
 import { why } from './seen/why.ts'
 import { blockShown, overrideShown } from './shown.ts'
 
@@ -79,7 +79,7 @@ export function views(options: ViewOptions): Readonly<Record<ViewName, View>> {
     },
     'keys/top': (query) => {
       known(query, ['policy', 'rule', 'limit'])
-      return topKeys(fleet, fleet.since, {
+      return topKeys(fleet, rulesInForce(context.limiters.current, domains()), {
         policy: query.get('policy') ?? undefined,
         rule: query.get('rule') ?? undefined,
         most: numberIn(query, 'limit', 10, 50),
@@ -154,6 +154,20 @@ export function views(options: ViewOptions): Readonly<Record<ViewName, View>> {
       return stateOf(context.limiters.current, options)
     },
   }
+}
+
+function rulesInForce(
+  { policies }: Limiters,
+  domains: readonly CountedDomain[],
+): readonly RuleInForce[] {
+  const own = policies.map(({ name, rules }) => ({ name, rules: rules.map((rule) => rule.name) }))
+  const counted = domains.map(({ name, places }) => ({
+    name,
+    rules: places.flatMap(({ rules }) => rules),
+  }))
+  return [...own, ...counted].flatMap(({ name: policy, rules }) =>
+    rules.map((rule) => ({ policy, rule })),
+  )
 }
 
 function stateOf(

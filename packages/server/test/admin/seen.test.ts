@@ -165,6 +165,26 @@ describe('the top keys', () => {
   })
 })
 
+describe('the top keys of a name that does not exist', () => {
+  it.each([
+    ['rule=nope', 'there is no rule of that name; accepted: per-user, per-key, per-route'],
+    ['policy=nope', 'there is no policy of that name; accepted: api'],
+    [
+      'policy=api&rule=nope',
+      'there is no rule of that name in policy api; accepted: per-user, per-key, per-route',
+    ],
+  ])('are refused with the names that exist: %s', async (query, detail) => {
+    const admin = await administered()
+    expect(await admin.ask(`keys/top?${query}`)).toMatchObject({ status: 404, body: { detail } })
+  })
+
+  it('are those of a rule that no request has met yet, when there is such a rule', async () => {
+    const admin = await administered()
+    const { status, body } = await admin.ask('keys/top?policy=api&rule=per-key')
+    expect([status, body.rules]).toEqual([200, []])
+  })
+})
+
 describe('candidates', () => {
   it('say what would change, with the keys that would be newly refused', async () => {
     const rule = { name: 'per-user', by: ['user'], limit: '10/h', candidate: '2/h' }
