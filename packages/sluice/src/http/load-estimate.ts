@@ -1,13 +1,16 @@
-// How loaded a server is: requests under way against what it can hold, and the delay of its event loop.
+// How loaded a server is: requests under way against what it can hold, while its thread is full, and the delay of its event loop.
 import type { Millis } from '../time/clock.ts'
+import { ThreadLoad } from './thread-load.ts'
 
 /** Requests under way that are never too many: of a server that was seen to be full, and of one that was not. */
 const LEAST_ROOM = 4
 const LEAST_ROOM_UNPROVEN = 64
 /** How long one measurement of throughput and latency lasts. */
 const SPAN: Millis = 100
-/** Spans after which the best latency and the highest throughput are half forgotten. */
+/** Spans after which the best latency, the highest throughput and the requests that wait elsewhere are half forgotten. */
 const MEMORY = 300
+/** What is left of a number after 20 ms at that pace. */
+const FORGET_AT_LOOK = 0.5 ** (20 / SPAN / MEMORY)
 /** Latency at which a server still works well, as a multiple of its best. */
 const STRETCH = 2
 /** What a request may have waited before it is let in, as a multiple of the best latency: critical ones come on top. */
@@ -32,18 +35,21 @@ const SATURATION = 0.9
  * By Little's law, a server that answers `throughput` requests per millisecond, each within `latency`, has throughput ×
  * latency of them under way. More than that only wait. The room is the highest throughput that was measured, times twice
  * the best latency: what is measured under overload cannot raise it, so it has a bound.
+ *
+ * It bounds the requests under way only while the thread is full. Requests of a thread with time to spare wait for
+ * something else, such as a database, and fewer of them would make nothing faster.
  */
 export class LoadEstimate {
   /** Requests under way. */
   inFlight = 0
   private readonly loopTarget: Millis
-  private loopDelay: Millis = 0
+  private readonly thread: ThreadLoad
   private spanStart: Millis
   private answered = 0
   private time = 0
   private throughput = 0
   private latency = Infinity
-  /** Whether answers have come slower than they could: until then the highest throughput is only what was asked. */
+  /** Whether answers of a full thread have come slower than they could: until then the highest throughput is only what was asked. */
   private isProven = false
   /** When this turn of the event loop began, at its first request; NaN between turns. */
   private turnStart: Millis = NaN
@@ -56,11 +62,18 @@ export class LoadEstimate {
   private arrived = 0
   private arrivedCritical = 0
   private demandStart: Millis
-  /** The requests of the last span, and the critical ones of them, times the best latency, as a part of its time. */
+  private answeredOfDemand = 0
+  private busyTimeBefore: Millis
+  /** The requests of the last span, and the critical ones of them, times what one asks of the thread, as a part of its time. */
   private demand = 0
   private criticalDemand = 0
+  private inFlightAtLook = 0
+  /** Requests that were under way while the thread had time to spare: they wait for something else. */
+  private waitElsewhere = 0
 
-  constructor(now: Millis, loopTarget: Millis) {
+  constructor(now: Millis, loopTarget: Millis, busyTime: Millis) {
+    this.thread = new ThreadLoad(now, busyTime)
+    this.busyTimeBefore = busyTime
     this.spanStart = now
     this.demandStart = now
     this.loopTarget = loopTarget
@@ -79,7 +92,7 @@ export class LoadEstimate {
 
   /** Whether more is asked of the server than it can do, so that requests wait for each other. */
   get isOverloaded(): boolean {
-    return this.demand >= OVERLOAD
+    return this.demand >= OVERLOAD && this.thread.isFull
   }
 
   /** Notes that the requests begin that went behind the critical ones of this turn. */
@@ -99,26 +112,41 @@ export class LoadEstimate {
   noteAnswer(took: Millis, now: Millis): void {
     this.inFlight -= 1
     this.answered += 1
+    this.answeredOfDemand += 1
     this.time += took
     if (now - this.spanStart >= SPAN) this.endSpan(now)
   }
 
-  /** Notes how late the event loop was. */
-  noteDelay(delay: Millis): void {
-    // Up at once, down slowly: one good turn does not end an overload.
-    this.loopDelay = Math.max(delay, this.loopDelay * 0.8)
+  /** Notes how late the event loop was at a look at it, every 20 ms, and how long it was busy so far. */
+  noteLook(now: Millis, delay: Millis, busyTime: Millis): void {
+    this.thread.look(now, delay, busyTime)
+    // Only those of both looks: a burst that came in between may still need the thread.
+    const waiting = this.thread.hadSpareTime ? Math.min(this.inFlight, this.inFlightAtLook) : 0
+    this.waitElsewhere = Math.max(waiting, this.waitElsewhere * FORGET_AT_LOOK)
+    this.inFlightAtLook = this.inFlight
   }
 
-  /** Requests that the server can have under way; Infinity until it was measured. */
+  /** The part of the last 100 ms or so in which the thread was busy, from 0 to 1. */
+  get busy(): number {
+    return this.thread.busy
+  }
+
+  /** Requests that the server can have under way while its thread is full; Infinity until it was measured. */
   get room(): number {
     if (this.throughput === 0 || this.latency === Infinity) return Infinity
     const least = this.isProven ? LEAST_ROOM : LEAST_ROOM_UNPROVEN
-    return Math.max(least, Math.ceil(this.throughput * this.latency * STRETCH))
+    const byLaw = Math.ceil(this.throughput * this.latency * STRETCH)
+    return Math.max(least + Math.floor(this.waitElsewhere), byLaw)
   }
 
   /** How full the server is: 1 is full. */
   get pressure(): number {
-    return Math.max(this.inFlight / this.room, this.loopDelay / this.loopTarget)
+    return Math.max(this.crowding, this.thread.delay / this.loopTarget)
+  }
+
+  /** The requests under way as a part of the room, while the thread is full. */
+  private get crowding(): number {
+    return this.thread.isFull ? this.inFlight / this.room : 0
   }
 
   /**
@@ -127,7 +155,7 @@ export class LoadEstimate {
    * same core or the others of their turn, is over, and to shed them would make nothing faster.
    */
   pressureAt(now: Millis, isCritical = false): number {
-    if (isCritical && this.criticalDemand < SATURATION) return this.inFlight / this.room
+    if (isCritical && this.criticalDemand < SATURATION) return this.crowding
     const { pressure } = this
     if (!this.isOverloaded) return pressure
     const waited = this.lastTurn + now - this.turnStart
@@ -147,8 +175,14 @@ export class LoadEstimate {
   private endDemandSpan(now: Millis): void {
     const latency = this.latency === Infinity ? 0 : this.latency
     const span = now - this.demandStart
-    this.demand = (this.arrived * latency) / span
-    this.criticalDemand = (this.arrivedCritical * latency) / span
+    // Part of a latency may be a wait for something else: a request takes no more of the thread than its share of the busy time.
+    const { busyTime } = this.thread
+    const share = (busyTime - this.busyTimeBefore) / this.answeredOfDemand
+    const work = this.answeredOfDemand === 0 ? latency : Math.min(latency, share)
+    this.demand = (this.arrived * work) / span
+    this.criticalDemand = (this.arrivedCritical * work) / span
+    this.busyTimeBefore = busyTime
+    this.answeredOfDemand = 0
     this.arrived = 0
     this.arrivedCritical = 0
     this.demandStart = now
@@ -159,7 +193,8 @@ export class LoadEstimate {
     const rate = this.answered / span
     const mean = this.time / this.answered
     const forget = 0.5 ** (span / SPAN / MEMORY)
-    if (mean >= STRETCH * this.latency && this.answered >= LEAST_ROOM) this.isProven = true
+    const isSlow = mean >= STRETCH * this.latency && this.answered >= LEAST_ROOM
+    if (isSlow && this.thread.isFull) this.isProven = true
     this.throughput = Math.max(rate, this.throughput * forget)
     this.latency = Math.min(mean, this.latency / forget)
     this.spanStart = now

@@ -40,7 +40,8 @@ function overloaded(
     stop: () => (look = () => {}),
     afterTurn: (run: () => void) => void turnEnd.push(run),
   }
-  const shedder = shed({ clock, timers })
+  let busy = 0
+  const shedder = shed({ clock, timers, busyTime: () => busy })
   onTestFinished(() => shedder.close())
   const random = new Random(SEED)
   const answers: Answer[] = []
@@ -49,13 +50,17 @@ function overloaded(
   let next = 0
   let lookAt = 20
   let stallAt = stall === 0 ? Infinity : 3500
+  const work = (millis: number): void => {
+    clock.advance(millis)
+    busy += millis
+  }
   const handle = ({ priority, sent }: (typeof waiting)[number]): void => {
     if (clock() >= stallAt) {
-      clock.advance(stall)
+      work(stall)
       stallAt = clock() + 500 + 1000 * random.next()
     }
     const answered = (took: number, served: boolean): void => {
-      clock.advance(took)
+      work(took)
       response.emit('close')
       answers.push({ priority, at: clock(), took: clock() - sent, served })
     }

@@ -26,16 +26,23 @@ class FakeResponse extends EventEmitter {
   }
 }
 
-/** A server that sheds, under a clock and a timer that the test moves. */
+/** Milliseconds between two looks at the event loop. */
+const LOOK_EVERY = 20
+
+/** A server that sheds, of which the thread is busy all the time, under a clock and a timer that the test moves. */
 function server(options: ShedOptions = {}) {
   const clock = fakeClock()
   let look = (): void => {}
+  let lookAt = Infinity
   const timers: Timers = {
-    start: (run) => (look = run),
-    stop: () => (look = () => {}),
+    start: (run) => {
+      look = run
+      lookAt = clock() + LOOK_EVERY
+    },
+    stop: () => {},
     afterTurn: (run) => run(),
   }
-  const shedder = shed({ clock, timers, ...options })
+  const shedder = shed({ clock, busyTime: clock, timers, ...options })
   onTestFinished(() => shedder.close())
   const send = (headers: Record<string, string> = {}, url = '/'): FakeResponse | undefined => {
     const response = new FakeResponse()
@@ -44,11 +51,20 @@ function server(options: ShedOptions = {}) {
     shedder(request, response as unknown as ShedResponse, () => (passed = true))
     return passed ? response : undefined
   }
+  /** Lets time pass, with looks at the event loop in time. */
+  const pass = (millis: number): void => {
+    const end = clock() + millis
+    while (lookAt <= end) {
+      clock.set(lookAt)
+      look()
+    }
+    clock.set(end)
+  }
   /** Answers `count` requests, each alone, within 10 ms. */
   const workAlone = (count: number): void => {
     for (let i = 0; i < count; i++) {
       const response = send()
-      clock.advance(10)
+      pass(10)
       response?.end()
     }
   }
@@ -56,16 +72,16 @@ function server(options: ShedOptions = {}) {
   const work = (count: number): void => {
     workAlone(count)
     const crowd = Array.from({ length: 8 }, () => send())
-    clock.advance(120)
+    pass(120)
     for (const response of crowd) response?.end()
     workAlone(12)
   }
   /** Looks at an event loop that is late by so much. */
   const loop = (late: number): void => {
-    clock.advance(20 + late)
+    clock.set(lookAt + late)
     look()
   }
-  return { clock, shedder, send, work, workAlone, loop }
+  return { shedder, send, pass, work, workAlone, loop }
 }
 
 describe('shed', () => {
@@ -93,14 +109,59 @@ describe('shed', () => {
   })
 
   it('does not take the latency of an overload for the new normal', () => {
-    const { clock, send, work, shedder } = server()
+    const { pass, send, work, shedder } = server()
     work(50)
     for (let round = 0; round < 50; round++) {
       const responses = Array.from({ length: 10 }, () => send())
-      clock.advance(200)
+      pass(200)
       for (const response of responses) response?.end()
     }
     expect(shedder.load().room).toBe(4)
+  })
+
+  it('lets everything pass while the thread has time to spare, however slow the answers are', () => {
+    let busy = 0
+    const { pass, send, work, shedder } = server({ busyTime: () => (busy += 2) })
+    work(50)
+    const slow = Array.from({ length: 200 }, () => send({ 'x-priority': 'background' }))
+    expect(slow.every((response) => response !== undefined)).toBe(true)
+    pass(5000)
+    for (const response of slow) response?.end()
+    expect(send()).toBeDefined()
+    expect(shedder.load()).toMatchObject({ busy: expect.closeTo(0.1, 5) as number, pressure: 0 })
+  })
+
+  it('counts what waits for something else as room once the thread is full', () => {
+    let isBusy = false
+    let busy = 0
+    const { pass, send, work, shedder } = server({ busyTime: () => (busy += isBusy ? 20 : 2) })
+    const slow = Array.from({ length: 100 }, () => send())
+    work(50)
+    isBusy = true
+    pass(500)
+    expect(slow.every((response) => response !== undefined)).toBe(true)
+    expect(shedder.load().room).toBeGreaterThanOrEqual(160)
+    expect(send()).toBeDefined()
+  })
+
+  it('does not count a burst that still needs the thread as room', () => {
+    let isBusy = false
+    let busy = 0
+    const { pass, send, workAlone, shedder } = server({ busyTime: () => (busy += isBusy ? 20 : 2) })
+    workAlone(50)
+    for (let i = 0; i < 500; i++) send()
+    isBusy = true
+    pass(1000)
+    expect(shedder.load().room).toBeLessThanOrEqual(66)
+    expect(shedder.load().pressure).toBeGreaterThan(1)
+  })
+
+  it('sheds by the delay of the event loop alone where the runtime measures no busy time', () => {
+    const { send, work, loop } = server({ busyTime: () => 0 })
+    work(50)
+    for (let i = 0; i < 100; i++) expect(send()).toBeDefined()
+    loop(60)
+    expect(send()).toBeUndefined()
   })
 
   it('sheds the lowest class first, and critical requests last', () => {
@@ -243,12 +304,17 @@ function overloadedServer({ afterTurn }: Partial<Timers> = {}) {
     queued = []
     for (const run of runs) run()
   }
+  let look = (): void => {}
+  let lookAt = Infinity
   const timers: Timers = {
-    start: () => {},
+    start: (run) => {
+      look = run
+      lookAt = clock() + LOOK_EVERY
+    },
     stop: () => {},
     afterTurn: afterTurn ?? ((run) => void queued.push(run)),
   }
-  const shedder = shed({ clock, timers })
+  const shedder = shed({ clock, busyTime: clock, timers })
   onTestFinished(() => shedder.close())
   const send = (priority: string, handler: () => void, response = new FakeResponse()): void => {
     const headers = { 'x-priority': priority }
@@ -270,6 +336,7 @@ function overloadedServer({ afterTurn }: Partial<Timers> = {}) {
       send('background', () => passed.push(response), response)
       clock.advance(1)
       endTurn()
+      if (clock() >= lookAt) look()
       if (afterTurn !== undefined) await nextTurn()
     }
     for (const response of passed) response.end()

@@ -1,6 +1,7 @@
 // Sheds load of one Node server before it is overloaded: the least important requests first, before their bodies are read.
 import { OptionReader } from '../options/option-reader.ts'
 import { backgroundTimers, type Timers } from '../time/timers.ts'
+import { busyTime as busyTimeOfThread } from '../time/busy-time.ts'
 import { preciseClock, type Millis } from '../time/clock.ts'
 import { LoadEstimate } from './load-estimate.ts'
 import type { NodeRequest } from './node-adapter.ts'
@@ -23,6 +24,8 @@ export interface ShedOptions<Q extends NodeRequest = NodeRequest> extends Priori
   readonly onShed?: (request: Q, priority: Priority, load: ShedLoad) => void
   /** For tests: the time, in milliseconds with fractions. */
   readonly clock?: () => number
+  /** For tests: for how many milliseconds the thread was busy so far. */
+  readonly busyTime?: () => number
   /** For tests: timers. */
   readonly timers?: Timers
 }
@@ -48,14 +51,16 @@ export interface ShedResponse {
  *
  * @example
  * ```ts
- * const { inFlight, room, pressure }: ShedLoad = shed().load()
+ * const { inFlight, room, busy, pressure }: ShedLoad = shed().load()
  * ```
  */
 export interface ShedLoad {
   readonly inFlight: number
-  /** Requests that it can have under way; Infinity until it was measured. */
+  /** Requests that it can have under way while its thread is full; Infinity until it was measured. */
   readonly room: number
-  /** How full it is: 1 is full. */
+  /** The part of the last 100 ms or so in which its thread was busy, from 0 to 1. From 0.9 on the thread is full. */
+  readonly busy: number
+  /** How full it is: 1 is full. Requests under way count only while its thread is full. */
   readonly pressure: number
   /** Requests shed so far, by their priority. */
   readonly shed: Readonly<Record<Priority, number>>
@@ -86,6 +91,8 @@ export interface Shedder<Q, S> {
 const CUT_OFF: Readonly<Record<Priority, number>> = { background: 0.7, normal: 1, critical: 4 }
 /** Between two looks at the event loop. */
 const LOOK_EVERY: Millis = 20
+const CHOICES = ['priority', 'routes', 'header', 'always', 'maxDelay', 'onShed']
+const FOR_TESTS = ['clock', 'busyTime', 'timers']
 const HEALTH = /^\/(?:health|healthz|livez|readyz|ready|live)(?:\?|$)/
 
 /**
@@ -101,21 +108,21 @@ const HEALTH = /^\/(?:health|healthz|livez|readyz|ready|live)(?:\?|$)/
 export function shed<Q extends NodeRequest, S extends ShedResponse>(
   options: ShedOptions<Q> = {},
 ): Shedder<Q, S> {
-  const names = ['priority', 'routes', 'header', 'always', 'maxDelay', 'onShed', 'clock', 'timers']
-  const reader = new OptionReader('shed', options, names)
+  const reader = new OptionReader('shed', options, [...CHOICES, ...FOR_TESTS])
   const priorityOf = priorityReader(options, reader)
   const always = reader.callable('always', options.always, isHealthCheck)
   const clock = reader.callable('clock', options.clock, preciseClock)
+  const busyTime = reader.callable('busyTime', options.busyTime, busyTimeOfThread)
   const maxDelay = reader.number('maxDelay', options.maxDelay, 50, { least: 1, most: 60_000 })
   const onShed = reader.callable('onShed', options.onShed, undefined)
-  const estimate = new LoadEstimate(clock(), maxDelay)
+  const estimate = new LoadEstimate(clock(), maxDelay, busyTime())
   const counts: Record<Priority, number> = { critical: 0, normal: 0, background: 0 }
   const load = (): ShedLoad => {
-    const { inFlight, room, pressure } = estimate
-    return { inFlight, room, pressure, shed: { ...counts } }
+    const { inFlight, room, busy, pressure } = estimate
+    return { inFlight, room, busy, pressure, shed: { ...counts } }
   }
   const { timers = backgroundTimers } = options
-  const close = watchLoop(estimate, clock, timers)
+  const close = watchLoop(estimate, { clock, busyTime, timers })
   /** Requests of this turn that critical ones may overtake, and that wait until its input has been handled. */
   let behind = 0
   const endTurn = (): void => {
@@ -181,13 +188,19 @@ interface Arrival<Q, S> {
   readonly start: Millis
 }
 
-/** Measures the delay of the event loop, by how late a repeating timer fires. */
-function watchLoop(estimate: LoadEstimate, clock: () => number, timers: Timers): () => void {
+interface Watch {
+  readonly clock: () => number
+  readonly busyTime: () => number
+  readonly timers: Timers
+}
+
+/** Measures how busy the event loop is, and its delay, by how late a repeating timer fires. */
+function watchLoop(estimate: LoadEstimate, { clock, busyTime, timers }: Watch): () => void {
   let due = clock() + LOOK_EVERY
   let timer: unknown
   const look = (): void => {
     const now = clock()
-    estimate.noteDelay(Math.max(0, now - due))
+    estimate.noteLook(now, Math.max(0, now - due), busyTime())
     due = now + LOOK_EVERY
     timer = timers.start(look, LOOK_EVERY)
   }
