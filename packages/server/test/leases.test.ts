@@ -51,6 +51,17 @@ async function leaseSome(service: Admin): Promise<void> {
   })
 }
 
+test('the first use of a server is one line of the log', async () => {
+  const { logged } = await leasing()
+  const lines = logged().filter(({ code }) => code === 'store-learning')
+  expect(lines).toEqual([
+    expect.objectContaining({
+      level: 'warn',
+      msg: expect.stringMatching(/^the store leases nothing for one lease life/),
+    }),
+  ])
+})
+
 test('a reset ends the leases of its instance, and the key begins anew', async () => {
   const service = await leasing()
   expect((await checked(service)).remaining).toBeLessThan(QUOTA - 30_000)

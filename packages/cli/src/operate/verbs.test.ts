@@ -100,6 +100,9 @@ describe('verbs', () => {
     expect((await run((streams) => verbs.keys(flags, streams))).text).toMatch(
       /^The last one to two minutes, as seen by one process\.\n[^]*api\/per-user: 1 key\n {2}refused {2}user=ann +2/,
     )
+    expect((await run((streams) => verbs.keys(flags, streams))).text).toMatch(
+      /\n {2}at zero {2}user=ann +for \d+ s\n/,
+    )
     const trial = await run((streams) => verbs.shadow(flags, streams))
     expect(trial.text).toContain(
       'Flip now: 40 % of 5 requests and 1 key newly refused, worst: user=ann',

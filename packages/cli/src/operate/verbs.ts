@@ -102,11 +102,10 @@ function topKeyLines({ rules, processes, complete }: TopKeys): readonly string[]
       `${visible(policy)}/${visible(rule)}: ${distinctText(distinct, distinctError)}`,
       ...listed('refused', refused),
       ...listed('busiest', busiest),
-      ...atZero
-        .filter(({ seconds }) => seconds >= 300)
-        .map(({ attributes, seconds }) => {
-          return `  at zero  ${fitted(nameOf(attributes), 40)} for ${Math.floor(seconds / 60)} min`
-        }),
+      ...atZero.map(({ attributes, seconds }) => {
+        const time = seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min`
+        return `  at zero  ${fitted(nameOf(attributes), 40)} for ${time}`
+      }),
     ]),
   ]
 }

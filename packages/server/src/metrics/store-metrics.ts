@@ -1,6 +1,7 @@
 // What the stores and the breakers in front of them are doing.
-import type { MemoryStore, ResilienceEvent } from 'sluice'
+import { helpAt, type MemoryStore, type ResilienceEvent } from 'sluice'
 import type { Log } from '../log/log.ts'
+import { RepeatedLog } from '../log/repeated-log.ts'
 import type { Counter, Gauge, Histogram } from './series.ts'
 import type { Family } from './family.ts'
 import type { MetricRegistry } from './registry.ts'
@@ -11,6 +12,7 @@ type BreakerState = (typeof STATES)[number]
 /** Listens to what limiters say of their store: in metrics, in the log, and in one word for `/readyz`. */
 export class StoreMetrics {
   private readonly log: Log
+  private readonly warnings: RepeatedLog
   private readonly states: Family<Gauge>
   private readonly failures: Family<Counter>
   private readonly failuresByCause = new Map<string, Counter>()
@@ -25,6 +27,7 @@ export class StoreMetrics {
 
   constructor(metrics: MetricRegistry, log: Log, isConnected: () => boolean = () => true) {
     this.log = log
+    this.warnings = new RepeatedLog(log)
     this.isConnected = isConnected
     this.states = metrics.gauge(
       'sluice_breaker_state',
@@ -84,11 +87,21 @@ export class StoreMetrics {
         break
       case 'fallback':
         this.failureOf(event.cause).add()
+        if (event.cause === 'store-learning') this.warnOfLearning()
         break
       case 'late-answer':
         this.lateAnswers.with().add()
         break
     }
+  }
+
+  /** The store works, so that no breaker opens and says why leased rules are degraded. */
+  private warnOfLearning(): void {
+    this.warnings.warn(
+      'store-learning',
+      { help: helpAt('reference/errors', 'store-learning') },
+      'the store leases nothing for one lease life, since it is new or may have lost its record of leases; requests of leased rules are decided without it',
+    )
   }
 
   /** Every decision is a fallback during an outage: the labels of its counter are written once. */
