@@ -2,6 +2,7 @@
 import type { Limit } from '../limit/limit.ts'
 import type { OnStoreFailure, Verdict } from '../limit/verdict.ts'
 import { memoryStore } from '../stores/memory/memory-store.ts'
+import { RecentMap } from '../stores/refusal-cache/recent-map.ts'
 import type { Check, KnownRefusal, SyncStore } from '../stores/store.ts'
 import { systemClock, type Clock, type Millis } from '../time/clock.ts'
 import type { Failure } from './circuit-breaker.ts'
@@ -30,6 +31,8 @@ export class FallbackCounts {
   private readonly scaledLimits = new WeakMap<Limit, Limit>()
   /** Made at once: its timer would retain the async context of the request that meets an outage first. */
   private readonly counts: SyncStore
+  /** The store's answer that each count has started from, by its instant. */
+  private readonly starts = new RecentMap<Millis>(MAX_KEYS)
 
   constructor(options: FallbackOptions) {
     this.options = options
@@ -61,6 +64,7 @@ export class FallbackCounts {
   }
 
   reset(checks: readonly Check[]): void {
+    for (const { space, key } of checks) this.starts.delete(space, key)
     this.counts.reset(this.localOf(checks))
   }
 
@@ -69,23 +73,40 @@ export class FallbackCounts {
   }
 
   /**
-   * The store's refusal of this check where it still holds. Where time has passed it, the local count is charged
-   * down to what the store had left, at the same share: the fallback hands out no units a second time.
+   * The store's refusal of this check where it still holds. The local count is charged down to what the store had left, at
+   * the same share: the fallback hands out no units a second time.
+   *
+   * Where units come back bit by bit, a count is charged once for each answer of the store, with the first request after it
+   * and also while the refusal holds: from then on its own waits are right. A window is free again when the refusal ends.
    */
   private startFromKnown(check: Check): Verdict | undefined {
     if (modeOf(check) !== 'local') return undefined
     const known = this.options.knownRefusal?.(check)
     if (known === undefined) return undefined
-    const { limit } = check
+    const { limit, space, key } = check
+    const { verdict, answeredAt } = known
     const isRaised = known.limit.quota < limit.quota || known.limit.burst < limit.burst
-    if (!known.verdict.allowed && check.shadow !== true && !isRaised) return known.verdict
+    const holds = !verdict.allowed && check.shadow !== true && !isRaised
+    if (answeredAt === undefined) {
+      if (!holds) this.chargeKnown(check, known)
+    } else if (this.starts.get(space, key) !== answeredAt) {
+      this.chargeKnown(check, known)
+      this.starts.set(space, key, answeredAt)
+    }
+    return holds ? verdict : undefined
+  }
+
+  /** Charges the local count down to its share of what the store had left. */
+  private chargeKnown(check: Check, known: KnownRefusal): void {
+    const { limit } = check
     const used = known.limit.burst - known.verdict.remaining
+    // Of a full count a share below one unit is granted too.
+    if (used <= 0) return
     const scaled = this.scaledOf(limit)
     const level = this.options.scale(Math.max(0, limit.burst - used))
     const look = { ...check, limit: scaled, cost: 0, shadow: false, countRefused: false }
     const { remaining } = this.counts.peek([look])[0]!
     if (level < remaining) this.counts.take([{ ...look, cost: remaining - level }])
-    return undefined
   }
 
   private answer(
@@ -109,7 +130,7 @@ export class FallbackCounts {
       const { limit } = local[next++]!
       const why = { source: 'fallback', cause, appliedLimit: limit } as const
       const refusal = known[i]
-      if (refusal !== undefined) verdicts[i] = { ...numbersOf(refusal), ...why }
+      if (refusal !== undefined) verdicts[i] = { ...laterOf(refusal, own), ...why }
       // This verdict was made for this call alone. It computes its numbers when they are read.
       else if (own.allowed) verdicts[i] = Object.assign(own, why)
       else verdicts[i] = { ...numbersOf(this.withRetry(check, limit, own, retryAfter)), ...why }
@@ -151,6 +172,18 @@ export class FallbackCounts {
 /** What answers a check. A rule that this process counts by itself in any case is not opened or closed by a store. */
 function modeOf({ onStoreFailure = 'local', coordination }: Check): OnStoreFailure {
   return coordination === 'local' ? 'local' : onStoreFailure
+}
+
+/** The refusal, until both the store and the local count allow. A cost that never fits here may fit the store. */
+function laterOf(refusal: Verdict, own: Verdict): Verdict {
+  const { retryAfter } = refusal
+  return {
+    ...numbersOf(refusal),
+    remaining: Math.min(refusal.remaining, own.remaining),
+    retryAfter: retryAfter === null ? null : Math.max(retryAfter, own.retryAfter ?? 0),
+    resetAfter: Math.max(refusal.resetAfter, own.resetAfter),
+    availableAfter: Math.max(refusal.availableAfter, own.availableAfter),
+  }
 }
 
 /** All that a verdict says of its count. */

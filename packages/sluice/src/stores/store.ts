@@ -234,6 +234,8 @@ export interface RemoteStore extends AsyncStore {
 
 /**
  * What is known of a count that was refused: the limit of the last answer, and its verdict on the check's cost now.
+ * `answeredAt` is the instant of that answer, by the store's clock, where units come back bit by bit: the fallback then
+ * charges its own count once for each answer.
  *
  * @example
  * ```ts
@@ -243,6 +245,7 @@ export interface RemoteStore extends AsyncStore {
 export interface KnownRefusal {
   readonly limit: Limit
   readonly verdict: Verdict
+  readonly answeredAt?: Millis
 }
 
 /**

@@ -76,7 +76,11 @@ export class CachedCount {
   refusalOf(cost: number, now: Millis): KnownRefusal | undefined {
     const at = this.refuses(cost, now) ? this.earliest(now) : this.latest(now)
     const verdict = this.verdictAt(cost, at)
-    return verdict && { limit: this.limit, verdict }
+    if (verdict === undefined) return undefined
+    const { limit, state } = this
+    // A window is free again when the refusal ends; of a log without its state, no more than its wait is known.
+    const isGradual = state !== undefined && limit.algorithm !== 'fixed-window'
+    return { limit, verdict, ...(isGradual && { answeredAt: this.verdict.at }) }
   }
 
   /** The state to send along: that of a count which refused and still does. */
