@@ -1,5 +1,6 @@
 // The list of generated files: each names its output and makes its content from the sources of truth.
 import { makeAlgorithmIndex } from './algorithm-index.mjs'
+import { makeCommandsPage } from './commands-page.mjs'
 import { makeConfigSchema } from './config-schema.mjs'
 import { makeOpenapi } from './openapi-algorithms.mjs'
 import { makePolicySchema } from './policy-schema.mjs'
@@ -16,6 +17,7 @@ import { makeRedisScript } from './redis-script.mjs'
 export const generators = [
   { output: 'packages/sluice/src/redis/script.generated.ts', make: makeRedisScript },
   { output: 'docs/reference/algorithms/index.md', make: makeAlgorithmIndex },
+  { output: 'docs/reference/commands.md', make: makeCommandsPage },
   { output: 'spec/openapi.json', make: makeOpenapi },
   { output: 'spec/policy.schema.json', make: makePolicySchema },
   { output: 'spec/config.schema.json', make: makeConfigSchema },

@@ -41,4 +41,14 @@ describe('the documents', () => {
     const unknown = [...options].filter(([option]) => !printed.includes(`${option} `))
     expect(unknown).toEqual([])
   })
+
+  it('have a section for each command', async () => {
+    const { printed } = await sluice(['--help']).ended
+    const listed = printed.slice(printed.indexOf('\nCommands:'))
+    const commands = [...listed.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => name)
+    const page = readFileSync(join(root, 'docs/reference/commands.md'), 'utf8')
+    const sections = [...page.matchAll(/^## (.+)$/gm)].map(([, name]) => name)
+    expect(sections).toEqual(commands.filter((name) => name !== 'help'))
+    expect(sections).toContain('serve')
+  })
 })
