@@ -1,10 +1,12 @@
 // Prints how many files and functions of ours one check enters, by V8's coverage: with a healthy Redis, with a hanging one,
-// and once the breaker is open; through the library and through the service over HTTP, each in a process of its own. A row is
-// what three checks have in common, so that timers which happen to run meanwhile do not count.
+// and once the breaker is open; of a limiter, of an Express app that limits by address and user, and of the service over HTTP,
+// each in a process of its own. A row is what three checks have in common, so that timers which happen to run meanwhile do not
+// count.
 // `node scripts/walk.mjs [folder ...]`: other built checkouts. `--rules=1`: a policy of one rule. `--list` names the functions.
 import { spawn } from 'node:child_process'
-import { createRequire } from 'node:module'
+import * as http from 'node:http'
 import { Session } from 'node:inspector/promises'
+import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
 import { resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -17,7 +19,7 @@ const folders = args.filter((arg) => !arg.startsWith('--')).map((path) => resolv
 if (folders.length === 0) folders.push(fileURLToPath(new URL('..', import.meta.url)))
 if (subject === undefined) {
   for (const path of folders)
-    for (const of of ['library', 'service']) await runWalk(path, `--of=${of}`)
+    for (const of of ['library', 'express', 'service']) await runWalk(path, `--of=${of}`)
   process.exit(0)
 }
 const folder = /** @type {string} */ (folders[0])
@@ -57,8 +59,10 @@ let user = 0
 const checks = []
 /** @type {any[]} */
 const services = []
-for (let i = 0; i < 3; i++)
-  checks.push(subject === 'library' ? libraryCheck() : await serviceCheck())
+const makeCheck = { library: libraryCheck, express: expressCheck, service: serviceCheck }[subject]
+if (makeCheck === undefined)
+  throw new Error(`--of=${subject}; accepted: library, express or service`)
+for (let i = 0; i < 3; i++) checks.push(await makeCheck())
 const session = new Session()
 session.connect()
 await session.post('Profiler.enable')
@@ -91,15 +95,35 @@ function libraryCheck() {
   return () => limiter.check({ user: `u${++user}`, tenant: 't' })
 }
 
+/** A request to an Express app of its own, which counts by address and by user. */
+async function expressCheck() {
+  const { default: express } = await load('express')
+  const { rateLimit } = await dist('sluice/dist/http/express.js')
+  const byAddress = { name: 'per-address', by: ['ip'], limit: '1000/min' }
+  const app = express()
+  app.use(
+    rateLimit({
+      policy: { name: 'api', rules: [byAddress, ...policy.rules.slice(0, rules - 1)] },
+      store: redisStore(client),
+      attributes: () => ({ user: `u${++user}` }),
+    }),
+  )
+  app.get('/', (/** @type {any} */ _, /** @type {any} */ response) => response.end('ok'))
+  const web = http.createServer(app)
+  await new Promise((done) => web.listen(0, '127.0.0.1', () => done(undefined)))
+  const { port } = /** @type {import('node:net').AddressInfo} */ (web.address())
+  return async () => ({ allowed: (await fetch(`http://127.0.0.1:${port}/`)).ok })
+}
+
 /** A check by a service of its own, over HTTP. */
 async function serviceCheck() {
   const service = await startService({ config: configOf(), log: silentLog() })
   services.push(service)
-  const http = service.listeners.find((/** @type {any} */ { name }) => name === 'http')
+  const { url } = service.listeners.find((/** @type {any} */ { name }) => name === 'http')
   return async () => {
     const body = JSON.stringify({ attributes: { user: `u${++user}`, tenant: 't' } })
     const headers = { 'content-type': 'application/json' }
-    return (await fetch(`${http.url}/v1/check`, { method: 'POST', headers, body })).json()
+    return (await fetch(`${url}/v1/check`, { method: 'POST', headers, body })).json()
   }
 }
 
