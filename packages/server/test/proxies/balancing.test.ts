@@ -81,6 +81,8 @@ async function balanced(
   const told =
     'http-request return status 200 content-type text/plain lf-string %[nbsrv(instances)] if { path /up }'
   text = text.replace('  default_backend', `  ${told}\n  default_backend`)
+  // The instances share this process: one that answers late because the machine is busy is not lost.
+  text = text.replace('  timeout server 30s', '  timeout server 30s\n  timeout check 30s')
   const folder = mkdtempSync(join(tmpdir(), 'sluice-balanced-'))
   writeFileSync(join(folder, file), text)
   const guard = createGuard(folder)
