@@ -3,7 +3,7 @@ import { canBeLeased, canBeSynced, type Limit } from '../limit/limit.ts'
 import type { Check } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
 
-/** Whether a check is counted where units may be out, whether or not some are. */
+/** Whether units of the check's count may be leased. */
 export function isCoordinated({ coordination, candidate, holds }: Check): boolean {
   if (candidate === true || holds === true) return false
   return coordination === 'leased' || coordination === 'auto'
@@ -21,20 +21,20 @@ export function isLeasable(check: Check): boolean {
   )
 }
 
-/** Checks of counts with leases go to the store as such. */
-export function held(check: Check, leaseLife?: Millis): Check {
+/** The check as the store takes it: marked as one of a count with leases, if it is. */
+export function heldCheck(check: Check, leaseLife?: Millis): Check {
   return isCoordinated(check) && canBeLeased(check.limit)
     ? { ...check, holds: true, leaseLife }
     : check
 }
 
-/** Whether processes count the check by themselves and add up. */
+/** Whether each process counts the check itself, and the store adds the counts up. */
 export function isSynced({ coordination, candidate, holds, countRefused, limit }: Check): boolean {
   if (coordination !== 'synced' || candidate === true || holds === true) return false
   return countRefused !== true && limit.quota > 0 && canBeSynced(limit)
 }
 
-/** Whether the count is kept under a limit. */
-export function isUnder({ limit }: { readonly limit: Limit }, other: Limit): boolean {
+/** Whether a count has this limit. */
+export function hasSameLimit({ limit }: { readonly limit: Limit }, other: Limit): boolean {
   return limit === other || (limit.quota === other.quota && limit.burst === other.burst)
 }

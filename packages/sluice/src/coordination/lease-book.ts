@@ -11,7 +11,7 @@ import type {
 import type { Check } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
 import { Counts } from './counts.ts'
-import { isUnder } from './leasable.ts'
+import { hasSameLimit } from './leasable.ts'
 import { LeasedCount } from './leased-count.ts'
 import { LeaseStats } from './lease-stats.ts'
 import {
@@ -22,37 +22,37 @@ import {
   type LeaseOptions,
 } from './options.ts'
 import { LongLives, returnsWithin } from './long-lives.ts'
-import { LookQueue } from './look-queue.ts'
+import { RestQueue } from './rest-queue.ts'
 import { SeenKeys } from './seen-keys.ts'
 import { StoreContact } from './store-contact.ts'
 import { StoreTime } from './store-time.ts'
 
 /** Under `auto`, units per horizon from which a count is leased. */
-const HOT = 16
-/** A lease of fewer units costs the store more than it saves. */
-const WORTH = 4
-/** The same while half of the limit is free, and the most that is then leased of a count that is asked for seldom. */
-const WORTH_IF_SLOW = 2
-const MAX_IF_SLOW = 16
+const HOT_UNITS = 16
+/** The fewest units that are leased: a smaller lease costs the store more than it saves. */
+const MIN_LEASE = 4
+/** The fewest and the most units leased of a count with few requests, while half of the limit is free. */
+const MIN_SLOW_LEASE = 2
+const MAX_SLOW_LEASE = 16
 /** Horizons to lease for at most: three of the four that a life has. */
 const MAX_AHEAD = 3
 /**
- * Units are little compared to a limit if this many times as many fit into its burst. While half of the limit is free, and if
- * time gives them back within a life, they are leased for most of a life, and lapse at its end: a call to give them back
- * would cost more than they are worth.
+ * A lease is small if this many of its size fit into the burst. While half of the limit is free, and if the units come back
+ * with time within a life, a small lease lasts most of a life and lapses at its end: a call to give the units back would
+ * cost more than they are worth.
  */
-const LITTLE = 64
-/** Milliseconds for which nothing is leased, in the background or with a request, after the store had next to nothing. */
-const QUIET: Millis = 50
+const SMALL_LEASES_PER_BURST = 64
+/** Milliseconds without leasing after the store had almost nothing to lease. */
+const SCARCE_PAUSE: Millis = 50
 /** Sweeps without demand after which units are given back, and after which the count is forgotten. */
-const IDLE = 2
-const FORGOTTEN = 8
+const IDLE_SWEEPS = 2
+const FORGOTTEN_SWEEPS = 8
 
 /** Long leases renewed in one call at most. */
 const MAX_RENEWED = 32
 
 const NOTHING: Exchanged = { settled: [], verdicts: [] }
-/** Shared, and never changed. */
+/** One shared empty list, never changed. */
 const NONE: never[] = []
 
 /** The counts of which this process leases units. At most one exchange at a time concerns a lease. */
@@ -69,11 +69,11 @@ export class LeaseBook {
   private readonly storeTime = new StoreTime()
   private readonly contact = new StoreContact()
   private readonly seenKeys: SeenKeys
-  /** The counts that each sweep visits; those whose long lease is to be renewed later; and those that wait for its end. */
-  private readonly restless = new Set<LeasedCount>()
-  private readonly quiet = new LookQueue<LeasedCount>()
-  private readonly quietForLongest = new LookQueue<LeasedCount>()
-  private readonly leaving = new LookQueue<LeasedCount>()
+  /** The counts that each sweep visits, those whose long lease is renewed later (two queues), and those that wait for its end. */
+  private readonly swept = new Set<LeasedCount>()
+  private readonly resting = new RestQueue<LeasedCount>()
+  private readonly restingLongest = new RestQueue<LeasedCount>()
+  private readonly ending = new RestQueue<LeasedCount>()
   private readonly maxCounts: number
   private readonly stats: LeaseStats
   /** Milliseconds from an exchange to its answer, lately. */
@@ -96,12 +96,12 @@ export class LeaseBook {
     this.maxCounts = maxCounts
     this.seenKeys = new SeenKeys(this.longLives.longest / 2)
     this.stats = options.stats ?? new LeaseStats()
-    this.stats.watch(() => this.look())
+    this.stats.watch(() => this.unitsOut())
     const { random } = environment
     this.name = `${Math.floor(random() * 2 ** 48).toString(36)}.`
   }
 
-  /** Gives back every unit that is out. From then on nothing is leased. */
+  /** Gives back all leased units. Nothing is leased afterwards. */
   async close(): Promise<void> {
     if (this.isClosed) return
     this.isClosed = true
@@ -109,7 +109,7 @@ export class LeaseBook {
     const now = this.environment.clock.now()
     await Promise.all([...this.counts].map((count) => this.giveBack(count, now)))
     this.counts.clear()
-    this.restless.clear()
+    this.swept.clear()
   }
 
   /** The longest that any process has leased units of a limit for. */
@@ -132,7 +132,7 @@ export class LeaseBook {
         return exchanged
       },
       (error: unknown) => {
-        abandon(prepared)
+        abandonExchange(prepared)
         throw error
       },
     )
@@ -160,13 +160,13 @@ export class LeaseBook {
         const later = this.environment.clock.now()
         for (let i = 0; i < all.length; i++) {
           const answer = answers[i]!
-          if (answer instanceof Error) abandon(all[i]!)
+          if (answer instanceof Error) abandonExchange(all[i]!)
           else this.finish(all[i]!, answer, now, later)
         }
         return answers
       },
       (error: unknown) => {
-        for (const prepared of all) abandon(prepared)
+        for (const prepared of all) abandonExchange(prepared)
         throw error
       },
     )
@@ -180,51 +180,63 @@ export class LeaseBook {
     now: number,
     isRenewal: boolean = false,
   ): PreparedExchange {
-    let [settlements, settling, wishes]: [Settlement[], LeasedCount[], Wish[]] = [NONE, NONE, NONE]
+    let [settlements, settlingCounts, leaseRequests]: [
+      Settlement[],
+      LeasedCount[],
+      LeaseRequest[],
+    ] = [NONE, NONE, NONE]
     for (const count of counts) {
-      count.dropVoid()
-      // The key is now asked for more often: its long lease is given back, and a shorter one follows.
+      count.dropLostLease()
+      // The key is used more often now: a shorter lease replaces its long one.
       const { longLife, left } = count.lease
-      const few = this.fewOf(count, now)
-      const isReplaced = longLife > 0 && longLife > this.lifeOf(count, few)
-      // So is a lease that, at its renewal, holds more than its next life needs.
-      const isTooMuch = isRenewal && left >= few
+      const longUnits = this.longLeaseUnits(count, now)
+      const isReplaced = longLife > 0 && longLife > this.lifeOf(count, longUnits)
+      // A lease that holds more than its next life needs is given back at its renewal, too.
+      const isTooMuch = isRenewal && left >= longUnits
       const settlement = this.report(count, now, isReplaced || isTooMuch ? 0 : undefined)
       if (settlement !== undefined) {
         settlements = [...settlements, settlement]
-        settling = [...settling, count]
+        settlingCounts = [...settlingCounts, count]
       }
-      const wish = this.wishOf(count, now, isRenewal)
-      if (wish !== undefined) wishes = [...wishes, wish]
+      const request = this.leaseRequestFor(count, now, isRenewal)
+      if (request !== undefined) leaseRequests = [...leaseRequests, request]
     }
-    const all = wishes.length === 0 ? checks : [...checks, ...wishes.map(({ check }) => check)]
-    return { counts, settlements, settling, wishes, checks: all, own: checks.length }
+    const all =
+      leaseRequests.length === 0 ? checks : [...checks, ...leaseRequests.map(({ check }) => check)]
+    return {
+      counts,
+      settlements,
+      settlingCounts,
+      leaseRequests,
+      checks: all,
+      ownChecks: checks.length,
+    }
   }
 
   /** Takes over the answer to an exchange that was sent at `sentAt`. */
   private finish(
-    { counts, settling, wishes, own }: PreparedExchange,
+    { counts, settlingCounts, leaseRequests, ownChecks }: PreparedExchange,
     { settled, verdicts, epoch }: Exchanged,
     sentAt: number,
     now: number,
   ): void {
-    this.contact.heard(epoch, LeasedCount.endOf(this.life, sentAt))
+    this.contact.noteAnswer(epoch, LeasedCount.endOf(this.life, sentAt))
     this.noteRoundTrip(now - sentAt)
-    for (let i = 0; i < settling.length; i++)
-      if (settled[i]!.status === 'unknown') this.lost(settling[i]!)
-    for (let i = 0; i < wishes.length; i++)
-      this.granted(wishes[i]!, verdicts[own + i]!, epoch !== undefined, sentAt, now)
+    for (let i = 0; i < settlingCounts.length; i++)
+      if (settled[i]!.status === 'unknown') this.noteLost(settlingCounts[i]!)
+    for (let i = 0; i < leaseRequests.length; i++)
+      this.noteGrant(leaseRequests[i]!, verdicts[ownChecks + i]!, epoch !== undefined, sentAt, now)
     const [first] = verdicts
     if (first !== undefined) this.storeTime.learn(first.at, sentAt)
     for (const count of counts) {
       count.pending = null
-      if (count.isQuiet && !isAtRest(count, now)) this.disturb(count)
+      if (count.isResting && !mayRest(count, now)) this.sweepAgain(count)
     }
   }
 
-  private disturb(count: LeasedCount): void {
-    count.isQuiet = false
-    this.restless.add(count)
+  private sweepAgain(count: LeasedCount): void {
+    count.isResting = false
+    this.swept.add(count)
   }
 
   /** What to report of a lease, with its units counted. */
@@ -242,8 +254,8 @@ export class LeaseBook {
     return settlement
   }
 
-  /** The units that are out now, and the counts that they are of. */
-  private look(): { readonly out: number; readonly counts: number } {
+  /** The units that are leased now, and how many counts they belong to. */
+  private unitsOut(): { readonly out: number; readonly counts: number } {
     const now = this.environment.clock.now()
     let out = 0
     let counts = 0
@@ -274,40 +286,48 @@ export class LeaseBook {
   }
 
   /** Units to lease for a long life; 0 when they would not be few. */
-  private fewOf(count: LeasedCount, now: number): number {
+  private longLeaseUnits(count: LeasedCount, now: number): number {
     return this.contact.isKnown ? this.longLives.unitsFor(count, now) : 0
   }
 
-  private lifeOf({ limit }: LeasedCount, few: number): Millis {
-    return few === 0 ? this.life : this.longLives.lifeOf(few, limit)
+  private lifeOf({ limit }: LeasedCount, longUnits: number): Millis {
+    return longUnits === 0 ? this.life : this.longLives.lifeOf(longUnits, limit)
   }
 
-  /** What to lease of a count: few units for a long life, or as much as one horizon needs. */
-  private wishOf(count: LeasedCount, now: number, isRenewal: boolean): Wish | undefined {
-    const few = this.fewOf(count, now)
-    if (few > 0) {
-      const more = few - count.lease.left
+  /** What to lease of a count: a few units for a long life, or the units that one horizon needs. */
+  private leaseRequestFor(
+    count: LeasedCount,
+    now: number,
+    isRenewal: boolean,
+  ): LeaseRequest | undefined {
+    const longUnits = this.longLeaseUnits(count, now)
+    if (longUnits > 0) {
+      const more = longUnits - count.lease.left
       // What is left would last for long.
-      if (this.isClosed || (2 * more < few && !isRenewal)) return undefined
-      return this.wish(count, more, this.lifeOf(count, few))
+      if (this.isClosed || (2 * more < longUnits && !isRenewal)) return undefined
+      return this.makeLeaseRequest(count, more, this.lifeOf(count, longUnits))
     }
     const { limit, lease } = count
     const expected = count.expected(now)
     const slow = count.isPlentiful && !count.isAuto ? count.slowDemand(this.life) : 0
-    const forLife = Math.min(MAX_IF_SLOW, Math.floor(slow))
+    const forLife = Math.min(MAX_SLOW_LEASE, Math.floor(slow))
     // Where units must not lapse, giving them back would cost more calls than leasing them saves.
-    const seldom = returnsWithin(this.life, forLife, limit) ? forLife : 0
-    const ahead = this.isLittle(count, expected * MAX_AHEAD) ? MAX_AHEAD : this.horizonsAhead
-    const wanted = Math.max(Math.ceil(expected * ahead), seldom)
+    const slowUnits = returnsWithin(this.life, forLife, limit) ? forLife : 0
+    const ahead = this.isSmallLease(count, expected * MAX_AHEAD) ? MAX_AHEAD : this.horizonsAhead
+    const wanted = Math.max(Math.ceil(expected * ahead), slowUnits)
     const more = Math.min(wanted - lease.left, limit.burst)
     const lasts = this.storeTime.lifeWithin(limit, this.life, now)
-    if (more < (seldom > 0 ? WORTH_IF_SLOW : WORTH) || lasts < this.sweepEvery || this.isClosed)
+    if (
+      more < (slowUnits > 0 ? MIN_SLOW_LEASE : MIN_LEASE) ||
+      lasts < this.sweepEvery ||
+      this.isClosed
+    )
       return undefined
-    if (count.isAuto && expected < HOT) return undefined
-    return this.wish(count, more, 0)
+    if (count.isAuto && expected < HOT_UNITS) return undefined
+    return this.makeLeaseRequest(count, more, 0)
   }
 
-  private wish(count: LeasedCount, more: number, longLife: Millis): Wish {
+  private makeLeaseRequest(count: LeasedCount, more: number, longLife: Millis): LeaseRequest {
     const { space, key, limit, slowestQuota, lease } = count
     const isNew = lease.id === '' || longLife < lease.longLife
     const id = isNew ? this.name + String(this.ids++) : lease.id
@@ -326,8 +346,8 @@ export class LeaseBook {
     return { count, id, check, longLife }
   }
 
-  private granted(
-    { count, id, check, longLife }: Wish,
+  private noteGrant(
+    { count, id, check, longLife }: LeaseRequest,
     verdict: Verdict,
     /** Whether the answer reports a loss of the record; without that, no lease lasts longer than one life. */
     hasContact: boolean,
@@ -345,13 +365,13 @@ export class LeaseBook {
       this.stats.grants += 1
       this.stats.granted += units
     }
-    count.isScarce = units < Math.min(check.cost, WORTH)
-    if (count.isScarce) count.quietUntil = now + QUIET
-    if (count.isScarce) this.switched(count, 'strict', 'near-limit')
-    else this.switched(count, 'leasing', 'demand')
+    count.isScarce = units < Math.min(check.cost, MIN_LEASE)
+    if (count.isScarce) count.noRefillUntil = now + SCARCE_PAUSE
+    if (count.isScarce) this.noteSwitch(count, 'strict', 'near-limit')
+    else this.noteSwitch(count, 'leasing', 'demand')
   }
 
-  /** Rises quickly and falls slowly, so that a store that is slow now and then is not asked too late. */
+  /** Rises quickly and falls slowly, so that an occasionally slow store is still called early enough. */
   private noteRoundTrip(took: number): void {
     const change = took - this.roundTrip
     this.roundTrip += change > 0 ? change / 2 : change / 16
@@ -362,13 +382,13 @@ export class LeaseBook {
     return Math.min(MAX_AHEAD, Math.max(1, (4 * this.roundTrip) / this.horizon))
   }
 
-  private lost(count: LeasedCount): void {
-    count.lose()
+  private noteLost(count: LeasedCount): void {
+    count.dropLeases()
     this.stats.lost += 1
-    this.switched(count, 'strict', 'lost')
+    this.noteSwitch(count, 'strict', 'lost')
   }
 
-  private switched(
+  private noteSwitch(
     count: LeasedCount,
     type: CoordinationEvent['type'],
     reason: CoordinationEvent['reason'],
@@ -383,13 +403,13 @@ export class LeaseBook {
 
   /** Leases more in the background, before the lease runs out. */
   refill(count: LeasedCount, now: number): void {
-    if (count.pending !== null || now < count.quietUntil || this.isClosed) return
-    count.miss(0, now)
+    if (count.pending !== null || now < count.noRefillUntil || this.isClosed) return
+    count.noteMiss(0, now)
     const exchanged = this.exchange([count], [], now)
     // Nothing was needed, or, below, nothing can be had: the next request goes to the store and reports the failure.
-    if (count.pending === null) count.quietUntil = now + QUIET
+    if (count.pending === null) count.noRefillUntil = now + SCARCE_PAUSE
     exchanged.catch(() => {
-      count.quietUntil = now + QUIET
+      count.noRefillUntil = now + SCARCE_PAUSE
     })
   }
 
@@ -408,14 +428,14 @@ export class LeaseBook {
       } catch {
         // The next requests ask the store, and report the failure.
       }
-      for (const count of group) if (count.isQuiet) this.disturb(count)
+      for (const count of group) if (count.isResting) this.sweepAgain(count)
     }
   }
 
   private isRenewable(count: LeasedCount, now: number): boolean {
-    if (!count.isFree(now) || !isAtRest(count, now) || !count.isMetAgain) return false
-    count.miss(0, now)
-    return this.fewOf(count, now) > 0
+    if (!count.mayExchange(now) || !mayRest(count, now) || !count.isReused) return false
+    count.noteMiss(0, now)
+    return this.longLeaseUnits(count, now) > 0
   }
 
   /** The count of a leasable check; undefined when it is asked for seldom, or when there is no room for another one. */
@@ -429,19 +449,19 @@ export class LeaseBook {
   countFor(check: Check, now: number, seenAt?: number): LeasedCount | undefined {
     if (this.isClosed) return undefined
     const known = this.counts.find(check)
-    if (known !== undefined && isUnder(known, check.limit)) return known
+    if (known !== undefined && hasSameLimit(known, check.limit)) return known
     // Under another limit than before: what is leased under the old one goes back.
     if (known !== undefined) {
       void this.giveBack(known, now)
-      known.isQuiet = false
-      this.restless.delete(known)
+      known.isResting = false
+      this.swept.delete(known)
     }
     const isAuto = check.coordination === 'auto'
     // The first answer says whether half of the limit is free. Until then the store grants no more than a fair part.
     const { isKnown } = this.contact
     const count = new LeasedCount(check, isAuto, this.horizon, now, isKnown, seenAt)
     if (this.counts.add(count) === undefined) return undefined
-    this.restless.add(count)
+    this.swept.add(count)
     if (this.timer === undefined) this.startSweeping()
     return count
   }
@@ -460,49 +480,54 @@ export class LeaseBook {
   private sweep(): void {
     const now = this.environment.clock.now()
     const ending: LeasedCount[] = []
-    for (const queue of [this.quiet, this.quietForLongest, this.leaving])
+    for (const queue of [this.resting, this.restingLongest, this.ending])
       for (let count = queue.next(now); count !== undefined; count = queue.next(now)) {
-        if (!count.isQuiet || count.lookAt > now) continue
-        this.disturb(count)
+        if (!count.isResting || count.restsUntil > now) continue
+        this.sweepAgain(count)
         if (this.renewalOf(count) <= now) ending.push(count)
       }
     if (ending.length > 0) void this.renew(ending)
-    for (const count of this.restless) {
+    for (const count of this.swept) {
       if (count.pending !== null) continue
-      if (isAtRest(count, now)) {
-        this.putAway(count, now)
+      if (mayRest(count, now)) {
+        this.rest(count, now)
         continue
       }
       count.idleSweeps = count.isWanted ? 0 : count.idleSweeps + 1
       const { lease } = count
       const expected = count.expected(now)
       const isEnding = lease.end - now < 2 * this.sweepEvery
-      if (!this.isLittle(count, lease.left)) {
-        if (count.idleSweeps >= IDLE || isEnding) void this.giveBack(count, now)
-        else if (lease.left > 4 * expected + 1) void this.giveBack(count, now, stepOf(expected))
+      if (!this.isSmallLease(count, lease.left)) {
+        if (count.idleSweeps >= IDLE_SWEEPS || isEnding) void this.giveBack(count, now)
+        else if (lease.left > 4 * expected + 1)
+          void this.giveBack(count, now, nextPowerOf2(expected))
       }
-      if (count.idleSweeps >= FORGOTTEN && count.leftAt(now) === 0) {
+      if (count.idleSweeps >= FORGOTTEN_SWEEPS && count.leftAt(now) === 0) {
         this.counts.delete(count)
-        this.restless.delete(count)
+        this.swept.delete(count)
       }
     }
   }
 
-  /** Whether units are little compared to what is free of their limit, and come back soon if they lapse. */
-  private isLittle({ isPlentiful, limit }: LeasedCount, units: number): boolean {
-    return isPlentiful && units * LITTLE <= limit.burst && returnsWithin(this.life, units, limit)
+  /** Whether a lease of so many units is small for its limit, so that it may lapse. */
+  private isSmallLease({ isPlentiful, limit }: LeasedCount, units: number): boolean {
+    return (
+      isPlentiful &&
+      units * SMALL_LEASES_PER_BURST <= limit.burst &&
+      returnsWithin(this.life, units, limit)
+    )
   }
 
-  /** Looks at a count again when its lease is to be renewed, or after its end. */
-  private putAway(count: LeasedCount, now: number): void {
-    this.restless.delete(count)
-    count.isQuiet = true
+  /** Leaves a count out of the sweeps until its lease is to be renewed, or after its end. */
+  private rest(count: LeasedCount, now: number): void {
+    this.swept.delete(count)
+    count.isResting = true
     const { end, longLife } = count.lease
     const renewal = this.renewalOf(count)
     const isLongest = longLife === this.longLives.longest
-    count.lookAt = now < renewal ? renewal : end + this.remembered
-    if (now >= renewal) this.leaving.push(count, count.lookAt)
-    else (isLongest ? this.quietForLongest : this.quiet).push(count, count.lookAt)
+    count.restsUntil = now < renewal ? renewal : end + this.remembered
+    if (now >= renewal) this.ending.push(count, count.restsUntil)
+    else (isLongest ? this.restingLongest : this.resting).push(count, count.restsUntil)
   }
 
   /** When a lease is to be renewed. */
@@ -526,12 +551,12 @@ export class LeaseBook {
     const answer = this.send([settlement], [])
     const done = answer.then(
       ({ settled: [first] }) => {
-        if (first?.status === 'unknown') this.lost(count)
-        else if (keep === 0) this.switched(count, 'strict', 'demand')
+        if (first?.status === 'unknown') this.noteLost(count)
+        else if (keep === 0) this.noteSwitch(count, 'strict', 'demand')
         count.pending = null
       },
       () => {
-        count.unsettle()
+        count.markUnsettled()
         count.pending = null
       },
     )
@@ -540,37 +565,37 @@ export class LeaseBook {
   }
 }
 
-/** Whether its long lease may just end. */
-function isAtRest({ isPlentiful, lease }: LeasedCount, now: number): boolean {
+/** Whether the count needs no sweep until its long lease ends. */
+function mayRest({ isPlentiful, lease }: LeasedCount, now: number): boolean {
   return isPlentiful && lease.longLife > 0 && now < lease.end
 }
 
 /** The next power of 2: the script describes settlements that keep equally much once. */
-function stepOf(units: number): number {
+function nextPowerOf2(units: number): number {
   return 2 ** Math.ceil(Math.log2(Math.max(1, units)))
 }
 
-/** What to send of some counts, and what to do with the answer. */
+/** The settlements and checks of one exchange, and what its answer is applied to. */
 interface PreparedExchange extends ExchangeRequest {
   readonly counts: readonly LeasedCount[]
   /** The counts of the settlements. */
-  readonly settling: readonly LeasedCount[]
-  /** What is leased by the checks behind the caller's own. */
-  readonly wishes: readonly Wish[]
-  /** How many checks are the caller's own. */
-  readonly own: number
+  readonly settlingCounts: readonly LeasedCount[]
+  /** One for each check that follows the caller's own. */
+  readonly leaseRequests: readonly LeaseRequest[]
+  /** How many of the checks are the caller's own. */
+  readonly ownChecks: number
 }
 
-/** Nothing is known of what the store has booked. */
-function abandon({ counts }: PreparedExchange): void {
+/** After a failed exchange: it is not known what the store has booked. */
+function abandonExchange({ counts }: PreparedExchange): void {
   for (const count of counts) {
-    count.unsettle()
+    count.markUnsettled()
     count.pending = null
   }
 }
 
 /** Units to lease. */
-interface Wish {
+interface LeaseRequest {
   readonly count: LeasedCount
   readonly id: string
   readonly check: Check

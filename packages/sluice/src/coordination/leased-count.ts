@@ -1,26 +1,26 @@
-// What this process knows of one leased count: its lease, its demand, and an exchange that is under way.
+// What this process knows of one leased count: its lease, its demand, and its exchange in flight.
 import type { Limit } from '../limit/limit.ts'
 import type { Verdict } from '../limit/verdict.ts'
 import type { Settlement } from '../stores/holds/hold-store.ts'
 import type { Check } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
 import { Demand } from './demand.ts'
-import type { Gathering, GatheringCount } from './gatherings.ts'
+import type { CombinedTake, CombinedTakeOwner } from './combined-takes.ts'
 import { CLOCK_TOLERANCE } from './lease-clock.ts'
 import { NO_LEASE, type Lease } from './lease.ts'
 import { NO_CONTACT_NEEDED, type Contact } from './store-contact.ts'
 
-/** Part of a lease's life by which it ends earlier here: the clocks of two machines differ by less. */
+/** Share of its life by which a lease ends earlier here than in the store, since two clocks run at different speeds. */
 const DRIFT = 0.001
 
-/** Units of one long lease from which on another one follows it. */
-const MET_AGAIN = 2
+/** A long lease is renewed if at least so many of its units were wanted. */
+const MIN_REUSES = 2
 
 /** Keeps every unit that is out. */
 const ALL = Number.MAX_SAFE_INTEGER
 
 /** One count of which units are leased. */
-export class LeasedCount implements GatheringCount {
+export class LeasedCount implements CombinedTakeOwner {
   readonly limit: Limit
   /** The lease that is spent, and reported with the next exchange. */
   lease: Lease
@@ -31,36 +31,36 @@ export class LeasedCount implements GatheringCount {
   private unsettled: Lease
   /** Units wanted since the demand was last observed. */
   private wanted: number
-  /** The same since no lease covered a request, or a refill was due. */
+  /** Units wanted since the last miss: a request that no lease covered, or a refill. */
   private sinceMiss: number
-  /** A refill is due when no more than this is left. */
-  private low: number
+  /** A refill is due when no more units than this are left. */
+  private refillAt: number
   readonly space: string
   readonly key: string
   readonly slowestQuota: number | undefined
-  /** Whether it is leased only while it is hot. */
+  /** Whether it is leased only under high demand. */
   readonly isAuto: boolean
   readonly demand: Demand
-  gathering: Gathering | null
-  /** The exchange that is under way. At most one at a time concerns the lease. */
+  combinedTake: CombinedTake | null
+  /** The exchange in flight; at most one at a time. */
   pending: Promise<unknown> | null
-  /** Whether the store had next to nothing to lease the last time. */
+  /** Whether the store had almost nothing to lease the last time. */
   isScarce: boolean
   /** Whether half of the limit was free when the store last answered, so that a few units may lapse. */
   isPlentiful: boolean
-  /** Whether nothing has to be done about it until its long lease ends. */
-  isQuiet: boolean
-  /** When it is to be looked at while it is quiet. */
-  lookAt: number
+  /** Whether sweeps leave it out until its long lease ends. */
+  isResting: boolean
+  /** When the sweeps look at it again. */
+  restsUntil: number
   /** Until then no refill is sent in the background. */
-  quietUntil: number
+  noRefillUntil: number
   /** Sweeps since anything was last wanted. */
   idleSweeps: number
   /** Whether the last switch that was reported was to leasing. */
   isLeasing: boolean
-  /** When no lease covered a request last, or a refill was due. */
+  /** When the last miss was. */
   private missedAt: number
-  /** Units from one such request or refill to the next, and the milliseconds between them. */
+  /** Units and milliseconds between the last two misses. */
   private slowUnits: number
   private slowSpan: Millis
 
@@ -80,19 +80,19 @@ export class LeasedCount implements GatheringCount {
     this.unsettled = NO_LEASE
     this.wanted = 0
     this.sinceMiss = 0
-    this.low = 0
+    this.refillAt = 0
     this.space = space
     this.key = key
     this.slowestQuota = slowestQuota
     this.isAuto = isAuto
     this.demand = new Demand(horizon, now)
-    this.gathering = null
+    this.combinedTake = null
     this.pending = null
     this.isScarce = false
     this.isPlentiful = isPlentiful
-    this.isQuiet = false
-    this.lookAt = -Infinity
-    this.quietUntil = -Infinity
+    this.isResting = false
+    this.restsUntil = -Infinity
+    this.noRefillUntil = -Infinity
     this.idleSweeps = 0
     this.isLeasing = false
     this.missedAt = seenAt
@@ -138,10 +138,10 @@ export class LeasedCount implements GatheringCount {
   }
 
   /** Notes units that no lease covered; 0 with a refill. */
-  miss(cost: number, now: number): void {
+  noteMiss(cost: number, now: number): void {
     this.wanted += cost
     this.sinceMiss += cost
-    // Those of one turn are one.
+    // Several misses of one turn count as one.
     if (now === this.missedAt) return
     this.slowUnits = this.sinceMiss
     this.slowSpan = now - this.missedAt
@@ -154,7 +154,7 @@ export class LeasedCount implements GatheringCount {
     return (this.slowUnits * within) / Math.max(this.slowSpan, minSpan)
   }
 
-  /** Takes over what the store says of the count. */
+  /** Notes the state of the count in a verdict of the store. */
   learn({ remaining }: Verdict): void {
     this.isPlentiful = 2 * remaining >= this.limit.burst
   }
@@ -165,14 +165,14 @@ export class LeasedCount implements GatheringCount {
     return (canSpend(lease, now) ? lease.left : 0) + (canSpend(unsettled, now) ? unsettled.left : 0)
   }
 
-  /** Whether the lease will run out soon. */
-  get isLow(): boolean {
-    return this.lease.left <= this.low
+  /** Whether a refill is due. */
+  get needsRefill(): boolean {
+    return this.lease.left <= this.refillAt
   }
 
   /** Whether an exchange may settle the lease and ask for more. */
-  isFree(now: number): boolean {
-    return this.pending === null && !(this.isScarce && now < this.quietUntil)
+  mayExchange(now: number): boolean {
+    return this.pending === null && !(this.isScarce && now < this.noRefillUntil)
   }
 
   /** Whether anything was wanted since the demand was last observed. */
@@ -180,19 +180,19 @@ export class LeasedCount implements GatheringCount {
     return this.wanted > 0
   }
 
-  /** Whether units were wanted several times since the last request or refill that asked the store. */
-  get isMetAgain(): boolean {
-    return this.sinceMiss >= MET_AGAIN
+  /** Whether units were wanted again since the last miss. */
+  get isReused(): boolean {
+    return this.sinceMiss >= MIN_REUSES
   }
 
-  /** Units that one horizon will need. */
+  /** Units that will be needed within one horizon. */
   expected(now: number): number {
     this.demand.observe(this.wanted, now)
     this.wanted = 0
     return this.demand.perHorizon(now)
   }
 
-  /** What to report of the lease, of which at most `keep` units stay here; undefined when there is nothing to report. */
+  /** The settlement that reports what was spent and keeps at most `keep` units here; undefined if there is nothing to report. */
   report(now: number, keep: number = ALL): Settlement | undefined {
     const { lease, space, key, limit, slowestQuota } = this
     if (now >= lease.end) {
@@ -226,7 +226,7 @@ export class LeasedCount implements GatheringCount {
   ): void {
     const end = Math.floor(LeasedCount.endOf(life, sentAt))
     const { lease } = this
-    this.low = Math.floor(Math.max(units / 4, Math.min(meanwhile, (units * 3) / 4)))
+    this.refillAt = Math.floor(Math.max(units / 4, Math.min(meanwhile, (units * 3) / 4)))
     // A store that lost its record has recorded the new units only.
     if (lease.id === id && lease.contact.until !== -Infinity) {
       // So may have one that ended the lease before it got the call. What is spent of it is still to be reported.
@@ -254,29 +254,29 @@ export class LeasedCount implements GatheringCount {
   }
 
   /** The store does not know the lease: nothing more is spent from it. */
-  lose(): void {
+  dropLeases(): void {
     this.lease = NO_LEASE
     this.unsettled = NO_LEASE
   }
 
   /** Drops a lease of which the store may have lost its record. */
-  dropVoid(): void {
+  dropLostLease(): void {
     if (this.lease.contact.until === -Infinity) this.lease = NO_LEASE
   }
 
   /** An exchange has failed, and it is not known what the store has booked. */
-  unsettle(): void {
+  markUnsettled(): void {
     // Of two such leases the older one is given up.
     if (this.lease.left > 0) this.unsettled = this.lease
     this.lease = NO_LEASE
   }
 
-  /** When what was asked for at `sentAt` for so long ends here: earlier than it can at the store. */
+  /** When a lease requested at `sentAt` ends here: always before it ends in the store. */
   static endOf(life: Millis, sentAt: number): number {
     return sentAt + life * (1 - DRIFT) - CLOCK_TOLERANCE
   }
 
-  /** The earliest that the store's time may be. */
+  /** A lower bound of the store's time. */
   static storeTime({ storeLead }: Lease, now: number): Millis {
     return Math.floor(now + storeLead)
   }

@@ -17,8 +17,8 @@ import {
 } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
 import type { Counts } from './counts.ts'
-import { Gatherings, type WantedPart } from './gatherings.ts'
-import { held, isCoordinated, isLeasable, isUnder } from './leasable.ts'
+import { CombinedTakes, type WantedPart } from './combined-takes.ts'
+import { heldCheck, isCoordinated, isLeasable, hasSameLimit } from './leasable.ts'
 import { LeaseBook } from './lease-book.ts'
 import type { Lease } from './lease.ts'
 import { LeaseVerdict } from './lease-verdict.ts'
@@ -63,14 +63,14 @@ export class LeasedStore implements AsyncStore, MappedTakes {
   private readonly clock: LeaseEnvironment['clock']
   private readonly book: LeaseBook
   private readonly counts: Counts<LeasedCount>
-  private readonly gatherings: Gatherings<LeasedCount>
+  private readonly combinedTakes: CombinedTakes<LeasedCount>
 
   constructor(store: HoldStore, options: LeaseOptions, environment: LeaseEnvironment) {
     this.store = store
     this.clock = environment.clock
     this.book = new LeaseBook(store, options, environment)
     this.counts = this.book.counts
-    this.gatherings = new Gatherings((parts) => this.takeParts(parts), environment.timers)
+    this.combinedTakes = new CombinedTakes((parts) => this.takeParts(parts), environment.timers)
   }
 
   /** The verdicts if leases cover every check; else undefined, with nothing done. */
@@ -100,17 +100,17 @@ export class LeasedStore implements AsyncStore, MappedTakes {
 
   /** For requests with budgets or slots: every check asks the store. */
   async exchange(settlements: readonly Settlement[], checks: readonly Check[]): Promise<Exchanged> {
-    const sent = checks.map((check) => held(check, this.book.life))
+    const sent = checks.map((check) => heldCheck(check, this.book.life))
     return this.store.exchange(settlements, sent)
   }
 
   /** What the store says, or more if a lease here covers the cost. */
   async peek(checks: readonly Check[]): Promise<readonly Verdict[]> {
-    const verdicts = await this.store.peek(checks.map((check) => held(check)))
+    const verdicts = await this.store.peek(checks.map((check) => heldCheck(check)))
     const now = this.clock.now()
     return checks.map((check, i) => {
       const count = this.counts.find(check)
-      const left = count !== undefined && isUnder(count, check.limit) ? count.leftAt(now) : 0
+      const left = count !== undefined && hasSameLimit(count, check.limit) ? count.leftAt(now) : 0
       const verdict = verdicts[i]!
       if (left <= verdict.remaining) return verdict
       const allowed = verdict.allowed || check.cost <= left
@@ -126,16 +126,16 @@ export class LeasedStore implements AsyncStore, MappedTakes {
     const others = checks.filter(
       (check) => this.counts.find(check)?.refund(check.cost, check.takenAt, now) !== true,
     )
-    if (others.length > 0) await this.store.refund(others.map((check) => held(check)))
+    if (others.length > 0) await this.store.refund(others.map((check) => heldCheck(check)))
   }
 
   /** Forgets what is spent. Leases of this process end here; those of others last to their end. */
   async reset(checks: readonly Check[]): Promise<void> {
     const lose = (): void => {
-      for (const check of checks) this.counts.find(check)?.lose()
+      for (const check of checks) this.counts.find(check)?.dropLeases()
     }
     lose()
-    await this.store.reset(checks.map((check) => held(check)))
+    await this.store.reset(checks.map((check) => heldCheck(check)))
     // What was granted meanwhile is not known to the store any more, or is given up with the rest.
     lose()
   }
@@ -155,11 +155,11 @@ export class LeasedStore implements AsyncStore, MappedTakes {
     limit: Limit,
     cost: number,
   ): Verdict | undefined {
-    if (count === undefined || !isUnder(count, limit) || cost === 0) return undefined
+    if (count === undefined || !hasSameLimit(count, limit) || cost === 0) return undefined
     const now = this.clock.now()
     const lease = count.spend(cost, now)
     if (lease === undefined) return undefined
-    if (count.isLow) this.book.refill(count, now)
+    if (count.needsRefill) this.book.refill(count, now)
     return this.verdictOf(count, lease, now)
   }
 
@@ -172,7 +172,7 @@ export class LeasedStore implements AsyncStore, MappedTakes {
       const check = checks[i]!
       const count = counts.find(check)
       const lease =
-        count === undefined || !isUnder(count, check.limit) || check.cost === 0
+        count === undefined || !hasSameLimit(count, check.limit) || check.cost === 0
           ? undefined
           : count.spend(check.cost, now)
       if (lease === undefined) {
@@ -187,7 +187,7 @@ export class LeasedStore implements AsyncStore, MappedTakes {
     }
     for (const check of checks) {
       const count = counts.find(check)!
-      if (count.isLow) this.book.refill(count, now)
+      if (count.needsRefill) this.book.refill(count, now)
     }
     return verdicts
   }
@@ -237,9 +237,9 @@ export class LeasedStore implements AsyncStore, MappedTakes {
     }
     const now = this.clock.now()
     const count = this.book.warmCountFor(check, now)
-    if (count === undefined) return this.gatherings.takeAlone(check, receiver)
-    count.miss(1, now)
-    return this.gatherings.take(count, check, receiver)
+    if (count === undefined) return this.combinedTakes.takeAlone(check, receiver)
+    count.noteMiss(1, now)
+    return this.combinedTakes.take(count, check, receiver)
   }
 
   private takeParts(
@@ -248,7 +248,7 @@ export class LeasedStore implements AsyncStore, MappedTakes {
     const now = this.clock.now()
     const leaseLife = this.book.life
     const exchanges = parts.map(({ count, check: { space, key, limit, slowestQuota }, units }) => ({
-      counts: count?.isFree(now) === true ? [count] : NONE,
+      counts: count?.mayExchange(now) === true ? [count] : NONE,
       check: partOf(space, key, limit, slowestQuota, units, leaseLife),
     }))
     return this.book.exchangeEach(exchanges, now).then((answers) => {
@@ -264,12 +264,14 @@ export class LeasedStore implements AsyncStore, MappedTakes {
     local: readonly LocalCheck[],
     now: number,
   ): Promise<readonly Verdict[]> {
-    for (const { check, count } of asked) count?.miss(check.cost, now)
+    for (const { check, count } of asked) count?.noteMiss(check.cost, now)
     // At most one exchange at a time concerns a lease: another one that is under way may not be answered in order.
-    const free = new Set(asked.flatMap(({ count }) => (count?.isFree(now) === true ? [count] : [])))
+    const free = new Set(
+      asked.flatMap(({ count }) => (count?.mayExchange(now) === true ? [count] : [])),
+    )
     const answer = this.book.exchange(
       [...free],
-      asked.map(({ check }) => held(check, this.book.life)),
+      asked.map(({ check }) => heldCheck(check, this.book.life)),
       now,
     )
     let exchanged: Exchanged
@@ -305,7 +307,7 @@ export class LeasedStore implements AsyncStore, MappedTakes {
     )
     if (rest.length === 0) return
     // Reported as spent meanwhile. If the refund fails too, the units stay charged until they expire.
-    const checks = rest.map(({ check, takenAt }) => ({ ...held(check), takenAt }))
+    const checks = rest.map(({ check, takenAt }) => ({ ...heldCheck(check), takenAt }))
     Promise.resolve(this.store.refund(checks)).catch(() => {})
   }
 }

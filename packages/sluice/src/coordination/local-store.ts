@@ -126,8 +126,8 @@ export class SharesStore implements AsyncStore, MappedTakes {
   async peek(checks: readonly Check[]): Promise<readonly Verdict[]> {
     const own = checks.filter(isLocal)
     const rest = checks.filter((check) => !isLocal(check))
-    const theirs = rest.length === 0 ? [] : await this.store.peek(rest)
-    return merged(checks, this.counts.peek(own.map(this.shared)), theirs)
+    const storeVerdicts = rest.length === 0 ? [] : await this.store.peek(rest)
+    return merged(checks, this.counts.peek(own.map(this.shared)), storeVerdicts)
   }
 
   async refund(checks: readonly Check[]): Promise<void> {
@@ -156,22 +156,24 @@ export class SharesStore implements AsyncStore, MappedTakes {
   ): Promise<readonly Verdict[]> {
     const own = checks.filter(isLocal).map(this.shared)
     const rest = checks.filter((check) => !isLocal(check))
-    const mine = this.counts.take(own)
-    const isAllowed = own.every(({ shadow }, i) => shadow === true || mine[i]!.allowed)
-    if (!isAllowed) return merged(checks, mine, await this.store.peek(rest))
+    const localVerdicts = this.counts.take(own)
+    const isAllowed = own.every(({ shadow }, i) => shadow === true || localVerdicts[i]!.allowed)
+    if (!isAllowed) return merged(checks, localVerdicts, await this.store.peek(rest))
     const undo = (): void =>
       this.counts.refund(
-        own.filter((_, i) => mine[i]!.allowed).map((check) => ({ ...check, takenAt: mine[0]!.at })),
+        own
+          .filter((_, i) => localVerdicts[i]!.allowed)
+          .map((check) => ({ ...check, takenAt: localVerdicts[0]!.at })),
       )
-    let theirs: readonly Verdict[]
+    let storeVerdicts: readonly Verdict[]
     try {
-      theirs = await takeRest(rest)
+      storeVerdicts = await takeRest(rest)
     } catch (error) {
       undo()
       throw error
     }
-    if (rest.some(({ shadow }, i) => shadow !== true && !theirs[i]!.allowed)) undo()
-    return merged(checks, mine, theirs)
+    if (rest.some(({ shadow }, i) => shadow !== true && !storeVerdicts[i]!.allowed)) undo()
+    return merged(checks, localVerdicts, storeVerdicts)
   }
 
   /** The check under the share of this process. */
@@ -202,9 +204,9 @@ function isLocal({ coordination, holds }: Check): boolean {
 /** The verdicts of both, in the order of the checks. */
 function merged(
   checks: readonly Check[],
-  mine: readonly Verdict[],
-  theirs: readonly Verdict[],
+  localVerdicts: readonly Verdict[],
+  storeVerdicts: readonly Verdict[],
 ): readonly Verdict[] {
-  const [here, there] = [mine.values(), theirs.values()]
+  const [here, there] = [localVerdicts.values(), storeVerdicts.values()]
   return checks.map((check) => (isLocal(check) ? here : there).next().value!)
 }

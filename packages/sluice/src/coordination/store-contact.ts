@@ -1,15 +1,15 @@
-// Whether the store still has its record of what is out: it has answered within one life, and is the one that it was.
+// Whether the store still has its record of the leases: it answered within one life, with the same epoch.
 
-/** Contact with one record of the store. A long lease of that record is spent while the contact lasts. */
+/** Contact with one record of the store. A long lease may be spent only while the contact of its record lasts. */
 export interface Contact {
   /** The instant of the lease clock at which it ends. Each answer moves it; -Infinity once the record may be lost. */
   until: number
 }
 
-/** Of leases that need none: they end before a store that lost its record grants anything. */
+/** For leases that need no contact: they end before a store that lost its record grants anything. */
 export const NO_CONTACT_NEEDED: Contact = { until: Infinity }
 
-/** Follows the epochs that the store answers with. */
+/** Compares the epochs in the answers of the store. */
 export class StoreContact {
   private epoch: number | undefined
   private contact: Contact = { until: -Infinity }
@@ -25,7 +25,7 @@ export class StoreContact {
   }
 
   /** The store answered a call that was sent one life before `until`. */
-  heard(epoch: number | undefined, until: number): void {
+  noteAnswer(epoch: number | undefined, until: number): void {
     if (epoch === undefined) return
     if (epoch !== this.epoch) {
       this.contact.until = -Infinity

@@ -1,5 +1,5 @@
 // What this process knows of one synced count: the total of the last answer, and what was taken here since.
-import type { Gathering, GatheringCount } from './gatherings.ts'
+import type { CombinedTake, CombinedTakeOwner } from './combined-takes.ts'
 import { algorithmOf } from '../algorithms/table.ts'
 import type { Limit } from '../limit/limit.ts'
 import type { Verdict } from '../limit/verdict.ts'
@@ -17,12 +17,12 @@ export interface Sent {
 }
 
 /** One count of which each process keeps a copy. */
-export class SyncedCount implements GatheringCount {
+export class SyncedCount implements CombinedTakeOwner {
   readonly space: string
   readonly key: string
   readonly limit: Limit
   readonly slowestQuota: number | undefined
-  gathering: Gathering | null = null
+  combinedTake: CombinedTake | null = null
   /** Calls under way that book what was taken here. */
   private syncs = 0
   /** Whether requests are decided here; what was last reported. */
@@ -42,7 +42,7 @@ export class SyncedCount implements GatheringCount {
   /** The latest of the store's time at which units were taken here. */
   private takenAt: Millis = 0
   /** Units taken here that are on their way to the store. */
-  private underWay = 0
+  private inFlight = 0
   /** Units that the store is asked for at this moment: it may grant them before its answer is seen here. */
   private asked = 0
   /** Units that were admitted here in the current period, in the one before, and its number. */
@@ -111,7 +111,7 @@ export class SyncedCount implements GatheringCount {
     const cost = this.unsent
     this.syncs += 1
     this.asked += asked
-    this.underWay += cost
+    this.inFlight += cost
     this.unsent = 0
     const place = { space, key, limit, slowestQuota, holds: true }
     return { ...place, cost, shadow: true, partial: true, booked: true }
@@ -128,7 +128,7 @@ export class SyncedCount implements GatheringCount {
   ): void {
     this.syncs -= 1
     this.asked -= asked
-    this.underWay -= sent
+    this.inFlight -= sent
     // The store acted on an older call first, though not always in the order in which calls were sent.
     if (!(verdict instanceof HeldVerdict) || verdict.at < this.at) return
     const { numbers: before } = this
@@ -146,7 +146,7 @@ export class SyncedCount implements GatheringCount {
     this.validUntil = validUntil
     this.numbers = numbers
     // What the answer may not know of, perhaps taken in a window that began after it.
-    const unseen = this.unsent + this.underWay
+    const unseen = this.unsent + this.inFlight
     if (unseen > 0) this.spend(numbers, unseen, Math.max(verdict.at, this.takenAt))
     const room = this.roomAt(numbers, verdict.at)
     this.others = expected === undefined ? 0 : Math.max(0, expected - room)
@@ -165,11 +165,11 @@ export class SyncedCount implements GatheringCount {
   }
 
   /** The call failed: what was sent is kept, and sent again. */
-  keep({ sent, asked }: Sent): void {
+  noteFailure({ sent, asked }: Sent): void {
     this.syncs -= 1
     this.asked -= asked
     this.unsent += sent
-    this.underWay -= sent
+    this.inFlight -= sent
   }
 
   /** Forgets the total and what was taken here. */

@@ -2,7 +2,7 @@
 //
 // A process may count by itself for half an interval after the call that brought the totals. So what it has not seen of
 // another process was taken within one interval, and the fleet exceeds a limit by at most (N - 1) times what one process
-// admits in one interval. What is too much stays charged, as debt, so that it does not add up.
+// admits in one interval. The excess stays charged, as debt, so that it does not grow.
 import type { Limit } from '../limit/limit.ts'
 import type { Verdict } from '../limit/verdict.ts'
 import type { Exchanged, HoldStore, Settlement } from '../stores/holds/hold-store.ts'
@@ -16,8 +16,8 @@ import {
 import type { AsyncStore, Check, LeasePath, MaybePromise } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
 import { Counts } from './counts.ts'
-import { Gatherings, type WantedPart } from './gatherings.ts'
-import { isSynced, isUnder } from './leasable.ts'
+import { CombinedTakes, type WantedPart } from './combined-takes.ts'
+import { isSynced, hasSameLimit } from './leasable.ts'
 import { LeaseStats } from './lease-stats.ts'
 import {
   checkSyncOptions,
@@ -30,15 +30,15 @@ import {
 } from './options.ts'
 import { SyncedCount, type Sent } from './synced-count.ts'
 
-/** Part of the interval after which totals are too old, and after which they are asked for. */
-const VALID = 0.5
-const SYNC = 0.35
-/** Units of one interval are sent within so many intervals. */
-const COUNTED = 1 + VALID
+/** Shares of the interval: after VALID_SHARE a total is too old, after SYNC_SHARE the next one is requested. */
+const VALID_SHARE = 0.5
+const SYNC_SHARE = 0.35
+/** The units of one interval are sent within so many intervals. */
+const COUNTED_INTERVALS = 1 + VALID_SHARE
 /** Syncs without demand after which a count is forgotten. */
-const FORGOTTEN = 8
-/** Counts in one exchange at most: the server answers no other client meanwhile. */
-const MAX_TOGETHER = 64
+const FORGOTTEN_SYNCS = 8
+/** Counts in one call at most: the server answers no other client meanwhile. */
+const MAX_COUNTS_PER_CALL = 64
 
 /**
  * Decides checks whose `coordination` is `synced` in this process, and adds up what all processes took in the store.
@@ -73,7 +73,7 @@ export class SyncedStore implements AsyncStore, MappedTakes {
   private readonly mapped: MappedTakes
   private readonly interval: Millis
   private readonly counts: Counts<SyncedCount>
-  private readonly gatherings: Gatherings<SyncedCount>
+  private readonly combinedTakes: CombinedTakes<SyncedCount>
   private readonly environment: LeaseEnvironment
   private readonly onEvent: (event: CoordinationEvent) => void
   private readonly stats: LeaseStats
@@ -92,13 +92,13 @@ export class SyncedStore implements AsyncStore, MappedTakes {
     this.onEvent = onEvent
     this.stats = options.stats ?? new LeaseStats()
     this.isSharded = options.isSharded ?? false
-    this.gatherings = new Gatherings((parts) => this.takeParts(parts), environment.timers)
+    this.combinedTakes = new CombinedTakes((parts) => this.takeParts(parts), environment.timers)
   }
 
   takeNow(checks: readonly Check[]): readonly Verdict[] | undefined {
     if (!checks.some(isSynced)) return this.store.takeNow?.(checks)
     if (!checks.every(isSynced)) return undefined
-    return this.takeHere(checks)
+    return this.takeLocally(checks)
   }
 
   leasePath(space: string, limit: Limit): LeasePath | undefined {
@@ -116,50 +116,52 @@ export class SyncedStore implements AsyncStore, MappedTakes {
   take(checks: readonly Check[]): MaybePromise<readonly Verdict[]> {
     if (!checks.some(isSynced)) return this.store.take(checks)
     const own = checks.filter(isSynced)
-    const mine = this.takeHere(own)
-    if (mine === undefined) return this.ask(checks)
-    if (own.length === checks.length) return mine
-    return this.takeRest(checks, own, mine)
+    const localVerdicts = this.takeLocally(own)
+    if (localVerdicts === undefined) return this.ask(checks)
+    if (own.length === checks.length) return localVerdicts
+    return this.takeRest(checks, own, localVerdicts)
   }
 
   /** For requests with budgets or slots: every check asks the store. */
   async exchange(settlements: readonly Settlement[], checks: readonly Check[]): Promise<Exchanged> {
-    return this.store.exchange(settlements, checks.map(heldIfSynced))
+    return this.store.exchange(settlements, checks.map(withHoldingIfSynced))
   }
 
   async peek(checks: readonly Check[]): Promise<readonly Verdict[]> {
-    return this.store.peek(checks.map(heldIfSynced))
+    return this.store.peek(checks.map(withHoldingIfSynced))
   }
 
-  /** Units that were taken last, and that the store does not know of yet, are put back here. */
+  /** Units that were taken last and not sent yet are put back here; others are refunded in the store. */
   async refund(checks: readonly Check[]): Promise<void> {
     const now = this.environment.clock.now()
     const rest = checks.filter((check) => {
       const count = isSynced(check) ? this.counts.find(check) : undefined
       return count?.refund(check.cost, check.takenAt, now) !== true
     })
-    if (rest.length > 0) await this.store.refund(rest.map(heldIfSynced))
+    if (rest.length > 0) await this.store.refund(rest.map(withHoldingIfSynced))
   }
 
   /** Forgets what is counted. What other processes have not sent yet is counted after it. */
   async reset(checks: readonly Check[]): Promise<void> {
     for (const check of checks) if (isSynced(check)) this.counts.find(check)?.forget()
-    await this.store.reset(checks.map(heldIfSynced))
+    await this.store.reset(checks.map(withHoldingIfSynced))
   }
 
-  /** Sends what the store does not know of, then closes it. */
+  /** Sends the units that the store has not booked yet, then closes it. */
   async close(): Promise<void> {
     if (!this.isClosed) {
       this.isClosed = true
       if (this.timer !== undefined) this.environment.timers.stop(this.timer)
-      const owing = [...this.counts].filter(({ unsent }) => unsent > 0)
-      await Promise.all(this.grouped(owing).map((group) => this.flush(group, []).catch(() => {})))
+      const withUnsent = [...this.counts].filter(({ unsent }) => unsent > 0)
+      await Promise.all(
+        this.grouped(withUnsent).map((group) => this.flush(group, []).catch(() => {})),
+      )
     }
     await this.store.close()
   }
 
   /** All or none: the verdicts if every check can be decided here. */
-  private takeHere(checks: readonly Check[]): readonly Verdict[] | undefined {
+  private takeLocally(checks: readonly Check[]): readonly Verdict[] | undefined {
     const now = this.environment.clock.now()
     const verdicts: Verdict[] = []
     for (const check of checks) {
@@ -179,34 +181,34 @@ export class SyncedStore implements AsyncStore, MappedTakes {
   private async takeRest(
     checks: readonly Check[],
     own: readonly Check[],
-    mine: readonly Verdict[],
+    localVerdicts: readonly Verdict[],
   ): Promise<readonly Verdict[]> {
     const rest = checks.filter((check) => !isSynced(check))
     const undo = (): void => {
       const now = this.environment.clock.now()
       const sent = own
-        .map((check, i) => ({ ...held(check), takenAt: mine[i]!.at }))
+        .map((check, i) => ({ ...held(check), takenAt: localVerdicts[i]!.at }))
         .filter((check) => this.counts.find(check)?.putBack(check.cost, now) !== true)
       if (sent.length > 0) Promise.resolve(this.store.refund(sent)).catch(() => {})
     }
-    let theirs: readonly Verdict[]
+    let storeVerdicts: readonly Verdict[]
     try {
-      theirs = await this.store.take(rest)
+      storeVerdicts = await this.store.take(rest)
     } catch (error) {
       undo()
       throw error
     }
-    if (rest.some(({ shadow }, i) => shadow !== true && !theirs[i]!.allowed)) undo()
-    const [here, there] = [mine.values(), theirs.values()]
+    if (rest.some(({ shadow }, i) => shadow !== true && !storeVerdicts[i]!.allowed)) undo()
+    const [here, there] = [localVerdicts.values(), storeVerdicts.values()]
     return checks.map((check) => (isSynced(check) ? here : there).next().value!)
   }
 
   private async ask(checks: readonly Check[]): Promise<readonly Verdict[]> {
     const [first] = checks
-    const alone = checks.length === 1 && first!.cost === 1 ? this.countFor(first!) : undefined
-    if (alone !== undefined) return this.gatherings.take(alone, first!, AS_IT_IS)
+    const singleCount = checks.length === 1 && first!.cost === 1 ? this.countFor(first!) : undefined
+    if (singleCount !== undefined) return this.combinedTakes.take(singleCount, first!, AS_IT_IS)
     const counts = checks.flatMap((check) => (isSynced(check) ? (this.countFor(check) ?? []) : []))
-    return this.flush([...new Set(counts)], checks.map(heldIfSynced))
+    return this.flush([...new Set(counts)], checks.map(withHoldingIfSynced))
   }
 
   private takeParts(
@@ -220,7 +222,7 @@ export class SyncedStore implements AsyncStore, MappedTakes {
     return Promise.all(parts.map((part) => take(part).catch((error: unknown) => error as Error)))
   }
 
-  /** Books what was taken here of some counts, then takes the checks: one call. Gives the verdicts of the checks. */
+  /** Books what was taken here of some counts, then takes the checks, in one call. Resolves with the verdicts of the checks. */
   private async flush(
     counts: readonly SyncedCount[],
     checks: readonly Check[],
@@ -229,7 +231,7 @@ export class SyncedStore implements AsyncStore, MappedTakes {
     const { stats } = this
     const sentAt = clock.now()
     const asked = counts.map((count) =>
-      checks.reduce((sum, check) => (isOn(count, check) ? sum + check.cost : sum), 0),
+      checks.reduce((sum, check) => (isCheckOf(count, check) ? sum + check.cost : sum), 0),
     )
     const bookings = counts.map((count, i) => count.send(asked[i]!))
     const number = this.calls++
@@ -240,25 +242,29 @@ export class SyncedStore implements AsyncStore, MappedTakes {
       ;({ verdicts } = await this.store.exchange([], [...bookings, ...checks]))
     } catch (error) {
       if (counts.length > 0) stats.failedFlushes += 1
-      for (const [i, count] of counts.entries()) count.keep(sent[i]!)
+      for (const [i, count] of counts.entries()) count.noteFailure(sent[i]!)
       throw error
     }
     const now = clock.now()
-    const validUntil = sentAt + this.interval * VALID
+    const validUntil = sentAt + this.interval * VALID_SHARE
     const answers = verdicts.slice(counts.length)
     for (const [i, count] of counts.entries()) {
       const booked = verdicts[i]!
       const over = sent[i]!.sent - (booked.held ?? 0)
       stats.overshoot += over
       stats.maxOvershoot = Math.max(stats.maxOvershoot, over)
-      // The checks come after what was booked, so the last answer about the count knows everything.
-      const last = checks.findLastIndex((check) => isOn(count, check))
+      // The checks run after the bookings, so the last verdict on the count includes all of them.
+      const last = checks.findLastIndex((check) => isCheckOf(count, check))
       const granted = checks.reduce(
-        (sum, check, j) => (isOn(count, check) ? sum + grantedOf(check, answers[j]!) : sum),
+        (sum, check, j) => (isCheckOf(count, check) ? sum + grantedOf(check, answers[j]!) : sum),
         0,
       )
       count.learn(sent[i]!, answers[last] ?? booked, granted, sentAt, now, validUntil)
-      const recent = count.countRecent(sent[i]!.sent + granted, sentAt, this.interval * COUNTED)
+      const recent = count.countRecent(
+        sent[i]!.sent + granted,
+        sentAt,
+        this.interval * COUNTED_INTERVALS,
+      )
       stats.maxPerInterval = Math.max(stats.maxPerInterval, recent)
       this.noteSwitch(count, now)
     }
@@ -277,9 +283,9 @@ export class SyncedStore implements AsyncStore, MappedTakes {
 
   private countFor(check: Check): SyncedCount | undefined {
     const known = this.counts.find(check)
-    if (known !== undefined && isUnder(known, check.limit)) return known
+    if (known !== undefined && hasSameLimit(known, check.limit)) return known
     if (this.isClosed) return undefined
-    // Under another limit than before: what is owed is booked under the old one.
+    // The limit has changed: units taken under the old one are booked under it.
     if (known !== undefined && known.unsent > 0) void this.flush([known], []).catch(() => {})
     const count = this.counts.add(new SyncedCount(check))
     if (count !== undefined && this.timer === undefined) this.startSyncing()
@@ -292,7 +298,7 @@ export class SyncedStore implements AsyncStore, MappedTakes {
       this.syncAll()
       if (!this.isClosed && this.counts.size > 0) this.startSyncing()
     }
-    this.timer = this.environment.timers.start(run, Math.ceil(this.interval * SYNC))
+    this.timer = this.environment.timers.start(run, Math.ceil(this.interval * SYNC_SHARE))
   }
 
   private syncAll(): void {
@@ -300,16 +306,16 @@ export class SyncedStore implements AsyncStore, MappedTakes {
     for (const count of this.counts) {
       if (count.isSyncing) continue
       count.idleSyncs += 1
-      if (count.idleSyncs > FORGOTTEN && count.unsent === 0) this.counts.delete(count)
+      if (count.idleSyncs > FORGOTTEN_SYNCS && count.unsent === 0) this.counts.delete(count)
       else if (count.unsent > 0 || count.idleSyncs === 1) due.push(count)
     }
-    // A failure is seen by the next request: the totals become too old, and it asks the store.
+    // After a failure the totals become too old, and the next request asks the store.
     for (const group of this.grouped(due)) void this.flush(group, []).catch(() => {})
   }
 
   /** In a cluster each count is a call of its own, which the store puts together by slot. */
   private grouped(counts: readonly SyncedCount[]): readonly (readonly SyncedCount[])[] {
-    const size = this.isSharded ? 1 : MAX_TOGETHER
+    const size = this.isSharded ? 1 : MAX_COUNTS_PER_CALL
     const groups: SyncedCount[][] = []
     for (let i = 0; i < counts.length; i += size) groups.push(counts.slice(i, i + size))
     return groups
@@ -317,13 +323,13 @@ export class SyncedStore implements AsyncStore, MappedTakes {
 }
 
 /** Whether a check is about a count. */
-function isOn(count: SyncedCount, { space, key }: Check): boolean {
+function isCheckOf(count: SyncedCount, { space, key }: Check): boolean {
   return key === count.key && space === count.space
 }
 
 /** Units that the store granted. */
-function grantedOf({ cost, partial }: Check, { allowed, held = 0 }: Verdict): number {
-  if (partial === true) return held
+function grantedOf({ cost, partial }: Check, { allowed, held: withHolding = 0 }: Verdict): number {
+  if (partial === true) return withHolding
   return allowed ? cost : 0
 }
 
@@ -331,6 +337,6 @@ function held(check: Check): Check {
   return { ...check, holds: true }
 }
 
-function heldIfSynced(check: Check): Check {
+function withHoldingIfSynced(check: Check): Check {
   return isSynced(check) ? held(check) : check
 }

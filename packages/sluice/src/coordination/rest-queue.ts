@@ -1,18 +1,18 @@
-// Counts that need no attention until an instant, in the order in which they were added.
+// Items that rest until an instant, in the order in which they were added.
 
-/** A queue of things to look at later. All wait about equally long, so none is looked at much too late. */
-export class LookQueue<T> {
+/** A queue of items that rest about equally long, so that none is returned much too late. */
+export class RestQueue<T> {
   private items: T[] = []
   private times: number[] = []
   private head = 0
 
-  /** Puts a thing away until an instant. */
+  /** Adds an item that rests until an instant. */
   push(item: T, until: number): void {
     this.items.push(item)
     this.times.push(until)
   }
 
-  /** The next thing whose time has come; undefined when there is none. */
+  /** Removes and returns the next item that is due; undefined for none. */
   next(now: number): T | undefined {
     if (this.head === this.items.length || now < this.times[this.head]!) return undefined
     const item = this.items[this.head]!

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { LookQueue } from './look-queue.ts'
+import { RestQueue } from './rest-queue.ts'
 
-describe('look queue', () => {
+describe('rest queue', () => {
   it('gives what is due, in order, and nothing else', () => {
-    const queue = new LookQueue<number>()
+    const queue = new RestQueue<number>()
     for (let i = 0; i < 100; i++) queue.push(i, 10 * i)
     expect(queue.next(-1)).toBe(undefined)
     const due: (number | undefined)[] = []
