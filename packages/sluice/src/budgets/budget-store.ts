@@ -1,4 +1,4 @@
-// The store that a budget decides by: holds, with lockouts, pools and the shares of callers, all or none in one call.
+// The store of a budget: takes holds, lockouts, pools and the shares of callers in one call, all or none.
 import type { Verdict } from '../limit/verdict.ts'
 import type { CompiledRule } from '../policy/compile.ts'
 import type { HoldStore } from '../stores/holds/hold-store.ts'
@@ -15,19 +15,19 @@ import {
 import { mergeShares, withCallerShares, type SharedCheck } from './caller-shares.ts'
 
 /** A store whose `take` also takes holds, for `decide`. */
-export function takingFrom(store: HoldStore, rules: readonly CompiledRule[]): Store {
+export function budgetStore(store: HoldStore, rules: readonly CompiledRule[]): Store {
   const takeHeld = (checks: readonly Check[]): MaybePromise<readonly Verdict[]> => {
     if (store.takeHeld !== undefined) return store.takeHeld(checks)
     const exchanged = store.exchange([], checks)
     return isPromise(exchanged) ? exchanged.then(({ verdicts }) => verdicts) : exchanged.verdicts
   }
-  const through = 'takeHeldThen' in store ? (store as HoldStore & TakesHeldThen) : undefined
+  const mapping = 'takeHeldThen' in store ? (store as HoldStore & TakesHeldThen) : undefined
   const takeThen: TakesThen['takeThen'] = (checks, finish) => {
     const own = checks as readonly SharedCheck[]
     const all = withCallerShares(own)
     const merged =
       all === checks ? finish : (verdicts: readonly Verdict[]) => finish(mergeShares(own, verdicts))
-    if (through !== undefined) return through.takeHeldThen(all, merged)
+    if (mapping !== undefined) return mapping.takeHeldThen(all, merged)
     const verdicts = takeHeld(all)
     return isPromise(verdicts) ? verdicts.then(merged) : merged(verdicts)
   }

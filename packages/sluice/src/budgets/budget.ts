@@ -18,7 +18,7 @@ import { placeOfShare, shareOf, type SharedCheck } from './caller-shares.ts'
 import { Estimates } from './estimates.ts'
 import {
   debtOf,
-  holding,
+  holdCheck,
   isSlot,
   NOTHING_SPENT,
   settlementOf,
@@ -30,7 +30,7 @@ import { isTransient, PendingSettlements } from './pending-settlements.ts'
 import { RecentReservations } from './recent-reservations.ts'
 import { degradedSettlements, NO_RULE, PENDING, summary, type Settlements } from './settlements.ts'
 import { SlotRenewals } from './slot-renewals.ts'
-import { takingFrom } from './taking-store.ts'
+import { budgetStore } from './budget-store.ts'
 
 /**
  * Tokens by kind, weighed by each rule's `weights`; kinds that are not given are 0.
@@ -154,12 +154,12 @@ export interface PolicyBudgetOptions {
 /** The part of the limit that is reserved while nothing is known of actual costs. */
 const FIRST_ESTIMATE = 0.05
 /** Milliseconds after the end of a reservation for which its settlement is still a plain charge. */
-const LATE = 600_000
-const ALL = Number.MAX_SAFE_INTEGER
-const KINDS: readonly string[] = ['input', 'cached', 'output'] satisfies (keyof Usage)[]
+const LATE_PERIOD = 600_000
+const ALL_UNITS = Number.MAX_SAFE_INTEGER
+const TOKEN_KINDS: readonly string[] = ['input', 'cached', 'output'] satisfies (keyof Usage)[]
 
-/** What settling needs to know of a reservation. */
-interface Reserved {
+/** What is known of a reservation that is to be settled. */
+interface KnownReservation {
   readonly id: string
   readonly hold: string
   readonly attributes: Attributes
@@ -177,7 +177,7 @@ export class PolicyBudget {
   private readonly renewals: SlotRenewals
   private readonly pending: PendingSettlements
   /** What `reserve` knew of reservations, until they are settled. */
-  private readonly remembered = new RecentReservations<Reserved>()
+  private readonly remembered = new RecentReservations<KnownReservation>()
   private readonly deciding: DecideOptions
   private readonly settlements: MappedSettlements
   private isClosed = false
@@ -185,7 +185,7 @@ export class PolicyBudget {
   constructor(options: PolicyBudgetOptions) {
     this.options = options
     const { store, timers } = options
-    const shortest = smallest(
+    const shortest = smallestOf(
       options.rules.flatMap(({ rule }) => (rule.hold === undefined ? [] : [rule.hold as Millis])),
     )
     this.renewals = new SlotRenewals(
@@ -195,7 +195,7 @@ export class PolicyBudget {
     )
     this.pending = new PendingSettlements((settlements) => store.exchange(settlements, []), timers)
     this.settlements = mappedSettlements(store)
-    this.deciding = { ...options.deciding, store: takingFrom(store, options.rules) }
+    this.deciding = { ...options.deciding, store: budgetStore(store, options.rules) }
   }
 
   reserve(
@@ -208,18 +208,24 @@ export class PolicyBudget {
     const hold = newHoldId()
     const { hashKeys, name: policy } = this.options
     let units = 0
-    const request = this.match(attributes, 1, (check, rule): SharedCheck => {
+    const request = this.matchWithHolds(attributes, 1, (check, rule): SharedCheck => {
       if (isSlot(rule)) return slotCheck(check, rule, hold)
       const wanted = estimate ?? this.estimates.of(rule.name, modelIn(attributes))
       const first = Math.floor(check.limit.burst * FIRST_ESTIMATE)
       const cost = Math.max(1, Math.min(wanted ?? first, shareOf(check.limit, rule)))
       units = Math.max(units, cost)
       const life = rule.hold as Millis
-      const made = holding(check, cost, { id: hold, life, onEnd: 'free', late: LATE, isNew: true })
+      const made = holdCheck(check, cost, {
+        id: hold,
+        life,
+        onEnd: 'free',
+        late: LATE_PERIOD,
+        isNew: true,
+      })
       const place = placeOfShare(check, rule, attributes, hashKeys)
       if (place === undefined) return made
       const ofCaller = { ...made, ...place, countRefused: false }
-      const share = holding(ofCaller, cost, { id: hold, life, onEnd: 'free', isNew: true })
+      const share = holdCheck(ofCaller, cost, { id: hold, life, onEnd: 'free', isNew: true })
       return { ...made, share }
     })
     return decideWith(request, this.deciding, (decision) => {
@@ -250,16 +256,20 @@ export class PolicyBudget {
       // A cost is learned once, however often it is settled.
       if (answer.status !== 'repeated')
         for (const rule of rules) this.estimates.note(rule.name, model, costOf(actual, rule))
-      return known(answer)
+      return requireKnown(answer)
     })
   }
 
   extend(id: string): MaybePromise<Settlements> {
-    return this.book(id, (rule) => ({ spent: 0, keep: ALL, life: rule.hold as Millis }), known)
+    return this.book(
+      id,
+      (rule) => ({ spent: 0, keep: ALL_UNITS, life: rule.hold as Millis }),
+      requireKnown,
+    )
   }
 
   cancel(id: string): MaybePromise<Settlements> {
-    return this.book(id, () => NOTHING_SPENT, known)
+    return this.book(id, () => NOTHING_SPENT, requireKnown)
   }
 
   enter(input: Attributes | string, cost = 1, isRenewed = true): MaybePromise<Slot> {
@@ -267,7 +277,7 @@ export class PolicyBudget {
     const attributes = parseAttributes(input, 'any')
     this.requireSlots()
     const hold = newHoldId()
-    const request = this.match(attributes, cost, (check, rule) =>
+    const request = this.matchWithHolds(attributes, cost, (check, rule) =>
       isSlot(rule) ? slotCheck(check, rule, hold) : undefined,
     )
     return decideWith(request, this.deciding, (decision) =>
@@ -285,7 +295,7 @@ export class PolicyBudget {
   }
 
   countFailure(input: Attributes | string): MaybePromise<void> {
-    const failing = failingChecks(this.matched(parseAttributes(input, 'any'), 1).checks)
+    const failing = failingChecks(this.matchRequest(parseAttributes(input, 'any'), 1).checks)
     if (failing.length > 0) return follow(this.deciding.store.take(failing), () => undefined)
   }
 
@@ -305,7 +315,9 @@ export class PolicyBudget {
     const held = heldOf(checks)
     const holdsNothing = held.length === 0
     const isDegraded = decision.degraded || holdsNothing
-    const endsAt = holdsNothing ? 0 : decision.at + smallest(held.map((check) => check.hold!.life))
+    const endsAt = holdsNothing
+      ? 0
+      : decision.at + smallestOf(held.map((check) => check.hold!.life))
     const id = writeId({
       hold,
       policy: this.options.name,
@@ -333,18 +345,20 @@ export class PolicyBudget {
     const renewed = checks
       .flatMap(({ share, ...check }) => (share === undefined ? [check] : [check, share]))
       .filter((check) => check.hold !== undefined)
-      .map((check) => settlementOf(check, hold, { spent: 0, keep: ALL, life: check.hold!.life }))
+      .map((check) =>
+        settlementOf(check, hold, { spent: 0, keep: ALL_UNITS, life: check.hold!.life }),
+      )
     if (renewed.length > 0) this.renewals.add(hold, renewed)
   }
 
-  /** Books what became of a reservation; `finish` receives the answer, without a promise of its own. */
+  /** Settles a reservation by the booking of each rule. `finish` receives the answer, which saves a promise. */
   private book<T>(
     id: string,
     bookingOf: (rule: RuleInCode, attributes: Attributes) => Booking,
     finish: (settlements: Settlements) => T,
   ): MaybePromise<T> {
     const { onSettled } = this.options
-    const reserved = this.reserved(id)
+    const reserved = this.findReservation(id)
     const { hold, attributes, units, isDegraded, endsAt, checks } = reserved
     // Of the right length from the start: V8 makes room for seventeen on a first push.
     const settlements = new Array<Settlement>(checks.length)
@@ -381,14 +395,14 @@ export class PolicyBudget {
   }
 
   /** What is known of a reservation or slot: what this process remembers, or what the id says. */
-  private reserved(id: string): Reserved {
+  private findReservation(id: string): KnownReservation {
     this.requireOpen()
     const known = typeof id === 'string' ? this.remembered.get(id) : undefined
     if (known !== undefined) return known
     const { hashKeys, name } = this.options
     const { hold, attributes, units, isDegraded, endsAt } = readId(id, name)
     const checks: SharedCheck[] = []
-    for (const check of this.matched(attributes, 1).checks) {
+    for (const check of this.matchRequest(attributes, 1).checks) {
       if (check.holds !== true) continue
       const rule = check.rule as RuleInCode
       const place = isSlot(rule) ? undefined : placeOfShare(check, rule, attributes, hashKeys)
@@ -397,25 +411,25 @@ export class PolicyBudget {
     return { id, hold, attributes, units, isDegraded, endsAt, checks }
   }
 
-  /** The checks of a request; those with holds as `held` makes them, or left out. */
-  private match(
+  /** The checks of a request. `makeHeld` replaces those of rules with holds, or leaves them out. */
+  private matchWithHolds(
     attributes: Attributes,
     cost: number,
-    held: (check: RuleCheck, rule: RuleInCode) => RuleCheck | undefined,
+    makeHeld: (check: RuleCheck, rule: RuleInCode) => RuleCheck | undefined,
   ): DecisionRequest {
-    const request = this.matched(attributes, cost)
+    const request = this.matchRequest(attributes, cost)
     // The request is this call's own.
     const checks = request.checks as RuleCheck[]
     let count = 0
     for (const check of checks) {
-      const made = check.holds === true ? held(check, check.rule as RuleInCode) : check
+      const made = check.holds === true ? makeHeld(check, check.rule as RuleInCode) : check
       if (made !== undefined) checks[count++] = made
     }
     if (count < checks.length) checks.length = count
     return request
   }
 
-  private matched(attributes: Attributes, cost: number): DecisionRequest {
+  private matchRequest(attributes: Attributes, cost: number): DecisionRequest {
     const { rules, hashKeys } = this.options
     this.requireOpen()
     return matchRules(rules, attributes, cost, hashKeys)
@@ -439,8 +453,8 @@ export class PolicyBudget {
   }
 }
 
-/** The answer to a settlement. Throws when no rule knows the reservation. */
-function known(answer: Settlements): Settlements {
+/** Returns the answer to a settlement. Throws if no rule knows the reservation. */
+function requireKnown(answer: Settlements): Settlements {
   const { rules, status } = answer
   if (status === 'unknown' || (rules.length === 0 && status === 'settled'))
     throw unknownReservation(
@@ -482,10 +496,10 @@ function checkActual(actual: number | Usage): void {
   for (const [kind, tokens] of Object.entries(actual)) {
     requireCost(`actual.${kind}`, tokens)
     // The field of another API, such as `prompt_tokens`, would cost nothing.
-    if (!KINDS.includes(kind))
+    if (!TOKEN_KINDS.includes(kind))
       throw new SluiceError(
         'invalid-cost',
-        `actual.${kind} is no kind of tokens; accepted: ${KINDS.join(', ')}`,
+        `actual.${kind} is no kind of tokens; accepted: ${TOKEN_KINDS.join(', ')}`,
       )
   }
 }
@@ -495,7 +509,7 @@ function costOf(actual: number | Usage, { weights = {} }: RuleInCode): number {
   const { input = 0, cached = 0, output = 0 } = actual
   const sum =
     input * (weights.input ?? 1) + cached * (weights.cached ?? 1) + output * (weights.output ?? 1)
-  return Math.min(ALL, Math.ceil(sum))
+  return Math.min(ALL_UNITS, Math.ceil(sum))
 }
 
 function reservationOf(
@@ -514,6 +528,6 @@ function reservationOf(
   return { allowed: true, id, units, endsAt, decision }
 }
 
-function smallest(numbers: readonly number[]): number {
+function smallestOf(numbers: readonly number[]): number {
   return numbers.reduce((least, number) => Math.min(least, number), Infinity)
 }

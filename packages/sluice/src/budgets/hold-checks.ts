@@ -18,11 +18,11 @@ export function isSlot(rule: RuleInCode): boolean {
 
 /** The check of one slot. */
 export function slotCheck(check: RuleCheck, rule: RuleInCode, id: string): RuleCheck {
-  return holding(check, 1, { id, life: rule.hold as Millis, onEnd: 'free', isNew: true })
+  return holdCheck(check, 1, { id, life: rule.hold as Millis, onEnd: 'free', isNew: true })
 }
 
 /** The check of a hold, made of one that nothing else uses: a copy costs as much as the rest of a reservation. */
-export function holding(check: RuleCheck, cost: number, hold: Hold): RuleCheck {
+export function holdCheck(check: RuleCheck, cost: number, hold: Hold): RuleCheck {
   const own = check as { cost: number; hold?: Hold | undefined }
   own.cost = cost
   own.hold = hold
