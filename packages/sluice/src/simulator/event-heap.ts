@@ -1,31 +1,31 @@
-// What is still to happen in virtual time: a heap, by instant and then by the order in which it was made.
+// The future events of virtual time, as a heap ordered by instant, then by creation.
 
-/** Something that happens at an instant; `run` is null when it was called off. */
-export interface Happening {
+/** An event at an instant; `run` is null once it was cancelled. */
+export interface ScheduledEvent {
   readonly at: number
   /** Events of one instant happen in the order in which they were made. */
   readonly order: number
   run: (() => void) | null
 }
 
-function isBefore(a: Happening, b: Happening): boolean {
+function isBefore(a: ScheduledEvent, b: ScheduledEvent): boolean {
   return a.at < b.at || (a.at === b.at && a.order < b.order)
 }
 
-/** Adds what happens later. */
-export function pushHappening(heap: Happening[], happening: Happening): void {
-  let i = heap.push(happening) - 1
+/** Adds an event. */
+export function pushEvent(heap: ScheduledEvent[], event: ScheduledEvent): void {
+  let i = heap.push(event) - 1
   while (i > 0) {
     const parent = (i - 1) >> 1
-    if (!isBefore(happening, heap[parent]!)) break
+    if (!isBefore(event, heap[parent]!)) break
     heap[i] = heap[parent]!
     i = parent
   }
-  heap[i] = happening
+  heap[i] = event
 }
 
-/** Removes and returns the next one. */
-export function popHappening(heap: Happening[]): void {
+/** Removes the first event, `heap[0]`. */
+export function popEvent(heap: ScheduledEvent[]): void {
   const last = heap.pop()!
   if (heap.length === 0) return
   let i = 0

@@ -14,10 +14,10 @@ import type { VirtualTime } from './virtual-time.ts'
 /** Receives the verdict on one request. */
 export type OnVerdict = (verdict: Verdict) => void
 
-/** A process. It may crash, and lose what it knew; stand still, and go on; or be restarted. */
+/** A process, which can crash and lose its state, be suspended and resumed, or be restarted. */
 export class Pod {
   isUp = true
-  /** When it ended, with all that it knew. */
+  /** The instants at which it ended and lost its state. */
   readonly ends: Millis[] = []
   private readonly scenario: ReadScenario
   private readonly mode: Mode
@@ -25,12 +25,12 @@ export class Pod {
   private readonly shared: SharedStore
   private readonly random: Random
   private store: Store
-  /** Changes when the process ends: what belongs to an earlier life does nothing. */
+  /** Changes when the process ends: callbacks of an earlier life do nothing. */
   private life = 0
   private isSuspended = false
   private readonly waiting: (() => void)[] = []
-  private lastThere = 0
-  private lastBack = 0
+  private lastArrivalAt = 0
+  private lastReplyAt = 0
 
   constructor(
     scenario: ReadScenario,
@@ -59,7 +59,7 @@ export class Pod {
     })
   }
 
-  /** Ends at once; nothing is given back. */
+  /** Ends at once, without giving units back. */
   crash(): void {
     this.ends.push(this.world.clock())
     this.life += 1
@@ -67,7 +67,7 @@ export class Pod {
     this.waiting.length = 0
   }
 
-  /** Ends as a service does: what it holds goes back. */
+  /** Ends as a service does: units that it holds go back. */
   close(): void {
     void this.store.close()
     this.world.settle()
@@ -93,9 +93,9 @@ export class Pod {
   private start(): Store {
     const { life } = this
     const timers: Timers = {
-      start: (run, after) => this.world.timers.start(() => this.inLife(life, run), after),
+      start: (run, after) => this.world.timers.start(() => this.runInLife(life, run), after),
       stop: (timer) => this.world.timers.stop(timer),
-      afterTurn: (run) => this.world.timers.afterTurn(() => this.inLife(life, run)),
+      afterTurn: (run) => this.world.timers.afterTurn(() => this.runInLife(life, run)),
     }
     const context: PodContext = {
       scenario: this.scenario,
@@ -108,10 +108,10 @@ export class Pod {
     return this.mode.store(context)
   }
 
-  /** Runs something of a life while it lasts: now, or when the process goes on. */
-  private inLife(life: number, run: () => void): void {
+  /** Runs a callback if its life still lasts: now, or when the process is resumed. */
+  private runInLife(life: number, run: () => void): void {
     if (this.life !== life) return
-    if (this.isSuspended) return void this.waiting.push(() => this.inLife(life, run))
+    if (this.isSuspended) return void this.waiting.push(() => this.runInLife(life, run))
     run()
     this.world.settle()
   }
@@ -149,25 +149,25 @@ export class Pod {
     }
     return new Promise((resolve, reject) => {
       const settle = (run: () => void, at: number): void =>
-        void world.at(at, () => this.inLife(life, run))
+        void world.at(at, () => this.runInLife(life, run))
       const refused = (): void =>
         reject(
           new SluiceError('store-unreachable', 'the simulated store is down', { transient: true }),
         )
-      if (!shared.isUp) return settle(refused, world.now + this.halfTrip())
-      this.lastThere = Math.max(this.lastThere, world.now + this.halfTrip())
-      world.at(this.lastThere, () => {
-        if (!shared.isUp) return settle(refused, world.now + this.halfTrip())
+      if (!shared.isUp) return settle(refused, world.now + this.halfLatency())
+      this.lastArrivalAt = Math.max(this.lastArrivalAt, world.now + this.halfLatency())
+      world.at(this.lastArrivalAt, () => {
+        if (!shared.isUp) return settle(refused, world.now + this.halfLatency())
         shared.receive(call, (reply) => {
-          this.lastBack = Math.max(this.lastBack, world.now + this.halfTrip())
-          if (reply instanceof SluiceError) settle(() => reject(reply), this.lastBack)
-          else if (reply !== undefined) settle(() => resolve(reply), this.lastBack)
+          this.lastReplyAt = Math.max(this.lastReplyAt, world.now + this.halfLatency())
+          if (reply instanceof SluiceError) settle(() => reject(reply), this.lastReplyAt)
+          else if (reply !== undefined) settle(() => resolve(reply), this.lastReplyAt)
         })
       })
     })
   }
 
-  private halfTrip(): number {
+  private halfLatency(): number {
     const [least, most] = this.scenario.latency
     return (least + this.random.next() * (most - least)) / 2
   }

@@ -1,4 +1,4 @@
-// Writes down what the pods decided, and judges it when all is over.
+// Records what the pods decided, and computes the result at the end.
 import type { Source, Verdict } from '../limit/verdict.ts'
 import { memoryStore, type MemoryStore } from '../stores/memory/memory-store.ts'
 import type { Check } from '../stores/store.ts'
@@ -62,7 +62,7 @@ export class SimulationRecord {
   }
 
   /** A request arrives. */
-  asks(checks: readonly Check[]): void {
+  noteRequest(checks: readonly Check[]): void {
     this.asked += 1
     this.count('demand')
     if (!this.ideals.take(checks)[0]!.allowed) return
@@ -71,7 +71,7 @@ export class SimulationRecord {
   }
 
   /** A request that arrived at an instant is decided by a pod. */
-  decides({ key, cost }: Check, verdict: Verdict, arrivedAt: number, pod: number): void {
+  noteDecision({ key, cost }: Check, verdict: Verdict, arrivedAt: number, pod: number): void {
     const now = this.world.now
     const record = this.recordOf(key)
     const { allowed, source } = verdict
@@ -89,10 +89,11 @@ export class SimulationRecord {
     this.allowed += 1
     this.allowedUnits += cost
     record.refusedSince = undefined
-    // By units or a copy of its own, a pod decides now; the store has decided when it says.
-    const isHere = source === 'lease' || (source === 'memory' && this.mode.isSynced === true)
-    const at = isHere ? this.world.clock() : verdict.at
-    if (isHere || source === 'store') record.shared.push({ at, cost, pod })
+    // A pod that decides by leased units or its own copy decides now; a verdict of the store has its own instant.
+    const isDecidedByPod =
+      source === 'lease' || (source === 'memory' && this.mode.isSynced === true)
+    const at = isDecidedByPod ? this.world.clock() : verdict.at
+    if (isDecidedByPod || source === 'store') record.shared.push({ at, cost, pod })
     else record.own.push({ at, cost })
   }
 

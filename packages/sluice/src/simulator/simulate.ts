@@ -98,11 +98,11 @@ class Simulation {
     if (this.isOver) return
     const checks = this.checksOf(key, traffic.cost)
     const arrivedAt = this.world.now
-    this.record.asks(checks)
+    this.record.noteRequest(checks)
     if (attempt > 0) this.record.retries += 1
     const pod = this.podFor(key, random)
     pod?.take(checks, (verdict) => {
-      this.record.decides(checks[0], verdict, arrivedAt, this.pods.indexOf(pod))
+      this.record.noteDecision(checks[0], verdict, arrivedAt, this.pods.indexOf(pod))
       const { retry } = traffic
       if (verdict.allowed || retry === undefined || attempt >= retry.attempts) return
       const wait = waitOf(retry, verdict.retryAfter, attempt, random)

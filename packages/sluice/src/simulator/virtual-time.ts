@@ -1,7 +1,7 @@
 // Time that passes from event to event: a clock, timers, and everything that happens later, in one order.
 import type { Clock, Millis } from '../time/clock.ts'
 import type { Timers } from '../time/timers.ts'
-import { popHappening, pushHappening, type Happening } from './happenings.ts'
+import { popEvent, pushEvent, type ScheduledEvent } from './event-heap.ts'
 
 /** More than the longest chain of promises between an answer of the store and a decision. */
 const LONGEST_CHAIN = 24
@@ -9,8 +9,8 @@ const LONGEST_CHAIN = 24
 /** A world with its own time, which may have fractions of a millisecond. */
 export class VirtualTime {
   now: number
-  private readonly heap: Happening[] = []
-  private made = 0
+  private readonly heap: ScheduledEvent[] = []
+  private scheduled = 0
   private isUnsettled = false
 
   constructor(now: Millis) {
@@ -22,24 +22,24 @@ export class VirtualTime {
   readonly timers: Timers = {
     start: (run, after) => this.at(this.now + Math.max(0, after), run),
     stop: (timer) => {
-      if (timer !== undefined) (timer as Happening).run = null
+      if (timer !== undefined) (timer as ScheduledEvent).run = null
     },
     afterTurn: (run) => void this.at(this.now, run),
   }
 
-  /** Makes something happen at an instant; never before now. */
+  /** Schedules an event at an instant, or now if the instant is past. */
   at(instant: number, run: () => void): unknown {
-    const happening = { at: Math.max(this.now, instant), order: this.made++, run }
-    pushHappening(this.heap, happening)
-    return happening
+    const event = { at: Math.max(this.now, instant), order: this.scheduled++, run }
+    pushEvent(this.heap, event)
+    return event
   }
 
-  /** Promises may have been settled by what happens now: they come first. */
+  /** To be called when the present event may have settled promises: their callbacks run before the next event. */
   settle(): void {
     this.isUnsettled = true
   }
 
-  /** Lets everything happen that happens before an instant. Only promises make it wait. */
+  /** Runs all events before an instant. Waits for nothing but promises. */
   async passUntil(end: number): Promise<void> {
     for (;;) {
       if (this.isUnsettled) {
@@ -48,7 +48,7 @@ export class VirtualTime {
       }
       const next = this.heap[0]
       if (next === undefined || next.at >= end) break
-      popHappening(this.heap)
+      popEvent(this.heap)
       if (next.run === null) continue
       this.now = next.at
       next.run()

@@ -1,12 +1,12 @@
 // Time that passes when it is told to: a clock, timers, and everything that happens later, in one order.
-import { popHappening, pushHappening, type Happening } from '../../src/simulator/happenings.ts'
+import { popEvent, pushEvent, type ScheduledEvent } from '../../src/simulator/event-heap.ts'
 import type { Clock, Millis } from '../../src/time/clock.ts'
 import type { Timers } from '../../src/time/timers.ts'
 
 /** A world with its own time. Nothing in it happens by itself. */
 export class VirtualTime {
   now: Millis
-  private readonly heap: Happening[] = []
+  private readonly heap: ScheduledEvent[] = []
   private made = 0
 
   constructor(now: Millis = 1_800_000_000_000) {
@@ -18,7 +18,7 @@ export class VirtualTime {
   readonly timers: Timers = {
     start: (run, after) => this.at(this.now + Math.max(0, after), run),
     stop: (timer) => {
-      if (timer !== undefined) (timer as Happening).run = null
+      if (timer !== undefined) (timer as ScheduledEvent).run = null
     },
     afterTurn: (run) => void this.at(this.now, run),
   }
@@ -26,7 +26,7 @@ export class VirtualTime {
   /** Makes something happen at an instant. */
   at(at: Millis, run: () => void): unknown {
     const event = { at, order: this.made++, run }
-    pushHappening(this.heap, event)
+    pushEvent(this.heap, event)
     return event
   }
 
@@ -35,7 +35,7 @@ export class VirtualTime {
     for (;;) {
       const next = this.heap[0]
       if (next === undefined || next.at > limit) return false
-      popHappening(this.heap)
+      popEvent(this.heap)
       if (next.run === null) continue
       this.now = Math.max(this.now, next.at)
       next.run()
