@@ -15,7 +15,7 @@ interface Handle {
  */
 export class SharedPorts {
   private readonly handles = new Set<Handle>()
-  private readonly hear = (message: unknown): void => {
+  private readonly onListen = (message: unknown): void => {
     const { server } = message as { readonly server: Server & { readonly _handle?: Handle } }
     // First, since the cluster then removes the handle from the server.
     server.prependOnceListener('listening', () => {
@@ -24,12 +24,12 @@ export class SharedPorts {
   }
 
   constructor() {
-    subscribe(LISTENING, this.hear)
+    subscribe(LISTENING, this.onListen)
   }
 
   /** Takes no more connections on any port. */
   close(): void {
-    unsubscribe(LISTENING, this.hear)
+    unsubscribe(LISTENING, this.onListen)
     for (const handle of this.handles) handle.close()
     this.handles.clear()
   }

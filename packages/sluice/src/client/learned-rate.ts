@@ -93,20 +93,20 @@ export class LearnedRate {
   learn({ sentAt, refused, hint }: Observation, now: Millis, isBusy: boolean): void {
     const passing = Math.min(1000, Math.max(0, now - (this.lastAnswer ?? now)))
     this.lastAnswer = now
-    if (refused) this.refuse(sentAt, now, waitAfterRefusal(hint))
-    else this.pass(sentAt, now, waitForSpentQuotas(hint))
+    if (refused) this.noteRefusal(sentAt, now, waitAfterRefusal(hint))
+    else this.notePass(sentAt, now, waitForSpentQuotas(hint))
     const rate = headerRate(hint.quotas)
-    if (rate !== undefined) this.follow(rate, passing)
+    if (rate !== undefined) this.followHeaders(rate, passing)
     else if (!refused && isBusy) this.grow(passing)
   }
 
-  private pass(sentAt: Millis, now: Millis, wait: Millis | undefined): void {
+  private notePass(sentAt: Millis, now: Millis, wait: Millis | undefined): void {
     this.passed += 1
     if (sentAt > (this.lastRefusal ?? -Infinity)) this.hasRecovered = true
     if (wait !== undefined) this.close(now, wait)
   }
 
-  private refuse(sentAt: Millis, now: Millis, wait: Millis | undefined): void {
+  private noteRefusal(sentAt: Millis, now: Millis, wait: Millis | undefined): void {
     const reopened = this.closedUntil
     if (wait !== undefined) this.close(now, wait)
     // A request sent before the last refusal carries no new information.
@@ -130,11 +130,11 @@ export class LearnedRate {
     this.closedUntil = Math.max(this.closedUntil, now + Math.min(wait, MAX_PAUSE))
   }
 
-  /** Follows a rate from the headers. */
-  private follow(rate: number, passing: Millis): void {
+  /** Adopts the rate in the headers. */
+  private followHeaders(rate: number, passing: Millis): void {
     this.hasHeaders = true
     this.share = Math.min(1, this.share + passing * 5e-6)
-    this.set(HEADER_MARGIN * rate * this.share)
+    this.setLevel(HEADER_MARGIN * rate * this.share)
   }
 
   private grow(passing: Millis): void {
@@ -156,7 +156,7 @@ export class LearnedRate {
     const hasHeld = this.level !== undefined && this.searched >= this.holdTime
     const isMeasured = this.passedSince !== undefined && this.passed >= MIN_SAMPLE
     const mean = this.passed / Math.max(1, now - (this.passedSince ?? now))
-    this.set(this.levelAfter(rate, hasHeld, mean, isMeasured))
+    this.setLevel(this.levelAfter(rate, hasHeld, mean, isMeasured))
     this.isProven = hasHeld && rate <= (1 + SHORT_CLIMB) * before
     this.hasFallen = (this.level ?? 0) < STEEP_FALL * before
     // Too few responses: keep counting towards the next measurement.
@@ -176,7 +176,7 @@ export class LearnedRate {
     return isMeasured ? Math.max(cut, MEASURED_MARGIN * mean) : cut
   }
 
-  private set(level: number): void {
+  private setLevel(level: number): void {
     this.level = Math.max(this.start / 1000, level)
     this.searched = 0
   }

@@ -30,7 +30,7 @@ interface Waiter extends ListNode<Waiter> {
 export class TurnQueue {
   private readonly gate: Gate
   private readonly options: TurnQueueOptions
-  private readonly line = new LinkedList<Waiter>()
+  private readonly waiters = new LinkedList<Waiter>()
   private readonly aborts = new AbortGroups<Waiter>((waiters, reason) =>
     this.abort(waiters, reason),
   )
@@ -39,7 +39,7 @@ export class TurnQueue {
   /** Units that the gate had left when a call last passed. */
   private room = 0
   /** The calls for which a request to the gate is in flight. */
-  private asking: readonly Waiter[] | undefined
+  private askedGroup: readonly Waiter[] | undefined
   /** When the head may ask again; undefined while that is unknown. */
   private nextTry: Millis | undefined
   private timer: unknown
@@ -55,14 +55,14 @@ export class TurnQueue {
 
   /** How many calls wait, including those for which a request to a remote gate is in flight. */
   get size(): number {
-    return this.line.size
+    return this.waiters.size
   }
 
   /** Resolves at the call's turn. Rejects at once if that cannot come within `maxWait`. */
   take(cost: number, signal?: AbortSignal): Promise<void> {
     const { maxQueue, maxWait, timers } = this.options
     if (signal?.aborted) return Promise.reject(signal.reason as Error)
-    if (this.line.size >= maxQueue) return Promise.reject(queueFull(maxQueue))
+    if (this.waiters.size >= maxQueue) return Promise.reject(queueFull(maxQueue))
     const now = timers.clock()
     const least = this.leastWait(this.units + cost, now)
     if (least > maxWait) return Promise.reject(waitTooLong(maxWait, least, this.failure))
@@ -71,16 +71,16 @@ export class TurnQueue {
       const place = { before: undefined, after: undefined, isChecked, isGone: false }
       const waiter = { cost, deadline: now + maxWait, signal, resolve, reject, ...place }
       this.units += cost
-      this.line.push(waiter)
+      this.waiters.push(waiter)
       if (signal) this.aborts.add(signal, waiter)
-      if (this.line.first === waiter) this.pump()
+      if (this.waiters.first === waiter) this.pump()
     })
   }
 
   /** Rejects all waiting calls. */
   clear(reason: unknown): void {
-    while (this.line.first !== undefined) this.remove(this.line.first).reject(reason)
-    this.arm()
+    while (this.waiters.first !== undefined) this.remove(this.waiters.first).reject(reason)
+    this.setTimer()
   }
 
   /** Asks the gate again now, because the gate or the head has changed. */
@@ -91,14 +91,14 @@ export class TurnQueue {
 
   /** A lower bound of the wait of the last of so many units; 0 while the head's wait is unknown. */
   private leastWait(units: number, now: Millis): Millis {
-    const head = this.line.first
+    const head = this.waiters.first
     if (this.nextTry === undefined || head === undefined) return 0
     return Math.max(0, this.nextTry - now) + this.gate.leastWait(head.cost, units - head.cost)
   }
 
   /** Asks the gate for the head until the gate refuses; then sets the timer. */
   private pump(): void {
-    while (this.asking === undefined && this.line.first !== undefined && !this.mustWait()) {
+    while (this.askedGroup === undefined && this.waiters.first !== undefined && !this.mustWait()) {
       const group = this.nextGroup()
       try {
         const answer = this.gate.take(group.reduce((sum, { cost }) => sum + cost, 0))
@@ -108,7 +108,7 @@ export class TurnQueue {
         this.fail(error)
       }
     }
-    this.arm()
+    this.setTimer()
   }
 
   private mustWait(): boolean {
@@ -119,7 +119,7 @@ export class TurnQueue {
   private nextGroup(): readonly Waiter[] {
     const group: Waiter[] = []
     let sum = 0
-    for (let waiter = this.line.first; waiter !== undefined; waiter = waiter.after) {
+    for (let waiter = this.waiters.first; waiter !== undefined; waiter = waiter.after) {
       sum += waiter.cost
       if (group.length > 0 && sum > this.room) break
       group.push(waiter)
@@ -128,18 +128,18 @@ export class TurnQueue {
   }
 
   private awaitAnswer(group: readonly Waiter[], pending: Promise<GateAnswer>): void {
-    this.asking = group
+    this.askedGroup = group
     pending
       .then((answer) => {
-        if (this.asking === group) this.settle(group, answer)
+        if (this.askedGroup === group) this.settle(group, answer)
         else if (answer.allowed) for (const { cost } of group) this.refund(cost, answer.at)
       })
       .catch((error: unknown) => {
-        if (this.asking === group) this.fail(error)
+        if (this.askedGroup === group) this.fail(error)
       })
       .finally(() => {
-        if (this.asking !== group) return
-        this.asking = undefined
+        if (this.askedGroup !== group) return
+        this.askedGroup = undefined
         this.pump()
       })
   }
@@ -154,7 +154,7 @@ export class TurnQueue {
         if (waiter.isGone) this.refund(waiter.cost, answer.at)
         else this.remove(waiter).resolve()
       }
-    } else if (group.length === 1 && group[0] === this.line.first) {
+    } else if (group.length === 1 && group[0] === this.waiters.first) {
       this.refuse(group[0]!, answer.retryAfter)
     }
     // Otherwise the group did not fit or its head was aborted: the present head asks alone.
@@ -176,8 +176,8 @@ export class TurnQueue {
   /** Rejects calls that joined while the head's wait was unknown and cannot pass in time. */
   private rejectTooLate(now: Millis): void {
     let units = this.units
-    let waiter = this.line.last
-    while (waiter !== undefined && waiter !== this.line.first && !waiter.isChecked) {
+    let waiter = this.waiters.last
+    while (waiter !== undefined && waiter !== this.waiters.first && !waiter.isChecked) {
       const { before, cost, deadline } = waiter
       const least = this.leastWait(units, now)
       if (now + least > deadline)
@@ -198,16 +198,16 @@ export class TurnQueue {
   }
 
   private abort(waiters: ReadonlySet<Waiter>, reason: unknown): void {
-    const head = this.line.first
+    const head = this.waiters.first
     for (const waiter of waiters) this.remove(waiter).reject(reason)
     // The new head may cost less and pass earlier.
-    if (this.line.first !== head) this.recheck()
+    if (this.waiters.first !== head) this.recheck()
   }
 
   private remove(waiter: Waiter): Waiter {
     waiter.isGone = true
     this.units -= waiter.cost
-    this.line.remove(waiter)
+    this.waiters.remove(waiter)
     if (waiter.signal) this.aborts.remove(waiter.signal, waiter)
     return waiter
   }
@@ -218,10 +218,10 @@ export class TurnQueue {
   }
 
   /** Sets the timer to the next event: the head may ask again, or has waited too long. */
-  private arm(): void {
+  private setTimer(): void {
     const { timers } = this.options
-    const head = this.line.first
-    const tryAt = this.asking ? Infinity : (this.nextTry ?? Infinity)
+    const head = this.waiters.first
+    const tryAt = this.askedGroup ? Infinity : (this.nextTry ?? Infinity)
     const at = head === undefined ? Infinity : Math.min(tryAt, head.deadline)
     if (at === this.timerAt) return
     timers.clear(this.timer)
@@ -233,12 +233,12 @@ export class TurnQueue {
     this.timerAt = Infinity
     const { maxWait, timers } = this.options
     const now = timers.clock()
-    if (this.asking || this.mustWait()) {
+    if (this.askedGroup || this.mustWait()) {
       // All calls have the same maxWait, so the first to join is the first to run out of time.
-      for (let head = this.line.first; head && head.deadline <= now; head = this.line.first)
+      for (let head = this.waiters.first; head && head.deadline <= now; head = this.waiters.first)
         this.remove(head).reject(waitTooLong(maxWait, maxWait, this.failure))
       // All calls of the request in flight are gone, and its answer may never come.
-      if (this.asking?.every(({ isGone }) => isGone)) this.asking = undefined
+      if (this.askedGroup?.every(({ isGone }) => isGone)) this.askedGroup = undefined
     }
     this.pump()
   }
