@@ -4,11 +4,10 @@ import { reservationPolicy, type Reservation, type Slot, type Usage } from 'slui
 import { shown } from '../config/problem.ts'
 import { limiterFor, type Limiters, type ServiceBudget } from '../limiters/limiters.ts'
 import { RequestError } from '../net/problem.ts'
-import { attributesOrKey, wrongField } from './check-request.ts'
 import { decisionJson } from './decision-json.ts'
+import { attributesOrKey, wrongField, type Operation } from './operations.ts'
 
-/** Named like the budget's own methods. */
-export type BudgetOperationName = 'reserve' | 'settle' | 'extend' | 'cancel' | 'enter' | 'leave'
+type BudgetOperationName = 'reserve' | 'settle' | 'extend' | 'cancel' | 'enter' | 'leave'
 
 type Body = Readonly<Record<string, unknown>>
 
@@ -24,7 +23,7 @@ const FIELDS: Readonly<Record<BudgetOperationName, readonly string[]>> = {
 
 type BudgetOperation = (budget: ServiceBudget, body: Body) => MaybePromise<string>
 
-const OPERATIONS: Readonly<Record<BudgetOperationName, BudgetOperation>> = {
+const CALLS: Readonly<Record<BudgetOperationName, BudgetOperation>> = {
   reserve: (budget, body) =>
     written(budget.reserve(subjectIn(body), numberIn(body, 'estimate')), reservationJson),
   settle: (budget, body) => written(budget.settle(idIn(body), actualIn(body)), JSON.stringify),
@@ -36,8 +35,17 @@ const OPERATIONS: Readonly<Record<BudgetOperationName, BudgetOperation>> = {
   leave: (budget, body) => written(budget.leave(idIn(body)), () => '{}'),
 }
 
-/** Answers one parsed body with the JSON of the reply. Throws when the request is wrong. */
-export function answerBudget(
+/** The operations of budgets and slots, named like their methods. */
+export const BUDGET_OPERATIONS: Readonly<Record<BudgetOperationName, Operation>> = {
+  reserve: (limiters, body) => answerBudget('reserve', limiters, body),
+  settle: (limiters, body) => answerBudget('settle', limiters, body),
+  extend: (limiters, body) => answerBudget('extend', limiters, body),
+  cancel: (limiters, body) => answerBudget('cancel', limiters, body),
+  enter: (limiters, body) => answerBudget('enter', limiters, body),
+  leave: (limiters, body) => answerBudget('leave', limiters, body),
+}
+
+function answerBudget(
   name: BudgetOperationName,
   limiters: Limiters,
   body: unknown,
@@ -68,7 +76,7 @@ export function answerBudget(
       'no rule of the policy has concurrency; add it to a rule, or use /v1/reserve',
       'policy',
     )
-  return OPERATIONS[name](budget, body as Body)
+  return CALLS[name](budget, body as Body)
 }
 
 function subjectIn({ attributes, key }: Body): Attributes | string {

@@ -51,9 +51,9 @@ export function briefDecisionJson(decision: Decision): string {
 /** What stands between the numbers of an allowed decision. */
 const NO_WAIT = ',"retryAfter":0,"resetAfter":'
 
-/** What stands before the first member that every decision has: a refusal may have an id, with no character that JSON escapes. */
-function opening({ allowed, id }: Decision): string {
-  return allowed || id === undefined ? '{' : `{"id":"${id}",`
+/** What a refusal begins with: it may have an id, with no character that JSON escapes. */
+function opening({ id }: Decision): string {
+  return id === undefined ? '{' : `{"id":"${id}",`
 }
 
 function briefOf(decision: Decision): object {
@@ -172,7 +172,9 @@ function severalJson(decision: Decision, outcomes: readonly Outcome[]): string {
     if (outcome.cause !== undefined && why === '"degraded":false')
       why = `"degraded":true,"cause":"${outcome.cause}"`
     if (allowed && !outcome.shadow && outcome.delay > delay) delay = outcome.delay
-    const text = `{${headJson(outcome)}${restOf(outcome)}`
+    const { cost, remaining, retryAfter, resetAfter, availableAfter, source, cause } = outcome
+    const from = cause === undefined ? `"${source}"` : `"${source}","cause":"${cause}"`
+    const text = `{${headJson(outcome)},"cost":${cost},"allowed":${outcome.allowed},"remaining":${remaining},"retryAfter":${retryAfter},"resetAfter":${resetAfter},"availableAfter":${availableAfter},"delay":${outcome.delay},"at":${outcome.at},"source":${from},"shadow":${outcome.shadow},"hidden":${outcome.hidden}}`
     list = list === '' ? text : `${list},${text}`
   }
   const at = outcomes.length === 0 ? 0 : outcomes[0]!.at
@@ -181,15 +183,8 @@ function severalJson(decision: Decision, outcomes: readonly Outcome[]): string {
       ? '"rule":null,"limit":null,"remaining":null,"retryAfter":0,"resetAfter":0,"delay":0'
       : `${headJson(binding)},"remaining":${binding.remaining},"retryAfter":${allowed ? 0 : binding.retryAfter},"resetAfter":${binding.resetAfter},"delay":${delay}`
   const passed = skipped.length === 0 ? '[]' : JSON.stringify(skipped)
-  return `${opening(decision)}"allowed":${allowed},"reason":"${reason}",${head},"at":${at},${why},"outcomes":[${list}],"skipped":${passed}}`
-}
-
-/** An outcome behind its head. */
-function restOf(outcome: Outcome): string {
-  const { cost, allowed, remaining, retryAfter, resetAfter } = outcome
-  const { availableAfter, delay, at, source, cause, shadow, hidden } = outcome
-  const from = cause === undefined ? `"${source}"` : `"${source}","cause":"${cause}"`
-  return `,"cost":${cost},"allowed":${allowed},"remaining":${remaining},"retryAfter":${retryAfter},"resetAfter":${resetAfter},"availableAfter":${availableAfter},"delay":${delay},"at":${at},"source":${from},"shadow":${shadow},"hidden":${hidden}}`
+  const start = allowed ? '{' : opening(decision)
+  return `${start}"allowed":${allowed},"reason":"${reason}",${head},"at":${at},${why},"outcomes":[${list}],"skipped":${passed}}`
 }
 
 function headJson({ rule, limit }: Outcome): string {

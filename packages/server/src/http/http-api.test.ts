@@ -3,7 +3,7 @@ import { createLimiter, parsePolicy } from 'sluice'
 import { describe, expect, it } from 'vitest'
 import { running, sample } from '../../test/running.ts'
 import { LimiterRegistry } from '../limiters/registry.ts'
-import { answer } from './operations.ts'
+import { answer, LIMITER_OPERATIONS } from './operations.ts'
 
 describe('POST /v1/check', () => {
   it('answers as the library does', async () => {
@@ -181,13 +181,14 @@ describe('a batch over a policy of many rules', () => {
       wide.policies.map((policy) => parsePolicy(policy)),
       (policy) => createLimiter({ policy }),
     )
+    const { check } = LIMITER_OPERATIONS
     let turns = 0
     const turn = (): void => {
       turns++
       next = setImmediate(turn)
     }
     let next = setImmediate(turn)
-    const text = await answer('check', limiters.current, { checks: checks(100) }, () => {})
+    const text = await answer(check, limiters.current, { checks: checks(100) }, () => {})
     clearImmediate(next)
     expect((JSON.parse(text) as { decisions: unknown[] }).decisions).toHaveLength(100)
     expect(turns).toBeGreaterThanOrEqual(15)

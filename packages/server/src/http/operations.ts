@@ -1,29 +1,26 @@
-// The operations of the API, on the limiters in force when the request came.
-import { isPromise, type Decision, type MaybePromise } from 'sluice'
+// The operations of limiters over HTTP: each body is checked field by field before anything is counted, then one call of the library.
+import { isPromise, type Attributes, type Decision, type MaybePromise } from 'sluice'
+import { shown } from '../config/problem.ts'
 import { limiterFor, type Limiters } from '../limiters/limiters.ts'
-import { answerBudget, type BudgetOperationName } from './budget-operations.ts'
+import { problemOfError, RequestError, type Problem } from '../net/problem.ts'
 import { answerBatch } from './batch.ts'
-import { batchOf, readCheck } from './check-request.ts'
 import { briefDecisionJson, decisionJson } from './decision-json.ts'
-import { problemOfError, type Problem } from '../net/problem.ts'
-
-/** Named like the limiter's and the budget's own methods. */
-export type OperationName = 'check' | 'peek' | 'refund' | 'reset' | BudgetOperationName
 
 type WriteDecision = (decision: Decision) => string
 
-/** Answers one request, or one entry of a batch, with the JSON of its reply. */
-type Operation = (limiters: Limiters, body: unknown, write: WriteDecision) => MaybePromise<string>
+/** Answers one request, or one entry of a batch, with the JSON of its reply. Throws when the request is wrong. */
+export type Operation = (
+  limiters: Limiters,
+  body: unknown,
+  write: WriteDecision,
+) => MaybePromise<string>
 
-const OPERATIONS: Readonly<Record<OperationName, Operation>> = {
-  check(limiters, body, write) {
-    const { policy, attributes, cost } = readCheck(body, false)
-    return written(limiterFor(limiters, policy).check(attributes, cost), write)
-  },
-  peek(limiters, body, write) {
-    const { policy, attributes, cost } = readCheck(body, false)
-    return written(limiterFor(limiters, policy).peek(attributes, cost), write)
-  },
+/** The operations of limiters, named like their methods. */
+export const LIMITER_OPERATIONS: Readonly<
+  Record<'check' | 'peek' | 'refund' | 'reset', Operation>
+> = {
+  check: decisionBy('check'),
+  peek: decisionBy('peek'),
   refund(limiters, body) {
     const { policy, attributes, cost, takenAt, pools } = readCheck(body, true)
     return done(limiterFor(limiters, policy).refund(attributes, cost, takenAt, pools))
@@ -32,16 +29,14 @@ const OPERATIONS: Readonly<Record<OperationName, Operation>> = {
     const { policy, attributes } = readCheck(body, false)
     return done(limiterFor(limiters, policy).reset(attributes))
   },
-  reserve: (limiters, body) => answerBudget('reserve', limiters, body),
-  settle: (limiters, body) => answerBudget('settle', limiters, body),
-  extend: (limiters, body) => answerBudget('extend', limiters, body),
-  cancel: (limiters, body) => answerBudget('cancel', limiters, body),
-  enter: (limiters, body) => answerBudget('enter', limiters, body),
-  leave: (limiters, body) => answerBudget('leave', limiters, body),
 }
 
-function written(decision: MaybePromise<Decision>, write: WriteDecision): MaybePromise<string> {
-  return isPromise(decision) ? decision.then(write) : write(decision)
+function decisionBy(method: 'check' | 'peek'): Operation {
+  return (limiters, body, write) => {
+    const { policy, attributes, cost } = readCheck(body, false)
+    const decision = limiterFor(limiters, policy)[method](attributes, cost)
+    return isPromise(decision) ? decision.then(write) : write(decision)
+  }
 }
 
 function done(nothing: MaybePromise<void>): MaybePromise<string> {
@@ -53,12 +48,11 @@ function done(nothing: MaybePromise<void>): MaybePromise<string> {
  * each entry has its own decision or its own problem.
  */
 export function answer(
-  name: OperationName,
+  operation: Operation,
   limiters: Limiters,
   body: unknown,
   onError: (error: unknown) => void,
 ): MaybePromise<string> {
-  const operation = OPERATIONS[name]
   const isBatch = typeof body === 'object' && body !== null && 'checks' in body
   if (!isBatch) return operation(limiters, body, decisionJson)
   const batch = batchOf(body)
@@ -75,4 +69,106 @@ export function answer(
       return failed(error)
     }
   })
+}
+
+/** Entries in one batch. */
+const MAX_ENTRIES = 1000
+
+/** A batch whose entries have not been looked at yet. */
+interface Batch {
+  readonly entries: readonly unknown[]
+  /** Whether each decision comes with the outcome of every rule. */
+  readonly outcomes: boolean
+}
+
+/** One request, or one entry of a batch. */
+interface CheckRequest {
+  readonly policy: string | undefined
+  readonly attributes: Attributes | string
+  readonly cost: number | undefined
+  readonly takenAt: number | undefined
+  /** For refunds: the pools that paid, by their rules. The library checks the names. */
+  readonly pools: Readonly<Record<string, string>> | undefined
+}
+
+/** The batch in a body that has `checks`. */
+function batchOf(body: object): Batch {
+  const { checks, outcomes = false, ...others } = body as Readonly<Record<string, unknown>>
+  const [other] = Object.keys(others)
+  if (other !== undefined) throw wrongField(other, 'not a known field beside checks and outcomes')
+  if (typeof outcomes !== 'boolean')
+    throw wrongField('outcomes', `${shown(outcomes)}; accepted: true or false`)
+  if (!Array.isArray(checks)) throw wrongField('checks', `${shown(checks)}; accepted: a list`)
+  if (checks.length > MAX_ENTRIES)
+    throw wrongField('checks', `${checks.length} entries long; accepted: at most ${MAX_ENTRIES}`)
+  return { entries: checks, outcomes }
+}
+
+/** Reads one request; `takesInstant` says whether `takenAt` is accepted. The library checks the values inside. */
+function readCheck(body: unknown, takesInstant: boolean): CheckRequest {
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    throw new RequestError(
+      400,
+      'invalid-body',
+      'the body is not an object; accepted: { attributes } or { key }, or { checks: [...] }',
+    )
+  let policy: unknown
+  let attributes: unknown
+  let key: unknown
+  let cost: unknown
+  let takenAt: unknown
+  let pools: unknown
+  // Not Object.entries: it makes a list for each request.
+  for (const name in body) {
+    const value = (body as Readonly<Record<string, unknown>>)[name]
+    if (name === 'policy') policy = value
+    else if (name === 'attributes') attributes = value
+    else if (name === 'key') key = value
+    else if (name === 'cost') cost = value
+    else if (name === 'takenAt' && takesInstant) takenAt = value
+    else if (name === 'pools' && takesInstant) pools = value
+    else
+      throw wrongField(
+        name,
+        `not a known field; accepted: policy, attributes, key, cost${takesInstant ? ', takenAt, pools' : ''}`,
+      )
+  }
+  if (policy !== undefined && typeof policy !== 'string')
+    throw wrongField('policy', `${shown(policy)}; accepted: the name of a policy`)
+  if (cost !== undefined && typeof cost !== 'number')
+    throw wrongField('cost', `${shown(cost)}; accepted: a whole number of units`)
+  if (takenAt !== undefined && typeof takenAt !== 'number')
+    throw wrongField('takenAt', `${shown(takenAt)}; accepted: the decision's at, in milliseconds`)
+  if (pools !== undefined && !isNames(pools))
+    throw wrongField('pools', `${shown(pools)}; accepted: the decision's pools, by their rules`)
+  return { policy, attributes: attributesOrKey(attributes, key), cost, takenAt, pools }
+}
+
+function isNames(value: unknown): value is Readonly<Record<string, string>> {
+  const isTable = typeof value === 'object' && value !== null && !Array.isArray(value)
+  return isTable && Object.values(value).every((name) => typeof name === 'string')
+}
+
+/** Whom a request is about: its attributes, or its key alone. */
+export function attributesOrKey(attributes: unknown, key: unknown): Attributes | string {
+  if (key !== undefined) {
+    if (attributes !== undefined)
+      throw wrongField('key', 'given beside attributes; accepted: one of the two')
+    if (typeof key !== 'string') throw wrongField('key', `${shown(key)}; accepted: a string`)
+    return key
+  }
+  if (attributes === undefined)
+    throw wrongField('attributes', 'missing; accepted: attributes or key')
+  if (typeof attributes !== 'object' || attributes === null || Array.isArray(attributes))
+    throw wrongField(
+      'attributes',
+      `${shown(attributes)}; accepted: an object such as {"user":"42"}`,
+    )
+  return attributes as Attributes
+}
+
+/** The error of one field of a body. */
+export function wrongField(field: string, is: string): RequestError {
+  const name = field.length > 60 ? `${field.slice(0, 57)}...` : field
+  return new RequestError(400, 'invalid-body', `${name} is ${is}`, name)
 }

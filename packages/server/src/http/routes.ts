@@ -6,7 +6,8 @@ import type { Limiters, ServiceContext } from '../limiters/limiters.ts'
 import type { Counter } from '../metrics/series.ts'
 import { readJson } from '../net/body.ts'
 import type { Handler, MountedRoute, PortState } from '../net/http-listener.ts'
-import { answer, type OperationName } from './operations.ts'
+import { BUDGET_OPERATIONS } from './budget-operations.ts'
+import { answer, LIMITER_OPERATIONS } from './operations.ts'
 import { problemOf, problemOfError, type Problem } from '../net/problem.ts'
 import { sendProblem, sendText } from '../net/reply.ts'
 import { RepeatedLog } from '../log/repeated-log.ts'
@@ -60,8 +61,9 @@ export function createHandler(
     if (status >= 500) warnings.warn(code, { error: String(error) }, 'a request failed')
   }
 
-  const ask = (operation: OperationName): Handler => {
-    const route = `/v1/${operation}`
+  const ask = (name: OperationName): Handler => {
+    const route = `/v1/${name}`
+    const operation = OPERATIONS[name]
     const answered = requests.with(route, '200')
     return (request, response) => {
       const succeed = (text: string): void => {
@@ -161,6 +163,10 @@ const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 const POST: readonly string[] = ['POST']
 const GET: readonly string[] = ['GET', 'HEAD']
 
+/** Named like the limiter's and the budget's own methods. */
+const OPERATIONS = { ...LIMITER_OPERATIONS, ...BUDGET_OPERATIONS }
+
+type OperationName = keyof typeof OPERATIONS
 type Path = `/v1/${OperationName}` | '/v1/policies' | '/healthz' | '/readyz' | '/metrics'
 
 /** Every path of the API with the methods that it takes. */

@@ -1,7 +1,10 @@
 // Reads a request's body: bounded, as bytes until it is whole, and parsed once.
 import { isUtf8 } from 'node:buffer'
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { RequestError } from './problem.ts'
+
+const JSON_TYPE = /^application\/json\s*(;|$)/i
+const ACCEPTED = 'accepted: content-type application/json, without a content-encoding'
 
 /**
  * Calls `done` with the parsed body, or `failed` with what is wrong with it; neither when the client disconnected.
@@ -14,9 +17,16 @@ export function readJson(
   failed: (error: RequestError) => void,
   anyType = false,
 ): void {
-  const wrong = headerProblem(request.headers, maxBytes, anyType)
-  if (wrong !== undefined) {
-    failed(wrong)
+  const { headers } = request
+  const { 'content-type': type = '', 'content-length': length } = headers
+  // A foreign web page could send other content types without a preflight.
+  const isJson = anyType || type === 'application/json' || JSON_TYPE.test(type)
+  if (!isJson || headers['content-encoding'] !== undefined) {
+    failed(new RequestError(415, 'unsupported-media-type', ACCEPTED))
+    return
+  }
+  if (length !== undefined && Number(length) > maxBytes) {
+    failed(tooLarge(maxBytes))
     return
   }
   let first: Buffer | undefined
@@ -40,21 +50,6 @@ export function readJson(
     }
     done(body)
   })
-}
-
-/** What is wrong with the headers of a body. A foreign web page could send other content types without a preflight. */
-function headerProblem(
-  headers: IncomingHttpHeaders,
-  maxBytes: number,
-  anyType: boolean,
-): RequestError | undefined {
-  const { 'content-type': type = '', 'content-length': length } = headers
-  const isJson = type === 'application/json' || /^application\/json\s*(;|$)/i.test(type)
-  if ((!isJson && !anyType) || headers['content-encoding'] !== undefined) {
-    const accepted = 'accepted: content-type application/json, without a content-encoding'
-    return new RequestError(415, 'unsupported-media-type', accepted)
-  }
-  return length !== undefined && Number(length) > maxBytes ? tooLarge(maxBytes) : undefined
 }
 
 function parsed(bytes: Buffer | undefined): unknown {
