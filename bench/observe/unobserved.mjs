@@ -4,8 +4,14 @@ import { register } from 'node:module'
 
 const hooks = `
   export async function load(url, context, next) {
-    if (!url.endsWith('/server/dist/limiters/observe-decisions.js')) return next(url, context)
-    const source = 'export const observeDecisions = () => ({})'
+    if (!url.endsWith('/server/dist/limiters/decide-options.js')) return next(url, context)
+    const whole = JSON.stringify(url + '?whole')
+    const source =
+      'import { decideOptions as whole } from ' + whole + '\\n' +
+      'export function decideOptions(counted, surroundings) {\\n' +
+      '  const { onDecision, isTimed, identify, ...others } = whole(counted, surroundings)\\n' +
+      '  return others\\n' +
+      '}'
     return { format: 'module', source, shortCircuit: true }
   }
 `

@@ -2,7 +2,7 @@ import { createLimiter, memoryStore, parsePolicy, type Attributes } from 'sluice
 import { fakeClock } from 'sluice/testing'
 import { describe, expect, it } from 'vitest'
 import { Observer, readDecisionId } from './observer.ts'
-import { DecisionSampler } from './sampler.ts'
+import { DecisionSampler } from '../limiters/decide-options.ts'
 import { spreadOf } from './space-saving.ts'
 
 const START = 1_800_000_000_000

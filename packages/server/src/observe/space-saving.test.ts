@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { lengthOf } from '../../../../test/length.ts'
-import { DecisionSampler } from './sampler.ts'
+import { DecisionSampler } from '../limiters/decide-options.ts'
 import { mergeTops, SpaceSaving, spreadOf } from './space-saving.ts'
 
 /** Numbers from 0 to 1 that are the same in every run. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { DecisionSampler } from './sampler.ts'
+import { DecisionSampler } from './decide-options.ts'
 
 /** What the sampler takes of some ticks with so many decisions each. */
 function taken(ticks: number, decisions: number) {
