@@ -2,7 +2,7 @@
 import { visibleOutcomes, type Decision, type DecisionRequest } from 'sluice'
 import type { CountedRules } from '../metrics/decision-metrics.ts'
 import type { MetricRegistry } from '../metrics/registry.ts'
-import { isCharged } from '../metrics/charged.ts'
+import { isCharged } from '../metrics/policy-metrics.ts'
 import type { GrpcServerOptions } from './grpc/server.ts'
 import { STATUS, type StatusName } from './grpc/status.ts'
 import type { OnResponse } from './should-rate-limit.ts'

@@ -85,8 +85,8 @@ function observeDecisions(
   noteThresholds: OnDecision | undefined,
 ): Pick<DecideOptions, 'identify' | 'isTimed' | 'onDecision'> {
   const isRemote = store.sync !== true
-  const metrics = decisions.of(counted)
-  const rules = observer.of(counted, (rule) => metrics.ruleNotes.agesOf(rule))
+  const metrics = decisions.of(counted, isRemote)
+  const rules = observer.of(counted, (rule) => metrics.agesOf(rule))
   const sampler = new DecisionSampler()
   /** How many decisions the present one stands for in the sample. */
   let weight = 0
@@ -104,13 +104,12 @@ function observeDecisions(
     metrics.count(decision, request)
     if (isRemote) {
       weight = sampler.weight(observer.ticks)
-      metrics.countRemote(decision)
       metrics.duration.observe(elapsed)
     }
     if (weight > 0) {
       recent?.note(counted.name, decision, request, observer.ticks)
       const outcomes = visibleOutcomes(decision)
-      metrics.ruleNotes.measure(decision, request.checks, weight)
+      metrics.measure(decision, request.checks, outcomes, weight)
       if (!isRemote) metrics.duration.observe(elapsed, weight)
       else if (outcomes[0]?.source === 'store') storeDuration?.observe(elapsed, weight)
     }

@@ -1,6 +1,6 @@
 // Most decisions of a busy service: by one rule, not in the sample. They cost an addition and a look at their key.
 import type { Decision, DecisionRequest, RuleCheck } from 'sluice'
-import type { PolicyMetrics } from '../metrics/decision-metrics.ts'
+import type { PolicyMetrics, ResultCounters } from '../metrics/policy-metrics.ts'
 import type { RulesObserver } from '../observe/observer.ts'
 
 /** Notes decisions of the rule that decided last; the next request usually has the same. */
@@ -8,8 +8,7 @@ export class RoutineDecisions {
   private readonly metrics: PolicyMetrics
   private readonly rules: RulesObserver
   private rule: RuleCheck['rule'] | undefined
-  private allowed: ReturnType<PolicyMetrics['allowedBy']> | undefined
-  private refused: ReturnType<PolicyMetrics['refusedBy']> | undefined
+  private results: ResultCounters | undefined
   private watch: ReturnType<RulesObserver['watchOf']>
 
   constructor(metrics: PolicyMetrics, rules: RulesObserver) {
@@ -28,12 +27,12 @@ export class RoutineDecisions {
       // The journal has enough refusals of this moment. A block or a lockout has another reason; a block counts at no instant.
       if (!this.rules.isFlooded() || lockout !== undefined || decision.at === 0) return false
       watch.see(key, decision)
-      this.refused!.add()
+      this.results!.refused.add()
       return true
     }
     // A key that had nothing left may have units again.
     if (watch.see(key, decision)) return false
-    this.allowed!.add()
+    this.results!.allowed.add()
     return true
   }
 
@@ -44,8 +43,7 @@ export class RoutineDecisions {
     if (rule === this.rule && this.watch?.isGone === false) return
     if (shadow === true) return
     this.rule = rule
-    this.allowed = this.metrics.allowedBy(rule.name)
-    this.refused = this.metrics.refusedBy(rule.name)
+    this.results = this.metrics.resultsOf(rule.name)
     this.watch = this.rules.watchOf(rule.name)
   }
 }

@@ -1,28 +1,14 @@
-// Counts what limiters decide. Labels come from policies and rules, never from requests.
-import { visibleOutcomes, type Decision, type DecisionRequest } from 'sluice'
+// The metrics of what limiters decide, made when rules come into force. Labels come from policies and rules, never from requests.
 import type { Family } from './family.ts'
 import type { Counter, Histogram } from './series.ts'
 import type { MetricRegistry } from './registry.ts'
-import {
-  RuleMetrics,
-  type CountedRule,
-  type CountKeys,
-  type OnUnmet,
-  type RuleNotes,
-} from './rule-metrics.ts'
+import { PolicyMetrics, type PolicySeries, type ResultCounters } from './policy-metrics.ts'
+import { RuleMetrics, type CountedRule, type CountKeys, type OnUnmet } from './rule-metrics.ts'
 
 /** A named set of rules whose decisions are counted: a policy, or a domain of descriptors. */
 export interface CountedRules {
   readonly name: string
   readonly rules: readonly CountedRule[]
-}
-
-/** The counters of one rule, ready to be added to. */
-interface RuleCounters {
-  readonly allowed: Counter
-  readonly refused: Counter
-  readonly unavailable: Counter
-  readonly blocked: Counter | undefined
 }
 
 /** The metrics of all decisions of a service, whatever their protocol. */
@@ -92,9 +78,12 @@ export class DecisionMetrics {
     this.rules.retain(isKept)
   }
 
-  /** The metrics of one policy; every rule's counters are there from the start, at 0. */
-  of(policy: CountedRules): PolicyMetrics {
-    const rule = (name: string): RuleCounters => ({
+  /**
+   * The metrics of one policy, whose decisions a remote store makes or one in this process; every rule's counters are there
+   * from the start, at 0.
+   */
+  of(policy: CountedRules, isRemote = false): PolicyMetrics {
+    const results = (name: string): ResultCounters => ({
       allowed: this.decisions.with(policy.name, name, 'allowed'),
       refused: this.decisions.with(policy.name, name, 'refused'),
       unavailable: this.decisions.with(policy.name, name, 'unavailable'),
@@ -104,101 +93,20 @@ export class DecisionMetrics {
     const shadows = policy.rules.filter(
       ({ shadow, onExceed }) => shadow === true || onExceed === 'mark',
     )
-    return new PolicyMetrics(
-      new Map(policy.rules.map(({ name }) => [name, rule(name)])),
-      rule(''),
-      new Map(
+    const series: PolicySeries = {
+      results: new Map(policy.rules.map(({ name }) => [name, results(name)])),
+      none: results(''),
+      shadows: new Map(
         shadows.map(({ name, shadow }) => [
           name,
           (shadow === true ? this.shadowRefusals : this.marks).with(policy.name, name),
         ]),
       ),
-      this.degraded.with(policy.name),
-      this.duration.with(policy.name),
-      this.cached.with(policy.name),
-      this.rules.of(policy.name, policy.rules),
-    )
-  }
-}
-
-/** The metrics of one policy. */
-export class PolicyMetrics {
-  private readonly rules: ReadonlyMap<string, RuleCounters>
-  private readonly none: RuleCounters
-  private readonly shadows: ReadonlyMap<string, Counter>
-  private readonly degraded: Counter
-  /** How long decisions took, in milliseconds. */
-  readonly duration: Histogram
-  private readonly cached: Counter
-  /** What is noted rule by rule. */
-  readonly ruleNotes: RuleNotes
-  /** The rule of the last decision: the next one usually has the same. */
-  private lastRule: string | null = null
-  private lastCounters: RuleCounters
-
-  constructor(
-    rules: ReadonlyMap<string, RuleCounters>,
-    none: RuleCounters,
-    shadows: ReadonlyMap<string, Counter>,
-    degraded: Counter,
-    duration: Histogram,
-    cached: Counter,
-    ruleNotes: RuleNotes,
-  ) {
-    this.rules = rules
-    this.none = none
-    this.shadows = shadows
-    this.degraded = degraded
-    this.duration = duration
-    this.cached = cached
-    this.ruleNotes = ruleNotes
-    this.lastCounters = none
-  }
-
-  /** Counts a decision; called for every one of them. */
-  count(decision: Decision, { checks }: DecisionRequest): void {
-    // The only rule is the binding one, which need not be computed.
-    const isOnly = decision.allowed && checks.length === 1 && checks[0]!.shadow !== true
-    const rule = isOnly ? checks[0]!.rule.name : decision.rule
-    if (rule !== this.lastRule) {
-      this.lastRule = rule
-      this.lastCounters = rule === null ? this.none : (this.rules.get(rule) ?? this.none)
+      degraded: this.degraded.with(policy.name),
+      duration: this.duration.with(policy.name),
+      cached: this.cached.with(policy.name),
+      rules: this.rules.of(policy.name, policy.rules),
     }
-    if (decision.allowed) this.lastCounters.allowed.add()
-    else this.countRefusal(decision)
-    const hasShadows = this.shadows.size > 0
-    if (hasShadows || decision.skipped.length > 0 || decision.candidates !== undefined)
-      this.ruleNotes.count(decision)
-    if (hasShadows) this.noteShadows(decision)
-  }
-
-  /** The counter of what one rule allows. */
-  allowedBy(rule: string): Counter {
-    return (this.rules.get(rule) ?? this.none).allowed
-  }
-
-  /** The counter of what one rule refuses because its limit is reached. */
-  refusedBy(rule: string): Counter {
-    return (this.rules.get(rule) ?? this.none).refused
-  }
-
-  /** Counts what only decisions of a remote store have: fallbacks, and refusals that were remembered. */
-  countRemote(decision: Decision): void {
-    if (decision.degraded) this.degraded.add()
-    if (!decision.allowed && visibleOutcomes(decision).some(({ source }) => source === 'cache'))
-      this.cached.add()
-  }
-
-  private countRefusal({ reason }: Decision): void {
-    const { unavailable, blocked, refused } = this.lastCounters
-    if (reason === 'unavailable') unavailable.add()
-    else if (reason === 'blocked') blocked?.add()
-    else refused.add()
-  }
-
-  private noteShadows(decision: Decision): void {
-    for (const { rule, allowed, shadow } of visibleOutcomes(decision)) {
-      if (shadow && !allowed) this.shadows.get(rule)?.add()
-    }
+    return new PolicyMetrics(series, isRemote)
   }
 }

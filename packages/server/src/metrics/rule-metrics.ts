@@ -1,12 +1,5 @@
-// What each rule does, beyond the decisions that it binds: room left, cold keys, missing attributes, limits on trial.
-import {
-  limit,
-  visibleOutcomes,
-  type Decision,
-  type DecisionRequest,
-  type LimitInput,
-  type OnExceed,
-} from 'sluice'
+// The metrics of what each rule does, beyond the decisions that it binds: room left, cold keys, missing attributes, limits on trial.
+import { limit, type LimitInput, type OnExceed } from 'sluice'
 import type { Family } from './family.ts'
 import {
   AGES,
@@ -18,7 +11,7 @@ import {
 } from './series.ts'
 import type { Members } from './hyper-log-log.ts'
 import type { MetricRegistry } from './registry.ts'
-import { isCharged } from './charged.ts'
+import { WAYS, type RuleSeries } from './policy-metrics.ts'
 
 /** A rule whose answers are counted. */
 export interface CountedRule {
@@ -34,7 +27,6 @@ export interface CountedRule {
 
 /** A rule is near its limit when at most this share of it is left. */
 const NEAR = 0.2
-const WAYS = ['both-allow', 'both-refuse', 'newly-refused', 'newly-allowed'] as const
 
 /** Series of one metric of rules: enough for some thousand rules in a file, and a scrape of few megabytes. */
 const MOST_SERIES = 2000
@@ -53,20 +45,6 @@ export type CountKeys = (policy: string, rule: string) => KeyMembers
 
 /** Called once for a rule that was skipped in each of its first requests because one attribute was not known. */
 export type OnUnmet = (policy: string, rule: string, missing: string) => void
-
-/** After so many skipped requests, a rule that never applied is reported. */
-const UNMET = 1000
-
-interface RuleSeries {
-  /** Whether the rule applied to a request that was looked at. */
-  hasApplied: boolean
-  readonly room: Histogram
-  readonly ages: Histogram
-  readonly coldStarts: Counter
-  readonly skipped: ReadonlyMap<string, Counter>
-  readonly onUnmet: (missing: string) => void
-  readonly trial: Readonly<Record<(typeof WAYS)[number], Counter>> | undefined
-}
 
 /** The families of all rules. */
 export class RuleMetrics {
@@ -152,12 +130,9 @@ export class RuleMetrics {
     for (const family of all) family.retain(isKept)
   }
 
-  /** What is to be called for each decision about some rules; their series are there from the start, at 0. */
-  of(policy: string, rules: readonly CountedRule[]): RuleNotes {
-    return new RuleNotes(
-      new Map(rules.map((rule) => [rule.name, this.seriesOf(policy, rule)])),
-      rules.some(({ shadow, onExceed }) => shadow === true || onExceed === 'mark'),
-    )
+  /** The series of some rules of a policy, by rule; they are there from the start, at 0. */
+  of(policy: string, rules: readonly CountedRule[]): ReadonlyMap<string, RuleSeries> {
+    return new Map(rules.map((rule) => [rule.name, this.seriesOf(policy, rule)]))
   }
 
   private seriesOf(policy: string, rule: CountedRule): RuleSeries {
@@ -191,76 +166,4 @@ function nearIn({ counts }: Histogram): number {
   let near = 0
   for (const [step, edge] of SHARES.edges.entries()) if (edge <= NEAR) near += counts[step]!
   return near
-}
-
-/** Notes the decisions about the rules of one policy. */
-export class RuleNotes {
-  private readonly rules: ReadonlyMap<string, RuleSeries>
-  private readonly hasShadows: boolean
-
-  constructor(rules: ReadonlyMap<string, RuleSeries>, hasShadows: boolean) {
-    this.rules = rules
-    this.hasShadows = hasShadows
-  }
-
-  /** Counts what is counted of every decision: skipped rules, and limits on trial. */
-  count(decision: Decision): void {
-    const { skipped, candidates } = decision
-    if (this.hasShadows) this.countShadows(decision)
-    if (candidates !== undefined)
-      for (const { rule, enforced, allowed } of candidates) {
-        const series = this.rules.get(rule)
-        if (series !== undefined) noteTrial(series, enforced, allowed)
-      }
-    for (let i = 0; i < skipped.length; i++) {
-      const { rule, missing } = skipped[i]!
-      const series = missing === undefined ? undefined : this.rules.get(rule)
-      if (series !== undefined) noteSkipped(series, missing!)
-    }
-  }
-
-  /** Notes what a decision left; it stands for `weight` decisions. */
-  measure(decision: Decision, checks: DecisionRequest['checks'], weight: number): void {
-    const outcomes = visibleOutcomes(decision)
-    for (let i = 0; i < outcomes.length; i++) {
-      const outcome = outcomes[i]!
-      const series = this.rules.get(outcome.rule)
-      if (series === undefined) continue
-      const { remaining, allowed } = outcome
-      const check = checks[i]
-      series.hasApplied = true
-      // Another rule refused the request, so that it left this count as it was.
-      if (allowed && check !== undefined && !isCharged(decision, check, outcome)) continue
-      const { burst } = outcome.limit
-      series.room.observe(burst === 0 ? 0 : remaining / burst, weight)
-      const cost = check?.cost ?? 0
-      if (allowed && cost > 0 && remaining + cost >= burst) series.coldStarts.add(weight)
-    }
-  }
-
-  /** Receives how old the counts of a rule are. */
-  agesOf(rule: string): Histogram | undefined {
-    return this.rules.get(rule)?.ages
-  }
-
-  private countShadows(decision: Decision): void {
-    for (const { rule, shadow, allowed } of visibleOutcomes(decision)) {
-      const series = shadow ? this.rules.get(rule) : undefined
-      if (series !== undefined) noteTrial(series, decision.allowed, decision.allowed && allowed)
-    }
-  }
-}
-
-/** A count that a reload finds is beyond the number: a rule is reported once in the life of a process. */
-function noteSkipped(series: RuleSeries, missing: string): void {
-  const counter = series.skipped.get(missing)
-  if (counter === undefined) return
-  counter.add()
-  if (counter.value === UNMET && !series.hasApplied) series.onUnmet(missing)
-}
-
-function noteTrial({ trial }: RuleSeries, enforced: boolean, onTrial: boolean): void {
-  if (trial === undefined) return
-  if (enforced) trial[onTrial ? 'both-allow' : 'newly-refused'].add()
-  else trial[onTrial ? 'newly-allowed' : 'both-refuse'].add()
 }

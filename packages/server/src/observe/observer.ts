@@ -13,7 +13,7 @@ import {
 } from 'sluice'
 import { sizeOfUnion } from '../metrics/hyper-log-log.ts'
 import type { KeyMembers } from '../metrics/rule-metrics.ts'
-import { isCharged } from '../metrics/charged.ts'
+import { isCharged } from '../metrics/policy-metrics.ts'
 import {
   hash32,
   letters,
