@@ -13,9 +13,9 @@ import {
 } from '../stores/store.ts'
 import { preciseClock, type Millis } from '../time/clock.ts'
 import type { Decision, Skipped } from './decision.ts'
-import { ObservedFastDecision } from './fast-decision.ts'
+import { FastDecision } from './fast-decision.ts'
 import { candidateChecks, withCandidates } from './candidates.ts'
-import { StoreDecision, type RuleCheck } from './lazy-decision.ts'
+import { LazyDecision, StoreDecision, type RuleCheck } from './lazy-decision.ts'
 
 /**
  * One request, ready to be decided: its rules are matched and its keys are built.
@@ -88,27 +88,30 @@ const NONE: readonly never[] = []
  * ```
  */
 export function decide(request: DecisionRequest, options: DecideOptions): MaybePromise<Decision> {
-  return decideWith(request, options, same)
+  return decideWith(request, options)
 }
 
-/** {@link decide} with a function of the decision, which costs less than a second promise around it. */
-export function decideWith<T>(
+/** What a caller makes of a decision. */
+type Finish<T> = (decision: Decision) => T
+
+/** {@link decide}, for callers of our own; with a function of the decision, which costs less than a second promise around it. */
+export function decideWith<T = Decision>(
   request: DecisionRequest,
   options: DecideOptions,
-  finish: (decision: Decision) => T,
+  finish?: Finish<T>,
 ): MaybePromise<T> {
-  const { store, blocked } = options
+  const { store, blocked, onDecision } = options
   const { checks } = request
-  const start = startOf(options)
+  const start = onDecision === undefined ? undefined : startOf(options)
   const left = blocked === undefined ? undefined : longestBlock(request.attributes, blocked)
-  if (left !== undefined) return finish(observed(blockedDecision(left), request, options, start))
+  if (left !== undefined) return finished(blockedDecision(left), request, options, start, finish)
   // A closure in this function would cost each decision an object, also where it is not used.
   if (checks.length > 0 && (store.sync !== true || hasTrial(checks)))
     return decideThrough(request, options, start, finish)
   const fast = checks.length === 1 ? decideOne(request, store) : undefined
-  if (fast !== undefined) return finish(observed(fast, request, options, start))
+  if (fast !== undefined) return finished(fast, request, options, start, finish)
   const verdicts = checks.length === 0 ? NONE : (store as SyncStore).take(checks)
-  return finish(observed(new StoreDecision(request, verdicts), request, options, start))
+  return finished(new StoreDecision(request, verdicts), request, options, start, finish)
 }
 
 /** What the last single unit left; fractions, so that V8 keeps its numbers in place from the start. */
@@ -122,7 +125,7 @@ function decideOne(request: DecisionRequest, store: Store): Decision | undefined
   // A limit that refuses everything has no states, and would be looked for twice.
   if (check.limit.burst < 1) return undefined
   const allowed = (store as Partial<TakesOne>).takeOne?.(check, output)
-  return allowed === undefined ? undefined : new ObservedFastDecision(allowed, request, output)
+  return allowed === undefined ? undefined : new FastDecision(allowed, request, output)
 }
 
 /** By a remote store, or with limits on trial, in one call: same instant, same round trip, one promise for all. */
@@ -130,7 +133,7 @@ function decideThrough<T>(
   request: DecisionRequest,
   options: DecideOptions,
   start: Millis | undefined,
-  finish: (decision: Decision) => T,
+  finish: Finish<T> | undefined,
 ): MaybePromise<T> {
   const { store } = options
   const { checks } = request
@@ -139,7 +142,7 @@ function decideThrough<T>(
     const own = isTried ? verdicts.slice(0, checks.length) : verdicts
     const decision = new StoreDecision(request, own)
     if (isTried) withCandidates(decision, checks, own, verdicts.slice(checks.length))
-    return finish(observed(decision, request, options, start))
+    return finished(decision, request, options, start, finish)
   }
   const all = isTried ? [...checks, ...candidateChecks(checks)] : checks
   if ('takeThen' in store) return (store as Store & TakesThen).takeThen(all, made)
@@ -147,30 +150,26 @@ function decideThrough<T>(
   return isPromise(verdicts) ? verdicts.then(made) : made(verdicts)
 }
 
-function same(decision: Decision): Decision {
-  return decision
+/** When an observed decision begins; undefined if it is not measured. */
+function startOf({ isTimed }: DecideOptions): Millis | undefined {
+  return isTimed === undefined || isTimed() ? preciseClock() : undefined
 }
 
-/** When a decision begins; undefined if it is not measured. */
-function startOf({ onDecision, isTimed }: DecideOptions): Millis | undefined {
-  return onDecision !== undefined && (isTimed === undefined || isTimed())
-    ? preciseClock()
-    : undefined
-}
-
-/** The same decision, with its id, once it was observed. `start` is when it began, if it is measured. */
-function observed(
+/** Gives a refusal its id, has the decision observed, and then finished. `start` is when it began, if it is measured. */
+function finished<T = Decision>(
   decision: Decision,
   request: DecisionRequest,
   { onDecision, identify }: DecideOptions,
   start: Millis | undefined,
-): Decision {
+  finish?: Finish<T>,
+): T {
   if (identify !== undefined && !decision.allowed) nameRefusal(decision, request, identify)
-  if (onDecision === undefined) return decision
-  // Two calls: V8 would make an object of a number that is either measured or NaN, for every decision.
-  if (start === undefined) onDecision(decision, request, NaN)
-  else onDecision(decision, request, preciseClock() - start)
-  return decision
+  if (onDecision !== undefined) {
+    // Two calls: V8 would make an object of a number that is either measured or NaN, for every decision.
+    if (start === undefined) onDecision(decision, request, NaN)
+    else onDecision(decision, request, preciseClock() - start)
+  }
+  return finish === undefined ? (decision as T) : finish(decision)
 }
 
 /** Gives a refusal its id, which is made when it is read. */
@@ -179,8 +178,7 @@ function nameRefusal(
   request: DecisionRequest,
   identify: IdentifyRefusal,
 ): void {
-  if (decision instanceof StoreDecision || decision instanceof ObservedFastDecision)
-    decision.nameLater(identify)
+  if (decision instanceof LazyDecision) decision.nameLater(identify)
   else (decision as { id?: string }).id = identify(decision, request)
 }
 
@@ -194,11 +192,10 @@ export function decideNow(request: DecisionRequest, options: DecideOptions): Dec
   if (checks.length === 0 || hasTrial(checks)) return undefined
   if (blocked !== undefined && longestBlock(request.attributes, blocked) !== undefined)
     return undefined
-  const start = startOf(options)
+  const start = options.onDecision === undefined ? undefined : startOf(options)
   const verdicts = (store as AsyncStore).takeNow?.(checks)
   if (verdicts === undefined) return undefined
-  const decision = new StoreDecision(request, verdicts)
-  return observed(decision, request, options, start)
+  return finished(new StoreDecision(request, verdicts), request, options, start)
 }
 
 /**

@@ -6,7 +6,6 @@ import { LazyVerdict } from '../limit/take.ts'
 import type { Source, Verdict } from '../limit/verdict.ts'
 import type { TakeOutput } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
-import type { Skipped } from './decision.ts'
 import {
   LazyDecision,
   type DecidedRequest,
@@ -15,32 +14,29 @@ import {
   type VisibleOutcome,
 } from './lazy-decision.ts'
 
-const NONE: readonly never[] = []
-
 /**
  * A decision by one rule over a count in this process. It is its own outcome for header writers, which saves them seven
  * objects; its verdict is made when it is needed.
  */
 export class FastDecision extends LazyDecision implements VisibleOutcome {
   readonly allowed: boolean
-  private readonly one: RuleCheck
+  protected readonly request: DecidedRequest
+  protected name: string | MakeId | undefined
   private readonly now: Millis
   private readonly stateAt: Millis
   private readonly used: number
   private readonly before: number
 
-  constructor(allowed: boolean, one: RuleCheck, output: TakeOutput) {
+  /** `request`: one check of one unit, with any key. */
+  constructor(allowed: boolean, request: DecidedRequest, output: TakeOutput) {
     super()
     this.allowed = allowed
-    this.one = one
+    this.request = request
+    this.name = undefined
     this.now = output.now
     this.stateAt = output.at
     this.used = output.used
     this.before = output.before
-  }
-
-  get skipped(): readonly Skipped[] {
-    return NONE
   }
 
   override get cause(): undefined {
@@ -105,10 +101,6 @@ export class FastDecision extends LazyDecision implements VisibleOutcome {
     return [this]
   }
 
-  protected get checks(): readonly RuleCheck[] {
-    return [this.one]
-  }
-
   protected get verdicts(): readonly Verdict[] {
     const { limit, cost } = this.one
     return [new LazyVerdict(limit, this.state, cost, this.now, this.allowed, true, 'memory')]
@@ -118,34 +110,11 @@ export class FastDecision extends LazyDecision implements VisibleOutcome {
     return 0
   }
 
+  private get one(): RuleCheck {
+    return this.request.checks[0]!
+  }
+
   private get state(): State {
     return { at: this.stateAt, used: this.used, before: this.before }
-  }
-}
-
-/** A {@link FastDecision} of a request that is observed. */
-export class ObservedFastDecision extends FastDecision {
-  private readonly request: DecidedRequest
-  private name: string | MakeId | undefined
-
-  constructor(allowed: boolean, request: DecidedRequest, output: TakeOutput) {
-    super(allowed, request.checks[0]!, output)
-    this.request = request
-    this.name = undefined
-  }
-
-  override get id(): string | undefined {
-    const { name } = this
-    if (typeof name !== 'function') return name
-    return (this.name = name(this, this.request as never))
-  }
-
-  override get skipped(): readonly Skipped[] {
-    return this.request.skipped
-  }
-
-  /** As in a {@link StoreDecision}. */
-  nameLater(make: MakeId): void {
-    this.name = make
   }
 }

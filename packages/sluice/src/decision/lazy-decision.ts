@@ -28,19 +28,43 @@ export interface RuleCheck extends Check {
   readonly onTrial?: PlacedLimit | undefined
 }
 
+/** What a decision keeps of its request. */
+export interface DecidedRequest {
+  readonly checks: readonly RuleCheck[]
+  readonly skipped: readonly Skipped[]
+}
+
+/** Makes the id of a decision from the request that it was made from. */
+export type MakeId = (decision: Decision, request: never) => string
+
 /** Every number of a decision, derived from its checks, their verdicts in the same order, and the binding one among them. */
 export abstract class LazyDecision implements Decision {
   // Only declared: a field on every decision would slow down those that have none.
   declare readonly candidates?: readonly Candidate[] | undefined
   abstract readonly allowed: boolean
-  abstract readonly skipped: readonly Skipped[]
-  protected abstract get checks(): readonly RuleCheck[]
+  protected abstract readonly request: DecidedRequest
   protected abstract get verdicts(): readonly Verdict[]
   /** The binding check's place; -1 if no enforced rule applied. */
   protected abstract get binding(): number
+  /** The id of a refusal, or what makes it. */
+  protected abstract name: string | MakeId | undefined
 
   get id(): string | undefined {
-    return undefined
+    const { name } = this
+    if (typeof name !== 'function') return name
+    return (this.name = name(this, this.request as never))
+  }
+
+  /**
+   * Gives the decision its id: made once, when it is first read, because few readers want it. `make` is called with the
+   * request that the decision was made from.
+   */
+  nameLater(make: MakeId): void {
+    this.name = make
+  }
+
+  get skipped(): readonly Skipped[] {
+    return this.request.skipped
   }
 
   get reason(): Reason {
@@ -61,13 +85,13 @@ export abstract class LazyDecision implements Decision {
   }
 
   get rule(): string | null {
-    return this.checks[this.binding]?.rule.name ?? null
+    return this.request.checks[this.binding]?.rule.name ?? null
   }
 
   get limit(): Limit | null {
     const { binding } = this
     if (binding < 0) return null
-    return this.verdicts[binding]!.appliedLimit ?? this.checks[binding]!.limit
+    return this.verdicts[binding]!.appliedLimit ?? this.request.checks[binding]!.limit
   }
 
   get remaining(): number {
@@ -83,7 +107,8 @@ export abstract class LazyDecision implements Decision {
   }
 
   get delay(): Millis {
-    const { checks, verdicts, allowed } = this
+    const { verdicts, allowed } = this
+    const { checks } = this.request
     let longest = 0
     for (let i = 0; allowed && i < checks.length; i++) {
       const { delay } = verdicts[i]!
@@ -97,14 +122,16 @@ export abstract class LazyDecision implements Decision {
   }
 
   get outcomes(): readonly Outcome[] {
-    const { checks, verdicts } = this
+    const { verdicts } = this
+    const { checks } = this.request
     const outcomes = new Array<Outcome>(checks.length)
     for (let i = 0; i < checks.length; i++) outcomes[i] = outcomeOf(checks[i]!, verdicts[i]!)
     return outcomes
   }
 
   get marked(): readonly string[] | undefined {
-    const { checks, verdicts, allowed } = this
+    const { verdicts, allowed } = this
+    const { checks } = this.request
     let marked: string[] | undefined
     for (let i = 0; allowed && i < checks.length; i++)
       if (isMarked(checks[i]!, verdicts[i]!)) (marked ??= []).push(checks[i]!.rule.name)
@@ -112,7 +139,8 @@ export abstract class LazyDecision implements Decision {
   }
 
   get pools(): Readonly<Record<string, string>> | undefined {
-    const { checks, verdicts, allowed } = this
+    const { verdicts, allowed } = this
+    const { checks } = this.request
     let pools: Record<string, string> | undefined
     for (let i = 0; allowed && i < checks.length; i++) {
       const { pool } = verdicts[i]!
@@ -148,71 +176,46 @@ export abstract class LazyDecision implements Decision {
   }
 }
 
-/** What a decision keeps of its request. */
-export interface DecidedRequest {
-  readonly checks: readonly RuleCheck[]
-  readonly skipped: readonly Skipped[]
-}
-
-/** Makes the id of a decision from the request that it was made from. */
-export type MakeId = (decision: Decision, request: never) => string
-
 /** {@link StoreDecision.bindingIndex} before it was first read. */
 const UNKNOWN = -2
 
 /** A decision by the verdicts of a store. */
 export class StoreDecision extends LazyDecision {
   readonly allowed: boolean
-  private readonly request: DecidedRequest
+  protected readonly request: DecidedRequest
   protected readonly verdicts: readonly Verdict[]
+  protected name: string | MakeId | undefined
   private bindingIndex: number
-  /** The id of a refusal, or what makes it. */
-  private name: string | MakeId | undefined
   /** Made once: observers and writers read the same. */
   private seen: readonly VisibleOutcome[] | undefined
 
   constructor(request: DecidedRequest, verdicts: readonly Verdict[]) {
     super()
-    this.allowed = isAllowed(request.checks, verdicts)
+    const { checks } = request
+    let allowed = true
+    // By the checks: a store that has left a verdict out fails here instead of letting the request through.
+    for (let i = 0; i < checks.length && allowed; i++)
+      allowed = verdicts[i]!.allowed || checks[i]!.shadow === true
+    this.allowed = allowed
     this.request = request
     this.verdicts = verdicts
-    this.bindingIndex = UNKNOWN
     this.name = undefined
+    this.bindingIndex = UNKNOWN
     this.seen = undefined
   }
 
   get visible(): readonly VisibleOutcome[] {
     if (this.seen !== undefined) return this.seen
-    const { checks, verdicts } = this
+    const { request, verdicts } = this
+    const { checks } = request
     const seen = new Array<VisibleOutcome>(checks.length)
     for (let i = 0; i < checks.length; i++) seen[i] = new LazyOutcome(checks[i]!, verdicts[i]!)
     return (this.seen = seen)
   }
 
-  get skipped(): readonly Skipped[] {
-    return this.request.skipped
-  }
-
-  protected get checks(): readonly RuleCheck[] {
-    return this.request.checks
-  }
-
-  override get id(): string | undefined {
-    const { name } = this
-    if (typeof name !== 'function') return name
-    return (this.name = name(this, this.request as never))
-  }
-
-  /**
-   * Gives the decision its id: made once, when it is first read, because few readers want it. `make` is called with the
-   * request that the decision was made from.
-   */
-  nameLater(make: MakeId): void {
-    this.name = make
-  }
-
   protected get binding(): number {
-    if (this.bindingIndex === UNKNOWN) this.bindingIndex = bindingOf(this.checks, this.verdicts)
+    if (this.bindingIndex === UNKNOWN)
+      this.bindingIndex = bindingOf(this.request.checks, this.verdicts)
     return this.bindingIndex
   }
 }
@@ -223,14 +226,6 @@ Object.defineProperty(LazyDecision.prototype, Symbol.for('nodejs.util.inspect.cu
     return this.toJSON()
   },
 })
-
-/** Whether every check that is enforced is allowed. */
-function isAllowed(checks: readonly Check[], verdicts: readonly Verdict[]): boolean {
-  // By the checks: a store that has left a verdict out fails here instead of letting the request through.
-  for (let i = 0; i < checks.length; i++)
-    if (!verdicts[i]!.allowed && checks[i]!.shadow !== true) return false
-  return true
-}
 
 /**
  * What header writers and observers read of an outcome.
@@ -288,6 +283,8 @@ export class LazyOutcome implements VisibleOutcome {
   readonly limit: Limit
   readonly allowed: boolean
   readonly source: Source
+  readonly shadow: boolean
+  readonly hidden: boolean
   private readonly check: RuleCheck
   private readonly verdict: Verdict
   /** Computed once: several observers read it. */
@@ -298,6 +295,8 @@ export class LazyOutcome implements VisibleOutcome {
     this.limit = verdict.appliedLimit ?? check.limit
     this.allowed = verdict.allowed
     this.source = verdict.source
+    this.shadow = check.shadow ?? false
+    this.hidden = check.rule.hidden ?? false
     this.check = check
     this.verdict = verdict
   }
@@ -317,14 +316,6 @@ export class LazyOutcome implements VisibleOutcome {
 
   get availableAfter(): Millis {
     return this.verdict.availableAfter
-  }
-
-  get shadow(): boolean {
-    return this.check.shadow ?? false
-  }
-
-  get hidden(): boolean {
-    return this.check.rule.hidden ?? false
   }
 
   get marked(): boolean {

@@ -1,19 +1,21 @@
 // The decision of the shortest path to leases: one rule, whose check is the same for every request, and its verdict.
 import type { Verdict } from '../limit/verdict.ts'
-import type { Skipped } from './decision.ts'
-import { LazyDecision, LazyOutcome, type RuleCheck, type VisibleOutcome } from './lazy-decision.ts'
-
-const NONE: readonly never[] = []
+import {
+  LazyDecision,
+  LazyOutcome,
+  type DecidedRequest,
+  type VisibleOutcome,
+} from './lazy-decision.ts'
 
 /** A request that a lease has allowed, by one enforced rule. */
 export class LeaseDecision extends LazyDecision {
-  private readonly one: RuleCheck
+  protected readonly request: DecidedRequest
   private readonly verdict: Verdict
 
-  /** `one`: a check of the rule, with any key. */
-  constructor(one: RuleCheck, verdict: Verdict) {
+  /** `request`: one check of the rule, with any key. */
+  constructor(request: DecidedRequest, verdict: Verdict) {
     super()
-    this.one = one
+    this.request = request
     this.verdict = verdict
   }
 
@@ -21,16 +23,13 @@ export class LeaseDecision extends LazyDecision {
     return true
   }
 
-  get skipped(): readonly Skipped[] {
-    return NONE
+  /** Only refusals have an id. */
+  protected get name(): undefined {
+    return undefined
   }
 
   get visible(): readonly VisibleOutcome[] {
-    return [new LazyOutcome(this.one, this.verdict)]
-  }
-
-  protected get checks(): readonly RuleCheck[] {
-    return [this.one]
+    return [new LazyOutcome(this.request.checks[0]!, this.verdict)]
   }
 
   protected get verdicts(): readonly Verdict[] {

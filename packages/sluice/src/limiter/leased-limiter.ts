@@ -1,7 +1,7 @@
 // The shortest path to leases: one rule that always applies, and a unit that this process has leased.
 import type { Decision } from '../decision/decision.ts'
 import { LeaseDecision } from '../decision/lease-decision.ts'
-import type { RuleCheck } from '../decision/lazy-decision.ts'
+import type { DecidedRequest } from '../decision/lazy-decision.ts'
 import { isPlain } from '../key/key.ts'
 import type { CompiledRule } from '../policy/compile.ts'
 import type { Attributes } from '../policy/policy.ts'
@@ -32,7 +32,7 @@ function isLeasedRule(rule: CompiledRule): boolean {
 /** Spends one leased unit by the only rule; {@link PolicyLimiter} decides everything else. */
 class LeasedLimiter extends PolicyLimiter {
   private readonly rule: CompiledRule
-  private readonly one: RuleCheck
+  private readonly request: DecidedRequest
   private readonly isBare: boolean
   private readonly hashes: boolean
   private readonly openPath: LeasePath
@@ -43,7 +43,7 @@ class LeasedLimiter extends PolicyLimiter {
   constructor(rule: CompiledRule, path: LeasePath, options: PolicyLimiterOptions) {
     super(options)
     this.rule = rule
-    this.one = toCheck(rule, '', 1)
+    this.request = { checks: [toCheck(rule, '', 1)], skipped: [] }
     this.hashes = options.hashKeys
     this.isBare = isBareRule(rule) && !options.hashKeys
     this.openPath = path
@@ -55,7 +55,7 @@ class LeasedLimiter extends PolicyLimiter {
     if (path !== null && cost === 1) {
       const key = this.keyOf(attributes)
       const verdict = key === undefined ? undefined : path.takeNow(key)
-      if (verdict !== undefined) return new LeaseDecision(this.one, verdict)
+      if (verdict !== undefined) return new LeaseDecision(this.request, verdict)
     }
     return super.check(attributes, cost)
   }
@@ -65,7 +65,7 @@ class LeasedLimiter extends PolicyLimiter {
     const key = path === null || cost !== 1 ? undefined : this.keyOf(attributes)
     if (key === undefined) return super.checkNow(attributes, cost)
     const verdict = path!.takeNow(key)
-    return verdict === undefined ? undefined : new LeaseDecision(this.one, verdict)
+    return verdict === undefined ? undefined : new LeaseDecision(this.request, verdict)
   }
 
   override close(): MaybePromise<void> {
