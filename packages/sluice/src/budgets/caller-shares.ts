@@ -1,9 +1,8 @@
 // What one caller may hold of a count that several callers share: never all of it, so that a caller who never settles cannot shut out the others.
 import type { RuleCheck } from '../decision/lazy-decision.ts'
-import { joined, keyOf } from '../key/key.ts'
+import { attributeText, joined, keyOf } from '../key/key.ts'
 import type { Limit } from '../limit/limit.ts'
 import type { Verdict } from '../limit/verdict.ts'
-import { attributeText } from '../policy/pattern.ts'
 import type { Attributes, RuleInCode } from '../policy/policy.ts'
 import type { Check } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'

@@ -1,7 +1,7 @@
 // What a request counts by: a key for a bare limit, attributes for a policy.
 import { SluiceError } from '../errors.ts'
 import type { DecidedBy, LiveCondition } from '../limiter/policy-behind.ts'
-import { attributeText } from '../policy/pattern.ts'
+import { attributeText } from '../key/key.ts'
 import type { Attributes, PolicyInCode } from '../policy/policy.ts'
 import { follow, isPromise, type MaybePromise } from '../stores/store.ts'
 import { attributeNames, hasLimitFunction } from './attribute-names.ts'

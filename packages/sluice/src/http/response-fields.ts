@@ -1,9 +1,8 @@
 // Which header fields a response gets, and from which outcomes.
 import { visibleOutcomes, type VisibleOutcome } from '../decision/lazy-decision.ts'
 import type { Decision } from '../decision/decision.ts'
-import { joined } from '../key/key.ts'
+import { attributeText, joined } from '../key/key.ts'
 import { sha256 } from '../key/sha256.ts'
-import { attributeText } from '../policy/pattern.ts'
 import type { Attributes, PolicyInCode } from '../policy/policy.ts'
 import type { Dialect, PartitionKey, ReportedLimit } from './headers/dialect.ts'
 import { dialectsOf, unknownDialect, type DialectName } from './headers/dialects.ts'

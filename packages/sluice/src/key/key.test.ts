@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { joined, keyOf, LONGEST_VALUE, valuesIn } from './key.ts'
+import { attributeText, joined, keyOf, LONGEST_VALUE, valuesIn } from './key.ts'
 
 /** Values that try to look like something else: separators, hashes, lengths, inherited names. */
 const hostile = fc.oneof(
@@ -25,6 +25,60 @@ const hostile = fc.oneof(
   fc.array(fc.integer({ min: 0, max: 0xffff })).map((units) => String.fromCharCode(...units)),
 )
 const lists = fc.array(hostile, { maxLength: 4 })
+type Attributes = Readonly<Record<string, unknown>>
+
+describe('attributeText', () => {
+  it.each<[Attributes, string | undefined]>([
+    [{ user: 'ann' }, 'ann'],
+    [{ user: ' ' }, ' '],
+    [{ user: 42 }, '42'],
+    [{ user: 0 }, '0'],
+    [{ user: -0 }, '0'],
+    [{ user: 1e21 }, '1e+21'],
+    [{ user: false }, 'false'],
+    [{ user: true }, 'true'],
+    [{ user: '' }, undefined],
+    [{ user: null }, undefined],
+    [{ user: undefined }, undefined],
+    [{}, undefined],
+    [Object.create(null) as Attributes, undefined],
+  ])('of user in %j is %j', (attributes, text) => {
+    expect(attributeText(attributes, 'user')).toBe(text)
+  })
+
+  it.each([
+    ['an object', {}, '{}'],
+    ['a list', ['a'], '["a"]'],
+    ['a date', new Date(0), '"1970-01-01T00:00:00.000Z"'],
+    ['a function', () => 'x', 'function'],
+    ['a symbol', Symbol('x'), 'symbol'],
+    ['a bigint', 5n, '5n'],
+    ['NaN', Number.NaN, 'NaN'],
+    ['Infinity', Number.POSITIVE_INFINITY, 'Infinity'],
+    ['a boxed number', Object(5), '5'],
+  ])('refuses %s', (_, value, shown) => {
+    expect(() => attributeText({ plan: value }, 'plan')).toThrow(
+      expect.objectContaining({
+        code: 'invalid-attributes',
+        message: `attribute "plan" is ${shown}; accepted: a string, a finite number, a boolean, or nothing`,
+      }),
+    )
+  })
+
+  it.each(['constructor', '__proto__', 'toString', 'hasOwnProperty'])(
+    'does not find %s in an object that has none of its own',
+    (name) => {
+      expect(attributeText({}, name)).toBeUndefined()
+      expect(attributeText(JSON.parse(`{ "${name}": "own" }`) as Attributes, name)).toBe('own')
+    },
+  )
+
+  it('does not take a value from a prototype', () => {
+    expect(
+      attributeText(Object.create({ plan: 'enterprise' }) as Attributes, 'plan'),
+    ).toBeUndefined()
+  })
+})
 
 describe('keyOf', () => {
   it.each<[values: string[], key: string]>([

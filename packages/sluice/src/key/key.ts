@@ -1,4 +1,4 @@
-// The one place where keys are made: injective, bounded, free of separators that a user could inject.
+// The one place where attributes become keys: injective, bounded, free of separators that a user could inject.
 import { show, SluiceError } from '../errors.ts'
 import { sha256 } from './sha256.ts'
 
@@ -15,17 +15,37 @@ const HASHED_CODE = HASHED.charCodeAt(0)
 /** What the key of several values, or of none, begins with: neither a plain value nor a hash does. */
 const LIST = '~:'
 
+/**
+ * The text of an attribute as it stands in keys and conditions, undefined when it is not known. Throws `invalid-attributes`
+ * for a value that is not a string, a finite number or a boolean.
+ */
+export function attributeText(
+  attributes: Readonly<Record<string, unknown>>,
+  name: string,
+): string | undefined {
+  const value = attributes[name]
+  if (value === undefined || value === null || value === '') return undefined
+  // Every object inherits `constructor`; a polluted prototype must not set an attribute.
+  if (!Object.hasOwn(attributes, name)) return undefined
+  if (typeof value === 'string') return value
+  if (isLiteral(value)) return String(value)
+  throw new SluiceError(
+    'invalid-attributes',
+    `attribute ${show(name)} is ${show(value)}; accepted: a string, a finite number, a boolean, or nothing`,
+  )
+}
+
+/** Whether a value has a text of its own: it is a string, a finite number or a boolean. */
+export function isLiteral(value: unknown): value is string | number | boolean {
+  return typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)
+}
+
 /** One key for a list of values: equal only for equal lists. A single short value is its own key. */
 export function keyOf(values: readonly string[], hash = false): string {
-  if (values.length === 1) return keyOfOne(values[0] as string, hash)
+  if (values.length === 1) return part(values[0]!, hash)
   let key = LIST
   for (const value of values) key += prefixed(part(value, hash))
   return key
-}
-
-/** The key of a single value: {@link keyOf} without a list. */
-export function keyOfOne(value: string, hash: boolean): string {
-  return !hash && isPlain(value) ? value : part(value, hash)
 }
 
 /**

@@ -3,10 +3,9 @@ import type { DecisionRequest } from '../decision/decide.ts'
 import type { Skipped } from '../decision/decision.ts'
 import type { RuleCheck } from '../decision/lazy-decision.ts'
 import { show, SluiceError } from '../errors.ts'
-import { keyOf, keyOfOne } from '../key/key.ts'
+import { attributeText, isPlain, keyOf } from '../key/key.ts'
 import type { CompiledRule } from '../policy/compile.ts'
 import type { PlacedLimit } from '../limit/placed-limit.ts'
-import { attributeText } from '../policy/pattern.ts'
 import type { Attributes } from '../policy/policy.ts'
 
 const NONE: readonly never[] = []
@@ -113,10 +112,11 @@ export function keyOfRule(
   attributes: Attributes,
   hashKeys: boolean,
 ): string | undefined {
-  // Most rules count by one attribute, whose value mostly is the key: no list is made for it.
+  // Most rules count by one attribute, whose value mostly is the key: no list is made for it then.
   if (by.length === 1) {
     const value = attributeText(attributes, by[0]!)
-    return value === undefined ? undefined : keyOfOne(value, hashKeys)
+    if (value === undefined || (!hashKeys && isPlain(value))) return value
+    return keyOf([value], hashKeys)
   }
   if (by.length === 0) return EVERYONE
   const values = new Array<string>(by.length)

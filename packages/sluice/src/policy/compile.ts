@@ -1,14 +1,14 @@
 // A policy made ready for the hot path: conditions as predicates, limits with the space of their counts.
 import { SluiceError } from '../errors.ts'
 import { JoinedKeys } from '../key/joined-keys.ts'
-import { joined } from '../key/key.ts'
+import { attributeText, joined } from '../key/key.ts'
 import { limit, type Limit, type LimitInput } from '../limit/limit.ts'
 import type { Coordination, OnStoreFailure } from '../limit/verdict.ts'
 import { functionLimits } from './function-limits.ts'
 import { keepsHolds } from './read-hold.ts'
 import { placeLockout } from './read-lockout.ts'
 import { compileOverrides } from './override-index.ts'
-import { attributeText, compileCondition, type Predicate } from './pattern.ts'
+import { compileCondition, type Predicate } from './pattern.ts'
 import type { PlacedLimit, PlacedPool } from '../limit/placed-limit.ts'
 import type { Attributes, LimitOrNone, PolicyInCode, RuleInCode } from './policy.ts'
 

@@ -1,11 +1,6 @@
 // Finds the first override that matches a request: those for single values by a table, the others one after the other.
-import {
-  attributeText,
-  compileCondition,
-  meaningOf,
-  spellingsOf,
-  type Predicate,
-} from './pattern.ts'
+import { attributeText } from '../key/key.ts'
+import { compileCondition, meaningOf, spellingsOf, type Predicate } from './pattern.ts'
 import type { Attributes, Condition, Override } from './policy.ts'
 
 /** The position of the first override that matches, or -1. */

@@ -1,60 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { attributeText, compileCondition, meaningOf } from './pattern.ts'
+import { compileCondition, meaningOf } from './pattern.ts'
 import type { Attributes, Condition } from './policy.ts'
 
 /** What untyped callers may pass. */
 const untyped = (attributes: unknown): Attributes => attributes as Attributes
-
-describe('attributeText', () => {
-  it.each<[Attributes, string | undefined]>([
-    [{ user: 'ann' }, 'ann'],
-    [{ user: ' ' }, ' '],
-    [{ user: 42 }, '42'],
-    [{ user: 0 }, '0'],
-    [{ user: -0 }, '0'],
-    [{ user: 1e21 }, '1e+21'],
-    [{ user: false }, 'false'],
-    [{ user: true }, 'true'],
-    [{ user: '' }, undefined],
-    [{ user: null }, undefined],
-    [{ user: undefined }, undefined],
-    [{}, undefined],
-    [Object.create(null) as Attributes, undefined],
-  ])('of user in %j is %j', (attributes, text) => {
-    expect(attributeText(attributes, 'user')).toBe(text)
-  })
-
-  it.each([
-    ['an object', {}, '{}'],
-    ['a list', ['a'], '["a"]'],
-    ['a date', new Date(0), '"1970-01-01T00:00:00.000Z"'],
-    ['a function', () => 'x', 'function'],
-    ['a symbol', Symbol('x'), 'symbol'],
-    ['a bigint', 5n, '5n'],
-    ['NaN', Number.NaN, 'NaN'],
-    ['Infinity', Number.POSITIVE_INFINITY, 'Infinity'],
-    ['a boxed number', Object(5), '5'],
-  ])('refuses %s', (_, value, shown) => {
-    expect(() => attributeText(untyped({ plan: value }), 'plan')).toThrow(
-      expect.objectContaining({
-        code: 'invalid-attributes',
-        message: `attribute "plan" is ${shown}; accepted: a string, a finite number, a boolean, or nothing`,
-      }),
-    )
-  })
-
-  it.each(['constructor', '__proto__', 'toString', 'hasOwnProperty'])(
-    'does not find %s in an object that has none of its own',
-    (name) => {
-      expect(attributeText({}, name)).toBeUndefined()
-      expect(attributeText(untyped(JSON.parse(`{ "${name}": "own" }`)), name)).toBe('own')
-    },
-  )
-
-  it('does not take a value from a prototype', () => {
-    expect(attributeText(untyped(Object.create({ plan: 'enterprise' })), 'plan')).toBeUndefined()
-  })
-})
 
 describe('compileCondition', () => {
   it.each<[Condition, Attributes, boolean]>([

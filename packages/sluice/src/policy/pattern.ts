@@ -1,5 +1,6 @@
 // Conditions as predicates: which requests a rule or an override applies to.
 import { show, SluiceError } from '../errors.ts'
+import { attributeText, isLiteral } from '../key/key.ts'
 import { holds, parseAddress, parseNetwork, type Network } from './network.ts'
 import type { Attributes, Condition, Pattern, PatternObject } from './policy.ts'
 import { routeSpellings } from './route-spellings.ts'
@@ -13,23 +14,6 @@ export type Meaning =
   /** `exact` for `{ equals }`: no other spelling is accepted. */
   | { readonly kind: 'equals' | 'prefix'; readonly text: string; readonly exact?: boolean }
   | { readonly kind: 'network'; readonly network: Network }
-
-/**
- * The text of an attribute, undefined when it is not known. Throws `invalid-attributes` for a value
- * that is not a string, a finite number or a boolean.
- */
-export function attributeText(attributes: Attributes, name: string): string | undefined {
-  const value: unknown = attributes[name]
-  if (value === undefined || value === null || value === '') return undefined
-  // Every object inherits `constructor`; a polluted prototype must not set an attribute.
-  if (!Object.hasOwn(attributes, name)) return undefined
-  if (typeof value === 'string') return value
-  if (isLiteral(value)) return String(value)
-  throw new SluiceError(
-    'invalid-attributes',
-    `attribute ${show(name)} is ${show(value)}; accepted: a string, a finite number, a boolean, or nothing`,
-  )
-}
 
 /** The predicate of a condition: true when every attribute matches its pattern. */
 export function compileCondition(condition: Condition): Predicate {
@@ -89,10 +73,6 @@ function literal(value: unknown, exact = false): Meaning | string {
   return isLiteral(value) && value !== ''
     ? { kind: 'equals', text: String(value), exact }
     : 'a string that is not empty, a finite number, or a boolean'
-}
-
-function isLiteral(value: unknown): value is string | number | boolean {
-  return typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)
 }
 
 function network(text: string): Meaning | string {
