@@ -18,13 +18,12 @@ import { withLockouts } from '../stores/lockouts.ts'
 import { withPools } from '../stores/pools.ts'
 import { memoryStore } from '../stores/memory/memory-store.ts'
 import type { AsyncStore, MaybePromise, RemoteStore, Store, SyncStore } from '../stores/store.ts'
-import { abortable } from '../time/abortable.ts'
 import type { LimiterControls } from './controls.ts'
 import { policyLimiter } from './fast-limiter.ts'
 import { noteLimiter, type MadeFrom } from './doubtful-limiters.ts'
 import type { Limiter, SyncLimiter } from './limiter.ts'
 import { readByBlocked, rememberPolicy } from './policy-behind.ts'
-import type { PolicyLimiter } from './policy-limiter.ts'
+import { promising } from './policy-limiter.ts'
 import type { LimiterWarning } from './skipped-rules.ts'
 import { withSlotLooks } from './slot-looks.ts'
 import type { TypedLimiter, TypedSyncLimiter } from './typed-limiter.ts'
@@ -178,7 +177,7 @@ export function createLimiter<S extends Store = SyncStore, P extends PolicyInCod
     store.sync === true ? (limiter as unknown as SyncLimiter & LimiterControls) : promising(limiter)
   rememberPolicy(made, {
     policy,
-    conditions: () => limiter.conditions,
+    conditions: limiter.conditions,
     blockedBy: readByBlocked(options),
   })
   return made as LimiterFor<S, P>
@@ -233,32 +232,6 @@ function checkCoordination({ rules }: PolicyInCode, store: Store = SYNC): void {
 function policyOf(input: LimitInput | LimitFunction): PolicyInCode {
   const limit = typeof input === 'function' ? input : limitOf(input)
   return { name: 'default', rules: [{ name: 'default', by: ['key'], limit }] }
-}
-
-/** Misuse rejects instead of throwing, as callers of a promise expect. */
-function promising(limiter: PolicyLimiter): Limiter & LimiterControls {
-  return {
-    check(attributes, cost, signal) {
-      // Not an async function: that would add two promises to the one that the store returned.
-      try {
-        if (signal?.aborted === true) throw signal.reason
-        const answer = Promise.resolve(limiter.check(attributes, cost))
-        return signal === undefined ? answer : abortable(answer, signal)
-      } catch (error) {
-        return Promise.reject(error as Error)
-      }
-    },
-    checkNow: (attributes, cost) => limiter.checkNow(attributes, cost),
-    peek: async (attributes, cost) => limiter.peek(attributes, cost),
-    refund: async (attributes, cost, takenAt, pools) =>
-      limiter.refund(attributes, cost, takenAt, pools),
-    reset: async (attributes) => limiter.reset(attributes),
-    describe: (attributes, cost) => limiter.describe(attributes, cost),
-    close: async () => limiter.close(),
-    block: (who, lasts) => limiter.block(who, lasts),
-    override: (rule, who, limit, lasts) => limiter.override(rule, who, limit, lasts),
-    countFailure: async (attributes) => limiter.countFailure(attributes),
-  }
 }
 
 function checkOptions(options: LimiterOptions): void {

@@ -1,7 +1,7 @@
 // A policy and a store: matches the rules of each request and has its checks decided.
 import {
-  decide,
   decideNow,
+  decideWith,
   peekDecision,
   type DecideOptions,
   type DecisionRequest,
@@ -18,8 +18,9 @@ import { Controls, type LimiterControls, type LiveControl } from './controls.ts'
 import type { Attributes } from '../policy/policy.ts'
 import { poolCheck } from '../stores/pools.ts'
 import { isPromise, type Check, type MaybePromise } from '../stores/store.ts'
+import { abortable } from '../time/abortable.ts'
 import type { Millis } from '../time/clock.ts'
-import type { PaidPools } from './limiter.ts'
+import type { Limiter, PaidPools } from './limiter.ts'
 import type { LiveCondition } from './policy-behind.ts'
 import { describeRules } from './describe-rules.ts'
 import { SkippedRules, type LimiterWarning } from './skipped-rules.ts'
@@ -77,9 +78,9 @@ export class PolicyLimiter implements LimiterControls {
 
   check(attributes: Attributes | string, cost = 1): MaybePromise<Decision> {
     if (this.only !== null && cost === 1 && typeof attributes === 'string' && isPlain(attributes)) {
-      return decide(this.requestOf(this.only, attributes), this.deciding)
+      return decideWith(this.requestOf(this.only, attributes), this.deciding)
     }
-    return decide(this.match(attributes, cost), this.deciding)
+    return decideWith(this.match(attributes, cost), this.deciding)
   }
 
   checkNow(attributes: Attributes | string, cost = 1): Decision | undefined {
@@ -142,9 +143,7 @@ export class PolicyLimiter implements LimiterControls {
   }
 
   /** The conditions of the blocks and overrides that hold; another list after a change. */
-  get conditions(): readonly LiveCondition[] {
-    return this.controls === null ? NONE : this.controls.conditions
-  }
+  readonly conditions = (): readonly LiveCondition[] => this.controls?.conditions ?? NONE
 
   /** Whether decisions may take the shortest path: no block and no override is set. */
   protected get isUncontrolled(): boolean {
@@ -188,6 +187,32 @@ export class PolicyLimiter implements LimiterControls {
     const matched = matchRules(this.rules, parsed, cost, this.hashKeys)
     if (this.skippedRules?.note(matched) === false) this.skippedRules = null
     return matched
+  }
+}
+
+/** The limiter of a store that answers later. Misuse rejects instead of throwing, as callers of a promise expect. */
+export function promising(limiter: PolicyLimiter): Limiter & LimiterControls {
+  return {
+    check(attributes, cost, signal) {
+      // Not an async function: that would add two promises to the one that the store returned.
+      try {
+        if (signal?.aborted === true) throw signal.reason
+        const answer = Promise.resolve(limiter.check(attributes, cost))
+        return signal === undefined ? answer : abortable(answer, signal)
+      } catch (error) {
+        return Promise.reject(error as Error)
+      }
+    },
+    checkNow: (attributes, cost) => limiter.checkNow(attributes, cost),
+    peek: async (attributes, cost) => limiter.peek(attributes, cost),
+    refund: async (attributes, cost, takenAt, pools) =>
+      limiter.refund(attributes, cost, takenAt, pools),
+    reset: async (attributes) => limiter.reset(attributes),
+    describe: (attributes, cost) => limiter.describe(attributes, cost),
+    close: async () => limiter.close(),
+    block: (who, lasts) => limiter.block(who, lasts),
+    override: (rule, who, limit, lasts) => limiter.override(rule, who, limit, lasts),
+    countFailure: async (attributes) => limiter.countFailure(attributes),
   }
 }
 
