@@ -107,16 +107,15 @@ export function causeOf(error: unknown): ErrorCode {
   return error instanceof SluiceError ? error.code : 'store-failed'
 }
 
-/** Whether the caller made a mistake, which no fallback can answer. */
-export function isMisuse(error: unknown): boolean {
-  if (!(error instanceof SluiceError)) return false
-  return error.code.startsWith('invalid-') || error.code === 'limiter-closed'
-}
-
-/** Whether the store works and only this key cannot be read or counted. */
-export function concernsOneKey(error: unknown): boolean {
-  if (!(error instanceof SluiceError)) return false
-  return error.code === 'store-wrong-type' || error.code === 'store-learning'
+/**
+ * Whose fault an error is: the caller's, which no fallback can answer; that of one key, which a store that works cannot
+ * read or count; or the store's.
+ */
+export function faultOf(error: unknown): 'caller' | 'key' | 'store' {
+  if (!(error instanceof SluiceError)) return 'store'
+  const { code } = error
+  if (code.startsWith('invalid-') || code === 'limiter-closed') return 'caller'
+  return code === 'store-wrong-type' || code === 'store-learning' ? 'key' : 'store'
 }
 
 /** The address of the folder `docs`; its pages have the names of their files. */

@@ -1,6 +1,6 @@
 // Answers for the decision service while it fails, by a limiter of this process.
 import type { Decision } from '../decision/decision.ts'
-import { causeOf, isMisuse } from '../errors.ts'
+import { causeOf, faultOf } from '../errors.ts'
 import type { Limiter, SyncLimiter } from '../limiter/limiter.ts'
 import type { Attributes } from '../policy/policy.ts'
 import type { Shard } from '../resilience/call-guard.ts'
@@ -22,14 +22,14 @@ export class RemoteFallback {
 
   /** The decision in place of one that failed with `error`. Invalid input and a closed limiter throw that error. */
   async check(error: unknown, attributes: Attributes | string, cost?: number): Promise<Decision> {
-    if (isMisuse(error)) throw error
+    if (faultOf(error) === 'caller') throw error
     const decision = await this.limiter.check(attributes, cost)
     this.shard.noteFallback(decision.at)
     return degraded(decision, error)
   }
 
   async peek(error: unknown, attributes: Attributes | string, cost?: number): Promise<Decision> {
-    if (isMisuse(error)) throw error
+    if (faultOf(error) === 'caller') throw error
     return degraded(await this.limiter.peek(attributes, cost), error)
   }
 

@@ -1,11 +1,11 @@
 // Deadline and circuit breaker around any call: the resilient store and the remote limiter use the same guard.
-import { concernsOneKey, isMisuse, show, SluiceError } from '../errors.ts'
-import { isPromise, type MaybePromise } from '../stores/store.ts'
+import { faultOf, show, SluiceError } from '../errors.ts'
+import { follow, isPromise, type MaybePromise } from '../stores/store.ts'
 import type { Clock, Millis } from '../time/clock.ts'
 import { Deadlines } from '../time/deadlines.ts'
 import type { Timers } from '../time/timers.ts'
 import { CircuitBreaker, NO_ENTRY, type BreakerOptions, type Failure } from './circuit-breaker.ts'
-import { notifyListener, type OnEvent, type ResilienceEvent } from './events.ts'
+import type { OnEvent, ResilienceEvent } from './events.ts'
 
 /** What a guard is made from. */
 export interface CallGuardOptions {
@@ -72,12 +72,15 @@ export class CallGuard {
   private readonly deadlines: Deadlines | null
   /** The shard of a store that has only one. */
   readonly first: Shard
+  /** Receive every event; another list after a change. What they throw or reject with is dropped. */
+  listeners: readonly OnEvent[]
   private readonly others = new Map<number, Shard>()
   private openShards = 0
 
   constructor(options: CallGuardOptions) {
-    const { timeout, clock, timers } = options
+    const { timeout, clock, timers, onEvent } = options
     this.options = options
+    this.listeners = onEvent === undefined ? [] : [onEvent]
     this.deadlines = timeout === null ? null : new Deadlines(timeout, clock, timers, tooLate)
     this.first = this.makeShard()
   }
@@ -113,7 +116,7 @@ export class CallGuard {
     const { breaker } = shard
     const entry = breaker.enter()
     if (entry === NO_ENTRY)
-      return mapped(operation.onFailure(argument, breaker.refusal(), shard), finish)
+      return follow(operation.onFailure(argument, breaker.refusal(), shard), finish)
     const call = new GuardedCall(shard, operation, argument, finish, entry)
     let answer: T | Promise<R>
     try {
@@ -158,9 +161,9 @@ export class CallGuard {
       if (accept !== undefined && !accept(value)) throw wrongAnswer(value)
       return value
     } catch (error) {
-      if (isMisuse(error)) throw error
-      if (breaker.state === 'closed' && !concernsOneKey(error))
-        breaker.failed(breaker.enter(), error)
+      const fault = faultOf(error)
+      if (fault === 'caller') throw error
+      if (fault === 'store' && breaker.state === 'closed') breaker.failed(breaker.enter(), error)
       return onFailure(breaker.failure(error))
     }
   }
@@ -180,8 +183,15 @@ export class CallGuard {
   readonly emit = (event: ResilienceEvent): void => {
     if (event.type === 'opened' && this.openShards++ > 0) return
     if (event.type === 'closed' && --this.openShards > 0) return
-    const { onEvent } = this.options
-    if (onEvent !== undefined) notifyListener(onEvent, event)
+    for (const listener of this.listeners) {
+      // One that fails must not refuse requests, nor keep the event from others.
+      try {
+        const result: unknown = listener(event)
+        if (result instanceof Promise) result.catch(() => {})
+      } catch {
+        // Dropped, as the contract of `OnEvent` says.
+      }
+    }
   }
 
   private makeShard(): Shard {
@@ -225,22 +235,19 @@ export class GuardedCall<A, T, R> {
   failed(error: unknown): MaybePromise<R> {
     const { shard, operation, argument, finish, entry } = this
     const { breaker } = shard
-    if (isMisuse(error)) {
+    const fault = faultOf(error)
+    if (fault === 'caller') {
       breaker.withdrew(entry)
       throw error
     }
-    if (concernsOneKey(error)) breaker.succeeded(entry)
+    if (fault === 'key') breaker.succeeded(entry)
     else breaker.failed(entry, error)
-    return mapped(operation.onFailure(argument, breaker.failure(error), shard), finish)
+    return follow(operation.onFailure(argument, breaker.failure(error), shard), finish)
   }
 }
 
 function same<T>(value: T): T {
   return value
-}
-
-function mapped<T, R>(value: MaybePromise<T>, finish: (value: T) => R): MaybePromise<R> {
-  return isPromise(value) ? value.then(finish) : finish(value)
 }
 
 /** The error of a call that missed its deadline. */

@@ -154,8 +154,7 @@ export class CircuitBreaker {
       this.open(now, error)
       return
     }
-    this.count(now)
-    if (this.row < this.failures && !this.isMostlyBad(now)) return
+    if (!this.opensAfterFailure(now)) return
     this.openedAt = now
     this.failedProbes = 0
     this.open(now, error)
@@ -209,7 +208,8 @@ export class CircuitBreaker {
     return Math.max(1, Math.ceil(this.probeAt - now))
   }
 
-  private count(now: Millis): void {
+  /** Counts a failure while it is closed: whether there are too many in a row, or too many among the calls of a second. */
+  private opensAfterFailure(now: Millis): boolean {
     if (now !== this.lastFailure) this.row += 1
     this.lastFailure = now
     if (now - this.halfSince >= 2 * HALF || now < this.halfSince) {
@@ -225,9 +225,7 @@ export class CircuitBreaker {
       this.bad = 0
     }
     this.bad += 1
-  }
-
-  private isMostlyBad(now: Millis): boolean {
+    if (this.row >= this.failures) return true
     const bad = this.bad + this.badBefore
     const all = bad + this.good + this.goodBefore
     return now - this.spanSince >= SETTLED && all >= this.calls && bad >= all * this.ratio

@@ -1,4 +1,4 @@
-// What is reported when a store is slow, unreachable or back, for metrics and logs.
+// What is reported when a store is slow, unreachable or back, for metrics and logs; by default on the console.
 import type { ErrorCode } from '../errors.ts'
 import type { Millis } from '../time/clock.ts'
 
@@ -107,12 +107,13 @@ export type ResilienceEvent =
  */
 export type OnEvent = (event: ResilienceEvent) => void
 
-/** Passes an event to a listener. One that fails must not refuse requests, nor keep the event from others. */
-export function notifyListener(listener: OnEvent, event: ResilienceEvent): void {
-  try {
-    const result: unknown = listener(event)
-    if (result instanceof Promise) result.catch(() => {})
-  } catch {
-    // Dropped, as the contract of `OnEvent` says.
-  }
+/** One warning when the store is lost and one when it is back: a lost store is never silent. */
+export const warnOfLostStore: OnEvent = (event) => {
+  if (event.type !== 'opened' && event.type !== 'closed') return
+  const warning =
+    event.type === 'opened'
+      ? `sluice: the store does not answer (${event.cause}); this process limits by itself until it does`
+      : `sluice: the store answers again after ${Math.round(event.openFor / 100) / 10} s`
+  // oxlint-disable-next-line no-console -- the default of `onEvent`: without a listener, the console is the only place.
+  console.warn(warning)
 }

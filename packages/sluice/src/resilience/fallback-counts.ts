@@ -6,14 +6,15 @@ import { RecentMap } from '../stores/refusal-cache/recent-map.ts'
 import type { Check, KnownRefusal, SyncStore } from '../stores/store.ts'
 import { systemClock, type Clock, type Millis } from '../time/clock.ts'
 import type { Failure } from './circuit-breaker.ts'
+import { FALLBACK_SHARE, type ResilienceOptions } from './options.ts'
 
 /** Keys that are counted at most: about 10 MB. */
 const MAX_KEYS = 100_000
 
 /** What the fallback of a store is made from. */
 export interface FallbackOptions {
-  /** The share of some units that this process grants. */
-  readonly scale: (units: number) => number
+  /** The share of every limit that this process grants. */
+  readonly share: Pick<ResilienceOptions, 'fallbackShare' | 'replicas'>
   /** The last refusal by the store that is still known. */
   readonly knownRefusal: ((check: Check) => KnownRefusal | undefined) | undefined
   /** Default: the system's monotonic clock. */
@@ -103,7 +104,7 @@ export class FallbackCounts {
     // Of a full count a share below one unit is granted too.
     if (used <= 0) return
     const scaled = this.scaledOf(limit)
-    const level = this.options.scale(Math.max(0, limit.burst - used))
+    const level = this.scale(Math.max(0, limit.burst - used))
     const look = { ...check, limit: scaled, cost: 0, shadow: false, countRefused: false }
     const { remaining } = this.counts.peek([look])[0]!
     if (level < remaining) this.counts.take([{ ...look, cost: remaining - level }])
@@ -140,9 +141,8 @@ export class FallbackCounts {
 
   /** A cost above the local share never fits here, but may fit the whole limit of the store: retry at the next probe. */
   private withRetry(check: Check, scaled: Limit, verdict: Verdict, retryAfter: Millis): Verdict {
-    const { scale } = this.options
     if (verdict.retryAfter !== null || scaled.quota === 0) return verdict
-    if (scale(check.cost) > scaled.burst) return verdict
+    if (this.scale(check.cost) > scaled.burst) return verdict
     const { allowed, remaining, resetAfter, delay, at, source } = verdict
     const availableAfter = Math.min(verdict.availableAfter, retryAfter)
     return { allowed, remaining, retryAfter, resetAfter, availableAfter, delay, at, source }
@@ -160,12 +160,20 @@ export class FallbackCounts {
   private scaledOf(limit: Limit): Limit {
     let scaled = this.scaledLimits.get(limit)
     if (scaled === undefined) {
-      const { scale } = this.options
-      const share = (units: number): number => (units === 0 ? 0 : Math.max(1, scale(units)))
-      scaled = { ...limit, quota: share(limit.quota), burst: share(limit.burst) }
+      const { quota, burst } = limit
+      scaled = { ...limit, quota: this.scale(quota, 1), burst: this.scale(burst, 1) }
       this.scaledLimits.set(limit, scaled)
     }
     return scaled
+  }
+
+  /** The share of some units that this process grants by itself: at least `least`, unless there are none. */
+  private scale(units: number, least = 0): number {
+    const { fallbackShare = FALLBACK_SHARE, replicas } = this.options.share
+    if (units === 0) return 0
+    // A little is added before rounding down: 0.29 of 100 is 29, although the product is a bit less.
+    const share = replicas === undefined ? units * fallbackShare + 1e-6 : units / replicas
+    return Math.max(least, Math.floor(share))
   }
 }
 

@@ -8,7 +8,6 @@ import { withRefusalCache } from '../stores/refusal-cache/refusal-cache.ts'
 import type { AsyncStore, Check } from '../stores/store.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
 import { FallbackCounts } from './fallback-counts.ts'
-import { scaleOf } from './options.ts'
 
 const START = 1_800_000_000_000
 const SHARES = [1, 0.5, 0.29, 0.25]
@@ -50,7 +49,7 @@ async function refusedBy(
   for (let i = 0; (await cached.take(one))[0]!.allowed && i < 1000; i++) clock.advance(gap)
   await cached.take([check])
   const fallback = new FallbackCounts({
-    scale: scaleOf({ fallbackShare: share }),
+    share: { fallbackShare: share },
     knownRefusal: (asked) => cached.knownRefusal(asked),
     clock,
   })

@@ -4,7 +4,7 @@ import { systemTimers, type Timers } from '../time/timers.ts'
 import { OptionReader, type Bounds } from '../options/option-reader.ts'
 import type { RemoteStore, Store } from '../stores/store.ts'
 import type { BreakerOptions } from './circuit-breaker.ts'
-import type { OnEvent, ResilienceEvent } from './events.ts'
+import type { OnEvent } from './events.ts'
 
 /**
  * What happens when a remote store is slow, unreachable or wrong.
@@ -54,7 +54,8 @@ export const environment: Environment = {
 
 /** The default of {@link ResilienceOptions.timeout} for a store without a deadline of its own. */
 export const TIMEOUT: Millis = 100
-const FALLBACK_SHARE = 0.5
+/** The default of {@link ResilienceOptions.fallbackShare}. */
+export const FALLBACK_SHARE = 0.5
 
 /** The names of {@link ResilienceOptions}. */
 export const RESILIENCE_OPTIONS: readonly string[] = [
@@ -89,16 +90,6 @@ export function checkResilience(name: string, options: unknown, store: Store): v
   reader.callable('onEvent', onEvent, undefined)
 }
 
-/** The share of some units that this process grants by itself. */
-export function scaleOf({
-  fallbackShare = FALLBACK_SHARE,
-  replicas,
-}: ResilienceOptions): (units: number) => number {
-  // A little is added before rounding down: 0.29 of 100 is 29, although the product is a bit less.
-  return (units) =>
-    Math.floor(replicas === undefined ? units * fallbackShare + 1e-6 : units / replicas)
-}
-
 /** Checks the options of a breaker. */
 export function checkBreaker(name: string, options: BreakerOptions | undefined): void {
   if (options === undefined) return
@@ -106,19 +97,4 @@ export function checkBreaker(name: string, options: BreakerOptions | undefined):
   for (const option of ['failures', 'calls', 'firstProbe', 'lastProbe'] as const)
     reader.number(option, options[option], undefined, COUNT)
   reader.number('ratio', options.ratio, undefined, SHARE)
-}
-
-/** One warning when the store is lost and one when it is back: a lost store is never silent. */
-export const warnOfLostStore: OnEvent = (event) => {
-  const warning = warningOf(event)
-  // oxlint-disable-next-line no-console -- the default of `onEvent`: without a listener, the console is the only place.
-  if (warning !== undefined) console.warn(warning)
-}
-
-function warningOf(event: ResilienceEvent): string | undefined {
-  if (event.type === 'opened')
-    return `sluice: the store does not answer (${event.cause}); this process limits by itself until it does`
-  if (event.type === 'closed')
-    return `sluice: the store answers again after ${Math.round(event.openFor / 100) / 10} s`
-  return undefined
 }

@@ -4,7 +4,7 @@ import type { Decision } from '../decision/decision.ts'
 import { SluiceError } from '../errors.ts'
 import type { Verdict } from '../limit/verdict.ts'
 import { createLimiter } from '../limiter/create-limiter.ts'
-import { warnOfLostStore } from './options.ts'
+import { warnOfLostStore } from './events.ts'
 
 describe('a resilient store around a store that works', () => {
   it('returns its verdicts', async () => {

@@ -1,9 +1,9 @@
 // A store around a store that always answers in time: by the store itself, or by the fallback.
 import type { Limit } from '../limit/limit.ts'
 import type { Verdict } from '../limit/verdict.ts'
-import { isMisuse, SluiceError } from '../errors.ts'
+import { faultOf, SluiceError } from '../errors.ts'
 import type { Exchanged, HoldStore, Settled, Settlement } from '../stores/holds/hold-store.ts'
-import { mappedTakes, type MappedTakes } from '../stores/mapped-takes.ts'
+import { mappedTakes } from '../stores/mapped-takes.ts'
 import type { MappedHolds, MappedSettlements, TakesHeldThen } from '../stores/holds/mapped-holds.ts'
 import { chargedBy } from '../stores/pools.ts'
 import {
@@ -19,14 +19,12 @@ import {
 } from '../stores/store.ts'
 import { CallGuard, type GuardedOperation, type Shard } from './call-guard.ts'
 import type { Failure } from './circuit-breaker.ts'
-import type { FallbackEvent } from './events.ts'
+import { warnOfLostStore, type FallbackEvent, type OnEvent } from './events.ts'
 import { FallbackCounts } from './fallback-counts.ts'
 import {
   checkResilience,
   environment as systemEnvironment,
-  scaleOf,
   TIMEOUT,
-  warnOfLostStore,
   type Environment,
   type ResilienceOptions,
 } from './options.ts'
@@ -61,24 +59,13 @@ const NONE: readonly never[] = []
 export class ResilientStore implements AsyncStore, TakesThen, TakesHeldThen, MappedSettlements {
   readonly coordinates: boolean
   private readonly store: RemoteStore
-  private readonly mapped: MappedTakes
   private readonly guard: CallGuard
+  /** The only shard; undefined of a store with several. */
+  private readonly only: Shard | undefined
   private readonly fallback: FallbackCounts
   private readonly environment: Environment
   private readonly unwatch: (() => void) | undefined
-  private readonly takes: GuardedOperation<readonly Check[], readonly Verdict[]> = {
-    call: (checks) => this.store.take(checks),
-    callWith: (checks, call) => this.mapped.takeWith(checks, call),
-    onFailure: (checks, failure, shard) => {
-      const verdicts = this.fallback.take(checks, failure)
-      shard.noteFallback(verdicts[0]!.at)
-      this.used('take', failure)
-      return verdicts
-    },
-    accept: areVerdicts,
-    onLate: (checks, verdicts) => this.refundLate(checks, verdicts),
-  }
-
+  private readonly takes: GuardedOperation<readonly Check[], readonly Verdict[]>
   private readonly heldTakes: GuardedOperation<readonly Check[], readonly Verdict[]> = {
     onFailure: (checks, failure, shard) => this.takes.onFailure(checks, failure, shard),
     accept: areVerdicts,
@@ -108,7 +95,6 @@ export class ResilientStore implements AsyncStore, TakesThen, TakesHeldThen, Map
   ) {
     const { timeout, breaker, onEvent = warnOfLostStore } = options
     this.store = store
-    this.mapped = mappedTakes(store)
     this.coordinates = store.coordinates === true
     this.environment = { ...systemEnvironment, ...environment }
     this.guard = new CallGuard({
@@ -118,8 +104,10 @@ export class ResilientStore implements AsyncStore, TakesThen, TakesHeldThen, Map
       onEvent,
       ...this.environment,
     })
+    this.only = store.shardOf === undefined ? this.guard.first : undefined
+    this.takes = this.guardedTakes(store)
     this.fallback = new FallbackCounts({
-      scale: scaleOf(options),
+      share: options,
       knownRefusal: store.knownRefusal?.bind(store),
       clock: environment.clock,
     })
@@ -127,6 +115,28 @@ export class ResilientStore implements AsyncStore, TakesThen, TakesHeldThen, Map
       if (event.type === 'reachable') this.guard.hint()
       else this.lateAnswer(event.refunded)
     })
+  }
+
+  /** How takes are guarded: by the store's own answer, else by the fallback. */
+  private guardedTakes(store: RemoteStore): ResilientStore['takes'] {
+    const mapped = mappedTakes(store)
+    return {
+      call: (checks) => store.take(checks),
+      callWith: mapped.takeWith.bind(mapped),
+      onFailure: (checks, failure, shard) => {
+        const verdicts = this.fallback.take(checks, failure)
+        shard.noteFallback(verdicts[0]!.at)
+        this.used('take', failure)
+        return verdicts
+      },
+      accept: areVerdicts,
+      onLate: (checks, verdicts) => this.refundLate(checks, verdicts),
+    }
+  }
+
+  /** Replaces the listener of the options. Without any, events go to the console. */
+  listenWith(listeners: readonly OnEvent[]): void {
+    this.guard.listeners = listeners.length === 0 ? [warnOfLostStore] : listeners
   }
 
   /** Units that are leased are spent whether or not the store can be reached. */
@@ -149,7 +159,7 @@ export class ResilientStore implements AsyncStore, TakesThen, TakesHeldThen, Map
     const verdicts =
       this.coordinates && hasCoordination(checks) ? this.store.takeNow?.(checks) : undefined
     if (verdicts !== undefined) return finish(verdicts)
-    return this.guard.executeWith(this.shardFor(checks), this.takes, checks, finish)
+    return this.guard.executeWith(this.only ?? this.shardFor(checks), this.takes, checks, finish)
   }
 
   /**
@@ -168,9 +178,10 @@ export class ResilientStore implements AsyncStore, TakesThen, TakesHeldThen, Map
         ? taken.then((verdicts) => ({ settled: NONE, verdicts }))
         : { settled: NONE, verdicts: taken }
     }
-    const { breaker } = this.shardFor(checks)
+    const { breaker } = this.only ?? this.shardFor(checks)
     const failed = (error: unknown): never => {
-      if (!isMisuse(error) && breaker.state === 'closed') breaker.failed(breaker.enter(), error)
+      if (faultOf(error) !== 'caller' && breaker.state === 'closed')
+        breaker.failed(breaker.enter(), error)
       throw error
     }
     try {
@@ -189,7 +200,8 @@ export class ResilientStore implements AsyncStore, TakesThen, TakesHeldThen, Map
     const store = this.holdStore()
     const { breaker } = this.guard.first
     const noted = (error: unknown): MaybePromise<T> => {
-      if (!isMisuse(error) && breaker.state === 'closed') breaker.failed(breaker.enter(), error)
+      if (faultOf(error) !== 'caller' && breaker.state === 'closed')
+        breaker.failed(breaker.enter(), error)
       return failed(error)
     }
     try {
@@ -213,7 +225,12 @@ export class ResilientStore implements AsyncStore, TakesThen, TakesHeldThen, Map
     finish: (verdicts: readonly Verdict[]) => T,
   ): MaybePromise<T> {
     this.holdStore()
-    return this.guard.executeWith(this.shardFor(checks), this.heldTakes, checks, finish)
+    return this.guard.executeWith(
+      this.only ?? this.shardFor(checks),
+      this.heldTakes,
+      checks,
+      finish,
+    )
   }
 
   private holdStore(): HoldStore {
@@ -228,7 +245,7 @@ export class ResilientStore implements AsyncStore, TakesThen, TakesHeldThen, Map
   /** A peek is never a probe: a store that takes no writes may still answer it. */
   peek(checks: readonly Check[]): Promise<readonly Verdict[]> {
     return this.guard.attempt(
-      this.shardFor(checks),
+      this.only ?? this.shardFor(checks),
       () => this.store.peek(checks),
       (failure) => {
         this.used('peek', failure)
@@ -242,7 +259,7 @@ export class ResilientStore implements AsyncStore, TakesThen, TakesHeldThen, Map
   async refund(checks: readonly Check[]): Promise<void> {
     const [first] = checks
     if (first === undefined) return
-    const shard = this.shardFor(checks)
+    const shard = this.only ?? this.shardFor(checks)
     const { takenAt } = first
     const isLocal =
       takenAt === undefined ? shard.breaker.state !== 'closed' : shard.fellBackAt(takenAt)
@@ -257,11 +274,12 @@ export class ResilientStore implements AsyncStore, TakesThen, TakesHeldThen, Map
   /** Resets the fallback too, and rejects when the store cannot. */
   async reset(checks: readonly Check[]): Promise<void> {
     this.fallback.reset(checks)
-    const { breaker } = this.shardFor(checks)
+    const { breaker } = this.only ?? this.shardFor(checks)
     try {
       await this.guard.inTime(this.store.reset(checks))
     } catch (error) {
-      if (!isMisuse(error) && breaker.state === 'closed') breaker.failed(breaker.enter(), error)
+      if (faultOf(error) !== 'caller' && breaker.state === 'closed')
+        breaker.failed(breaker.enter(), error)
       throw error
     }
   }
@@ -298,14 +316,14 @@ export class ResilientStore implements AsyncStore, TakesThen, TakesHeldThen, Map
   }
 
   /**
-   * The shard that keeps the counts of a request. When its first and its last check are in two shards, the pair is
+   * The shard that keeps the counts of a request, of a store with several. When its first and its last check are in two shards, the pair is
    * a shard by itself: either may be the one that every request uses.
    */
   private shardFor(checks: readonly Check[]): Shard {
     const { store, guard } = this
-    if (store.shardOf === undefined || checks.length === 0) return guard.first
-    const first = store.shardOf(checks[0]!)
-    const last = checks.length === 1 ? first : store.shardOf(checks.at(-1)!)
+    if (checks.length === 0) return guard.first
+    const first = store.shardOf!(checks[0]!)
+    const last = checks.length === 1 ? first : store.shardOf!(checks.at(-1)!)
     return guard.shard(first === last ? first : (last + 1) * MAX_SHARDS + first)
   }
 }

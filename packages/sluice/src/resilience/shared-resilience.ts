@@ -1,12 +1,12 @@
 // One resilient store for all limiters on a store: a new policy takes part in an outage that has begun, and grants no second share.
 import type { RemoteStore } from '../stores/store.ts'
-import { notifyListener, type OnEvent } from './events.ts'
-import { warnOfLostStore, type ResilienceOptions } from './options.ts'
+import type { OnEvent } from './events.ts'
+import type { ResilienceOptions } from './options.ts'
 import { ResilientStore } from './resilient-store.ts'
 
 interface SharedStore {
   readonly store: ResilientStore
-  readonly listeners: OnEvent[]
+  listeners: readonly OnEvent[]
   users: number
 }
 
@@ -23,22 +23,28 @@ export interface AcquiredStore {
  * limiter releases it. Every `onEvent` receives the events of the store; without any, they go to the console.
  */
 export function acquireResilient(store: RemoteStore, options: ResilienceOptions): AcquiredStore {
-  const { onEvent, timeout, fallbackShare, replicas, breaker } = options
+  const { onEvent, ...others } = options
+  const { timeout, fallbackShare, replicas, breaker } = others
   const name = JSON.stringify([timeout, fallbackShare, replicas, breaker])
   let byName = byStore.get(store)
   if (byName === undefined) byStore.set(store, (byName = new Map()))
   let shared = byName.get(name)
-  if (shared === undefined) byName.set(name, (shared = makeShared(store, options)))
-  const { listeners } = shared
+  if (shared === undefined) {
+    const resilient = new ResilientStore(store, others)
+    byName.set(name, (shared = { store: resilient, listeners: [], users: 0 }))
+  }
   shared.users += 1
-  if (onEvent !== undefined) listeners.push(onEvent)
+  if (onEvent !== undefined) listen(shared, [...shared.listeners, onEvent])
   let isReleased = false
   return {
     store: shared.store,
     release: () => {
       if (isReleased) return
       isReleased = true
-      if (onEvent !== undefined) listeners.splice(listeners.indexOf(onEvent), 1)
+      if (onEvent !== undefined) {
+        const place = shared.listeners.indexOf(onEvent)
+        listen(shared, shared.listeners.toSpliced(place, 1))
+      }
       if (--shared.users > 0) return
       byName.delete(name)
       shared.store.release()
@@ -46,11 +52,7 @@ export function acquireResilient(store: RemoteStore, options: ResilienceOptions)
   }
 }
 
-function makeShared(store: RemoteStore, options: ResilienceOptions): SharedStore {
-  const listeners: OnEvent[] = []
-  const onEvent: OnEvent = (event) => {
-    if (listeners.length === 0) warnOfLostStore(event)
-    for (const listener of listeners.slice()) notifyListener(listener, event)
-  }
-  return { store: new ResilientStore(store, { ...options, onEvent }), listeners, users: 0 }
+function listen(shared: SharedStore, listeners: readonly OnEvent[]): void {
+  shared.listeners = listeners
+  shared.store.listenWith(listeners)
 }
