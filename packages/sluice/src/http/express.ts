@@ -4,7 +4,7 @@ import type { FrameworkAdapter } from './framework-adapter.ts'
 import { frameworkTrustsAll } from './framework-trust.ts'
 import type { Middleware } from './node.ts'
 import { nodeAdapter, type NodeRequest, type NodeResponse } from './node-adapter.ts'
-import { handle, sendByNode, type NodeFlow } from './node-middleware.ts'
+import { middlewareOf, sendByNode, type NodeFlow } from './node-middleware.ts'
 import type { AnyBudget } from './held-requests.ts'
 import type { AnyLimiter, HttpOptions } from './options.ts'
 
@@ -39,8 +39,7 @@ export function rateLimit<Q extends ExpressRequest, S extends NodeResponse>(
   limiter: AnyLimiter | AnyBudget | RateLimitOptions<Q, S>,
   options?: HttpOptions<Q, S>,
 ): Middleware<Q, S> {
-  const guard = createRequestGuard<Q, S>(expressAdapter, limiter, options)
-  return (request, response, next) => handle(guard, expressFlow, request, response, next)
+  return middlewareOf(createRequestGuard<Q, S>(expressAdapter, limiter, options), expressFlow)
 }
 
 const expressFlow: NodeFlow<NodeResponse> = {

@@ -3,7 +3,7 @@ import { createRequestGuard, type RateLimitOptions } from './create-request-guar
 import type { FrameworkAdapter } from './framework-adapter.ts'
 import { frameworkTrustsAll } from './framework-trust.ts'
 import { fieldString, readingNode, type NodeRequest, type NodeResponse } from './node-adapter.ts'
-import { handle, type NodeFlow } from './node-middleware.ts'
+import { middlewareOf, type NodeFlow } from './node-middleware.ts'
 import type { AnyBudget } from './held-requests.ts'
 import type { AnyLimiter, HttpOptions } from './options.ts'
 
@@ -70,8 +70,7 @@ export function rateLimit<
   options?: HttpOptions<Q, S>,
   // Where a route takes one hook or a list, its types would make `never` of both.
 ): Hook<NoInfer<Q>, NoInfer<S>> {
-  const guard = createRequestGuard<Q, S>(fastifyAdapter, limiter, options)
-  return (request, reply, done) => handle(guard, fastifyFlow, request, reply, done)
+  return middlewareOf(createRequestGuard<Q, S>(fastifyAdapter, limiter, options), fastifyFlow)
 }
 
 const fastifyFlow: NodeFlow<FastifyReply> = {

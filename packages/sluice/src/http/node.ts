@@ -1,7 +1,7 @@
 // Rate limiting for node:http, and for everything that takes functions of request, response and next.
 import { createRequestGuard, type RateLimitOptions } from './create-request-guard.ts'
 import { nodeAdapter, type NodeRequest, type NodeResponse } from './node-adapter.ts'
-import { handle, sendByNode, type Next, type NodeFlow } from './node-middleware.ts'
+import { middlewareOf, sendByNode, type Next, type NodeFlow } from './node-middleware.ts'
 import type { AnyBudget } from './held-requests.ts'
 import type { AnyLimiter, HttpOptions } from './options.ts'
 
@@ -32,8 +32,7 @@ export function rateLimit<Q extends NodeRequest, S extends NodeResponse>(
   limiter: AnyLimiter | AnyBudget | RateLimitOptions<Q, S>,
   options?: HttpOptions<Q, S>,
 ): Middleware<Q, S> {
-  const guard = createRequestGuard<Q, S>(nodeAdapter, limiter, options)
-  return (request, response, next) => handle(guard, nodeFlow, request, response, next)
+  return middlewareOf(createRequestGuard<Q, S>(nodeAdapter, limiter, options), nodeFlow)
 }
 
 const nodeFlow: NodeFlow<NodeResponse> = { raw: (response) => response, send: sendByNode }
