@@ -29,7 +29,7 @@ export type { RefusalAction } from './refusal-action.ts'
 export type { RequestGuard } from './request-guard.ts'
 export { frameworkTrustsAll } from './framework-trust.ts'
 export type { FrameworkAdapter } from './framework-adapter.ts'
-export type { RefusalReply } from './refusal-reply.ts'
+export { retryAfterSeconds, type RefusalReply } from './refusal-reply.ts'
 export type { ProblemDetails } from './problem.ts'
 export type {
   AddressFunction,
@@ -41,5 +41,5 @@ export type {
   OnRefusedResult,
 } from './options.ts'
 export { DIALECT_NAMES, headerFields, type DialectName, type Field } from './headers/dialects.ts'
-export { retryAfterSeconds, type FieldAccess, type ReportedLimit } from './headers/dialect.ts'
+export type { FieldAccess, ReportedLimit } from './headers/dialect.ts'
 export type { HttpWarning, HttpWarningCode } from './warnings.ts'

@@ -2,7 +2,7 @@
 import type { Decision } from '../decision/decision.ts'
 import type { Millis } from '../time/clock.ts'
 import { duration } from '../time/duration.ts'
-import { retryAfterSeconds } from './headers/dialect.ts'
+import { secondsItem } from './headers/structured.ts'
 import { isPromise } from '../stores/store.ts'
 import { wrong, type CustomReply, type HttpOptions } from './options.ts'
 import { problemOf, type ProblemDetails, type RefusalKind } from './problem.ts'
@@ -88,6 +88,21 @@ function violatedBy(decision: Decision | null): readonly string[] {
   return decision.outcomes
     .filter(({ allowed, shadow, hidden, delay }) => !shadow && !hidden && (!allowed || delay > 0))
     .map(({ rule }) => rule)
+}
+
+/**
+ * The value of Retry-After: whole seconds, at least 1, never before the wait is over; up to `spread` later at random,
+ * so that clients that were refused together do not return together. Undefined when the request can never be allowed.
+ *
+ * @example
+ * ```ts
+ * retryAfterSeconds(1500) // 2
+ * ```
+ */
+export function retryAfterSeconds(wait: Millis | null, spread: Millis = 0): number | undefined {
+  if (wait === null) return undefined
+  const later = spread === 0 ? 0 : Math.random() * spread
+  return Math.max(1, secondsItem(wait + later))
 }
 
 /** The reply with the application's changes. Throws when the body cannot be written as JSON. */

@@ -1,4 +1,4 @@
-// What a header dialect is, and the arithmetic that all dialects share.
+// What a header dialect is: it writes what a response says of its limits.
 import type { Limit } from '../../limit/limit.ts'
 import type { Source } from '../../limit/verdict.ts'
 import type { Millis } from '../../time/clock.ts'
@@ -59,59 +59,4 @@ export interface Dialect {
     reported: readonly ReportedLimit[],
     partitionKey: PartitionKey,
   ): void
-}
-
-/**
- * Whether the numbers say what the whole count has left. A lease knows only its own units: it may have none when nearly all
- * of the limit is free, and a client that is told so stops without need.
- */
-export function tellsRest({ allowed, source }: ReportedLimit): boolean {
-  return !allowed || source !== 'lease'
-}
-
-/** The most units at once: what header fields call the quota. */
-export function reportedQuota(limit: Limit): number {
-  return limit.burst
-}
-
-/**
- * The window in whole seconds, at least 1. For a bucket it is the time that fills it from empty: then quota ÷ window
- * is the true rate, and `remaining` never exceeds the quota.
- */
-export function windowOf({ quota, window, burst }: Limit): number {
-  const millis = quota === 0 ? window : (burst * window) / quota
-  return Math.max(1, secondsItem(millis))
-}
-
-/** The largest integer that a structured field can hold (RFC 9651 §3.3.1). */
-const MAX_INTEGER = 999_999_999_999_999
-
-/** A String item (RFC 9651). Characters that a header cannot carry become `?`: no name can end the line or the quotes. */
-export function stringItem(value: string): string {
-  return `"${value.replaceAll(/[^ -~]/g, '?').replaceAll(/["\\]/g, String.raw`\$&`)}"`
-}
-
-/** An Integer item, 0 or more. */
-export function integerItem(value: number): number {
-  return value < MAX_INTEGER ? Math.max(0, Math.floor(value)) : MAX_INTEGER
-}
-
-/** Milliseconds as whole seconds, rounded up. */
-export function secondsItem(millis: Millis): number {
-  return integerItem(Math.ceil(millis / 1000))
-}
-
-/**
- * The value of Retry-After: whole seconds, at least 1, never before the wait is over; up to `spread` later at random,
- * so that clients that were refused together do not return together. Undefined when the request can never be allowed.
- *
- * @example
- * ```ts
- * retryAfterSeconds(1500) // 2
- * ```
- */
-export function retryAfterSeconds(wait: Millis | null, spread: Millis = 0): number | undefined {
-  if (wait === null) return undefined
-  const later = spread === 0 ? 0 : Math.random() * spread
-  return Math.max(1, secondsItem(wait + later))
 }

@@ -2,8 +2,9 @@ import { parseDictionary, parseItem, parseList } from 'structured-headers'
 import fc from 'fast-check'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { ALGORITHMS, limit, type Limit } from '../../limit/limit.ts'
-import { stringItem, windowOf, type FieldAccess, type ReportedLimit } from './dialect.ts'
+import type { FieldAccess, ReportedLimit } from './dialect.ts'
 import { DIALECT_NAMES, dialectOf, dialectsOf, headerFields, type DialectName } from './dialects.ts'
+import { stringItem, windowOf } from './structured.ts'
 
 type Fields = Map<string, string>
 const access: FieldAccess<Fields> = {

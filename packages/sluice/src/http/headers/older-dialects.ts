@@ -1,14 +1,7 @@
 // The dialects that show one limit: RateLimit-* up to draft 7, and X-RateLimit-*.
 import type { Millis } from '../../time/clock.ts'
-import {
-  integerItem,
-  reportedQuota,
-  secondsItem,
-  tellsRest,
-  windowOf,
-  type Dialect,
-  type ReportedLimit,
-} from './dialect.ts'
+import type { Dialect, ReportedLimit } from './dialect.ts'
+import { integerItem, secondsItem, tellsRest, windowOf } from './structured.ts'
 
 /** Draft 7: one RateLimit dictionary for the tightest limit, and a list of policies. */
 export function draft7(): Dialect {
@@ -26,7 +19,7 @@ export function draft7(): Dialect {
       }
       if (before !== undefined && saysLess(/(?:^|[ ,])remaining=(\d+)/.exec(before)?.[1], tight))
         return
-      const limit = `limit=${integerItem(reportedQuota(tight.limit))}`
+      const limit = `limit=${integerItem(tight.limit.burst)}`
       const rest = `remaining=${integerItem(tight.remaining)}, reset=${secondsItem(resetOf(tight))}`
       access.set(response, 'RateLimit-Policy', policyList(reported))
       access.set(response, 'RateLimit', `${limit}, ${rest}`)
@@ -72,7 +65,7 @@ export function triple({ prefix, reset, policies }: TripleOptions): Dialect {
           : access.get(response, limitField) !== undefined
       )
         return
-      const quota = stringOfQuota(integerItem(reportedQuota(tight.limit)))
+      const quota = stringOfQuota(integerItem(tight.limit.burst))
       access.set(
         response,
         limitField,
@@ -113,7 +106,7 @@ function isTighter(a: ReportedLimit, b: ReportedLimit): boolean {
   if (a.allowed !== b.allowed) return b.allowed
   const tells = tellsRest(a)
   if (tells !== tellsRest(b)) return tells
-  if (!tells) return reportedQuota(a.limit) < reportedQuota(b.limit)
+  if (!tells) return a.limit.burst < b.limit.burst
   if (a.allowed) return a.remaining < b.remaining
   return (a.retryAfter ?? Infinity) > (b.retryAfter ?? Infinity)
 }
@@ -134,7 +127,7 @@ function saysLess(existing: string | undefined, { remaining }: ReportedLimit): b
 function policyList(reported: readonly ReportedLimit[]): string {
   const byQuota = new Map<number, string>()
   for (const { limit } of reported) {
-    const quota = integerItem(reportedQuota(limit))
+    const quota = integerItem(limit.burst)
     if (!byQuota.has(quota)) byQuota.set(quota, `${quota};w=${windowOf(limit)}`)
   }
   return [...byQuota.values()].join(', ')

@@ -1,15 +1,8 @@
-// The newest dialect: RateLimit-Policy and RateLimit as structured lists (draft-ietf-httpapi-ratelimit-headers-11).
+// The newest dialect: RateLimit-Policy and RateLimit as structured lists (draft-ietf-httpapi-ratelimit-headers-11), and the
+// numbers and strings that older dialects write too.
 import type { Limit } from '../../limit/limit.ts'
-import {
-  integerItem,
-  reportedQuota,
-  secondsItem,
-  stringItem,
-  tellsRest,
-  windowOf,
-  type Dialect,
-  type ReportedLimit,
-} from './dialect.ts'
+import type { Millis } from '../../time/clock.ts'
+import type { Dialect, ReportedLimit } from './dialect.ts'
 
 /** The strings of one limit that are the same in every response. */
 interface FixedStrings {
@@ -47,8 +40,9 @@ export function structured(): Dialect {
     if (before !== undefined && before.rule === rule) return (last = before)
     const name = stringItem(rule)
     const isTimed = limit.slots !== true
-    const per = isTimed ? [';w=', windowOf(limit)] : [';qu="concurrent-requests"']
-    const policy = flat([name, ';q=', integerItem(reportedQuota(limit)), ...per])
+    const per = isTimed ? `;w=${windowOf(limit)}` : ';qu="concurrent-requests"'
+    // The quota of a header field is the most units at once.
+    const policy = [name, ';q=', integerItem(limit.burst), per].join('')
     const items = Array.from<Item | undefined>({ length: ITEMS })
     last = { limit, rule, policy, name: `${name};r=`, isTimed, items }
     known.set(limit, last)
@@ -69,17 +63,17 @@ export function structured(): Dialect {
         if (tellsRest(one)) access.set(response, 'RateLimit', itemFor(fixed, one))
         return
       }
-      let policies = policiesBefore ?? ''
-      let limits = before ?? ''
+      const policies = policiesBefore ? [policiesBefore] : []
+      const limits = before ? [before] : []
       for (const one of reported) {
         const fixed = fixedOf(one)
         const key = partitionKey === null ? undefined : partitionKey(one)
         const partition = key === undefined ? '' : `;pk=:${key}:`
-        policies = joined(policies, fixed.policy + partition)
-        if (tellsRest(one)) limits = joined(limits, itemFor(fixed, one) + partition)
+        policies.push(fixed.policy + partition)
+        if (tellsRest(one)) limits.push(itemFor(fixed, one) + partition)
       }
-      access.set(response, 'RateLimit-Policy', policies)
-      if (limits !== '') access.set(response, 'RateLimit', limits)
+      access.set(response, 'RateLimit-Policy', policies.join(', '))
+      if (limits.length > 0) access.set(response, 'RateLimit', limits.join(', '))
     },
   }
 }
@@ -92,16 +86,43 @@ function itemFor({ name, isTimed, items }: FixedStrings, reported: ReportedLimit
   const known = items[slot]
   if (known !== undefined && known.remaining === remaining && known.seconds === seconds)
     return known.string
-  const string = flat(isTimed ? [name, remaining, ';t=', seconds] : [name, remaining])
+  // Joining makes one flat string; concatenation makes a tree that Node would flatten again for every response.
+  const string = (isTimed ? [name, remaining, ';t=', seconds] : [name, remaining]).join('')
   items[slot] = { remaining, seconds, string }
   return string
 }
 
-/** Joining makes one flat string; concatenation makes a tree that Node would flatten again for every response. */
-function flat(parts: readonly (string | number)[]): string {
-  return parts.join('')
+/**
+ * Whether the numbers say what the whole count has left. A lease knows only its own units: it may have none when nearly all
+ * of the limit is free, and a client that is told so stops without need.
+ */
+export function tellsRest({ allowed, source }: ReportedLimit): boolean {
+  return !allowed || source !== 'lease'
 }
 
-function joined(list: string, item: string): string {
-  return list === '' ? item : `${list}, ${item}`
+/**
+ * The window in whole seconds, at least 1. For a bucket it is the time that fills it from empty: then quota ÷ window
+ * is the true rate, and `remaining` never exceeds the quota.
+ */
+export function windowOf({ quota, window, burst }: Limit): number {
+  const millis = quota === 0 ? window : (burst * window) / quota
+  return Math.max(1, secondsItem(millis))
+}
+
+/** The largest integer that a structured field can hold (RFC 9651 §3.3.1). */
+const MAX_INTEGER = 999_999_999_999_999
+
+/** A String item (RFC 9651). Characters that a header cannot carry become `?`: no name can end the line or the quotes. */
+export function stringItem(value: string): string {
+  return `"${value.replaceAll(/[^ -~]/g, '?').replaceAll(/["\\]/g, String.raw`\$&`)}"`
+}
+
+/** An Integer item, 0 or more. */
+export function integerItem(value: number): number {
+  return value < MAX_INTEGER ? Math.max(0, Math.floor(value)) : MAX_INTEGER
+}
+
+/** Milliseconds as whole seconds, rounded up. */
+export function secondsItem(millis: Millis): number {
+  return integerItem(Math.ceil(millis / 1000))
 }
