@@ -81,8 +81,14 @@ export function clientAddress(
   return addressReader(options, warnOnce(onWarning))
 }
 
+/** Reads addresses for adapters. */
+export interface AddressReader extends ClientAddress {
+  /** The address that a string is; without an `ip` if it is none, such as the empty string. */
+  readonly parsed: (string: string) => Address
+}
+
 /** {@link clientAddress} that shares its warnings with others. */
-export function addressReader(options: AddressOptions, warn: Warn): ClientAddress {
+export function addressReader(options: AddressOptions, warn: Warn): AddressReader {
   const reader = new OptionReader('address', options, ADDRESS_OPTIONS, ACCEPTED)
   const trust = trustOf(options.trustedProxies, reader)
   const ipv6Bits = reader.number('ipv6Prefix', options.ipv6Prefix, 56, IPV6_PREFIX)
@@ -124,8 +130,9 @@ export function addressReader(options: AddressOptions, warn: Warn): ClientAddres
 
   return {
     header,
+    parsed: known,
     of(peer, field) {
-      const direct = peer === undefined || peer === '' ? UNKNOWN : known(peer)
+      const direct = known(peer ?? '')
       if (trust === null) return direct
       const isProxy = direct.trusted || trust.hops > 0 || (direct.ip === undefined && trust.unix)
       if (!isProxy) {

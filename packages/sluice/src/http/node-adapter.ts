@@ -48,13 +48,20 @@ export interface NodeResponse {
  */
 export const nodeAdapter: FrameworkAdapter<NodeRequest, NodeResponse> = {
   peerAddress: (request) => request.socket.remoteAddress,
-  header: (request, name) => fieldString(request.headers[name]),
+  header({ headers }, name) {
+    const value = headers[name]
+    return Array.isArray(value) ? value.join(', ') : value
+  },
   fieldLines: (request, name) => countFieldLines(request.rawHeaders, name),
   method: (request) => request.method ?? 'GET',
   path: (request) => request.url ?? '/',
   route: () => undefined,
   routesLate: true,
-  get: (response, name) => fieldString(response.getHeader(name)),
+  get(response, name) {
+    const value = response.getHeader(name)
+    // Nearly always there is none yet.
+    return value === undefined ? undefined : fieldString(value)
+  },
   set: (response, name, value) => void response.setHeader(name, value),
 }
 

@@ -1,6 +1,6 @@
 // The client's address of a framework's request, by the option `address`.
 import { show } from '../errors.ts'
-import { addressReader, type Address, type ClientAddress } from './client-address.ts'
+import { addressReader, type Address } from './client-address.ts'
 import { lastEntry } from './forwarded.ts'
 import type { FrameworkAdapter } from './framework-adapter.ts'
 import { wrong, type AddressFunction, type HttpOptions } from './options.ts'
@@ -26,8 +26,8 @@ export function requestAddresses<Q, S>(
     return byFunction(adapter, trustNarrowly(adapter, own, address, warn), warn)
   }
   if (typeof address === 'function') return byFunction(adapter, address, warn)
-  const reader: ClientAddress = addressReader(address, warn)
-  const { header } = reader
+  const reader = addressReader(address, warn)
+  const { header, parsed } = reader
   if (header !== null)
     return (request) => reader.of(adapter.peerAddress(request), adapter.header(request, header))
   let looks = MAX_LOOKS
@@ -46,7 +46,7 @@ export function requestAddresses<Q, S>(
         )
       }
     }
-    return reader.of(adapter.peerAddress(request))
+    return parsed(adapter.peerAddress(request) ?? '')
   }
 }
 
@@ -86,7 +86,7 @@ function byFunction<Q, S>(
   find: AddressFunction<Q>,
   warn: Warn,
 ): (request: Q) => Address {
-  const reader = addressReader({}, warn)
+  const { parsed } = addressReader({}, warn)
   const lastOf = (list: string): string => {
     warn(
       'address-list',
@@ -97,15 +97,15 @@ function byFunction<Q, S>(
   }
   return (request) => {
     const found: unknown = find(request) ?? undefined
-    if (found === undefined) return reader.of(undefined)
+    if (found === undefined) return parsed('')
     const isList = Array.isArray(found) && found.every((entry) => typeof entry === 'string')
     if (typeof found !== 'string' && !isList)
       throw wrong(
         `address returned ${show(found)}; accepted: a string, a list of strings, or nothing`,
       )
     const value = isList ? found.join(',') : (found as string)
-    const named = reader.of(value.includes(',') ? lastOf(value) : value)
+    const named = parsed(value.includes(',') ? lastOf(value) : value)
     // A client that can send such a string must not go uncounted: its peer's address counts.
-    return named.ip === undefined ? reader.of(adapter.peerAddress(request)) : named
+    return named.ip === undefined ? parsed(adapter.peerAddress(request) ?? '') : named
   }
 }
