@@ -4,7 +4,7 @@ import type { Decision } from '../decision/decision.ts'
 import { attributeText, joined } from '../key/key.ts'
 import { sha256 } from '../key/sha256.ts'
 import type { Attributes, PolicyInCode } from '../policy/policy.ts'
-import type { Dialect, PartitionKey, ReportedLimit } from './headers/dialect.ts'
+import type { Dialect, ReportedLimit } from './headers/dialect.ts'
 import { dialectsOf, unknownDialect, type DialectName } from './headers/dialects.ts'
 import { wrong, type HttpOptions } from './options.ts'
 import type { FrameworkAdapter } from './framework-adapter.ts'
@@ -24,7 +24,6 @@ export function fieldWriter<Q, S>(
   dialects: readonly Dialect[],
 ): FieldWriter<S> {
   if (dialects.length === 0 && options.exposeHeaders !== true) return () => undefined
-  const [first] = dialects
   const keys = partitionKeys(options.partitionKeys, policy)
   const mayMark =
     dialects.length > 0 &&
@@ -33,18 +32,18 @@ export function fieldWriter<Q, S>(
   if (mayMark) shown.push(MARKED)
   const exposed = options.exposeHeaders === true ? [...new Set(shown)].join(', ') : null
 
-  if (dialects.length === 1 && keys === null && exposed === null && !mayMark)
-    return (response, decision) => {
-      const outcomes = visible(visibleOutcomes(decision))
-      if (outcomes.length > 0) first!.write(adapter, response, outcomes, null)
-    }
   return (response, decision, attributes) => {
     const all = visibleOutcomes(decision)
     if (mayMark && decision.allowed) writeMarked(adapter, response, all)
-    const outcomes = visible(all)
+    let outcomes = all
+    for (const { hidden, shadow } of all) {
+      if (!hidden && !shadow) continue
+      // A client may see the outcomes that count and are not hidden.
+      outcomes = all.filter((one) => !one.hidden && !one.shadow)
+      break
+    }
     if (outcomes.length > 0) {
-      const partitionKey: PartitionKey =
-        keys === null ? null : (reported) => keys(reported, attributes)
+      const partitionKey = keys === null ? null : keys.bind(undefined, attributes)
       for (const dialect of dialects) dialect.write(adapter, response, outcomes, partitionKey)
     }
     if (exposed !== null) {
@@ -69,16 +68,6 @@ function writeMarked<Q, S>(
 
 const EXPOSE = 'Access-Control-Expose-Headers'
 
-/** The outcomes that a client may see: those that count and are not hidden. */
-function visible(outcomes: readonly VisibleOutcome[]): readonly VisibleOutcome[] {
-  for (let i = 0; i < outcomes.length; i++) {
-    const outcome = outcomes[i] as VisibleOutcome
-    if (outcome.hidden || outcome.shadow)
-      return outcomes.filter((one) => !one.hidden && !one.shadow)
-  }
-  return outcomes
-}
-
 /** The dialects that the option names. Throws `invalid-option`. */
 export function dialectsIn(
   headers: HttpOptions<unknown>['headers'] = 'structured',
@@ -96,7 +85,7 @@ const KEY_LENGTH = 12
 function partitionKeys(
   option: HttpOptions<unknown>['partitionKeys'],
   policy: PolicyInCode | undefined,
-): ((reported: ReportedLimit, attributes: Attributes | string) => string | undefined) | null {
+): ((attributes: Attributes | string, reported: ReportedLimit) => string | undefined) | null {
   if (option === undefined) return null
   const { secret } = { ...option }
   if (typeof secret !== 'string' || secret.length < 16)
@@ -106,7 +95,7 @@ function partitionKeys(
   if (policy === undefined)
     throw wrong('partitionKeys need a limiter made by createLimiter, whose rules are known')
   const byRule = new Map(policy.rules.map(({ name, by }) => [name, by]))
-  return ({ rule }, attributes) => {
+  return (attributes, { rule }) => {
     const by = byRule.get(rule) ?? []
     if (by.length === 0) return undefined
     const known: Attributes = typeof attributes === 'string' ? { key: attributes } : attributes
