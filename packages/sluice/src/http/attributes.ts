@@ -9,7 +9,6 @@ import { requestAddresses } from './request-address.ts'
 import type { Address } from './client-address.ts'
 import type { FrameworkAdapter } from './framework-adapter.ts'
 import { apiKeyHash, identityReader } from './identity.ts'
-import { followControls } from './live-attributes.ts'
 import { memoizeRecent } from './memoize-recent.ts'
 import type { HttpOptions, Identify } from './options.ts'
 import { isAmbiguous } from './path-readings.ts'
@@ -19,20 +18,20 @@ import { isBareLimit } from './unused-options.ts'
 import type { Warn } from './warnings.ts'
 
 /** Attributes or a key; null when the request goes on uncounted, undefined when it must be refused. */
-export type CountedBy = Attributes | string | null | undefined
+export type CountedBy = Attributes | Readings | string | null | undefined
+
+/** The attributes of a request as each route that some server would take its path for, its own last. */
+export class Readings {
+  readonly all: readonly Attributes[]
+
+  constructor(all: readonly Attributes[]) {
+    this.all = all
+  }
+}
 
 const SHARED: Address = { ip: 'unknown', network: 'unknown' }
 /** Attributes with an option of their own. */
 export const IDENTITIES = ['user', 'apiKey', 'tenant', 'plan'] as const
-
-/** Attributes of the same request by other readings of its path. */
-const READINGS = new WeakMap<object, readonly string[]>()
-
-/** The attributes with each route that some server would take the path for, their own last; undefined when there is one. */
-export function readingsOf(attributes: Attributes): readonly Attributes[] | undefined {
-  const others = READINGS.get(attributes)
-  return others && [...others.map((route) => ({ ...attributes, route })), attributes]
-}
 
 /** Creates the function that reads what a request counts by. */
 export function attributesReader<Q, S>(
@@ -50,6 +49,44 @@ export function attributesReader<Q, S>(
       throw new SluiceError('invalid-attributes', 'a request has an ambiguous path; it is refused')
     return read(request)
   }
+}
+
+const NONE: ReadonlySet<string> = new Set()
+
+/**
+ * Makes a reader, and makes it anew whenever blocks or overrides that are set while the limiter runs ask for other attributes.
+ * `make` receives the names that they read, null for any; `onConditions` receives those that are new.
+ */
+function followControls<Q, T>(
+  { conditions, blockedBy }: Partial<DecidedBy>,
+  make: (names: ReadonlySet<string> | null) => (request: Q) => T,
+  onConditions: (conditions: readonly LiveCondition[]) => void,
+): (request: Q) => T {
+  if (conditions === undefined && blockedBy === undefined) return make(NONE)
+  let known = conditions?.()
+  let read = blockedBy?.()
+  let reader = make(namesOf(known, read))
+  if (known !== undefined && known.length > 0) onConditions(known)
+  return (request) => {
+    const asked = conditions?.()
+    const wanted = blockedBy?.()
+    if (asked !== known || wanted !== read) {
+      const before = known ?? []
+      known = asked
+      read = wanted
+      reader = make(namesOf(asked, wanted))
+      onConditions((asked ?? []).filter(({ when }) => !before.some((one) => one.when === when)))
+    }
+    return reader(request)
+  }
+}
+
+function namesOf(
+  conditions: readonly LiveCondition[] = [],
+  read: ReadonlySet<string> | null = NONE,
+): ReadonlySet<string> | null {
+  if (read === null) return null
+  return new Set([...read, ...conditions.flatMap(({ when }) => Object.keys(when))])
 }
 
 /** Makes readers of what rules use, and of further attributes that blocks and overrides use: null for any. */
@@ -99,7 +136,7 @@ function readerMaker<Q, S>(
     )
     const [wantsAddress, wantsKey] = [wants('ip') || wants('network'), wants('key') && !isBare]
     const [wantsMethod, wantsRoute] = [wants('method'), wants('route')]
-    const read = (request: Q): MaybePromise<Attributes> | undefined => {
+    const read = (request: Q): MaybePromise<Attributes | Readings> | undefined => {
       let address: Address | null | undefined
       if (wantsAddress) {
         address = addressOf(request)
@@ -120,40 +157,35 @@ function readerMaker<Q, S>(
           name === 'apiKey' && typeof value === 'string' && value !== '' ? hashed(value) : value
       }
       if (wantsKey) attributes['key'] = keyOf(request)
-      if (wantsRoute) {
-        const routes = routesOf(request)
-        if (typeof routes === 'string') attributes['route'] = routes
-        else {
-          attributes['route'] = routes[0]
-          READINGS.set(attributes, routes.slice(1))
-        }
-      }
+      const routes = wantsRoute ? routesOf(request) : undefined
+      attributes['route'] = typeof routes === 'object' ? routes[0] : routes
       const more = further?.(request)
-      if (isPromise(more))
-        return more.then((more) => settled(Object.assign(attributes, more), hashed))
-      return settled(more === undefined ? attributes : Object.assign(attributes, more), hashed)
+      const all = isPromise(more)
+        ? more.then(completed.bind(undefined, attributes, hashed))
+        : completed(attributes, hashed, more)
+      return typeof routes === 'object' ? follow(all, readingsBy.bind(undefined, routes)) : all
     }
     return isBare ? (request) => keyed(keyOf(request), () => read(request)) : read
   }
 }
 
+/** The attributes with each of these routes; the first is their own. */
+function readingsBy([, ...others]: readonly string[], attributes: Attributes): Readings {
+  return new Readings([...others.map((route) => ({ ...attributes, route })), attributes])
+}
+
 /** The attributes with the key of a bare limit, which decides alone whether a request counts. */
 function keyed(
   key: MaybePromise<string | null | undefined>,
-  read: () => MaybePromise<Attributes> | undefined,
+  read: () => MaybePromise<Attributes | Readings> | undefined,
 ): MaybePromise<CountedBy> {
   if (isPromise(key)) return key.then((key) => keyed(key, read))
   if (key === null || key === undefined) return key
-  const attributes = read()
-  if (!isPromise(attributes)) return withKey(attributes, key)
-  return attributes.then((attributes) => withKey(attributes, key))
-}
-
-function withKey(attributes: Attributes | undefined, key: string): Attributes {
-  const made = { ...attributes, key }
-  const readings = attributes === undefined ? undefined : READINGS.get(attributes)
-  if (readings !== undefined) READINGS.set(made, readings)
-  return made
+  return follow(read(), (made) =>
+    made instanceof Readings
+      ? new Readings(made.all.map((attributes) => ({ ...attributes, key })))
+      : { ...made, key },
+  )
 }
 
 const CONSEQUENCES = {
@@ -162,11 +194,13 @@ const CONSEQUENCES = {
   skip: 'so rules by address are skipped for it; set address, or unknownAddress',
 } as const
 
-/** The attributes, once every promise among them is resolved. */
-function settled(
+/** The attributes with further ones, once every promise among them is resolved. */
+function completed(
   attributes: Record<string, unknown>,
   hashed: (secret: string) => string,
+  more: Attributes | undefined,
 ): MaybePromise<Attributes> {
+  if (more !== undefined) Object.assign(attributes, more)
   let waits = false
   for (const name in attributes) if (isPromise(attributes[name])) waits = true
   if (!waits) return attributes as Attributes
@@ -181,8 +215,6 @@ function settled(
         values[i] !== ''
       made[name] = isSecret ? hashed(values[i] as string) : values[i]
     }
-    const readings = READINGS.get(attributes)
-    if (readings !== undefined) READINGS.set(made, readings)
     return made as Attributes
   })
 }

@@ -7,7 +7,7 @@ import { attempt, follow, isPromise, type MaybePromise } from '../stores/store.t
 import type { Millis } from '../time/clock.ts'
 import { Admission, carrierOf, keepAdmission, lastAdmission, type Settler } from './admission.ts'
 import { mayDelay } from './attribute-names.ts'
-import { attributesReader, readingsOf, type CountedBy } from './attributes.ts'
+import { attributesReader, Readings, type CountedBy } from './attributes.ts'
 import type { FrameworkAdapter } from './framework-adapter.ts'
 import { bothOf, HoldingLimiter, isBudget, type AnyBudget } from './held-requests.ts'
 import { onEnd, type Ending } from './leave-when-closed.ts'
@@ -25,7 +25,7 @@ import { warnOnce, type Warn } from './warnings.ts'
 /**
  * Decides about requests of one framework. No method throws or rejects.
  *
- * A request takes these steps: `enter`, `count`, `decide`, `check`, `decided`. What ends one early is in `undecided.ts`,
+ * A request takes these steps: `enter`, `count`, `decide`, `decided`. What ends one early is in `undecided.ts`,
  * what is charged when it is over in `settlement.ts`.
  *
  * @example
@@ -48,7 +48,7 @@ export class RequestGuard<Q extends object, S> implements Settler {
   private readonly holding: HoldingLimiter | undefined
   private readonly adapter: FrameworkAdapter<Q, S>
   private readonly options: HttpOptions<Q, S>
-  private readonly attributesOf: (request: Q) => MaybePromise<CountedBy>
+  private readonly countedBy: (request: Q) => MaybePromise<CountedBy>
   private readonly writeFields: FieldWriter<S>
   private readonly replyTo: ReplyMaker<Q>
   private readonly undecided: Undecided<Q>
@@ -85,7 +85,7 @@ export class RequestGuard<Q extends object, S> implements Settler {
       const unused = unusedBeside(decidedBy, options)
       if (unused.length > 0) warn('option-unused', () => unused.join('; '))
     }
-    this.attributesOf = attributesReader(adapter, options, decidedBy, warn, (conditions) => {
+    this.countedBy = attributesReader(adapter, options, decidedBy, warn, (conditions) => {
       const silent = silentConditions(conditions, adapter, options)
       // Not once for all: each was set by itself.
       if (silent.length > 0) warnOnce(options.onWarning)('control-unmet', () => silent.join('; '))
@@ -119,53 +119,52 @@ export class RequestGuard<Q extends object, S> implements Settler {
     return this.count(request, response, carrier)
   }
 
+  // A step that waits binds the next one: a closure in it would cost an object on every call, whether it waits or not.
+
   /** Reads what the request costs and what it counts by. */
   private count(request: Q, response: S | null, carrier: object): MaybePromise<Admission> {
-    let attributes: MaybePromise<CountedBy>
+    const { undecided } = this
+    let countedBy: MaybePromise<CountedBy>
     let cost: number
     try {
       cost = typeof this.cost === 'number' ? this.cost : unitsBy(this.cost, request)
-      attributes = this.attributesOf(request)
+      countedBy = this.countedBy(request)
     } catch (error) {
-      return this.undecided.unreadable(request, error)
+      return undecided.unreadable(request, error)
     }
-    if (isPromise(attributes)) return this.decideLater(request, response, carrier, attributes, cost)
-    return this.decide(request, response, carrier, attributes, cost)
+    if (!isPromise(countedBy)) return this.decide(request, response, carrier, cost, countedBy)
+    return countedBy.then(
+      this.decide.bind(this, request, response, carrier, cost),
+      undecided.unreadable.bind(undecided, request),
+    )
   }
 
-  /** Checks a request by what it counts by: nearly always one key, or one set of attributes. */
+  /** Asks the limiter about a request by what it counts by: nearly always one key, or one set of attributes. */
   private decide(
     request: Q,
     response: S | null,
     carrier: object,
-    attributes: CountedBy,
     cost: number,
+    countedBy: CountedBy,
   ): MaybePromise<Admission> {
-    if (attributes === null) return this.undecided.uncounted
-    if (attributes === undefined) return this.undecided.refuse('uncountable', request)
+    const { undecided } = this
+    if (countedBy === null) return undecided.uncounted
+    if (countedBy === undefined) return undecided.refuse('uncountable', request)
     if (this.skipsPreflights && isPreflight(this.adapter, request))
-      return this.checkBlocks(request, attributes)
-    const readings = typeof attributes === 'string' ? undefined : readingsOf(attributes)
-    if (readings === undefined) return this.check(request, response, carrier, attributes, cost)
-    return this.checkAll(request, response, carrier, readings, cost)
-  }
-
-  /** Asks the limiter. */
-  private check(
-    request: Q,
-    response: S | null,
-    carrier: object,
-    attributes: Attributes | string,
-    cost: number,
-  ): MaybePromise<Admission> {
+      return this.checkBlocks(request, countedBy)
+    if (countedBy instanceof Readings)
+      return this.decideAll(request, response, carrier, cost, countedBy.all)
     try {
-      const decision = this.limiter.check(attributes, cost)
+      const decision = this.limiter.check(countedBy, cost)
       // A decision of ours is known without a look for `then`.
-      return !(decision instanceof LazyDecision) && isPromise(decision)
-        ? this.decidedLater(request, response, carrier, decision, attributes, cost)
-        : this.decided(request, response, carrier, decision, attributes, cost)
+      if (decision instanceof LazyDecision || !isPromise(decision))
+        return this.decided(request, response, carrier, cost, countedBy, decision)
+      return decision.then(
+        this.decided.bind(this, request, response, carrier, cost, countedBy),
+        undecided.byFailure.bind(undecided, request),
+      )
     } catch (error) {
-      return this.undecided.byFailure(request, error)
+      return undecided.byFailure(request, error)
     }
   }
 
@@ -174,9 +173,9 @@ export class RequestGuard<Q extends object, S> implements Settler {
     request: Q,
     response: S | null,
     carrier: object,
-    decision: Decision,
-    attributes: Attributes | string,
     cost: number,
+    attributes: Attributes | string,
+    decision: Decision,
   ): Admission {
     if (!(decision instanceof LazyDecision) && !isWhole(decision))
       return this.undecided.byHalf(request, decision)
@@ -242,9 +241,6 @@ export class RequestGuard<Q extends object, S> implements Settler {
     return this.settlement.settle(admission, cost)
   }
 
-  // The steps that wait are functions of their own: a function with a closure in it makes room for the closure's
-  // variables on every call, whether it waits or not.
-
   private countUnlessSkipped(
     request: Q,
     response: S | null,
@@ -259,61 +255,38 @@ export class RequestGuard<Q extends object, S> implements Settler {
     )
   }
 
-  private decideLater(
-    request: Q,
-    response: S | null,
-    carrier: object,
-    attributes: Promise<CountedBy>,
-    cost: number,
-  ): Promise<Admission> {
-    return attributes.then(
-      (attributes) => this.decide(request, response, carrier, attributes, cost),
-      (error: unknown) => this.undecided.unreadable(request, error),
-    )
-  }
-
-  private decidedLater(
-    request: Q,
-    response: S | null,
-    carrier: object,
-    decision: Promise<Decision>,
-    attributes: Attributes | string,
-    cost: number,
-  ): Promise<Admission> {
-    return decision.then(
-      (decision) => this.decided(request, response, carrier, decision, attributes, cost),
-      (error: unknown) => this.undecided.byFailure(request, error),
-    )
-  }
-
   private warnOfFields(error: unknown): void {
     const message = (): string => `the header fields could not be written: ${messageOf(error)}`
     this.warn('headers-sent', message, error)
   }
 
-  /** Checks a request as every route that some server would take its path for; the first refusal counts. */
-  private checkAll(
+  /** Decides about a request as every route that some server would take its path for; the first refusal counts. */
+  private decideAll(
     request: Q,
     response: S | null,
     carrier: object,
-    readings: readonly Attributes[],
     cost: number,
+    readings: readonly Attributes[],
   ): MaybePromise<Admission> {
     let held: Admission['held']
-    const checkFrom = (i: number): MaybePromise<Admission> => {
+    const decideFrom = (i: number): MaybePromise<Admission> => {
       const isLast = i === readings.length - 1
-      const made = this.check(request, isLast ? response : null, carrier, readings[i]!, cost)
+      const made = this.decide(request, isLast ? response : null, carrier, cost, readings[i])
       return follow(made, (admission) => {
         if (admission.refusal !== null) void held?.cancel()
         else admission.held = held = bothOf(held, admission.held)
-        return isLast || admission.refusal !== null ? admission : checkFrom(i + 1)
+        return isLast || admission.refusal !== null ? admission : decideFrom(i + 1)
       })
     }
-    return checkFrom(0)
+    return decideFrom(0)
   }
 
   /** A preflight that does not count is refused only by a block. */
-  private checkBlocks(request: Q, attributes: Attributes | string): MaybePromise<Admission> {
+  private checkBlocks(
+    request: Q,
+    countedBy: Attributes | Readings | string,
+  ): MaybePromise<Admission> {
+    const attributes = countedBy instanceof Readings ? countedBy.all.at(-1)! : countedBy
     return attempt(
       () =>
         follow(this.limiter.check(attributes, 0), (decision: Decision) => {
