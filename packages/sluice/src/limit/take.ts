@@ -26,7 +26,8 @@ export function takeBy(
   now: Millis,
 ): LazyVerdict {
   const allowed = algorithm.take(limit, state, cost, now)
-  return new (verdictClass(algorithm))(limit, state, cost, now, allowed, true, 'memory')
+  const OwnVerdict = algorithm.words === 0 ? LazyLogVerdict : LazyVerdict
+  return new OwnVerdict(limit, state, cost, now, allowed, true, 'memory')
 }
 
 /** What {@link takeBy} would answer; time passes for the state, but nothing is taken from it. */
@@ -40,7 +41,8 @@ export function peekBy(
 ): LazyVerdict {
   algorithm.take(limit, state, 0, now)
   const allowed = cost === 0 || algorithm.take(limit, { ...state }, cost, now)
-  return new (verdictClass(algorithm))(limit, state, cost, now, allowed, false, source)
+  const OwnVerdict = algorithm.words === 0 ? LazyLogVerdict : LazyVerdict
+  return new OwnVerdict(limit, state, cost, now, allowed, false, source)
 }
 
 /**
@@ -90,8 +92,9 @@ export class LazyVerdict implements Verdict {
   }
 
   get retryAfter(): Millis | null {
+    const { limit, cost, at } = this
     if (this.allowed) return 0
-    return this.cost > this.limit.burst ? null : this.freeAfter(this.cost)
+    return cost > limit.burst ? null : algorithmOf(limit).freeAt(limit, this.next, cost, at) - at
   }
 
   get resetAfter(): Millis {
@@ -99,8 +102,9 @@ export class LazyVerdict implements Verdict {
   }
 
   get availableAfter(): Millis {
-    const { remaining } = this
-    return remaining >= this.limit.burst ? 0 : this.freeAfter(remaining + 1)
+    const { limit, remaining, at } = this
+    if (remaining >= limit.burst) return 0
+    return algorithmOf(limit).freeAt(limit, this.next, remaining + 1, at) - at
   }
 
   get delay(): Millis {
@@ -113,10 +117,6 @@ export class LazyVerdict implements Verdict {
   toJSON(): Verdict {
     const { allowed, remaining, retryAfter, resetAfter, availableAfter, delay, at, source } = this
     return { allowed, remaining, retryAfter, resetAfter, availableAfter, delay, at, source }
-  }
-
-  private freeAfter(cost: number): Millis {
-    return algorithmOf(this.limit).freeAt(this.limit, this.next, cost, this.at) - this.at
   }
 }
 
@@ -132,9 +132,4 @@ class LazyLogVerdict extends LazyVerdict {
   override get next(): State {
     return this.whole
   }
-}
-
-/** The verdicts of an algorithm. */
-function verdictClass(algorithm: AlgorithmRow): typeof LazyVerdict {
-  return algorithm.words === 0 ? LazyLogVerdict : LazyVerdict
 }

@@ -1,11 +1,11 @@
 // Blocks of one size in typed arrays. They come in chunks, so that growing copies little and an empty chunk is released.
-const CHUNK_BITS = 12
-const CHUNK = 1 << CHUNK_BITS
-const SMALLEST = 64
 
-/** A block's chunk, and its place in it. */
-export const chunkOf = (block: number): number => block >>> CHUNK_BITS
-export const placeOf = (block: number): number => block & (CHUNK - 1)
+/** The upper bits of a block's number are its chunk, the lowest its place there. */
+export const CHUNK_BITS = 12
+const CHUNK = 1 << CHUNK_BITS
+/** The bits of the place. */
+export const PLACE: number = CHUNK - 1
+const SMALLEST = 64
 
 const NO_INTS = new Int32Array(0)
 const NO_FLOATS = new Float64Array(0)
@@ -17,13 +17,13 @@ export class Blocks {
   /** Blocks in use or freed. */
   span = 0
   /** The memory of each chunk, in two views; empty where a chunk was released. */
-  readonly ints: Int32Array[] = []
-  readonly floats: Float64Array[] = []
+  readonly ints: Int32Array[] = [NO_INTS]
+  readonly floats: Float64Array[] = [NO_FLOATS]
   private readonly words: number
   /** For each chunk: blocks from here on were never used; the first freed one plus 1, 0 for none; how many are in use. */
-  private readonly tops: number[] = []
-  private readonly freed: number[] = []
-  private readonly used: number[] = []
+  private readonly tops: number[] = [0]
+  private readonly freed: number[] = [0]
+  private readonly used: number[] = [0]
   private open = 0
 
   constructor(words: number) {
@@ -32,7 +32,8 @@ export class Blocks {
 
   /** The number of a block whose words hold anything. */
   add(): number {
-    const chunk = this.roomyChunk()
+    if (this.used[this.open] === CHUNK) this.open = this.roomyChunk()
+    const chunk = this.open
     let place = this.freed[chunk]! - 1
     if (place >= 0) {
       this.freed[chunk] = this.ints[chunk]![place * this.words]!
@@ -49,19 +50,20 @@ export class Blocks {
 
   /** Frees a block: its first word links it to the block that was freed before, the others stay. */
   remove(block: number): void {
-    const chunk = chunkOf(block)
+    const chunk = block >>> CHUNK_BITS
+    const place = block & PLACE
     this.size -= 1
     this.used[chunk]! -= 1
     if (this.used[chunk] === 0) return this.release(chunk)
-    this.ints[chunk]![placeOf(block) * this.words] = this.freed[chunk]!
-    this.freed[chunk] = placeOf(block) + 1
-    if (!this.hasRoom(this.open)) this.open = chunk
+    this.ints[chunk]![place * this.words] = this.freed[chunk]!
+    this.freed[chunk] = place + 1
+    if (this.used[this.open] === CHUNK) this.open = chunk
   }
 
   /** The first block with this number or a higher one, freed ones too; -1 when there is none. */
   from(block: number): number {
-    let chunk = chunkOf(block)
-    if (placeOf(block) < (this.tops[chunk] ?? 0)) return block
+    let chunk = block >>> CHUNK_BITS
+    if ((block & PLACE) < (this.tops[chunk] ?? 0)) return block
     for (chunk += 1; chunk < this.tops.length; chunk++) {
       if (this.tops[chunk]! > 0) return chunk << CHUNK_BITS
     }
@@ -73,24 +75,15 @@ export class Blocks {
     return this.used[chunk] === 0
   }
 
-  private hasRoom(chunk: number): boolean {
-    const top = this.tops[chunk]
-    return top !== undefined && (top < CHUNK || this.freed[chunk]! > 0)
-  }
-
+  /** A chunk that is not full, made if need be. */
   private roomyChunk(): number {
-    if (this.hasRoom(this.open)) return this.open
-    let chunk = 0
-    while (chunk < this.tops.length && !this.hasRoom(chunk)) chunk += 1
-    if (chunk === this.tops.length) {
-      this.tops.push(0)
-      this.freed.push(0)
-      this.used.push(0)
-      this.ints.push(NO_INTS)
-      this.floats.push(NO_FLOATS)
-    }
-    this.open = chunk
-    return chunk
+    const roomy = this.used.findIndex((used) => used < CHUNK)
+    if (roomy >= 0) return roomy
+    this.tops.push(0)
+    this.freed.push(0)
+    this.ints.push(NO_INTS)
+    this.floats.push(NO_FLOATS)
+    return this.used.push(0) - 1
   }
 
   private grow(chunk: number): void {

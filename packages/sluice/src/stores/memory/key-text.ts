@@ -1,8 +1,18 @@
-// A key as the tables read it: its bytes as words, and a keyed hash of them, both made in one pass.
+// A key as records keep it: its bytes as words, and a keyed hash of them, both made in one pass.
 import { sha256 } from '../../key/sha256.ts'
 
 /** The longest text that a table keeps as it is, in bytes; a longer key is kept as its SHA-256. */
 const MAX_BYTES = 128
+
+/** Words of text in a record; a text that does not fit there is in a block of its own, in whole steps of so many bytes. */
+export const TEXT_WORDS = 5
+const MAX_INLINE = 4 * TEXT_WORDS
+const BLOCK_STEP = 32
+
+/** The lowest bits of a text's word: 0 for a free record, the length plus 1 of a text in the record, or where else it is. */
+export const KIND = 127
+export const IN_BLOCK = 126
+export const WIDE_IN_BLOCK = 127
 
 /** Places in the secret behind those of the bytes. */
 const LENGTH = MAX_BYTES
@@ -14,7 +24,7 @@ const secret = new Int32Array(MAX_BYTES + 3)
 let isSeeded = false
 
 /**
- * The key that was read last. Each table has a reader, so that the keys of one request are read once.
+ * The key that was read last. Each table has its own, so that the keys of one request are read once.
  *
  * The hash is multilinear: the sum of each byte times a secret number of its place, modulo 2^32. Any two different
  * texts that were chosen without the secret agree in the upper 25 bits with a probability of 2^-25, whatever they are,
@@ -27,21 +37,30 @@ export class KeyText {
   /** Whether a character takes two bytes, because one of them is not in Latin-1. */
   isWide = false
   hash = 0
-  /** Never undefined: V8 compares two strings faster than anything with a string. */
-  private last = ''
+  /** What a record keeps beside the text: the hash, with the {@link KIND} instead of its lowest bits. */
+  word = 0
+  /** Words of the block for the text; 0 when a record has room for it. */
+  blockWords = 0
+  /** The key itself. Never undefined: V8 compares two strings faster than anything with a string. */
+  key = ''
   private isRead = false
 
   read(key: string): void {
-    if (key === this.last && this.isRead) return
+    if (key === this.key && this.isRead) return
     if (!isSeeded) seed()
     this.isRead = true
-    this.last = key
+    this.key = key
     const { length } = key
     if (length > MAX_BYTES) this.readNarrow(hashed(key))
     else if (!this.readNarrow(key)) {
       if (2 * length > MAX_BYTES) this.readNarrow(hashed(key))
       else this.readWide(key)
     }
+    const { bytes, isWide } = this
+    const isInline = bytes <= MAX_INLINE && !isWide
+    const kind = isInline ? bytes + 1 : isWide ? WIDE_IN_BLOCK : IN_BLOCK
+    this.word = (this.hash & ~KIND) | kind
+    this.blockWords = isInline ? 0 : wordsFor(bytes)
   }
 
   /** Reads one byte per character; false when that is not enough. */
@@ -92,6 +111,11 @@ export class KeyText {
     this.isWide = true
     this.hash = hash
   }
+}
+
+/** Words of the block for a text of so many bytes. */
+export function wordsFor(bytes: number): number {
+  return Math.ceil(bytes / BLOCK_STEP) * (BLOCK_STEP / 4)
 }
 
 /** Only at the first key: some edge runtimes give no random numbers before the first request. */

@@ -3,7 +3,6 @@ import { CLOCK_FORM, OptionReader } from '../../options/option-reader.ts'
 import { sharedClock, type Clock } from '../../time/clock.ts'
 import { MAX_SLOTS } from './key-index.ts'
 import { Memory, type MemoryStore } from './memory.ts'
-import { Room } from './room.ts'
 
 export type { MemoryStore, MemoryStoreKeys, MemoryStoreStats } from './memory.ts'
 
@@ -55,5 +54,6 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     whole: true,
   })
   const clock = reader.callable('clock', options.clock, undefined, CLOCK_FORM) ?? sharedClock()
-  return new Memory(new Room(Math.min(maxKeys, MAX_SLOTS), maxBytes), clock)
+  const held = { keys: 0, bytes: 0, maxKeys: Math.min(maxKeys, MAX_SLOTS), maxBytes }
+  return new Memory(held, clock)
 }

@@ -5,11 +5,10 @@ import type { Limit } from '../../limit/limit.ts'
 import type { Verdict } from '../../limit/verdict.ts'
 import type { Clock, Millis } from '../../time/clock.ts'
 import type { Check, FastPath, FastStore, SyncStore, TakeOutput, TakesOne } from '../store.ts'
-import type { Room } from './room.ts'
-import type { PackedSlots } from './slots.ts'
+import { fastCounts } from './fast-counts.ts'
+import type { PackedSlots, Room } from './slots.ts'
 import { startSweeping } from './sweeper.ts'
-import type { Table } from './table.ts'
-import { NEW, OVERFLOW, Tables } from './tables.ts'
+import { NEW, OVERFLOW, Tables, type Table } from './tables.ts'
 
 /**
  * What the store has done so far.
@@ -87,9 +86,8 @@ export class Memory implements MemoryStore, FastStore, TakesOne {
 
   take(checks: readonly Check[]): readonly Verdict[] {
     const now = this.clock()
-    return checks.length === 1
-      ? [this.takeAlone(checks[0]!, now, checks)]
-      : (this.takeKnown(checks, now) ?? this.takeTogether(checks, now))
+    if (checks.length === 1) return [this.takeAlone(checks[0]!, now, checks)]
+    return this.find(checks) ? this.takePlain(checks, now) : this.takeTogether(checks, now)
   }
 
   /** The instant of a decision made now. */
@@ -107,6 +105,7 @@ export class Memory implements MemoryStore, FastStore, TakesOne {
     isRefused: boolean,
   ): readonly [readonly Verdict[], boolean] {
     if (checks.length === 0) return [[], !isRefused]
+    this.find(checks)
     const verdicts = this.takeTogether(checks, now, isRefused)
     return [verdicts, this.wasCharged]
   }
@@ -114,15 +113,15 @@ export class Memory implements MemoryStore, FastStore, TakesOne {
   takeOne(check: Check, output: TakeOutput): boolean | undefined {
     const table = this.tables.of(check)
     if (table.algorithm.words === 0) return undefined
-    const slot = table.find(check.key)
-    if (slot === undefined) return undefined
+    const slot = table.slots.keys.find(check.key)
+    if (slot < 0) return undefined
     table.learn(check.limit, check.slowestQuota)
     output.now = this.clock()
     return (table.slots as PackedSlots).takeOne(slot, table.algorithm, check.limit, output)
   }
 
   fastPath(space: string, limit: Limit): FastPath | undefined {
-    return this.tables.make(space, limit).counts(limit, this.clock)
+    return fastCounts(this.tables.make(space, limit), limit, this.clock)
   }
 
   peek(checks: readonly Check[]): readonly Verdict[] {
@@ -134,14 +133,14 @@ export class Memory implements MemoryStore, FastStore, TakesOne {
     const now = this.clock()
     for (const { space, key, limit, cost, slowestQuota, takenAt = now } of checks) {
       const table = this.tables.get(space)
-      const slot = table?.find(key)
-      if (table === undefined || slot === undefined) continue
+      const slot = table?.slots.keys.find(key) ?? NEW
+      if (table === undefined || slot < 0) continue
       const { algorithm } = table
       const state = table.slots.load(slot)
       algorithm.take(limit, state, 0, now)
       algorithm.refund(limit, state, cost, now, takenAt)
       table.learn(limit, slowestQuota)
-      if (table.isNew(state, now)) this.tables.remove(table, slot)
+      if (table.isNew(state, now)) table.slots.remove(slot)
       else table.slots.save(slot, state)
     }
   }
@@ -149,8 +148,8 @@ export class Memory implements MemoryStore, FastStore, TakesOne {
   reset(checks: readonly Check[]): void {
     for (const { space, key } of checks) {
       const table = this.tables.get(space)
-      const slot = table?.find(key)
-      if (table !== undefined && slot !== undefined) this.tables.remove(table, slot)
+      const slot = table?.slots.keys.find(key) ?? NEW
+      if (slot >= 0) table!.slots.remove(slot)
     }
   }
 
@@ -174,14 +173,9 @@ export class Memory implements MemoryStore, FastStore, TakesOne {
 
   private takeAlone(check: Check, now: Millis, checks: readonly Check[]): LazyVerdict {
     const table = this.tables.of(check)
-    const slot = table.find(check.key) ?? this.tables.placeFor(table, check, 0, now, checks)
-    const taken = takeBy(
-      table.algorithm,
-      check.limit,
-      this.tables.load(table, slot, check, now),
-      check.cost,
-      now,
-    )
+    const slot = this.slotOf(table, check, now, checks)
+    const state = table.load(slot, check.limit, now)
+    const taken = takeBy(table.algorithm, check.limit, state, check.cost, now)
     if (taken.allowed) {
       if (check.cost > 0) this.tables.save(table, check, slot, taken.next, now, checks)
       return taken
@@ -191,18 +185,69 @@ export class Memory implements MemoryStore, FastStore, TakesOne {
     return taken
   }
 
-  /** Several checks as most requests have them: plain ones, of different counts that are all there. Undefined for others, with nothing changed. */
-  private takeKnown(checks: readonly Check[], now: Millis): readonly Verdict[] | undefined {
-    if (!(checks.length <= FEW_CHECKS ? this.findFew(checks) : this.findMany(checks)))
-      return undefined
+  /** The slot of a check's key, or where it goes if it has none. */
+  private slotOf(table: Table, check: Check, now: Millis, checks: readonly Check[]): number {
+    const slot = table.slots.keys.find(check.key)
+    return slot >= 0 ? slot : this.tables.placeFor(table, check, 0, now, checks)
+  }
+
+  /**
+   * Finds the table and the slot of each check. Returns whether the checks are plain ones of different counts, as they are
+   * in most requests. In a large store each step waits for memory, so that it is made for all keys before the next.
+   */
+  private find(checks: readonly Check[]): boolean {
+    const { tablesOf: tables, slotsOf: slots, likelyOf: likely } = this
+    if (checks.length > FEW_CHECKS) return this.findMany(checks)
+    let arePlain = true
+    for (let i = 0; i < checks.length; i++) {
+      const check = checks[i]!
+      const table = this.tables.of(check)
+      for (let j = 0; j < i; j++) if (tables[j] === table) return this.findMany(checks)
+      tables[i] = table
+      slots[i] = table.slots.keys.recall(check.key)
+      if (!isPlain(check)) arePlain = false
+    }
+    for (let i = 0; i < checks.length; i++)
+      if (slots[i]! < 0) likely[i] = tables[i]!.slots.keys.likely()
+    for (let i = 0; i < checks.length; i++)
+      if (slots[i]! < 0 && likely[i]! >= 0) slots[i] = tables[i]!.slots.keys.confirm(likely[i]!)
+    return arePlain
+  }
+
+  /** The same of checks that may be of one table, if all are there: then their slots differ, and keys need not be compared. */
+  private findMany(checks: readonly Check[]): boolean {
+    const { tablesOf: tables, slotsOf: slots, seen } = this
+    seen.fill(0)
+    let arePlain = true
+    for (let i = 0; i < checks.length; i++) {
+      const check = checks[i]!
+      const table = this.tables.of(check)
+      const slot = table.slots.keys.find(check.key)
+      tables[i] = table
+      slots[i] = slot
+      const place = slot & (SEEN - 1)
+      if (seen[place] !== 0)
+        for (let j = 0; j < i; j++) if (slots[j] === slot && tables[j] === table) arePlain = false
+      seen[place] = 1
+      if (slot < 0 || !isPlain(check)) arePlain = false
+    }
+    return arePlain
+  }
+
+  /** Takes plain checks of different counts, all or none, from the slots that were found. */
+  private takePlain(checks: readonly Check[], now: Millis): readonly Verdict[] {
     const { tablesOf: tables, slotsOf: slots } = this
     // Of the right length from the start: V8 makes room for seventeen on a first push.
     const takens = new Array<LazyVerdict>(checks.length)
+    let added = 0
     let allowed = true
     for (let i = 0; i < checks.length; i++) {
-      const { limit, cost } = checks[i]!
+      const check = checks[i]!
       const table = tables[i]!
-      const taken = takeBy(table.algorithm, limit, table.slots.load(slots[i]!), cost, now)
+      if (slots[i]! < 0) slots[i] = this.tables.placeFor(table, check, added, now, checks)
+      if (slots[i] === NEW) added += 1
+      const state = table.load(slots[i]!, check.limit, now)
+      const taken = takeBy(table.algorithm, check.limit, state, check.cost, now)
       takens[i] = taken
       if (!taken.allowed) allowed = false
     }
@@ -215,60 +260,13 @@ export class Memory implements MemoryStore, FastStore, TakesOne {
     return takens
   }
 
-  /**
-   * Finds the table and the slot of a few checks; false unless they are plain, known, and of different tables. In a large
-   * store each step waits for memory, so that each is made for all keys before the next.
-   */
-  private findFew(checks: readonly Check[]): boolean {
-    const { tablesOf: tables, slotsOf: slots, likelyOf: likely } = this
-    for (let i = 0; i < checks.length; i++) {
-      const check = checks[i]!
-      if (!isPlain(check)) return false
-      const table = this.tables.of(check)
-      for (let j = 0; j < i; j++) if (tables[j] === table) return false
-      tables[i] = table
-      slots[i] = table.findRecent(check.key)
-    }
-    for (let i = 0; i < checks.length; i++) if (slots[i]! < 0) likely[i] = tables[i]!.slots.likely()
-    for (let i = 0; i < checks.length; i++) {
-      if (slots[i]! >= 0) continue
-      const slot = tables[i]!.findRead(checks[i]!.key, likely[i]!)
-      if (slot === undefined) return false
-      slots[i] = slot
-    }
-    return true
-  }
-
-  /** The same of many checks, which may be of one table if their slots differ: keys need not be compared with each other. */
-  private findMany(checks: readonly Check[]): boolean {
-    const { tablesOf: tables, slotsOf: slots, seen } = this
-    seen.fill(0)
-    for (let i = 0; i < checks.length; i++) {
-      const check = checks[i]!
-      if (!isPlain(check)) return false
-      const table = this.tables.of(check)
-      const slot = table.find(check.key)
-      if (slot === undefined) return false
-      const place = slot & (SEEN - 1)
-      if (seen[place] !== 0)
-        for (let j = 0; j < i; j++) if (slots[j] === slot && tables[j] === table) return false
-      seen[place] = 1
-      tables[i] = table
-      slots[i] = slot
-    }
-    return true
-  }
-
+  /** Takes checks of any kind from the slots that were found: twins, pools, lockouts, shadow rules. */
   private takeTogether(
     checks: readonly Check[],
     now: Millis,
     isRefused = false,
   ): readonly Verdict[] {
     const { tablesOf: tables, slotsOf: slots } = this
-    for (let i = 0; i < checks.length; i++) {
-      tables[i] = this.tables.of(checks[i]!)
-      slots[i] = OVERFLOW
-    }
     const takens = new Array<LazyVerdict>(checks.length)
     let added = 0
     let allowed = !isRefused
@@ -279,27 +277,19 @@ export class Memory implements MemoryStore, FastStore, TakesOne {
       if (check.isPool !== true) isPaid = false
       else if (isPaid) {
         // A pool behind one that pays is only looked at.
-        slots[i] = table.find(check.key) ?? OVERFLOW
+        if (slots[i]! < 0) slots[i] = OVERFLOW
         takens[i] = this.peekOne(check, now)
         continue
       }
       const twin = twinOf(checks, tables, i)
-      const known = twin < 0 ? table.find(check.key) : slots[twin]
+      if (twin >= 0) slots[i] = slots[twin]!
       // A lockout's count is stored only when it counts.
-      const slot =
-        known ??
-        (check.countsRefusals === true
-          ? NEW
-          : this.tables.placeFor(table, check, added, now, checks))
-      if (slot === NEW && twin < 0) added += 1
-      slots[i] = slot
-      const taken = takeBy(
-        table.algorithm,
-        check.limit,
-        stateLeftBy(checks, tables, takens, slots, i) ?? this.tables.load(table, slot, check, now),
-        check.cost,
-        now,
-      )
+      else if (slots[i]! < 0 && check.countsRefusals !== true)
+        slots[i] = this.tables.placeFor(table, check, added, now, checks)
+      if (slots[i] === NEW && twin < 0) added += 1
+      const state =
+        stateLeftBy(checks, tables, takens, slots, i) ?? table.load(slots[i]!, check.limit, now)
+      const taken = takeBy(table.algorithm, check.limit, state, check.cost, now)
       takens[i] = taken
       if (taken.allowed) isPaid = true
       else if (check.shadow !== true && checks[i + 1]?.isPool !== true) allowed = false
@@ -341,7 +331,7 @@ export class Memory implements MemoryStore, FastStore, TakesOne {
       this.tables.save(
         table,
         check,
-        stays ? slot : (table.find(check.key) ?? NEW),
+        stays ? slot : table.slots.keys.find(check.key),
         takens[i]!.next,
         now,
         checks,
@@ -368,8 +358,8 @@ export class Memory implements MemoryStore, FastStore, TakesOne {
       if (check.countsRefusals === true && takens[i]!.allowed && takens[i - 1]?.allowed === false)
         return this.countRefusal(check, now, checks)
       const table = this.tables.of(check)
-      const slot = table.find(check.key)
-      if (check.cost > 0) table.refuse(slot ?? OVERFLOW, check, now)
+      const slot = table.slots.keys.find(check.key)
+      if (check.cost > 0) table.refuse(slot >= 0 ? slot : OVERFLOW, check, now)
       if (!takens[i]!.allowed) return takens[i]!
       return this.peekOne(check, now)
     })
@@ -379,8 +369,8 @@ export class Memory implements MemoryStore, FastStore, TakesOne {
   private countRefusal(check: Check, now: Millis, checks: readonly Check[]): LazyVerdict {
     const table = this.tables.of(check)
     const { algorithm } = table
-    const slot = table.find(check.key) ?? this.tables.placeFor(table, check, 0, now, checks)
-    const state = { ...this.tables.load(table, slot, check, now) }
+    const slot = this.slotOf(table, check, now, checks)
+    const state = { ...table.load(slot, check.limit, now) }
     algorithm.take(check.limit, state, 0, now)
     if (check.cost > 0) {
       algorithm.spend(check.limit, state, 1, now)
@@ -393,14 +383,9 @@ export class Memory implements MemoryStore, FastStore, TakesOne {
   private spend(check: Check, now: Millis, checks: readonly Check[]): LazyVerdict {
     const table = this.tables.of(check)
     const { algorithm } = table
-    const slot = table.find(check.key) ?? this.tables.placeFor(table, check, 0, now, checks)
-    const taken = takeBy(
-      algorithm,
-      check.limit,
-      this.tables.load(table, slot, check, now),
-      check.cost,
-      now,
-    )
+    const slot = this.slotOf(table, check, now, checks)
+    const state = table.load(slot, check.limit, now)
+    const taken = takeBy(algorithm, check.limit, state, check.cost, now)
     if (check.cost === 0) return taken
     const next = { ...taken.next }
     if (!taken.allowed) algorithm.spend(check.limit, next, check.cost, now)

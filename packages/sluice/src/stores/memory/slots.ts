@@ -6,96 +6,72 @@
 import type { Algorithm, AlgorithmRow, State } from '../../algorithms/algorithm.ts'
 import type { Limit } from '../../limit/limit.ts'
 import type { TakeOutput } from '../store.ts'
-import { Blocks, chunkOf, placeOf } from './blocks.ts'
+import { Blocks, CHUNK_BITS, PLACE } from './blocks.ts'
 import { KeyIndex } from './key-index.ts'
-import { KeyText, textOf } from './key-text.ts'
-import type { Room } from './room.ts'
+import { wordsFor, IN_BLOCK, KIND, TEXT_WORDS, textOf, WIDE_IN_BLOCK } from './key-text.ts'
 
-/** Words of text in a record, behind the word of hash and length. */
-const TEXT_WORDS = 5
-const MAX_INLINE = 4 * TEXT_WORDS
-
-/** The lowest bits of the word: 0 for a free record, the length plus 1 of a key in the record, or where else it is. */
-const KIND = 127
-const IN_BLOCK = 126
-const WIDE_IN_BLOCK = 127
-
-/** Bytes of a key in a block: a multiple of this. */
-const BLOCK_STEP = 32
 /** Bytes that the index needs for a key, on average. */
 const INDEX_BYTES = 8
 
 /** Bytes of a state that is more than its numbers, where the algorithm does not say. */
 const BOX_BYTES = 128
 
+/** How much a memory store holds, over all its tables, and how much it may hold. The slots keep it up to date. */
+export interface Room {
+  keys: number
+  /** Bytes of the keys and their states, with the average share of the index. */
+  bytes: number
+  readonly maxKeys: number
+  readonly maxBytes: number
+}
+
 /** Keys and states by slot number. A slot's number stays until the key is removed. */
 export abstract class Slots {
-  private index = new KeyIndex(this)
-  private readonly text = new KeyText()
+  /** Finds the slot of a key. */
+  readonly keys: KeyIndex = new KeyIndex(this)
+  /** The records, whose numbers are the slots. */
+  readonly records: Blocks
   private readonly texts: Blocks[] = []
-  protected readonly records: Blocks
   protected readonly room: Room
   /** Words of a record, and those of them that come before the hash. */
   protected readonly words: number
   private readonly hashWord: number
+  /** Bytes of a key whose text is in its record. */
+  private readonly leastBytes: number
   private cursor = 0
 
   constructor(stateWords: number, room: Room) {
     this.room = room
     this.hashWord = stateWords
     this.words = stateWords + 1 + TEXT_WORDS
+    this.leastBytes = 4 * this.words + INDEX_BYTES
     this.records = new Blocks(this.words)
-  }
-
-  /** Slots in use. */
-  get size(): number {
-    return this.records.size
-  }
-
-  /** Slots in use or freed: this many calls of `next` look at each of them. */
-  get span(): number {
-    return this.records.span
   }
 
   /** The state in a slot, for the caller to change: its own until the next call of `load`. */
   abstract load(slot: number): State
   abstract save(slot: number, state: State): void
 
-  /** The slot of a key, -1 when there is none. */
-  find(key: string): number {
-    const { text } = this
+  /** Whether a new key fits, when `added` others like it are about to be added. States that are more than numbers come on top. */
+  hasRoomFor(key: string, added: number): boolean {
+    const { text } = this.keys
+    const { keys, bytes, maxKeys, maxBytes } = this.room
     text.read(key)
-    return this.index.find(text.hash)
-  }
-
-  /** Reads the text of a key, for {@link likely} and {@link holdsRead}. */
-  read(key: string): void {
-    this.text.read(key)
-  }
-
-  /** The slot that a search for the key that was read last looks at first; -1 when it looks at none. */
-  likely(): number {
-    return this.index.likely(this.text.hash)
-  }
-
-  /** Bytes that a key takes here, without a state that is more than its numbers. */
-  bytesFor(key: string): number {
-    const { text } = this
-    text.read(key)
-    return this.bytesWith(kindOf(text) < IN_BLOCK ? 0 : text.bytes)
+    const more = (this.leastBytes + 4 * text.blockWords) * (added + 1)
+    return keys + added < maxKeys && bytes + more <= maxBytes
   }
 
   keyAt(slot: number): string | undefined {
-    const kind = this.kindAt(slot)
+    const kind = this.hashAt(slot) & KIND
     if (kind === 0) return undefined
-    const ints = this.records.ints[chunkOf(slot)]!
-    const at = placeOf(slot) * this.words + this.hashWord + 1
+    const ints = this.records.ints[slot >>> CHUNK_BITS]!
+    const at = (slot & PLACE) * this.words + this.hashWord + 1
     if (kind < IN_BLOCK) return textOf(ints, at, kind - 1, false)
-    const bytes = ints[at + 1]!
     const block = ints[at]!
-    const blocks = this.textsFor(bytes)
-    const offset = placeOf(block) * wordsFor(bytes)
-    return textOf(blocks.ints[chunkOf(block)]!, offset, bytes, kind === WIDE_IN_BLOCK)
+    const bytes = ints[at + 1]!
+    const words = wordsFor(bytes)
+    const texts = this.textsOf(words).ints[block >>> CHUNK_BITS]!
+    return textOf(texts, (block & PLACE) * words, bytes, kind === WIDE_IN_BLOCK)
   }
 
   /** The next slot in turn, round and round; undefined when it is free. */
@@ -104,7 +80,7 @@ export abstract class Slots {
     if (slot < 0) slot = this.records.from(0)
     if (slot < 0) return undefined
     this.cursor = slot + 1
-    return this.kindAt(slot) === 0 ? undefined : slot
+    return (this.hashAt(slot) & KIND) === 0 ? undefined : slot
   }
 
   /** The keys in so many slots from this one on, and the slot to go on with; undefined at the end. */
@@ -119,103 +95,75 @@ export abstract class Slots {
     return { keys, next: next < 0 ? undefined : next }
   }
 
-  /** A slot for a key that has none. */
-  add(key: string, state: State): number {
-    const { text } = this
+  /** Adds a key that has no slot. */
+  add(key: string, state: State): void {
+    const { text } = this.keys
     text.read(key)
+    const { words, bytes, blockWords } = text
     const slot = this.records.add()
-    const ints = this.records.ints[chunkOf(slot)]!
-    const at = placeOf(slot) * this.words + this.hashWord
-    const kind = kindOf(text)
+    let ints = this.records.ints[slot >>> CHUNK_BITS]!
+    let at = (slot & PLACE) * this.words
     // The link between freed records.
-    ints[at - this.hashWord] = 0
-    ints[at] = (text.hash & ~KIND) | kind
-    if (kind < IN_BLOCK) copyText(text, ints, at + 1)
-    else {
-      const blocks = this.textsFor(text.bytes)
+    ints[at] = 0
+    at += this.hashWord
+    ints[at++] = text.word
+    if (blockWords > 0) {
+      const blocks = this.textsOf(blockWords)
       const block = blocks.add()
-      copyText(text, blocks.ints[chunkOf(block)]!, placeOf(block) * wordsFor(text.bytes))
-      ints[at + 1] = block
-      ints[at + 2] = text.bytes
+      ints[at] = block
+      ints[at + 1] = bytes
+      ints = blocks.ints[block >>> CHUNK_BITS]!
+      at = (block & PLACE) * blockWords
     }
-    this.index.add(text.hash, slot)
+    for (let i = (bytes - 1) >> 2; i >= 0; i--) ints[at + i] = words[i]!
+    this.keys.add(slot)
     this.room.keys += 1
-    this.room.bytes += this.bytesWith(kind < IN_BLOCK ? 0 : text.bytes)
+    this.room.bytes += this.leastBytes + 4 * blockWords
     this.save(slot, state)
-    return slot
   }
 
   remove(slot: number): void {
-    const chunk = this.records.ints[chunkOf(slot)]!
-    const at = placeOf(slot) * this.words + this.hashWord
-    this.index.remove(chunk[at]!, slot)
-    const inBlock = (chunk[at]! & KIND) < IN_BLOCK ? 0 : chunk[at + 2]!
-    if (inBlock > 0) this.textsFor(inBlock).remove(chunk[at + 1]!)
+    const ints = this.records.ints[slot >>> CHUNK_BITS]!
+    const at = (slot & PLACE) * this.words + this.hashWord
+    const word = ints[at]!
+    this.keys.remove(word, slot)
     this.room.keys -= 1
-    this.room.bytes -= this.bytesWith(inBlock)
-    chunk[at] = 0
+    this.room.bytes -= this.leastBytes
+    if ((word & KIND) >= IN_BLOCK) {
+      const words = wordsFor(ints[at + 2]!)
+      this.textsOf(words).remove(ints[at + 1]!)
+      this.room.bytes -= 4 * words
+    }
+    ints[at] = 0
     this.records.remove(slot)
-    if (this.records.size === 0) this.index = new KeyIndex(this)
+    if (this.records.size === 0) this.keys.clear()
   }
 
   /** Whether the key that was read last is in this slot. */
   holdsRead(slot: number): boolean {
-    const { text } = this
-    const ints = this.records.ints[chunkOf(slot)]!
-    let at = placeOf(slot) * this.words + this.hashWord
-    const kind = kindOf(text)
-    if (ints[at] !== ((text.hash & ~KIND) | kind)) return false
-    at += 1
-    if (kind < IN_BLOCK) return isText(text, ints, at)
-    if (ints[at + 1] !== text.bytes) return false
-    const block = ints[at]!
-    return isText(
-      text,
-      this.textsFor(text.bytes).ints[chunkOf(block)]!,
-      placeOf(block) * wordsFor(text.bytes),
-    )
+    const { text } = this.keys
+    const { words, bytes, blockWords } = text
+    let ints = this.records.ints[slot >>> CHUNK_BITS]!
+    let at = (slot & PLACE) * this.words + this.hashWord
+    if (ints[at++] !== text.word) return false
+    if (blockWords > 0) {
+      if (ints[at + 1] !== bytes) return false
+      const block = ints[at]!
+      ints = this.textsOf(blockWords).ints[block >>> CHUNK_BITS]!
+      at = (block & PLACE) * blockWords
+    }
+    for (let i = (bytes - 1) >> 2; i >= 0; i--) if (ints[at + i] !== words[i]) return false
+    return true
   }
 
   hashAt(slot: number): number {
-    return this.records.ints[chunkOf(slot)]![placeOf(slot) * this.words + this.hashWord]!
+    return this.records.ints[slot >>> CHUNK_BITS]![(slot & PLACE) * this.words + this.hashWord]!
   }
 
-  private kindAt(slot: number): number {
-    return this.hashAt(slot) & KIND
+  /** The texts in blocks of so many words. */
+  private textsOf(blockWords: number): Blocks {
+    return (this.texts[blockWords] ??= new Blocks(blockWords))
   }
-
-  private bytesWith(inBlock: number): number {
-    return 4 * this.words + INDEX_BYTES + 4 * wordsFor(inBlock)
-  }
-
-  /** The blocks of the size for a key. */
-  private textsFor(bytes: number): Blocks {
-    const words = wordsFor(bytes)
-    const step = words / (BLOCK_STEP / 4)
-    return (this.texts[step] ??= new Blocks(words))
-  }
-}
-
-/** Words of the block for a key. */
-function wordsFor(bytes: number): number {
-  return Math.ceil(bytes / BLOCK_STEP) * (BLOCK_STEP / 4)
-}
-
-function kindOf(text: KeyText): number {
-  if (text.isWide) return WIDE_IN_BLOCK
-  return text.bytes <= MAX_INLINE ? text.bytes + 1 : IN_BLOCK
-}
-
-/** Whether the words from `at` on are this text, of which the length is known to be equal. */
-function isText(text: KeyText, ints: Int32Array, at: number): boolean {
-  const { words } = text
-  for (let i = (text.bytes - 1) >> 2; i >= 0; i--) if (ints[at + i] !== words[i]) return false
-  return true
-}
-
-function copyText(text: KeyText, ints: Int32Array, at: number): void {
-  const { words } = text
-  for (let i = (text.bytes - 1) >> 2; i >= 0; i--) ints[at + i] = words[i]!
 }
 
 /**
@@ -240,8 +188,8 @@ export class PackedSlots extends Slots {
 
   load(slot: number): State {
     const { cell } = this
-    const packed = this.floats[chunkOf(slot)]!
-    const i = placeOf(slot) * this.stride
+    const packed = this.floats[slot >>> CHUNK_BITS]!
+    const i = (slot & PLACE) * this.stride
     cell.at = packed[i]!
     cell.used = packed[i + 1]!
     if (this.numbers === 3) cell.before = packed[i + 2]!
@@ -249,8 +197,8 @@ export class PackedSlots extends Slots {
   }
 
   save(slot: number, state: State): void {
-    const packed = this.floats[chunkOf(slot)]!
-    const i = placeOf(slot) * this.stride
+    const packed = this.floats[slot >>> CHUNK_BITS]!
+    const i = (slot & PLACE) * this.stride
     packed[i] = state.at
     packed[i + 1] = state.used
     if (this.numbers === 3) packed[i + 2] = state.before
@@ -258,9 +206,9 @@ export class PackedSlots extends Slots {
 
   /** Loads, takes one unit and saves in one go: the hottest path, where finding the numbers twice would show. */
   takeOne(slot: number, algorithm: Algorithm, limit: Limit, left: TakeOutput): boolean {
-    const packed = this.floats[chunkOf(slot)]!
+    const packed = this.floats[slot >>> CHUNK_BITS]!
     const { numbers } = this
-    const i = placeOf(slot) * this.stride
+    const i = (slot & PLACE) * this.stride
     const at = packed[i]!
     left.at = at
     left.used = packed[i + 1]!
@@ -291,18 +239,18 @@ export class BoxedSlots extends Slots {
   }
 
   save(slot: number, state: State): void {
-    const chunk = chunkOf(slot)
+    const chunk = slot >>> CHUNK_BITS
     this.weigh(slot, this.algorithm.bytesOf?.(state) ?? BOX_BYTES)
     // What is taken in place must not change a verdict that holds the state.
     const own = this.algorithm.takeOne === undefined ? state : { ...state }
-    ;(this.boxes[chunk] ??= [])[placeOf(slot)] = own
+    ;(this.boxes[chunk] ??= [])[slot & PLACE] = own
     this.algorithm.front?.write(own, this.records.floats[chunk]!, this.frontOf(slot))
   }
 
   /** Takes one unit by the numbers in front, or from the state in its place; see `takeOne` of the algorithm. */
   takeOne(slot: number, limit: Limit, left: TakeOutput): boolean | undefined {
     const { front } = this.algorithm
-    const packed = this.records.floats[chunkOf(slot)]!
+    const packed = this.records.floats[slot >>> CHUNK_BITS]!
     const decided = front?.takeOne(limit, packed, this.frontOf(slot), left.now, left)
     return decided ?? this.takeFromState(slot, limit, left)
   }
@@ -310,9 +258,9 @@ export class BoxedSlots extends Slots {
   override remove(slot: number): void {
     this.weigh(slot, 0)
     super.remove(slot)
-    const chunk = chunkOf(slot)
+    const chunk = slot >>> CHUNK_BITS
     if (this.records.isEmpty(chunk)) this.boxes[chunk] = []
-    else this.boxes[chunk]![placeOf(slot)] = undefined
+    else this.boxes[chunk]![slot & PLACE] = undefined
   }
 
   private takeFromState(slot: number, limit: Limit, left: TakeOutput): boolean | undefined {
@@ -320,26 +268,26 @@ export class BoxedSlots extends Slots {
     const state = this.stateAt(slot)
     const allowed = algorithm.takeOne!(limit, state, left.now, left)
     if (allowed === true) this.weigh(slot, algorithm.bytesOf!(state))
-    algorithm.front?.write(state, this.records.floats[chunkOf(slot)]!, this.frontOf(slot))
+    algorithm.front?.write(state, this.records.floats[slot >>> CHUNK_BITS]!, this.frontOf(slot))
     return allowed
   }
 
   /** The state in its place, up to date. */
   private stateAt(slot: number): State {
-    const chunk = chunkOf(slot)
-    const state = this.boxes[chunk]![placeOf(slot)]!
+    const chunk = slot >>> CHUNK_BITS
+    const state = this.boxes[chunk]![slot & PLACE]!
     this.algorithm.front?.read(state, this.records.floats[chunk]!, this.frontOf(slot))
     return state
   }
 
   /** Where the numbers begin that decide most takes. */
   private frontOf(slot: number): number {
-    return ((placeOf(slot) * this.words) >> 1) + 1
+    return (((slot & PLACE) * this.words) >> 1) + 1
   }
 
   private weigh(slot: number, bytes: number): void {
-    const sizes = this.records.floats[chunkOf(slot)]!
-    const i = (placeOf(slot) * this.words) / 2
+    const sizes = this.records.floats[slot >>> CHUNK_BITS]!
+    const i = ((slot & PLACE) * this.words) / 2
     this.room.bytes += bytes - sizes[i]!
     sizes[i] = bytes
   }
