@@ -8,7 +8,7 @@ const room = (path) =>
   import(new URL(`../../packages/server/dist/${path}.js`, import.meta.url).href)
 const { decideOptions } = await room('limiters/decide-options')
 const { DecisionMetrics } = await room('metrics/decision-metrics')
-const { RecentTraffic } = await room('metrics/recent-traffic')
+const { RecentTraffic } = await room('observe/recent-traffic')
 const { MetricRegistry } = await room('metrics/registry')
 const { Observer } = await room('observe/observer')
 

@@ -16,7 +16,7 @@ import {
 import type { Block } from '../controls/control.ts'
 import type { KnownBlocks } from '../controls/live-controls.ts'
 import type { CountedRules, DecisionMetrics } from '../metrics/decision-metrics.ts'
-import type { RecentTraffic } from '../metrics/recent-traffic.ts'
+import type { RecentTraffic } from '../observe/recent-traffic.ts'
 import type { Histogram } from '../metrics/series.ts'
 import type { HeldUnits } from '../metrics/units-out.ts'
 import type { Observer } from '../observe/observer.ts'

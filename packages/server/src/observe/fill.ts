@@ -1,7 +1,6 @@
 // What filled a count: which routes, sub-keys and costs took its units, in this window and the one before.
 import type { Attributes, Millis } from 'sluice'
-import { ownText } from '../log/client-text.ts'
-import { keptKey } from './keys.ts'
+import { keptKey, ownText } from './keys.ts'
 import { SpaceSaving, mergeTops, spreadOf } from './space-saving.ts'
 
 /** Kinds of requests that are kept apart for one key. */
@@ -39,7 +38,7 @@ export interface FillingRequest {
 
 /** The requests that took units of one key. */
 export class Fill {
-  private now = new SpaceSaving<Kind>(KINDS)
+  private now = newKinds()
   private before: SpaceSaving<Kind> | undefined
   private start: Millis
   /** Of the last request: the share that was used after it, the window of its limit, and when it was. */
@@ -65,12 +64,16 @@ export class Fill {
     this.lastAt = now
     if (now - this.start >= window) {
       this.before = now - this.start < 2 * window ? this.now : undefined
-      this.now = new SpaceSaving(KINDS)
+      this.now = newKinds()
       this.start = now
     }
     const kind = kindOf(attributes, by)
-    const describe = (): Kind => ({ attributes: kind, cost })
-    this.now.add(keptKey(`${cost} ${JSON.stringify(kind)}`), cost, describe, weight)
+    this.now.add(
+      keptKey(`${cost} ${JSON.stringify(kind)}`),
+      cost,
+      { attributes: kind, cost },
+      weight,
+    )
   }
 
   list(): readonly FilledBy[] {
@@ -82,20 +85,23 @@ export class Fill {
   }
 }
 
+function newKinds(): SpaceSaving<Kind> {
+  return new SpaceSaving(KINDS, (kind) => kind)
+}
+
 /** What describes a request beside its key: route and method first. */
 function kindOf(attributes: Attributes, by: readonly string[]): Readonly<Record<string, string>> {
   const kind: Record<string, string> = {}
+  const names = ['route', 'method']
+  for (const name in attributes) names.push(name)
   let count = 0
-  const add = (name: string): void => {
+  for (const name of names) {
     const value = attributes[name]
-    if (value === undefined || by.includes(name) || name in kind || count >= MAX_ATTRIBUTES) return
-    if (name.length > MAX_CHARACTERS) return
-    const text = String(value)
-    kind[name] = ownText(text.slice(0, MAX_CHARACTERS))
+    if (count >= MAX_ATTRIBUTES) break
+    if (value === undefined || by.includes(name) || name in kind) continue
+    if (name.length > MAX_CHARACTERS) continue
+    kind[name] = ownText(String(value).slice(0, MAX_CHARACTERS))
     count += 1
   }
-  add('route')
-  add('method')
-  for (const name in attributes) add(name)
   return kind
 }

@@ -14,15 +14,7 @@ import {
 import { sizeOfUnion } from '../metrics/hyper-log-log.ts'
 import type { KeyMembers } from '../metrics/rule-metrics.ts'
 import { isCharged } from '../metrics/policy-metrics.ts'
-import {
-  hash32,
-  letters,
-  type NamedKey,
-  namedKey,
-  SHORT_ID_LENGTH,
-  shortIds,
-  twoLetters,
-} from './keys.ts'
+import { hash32, letters, type NamedKey, SHORT_ID_LENGTH, shortIds, twoLetters } from './keys.ts'
 import {
   countRefusal,
   isSameMoment,
@@ -88,10 +80,12 @@ export interface RulesObserver {
 /** What receives how old the count of a key was at a decision, in milliseconds, by rule. */
 export type AgesOf = (rule: string) => RuleWatch['ageMetric']
 
-/** What the refusals of one set of rules are noted by. */
+/** What the decisions about one set of rules are noted by. */
 interface Observed {
   readonly policy: string
   readonly watchOf: (rule: string) => RuleWatch | undefined
+  /** The watches of the last request by place: the next request usually meets the same rules. */
+  readonly places: RuleWatch[]
   readonly idOfKey: KeyIds
   /** The journal's entries of blocked requests, by key. */
   readonly blocked: Map<string, KeptEntry>
@@ -133,8 +127,7 @@ export class Observer {
 
   /** Reads the time from now on. */
   start(): void {
-    this.timer = setInterval(() => this.tick(), TICK)
-    this.timer.unref()
+    this.timer = setInterval(this.tick, TICK).unref()
   }
 
   close(): void {
@@ -143,7 +136,7 @@ export class Observer {
   }
 
   /** Reads the time, and lets old generations go. */
-  tick(): void {
+  readonly tick = (): void => {
     this.now = this.clock()
     this.ticks = (this.ticks + 1) % 0x40_00_00_00
     this.newRefusals = 0
@@ -178,16 +171,8 @@ export class Observer {
       }
       return watch
     }
-    /** The watches of the last request by place: the next request usually meets the same rules. */
     const places: RuleWatch[] = []
-    const watchAt = (place: number, rule: string): RuleWatch | undefined => {
-      const last = places[place]
-      if (last !== undefined && last.rule === rule && !last.isGone) return last
-      const watch = watchOf(rule)
-      if (watch !== undefined && place < MAX_RULES) places[place] = watch
-      return watch
-    }
-    const observed: Observed = { policy, watchOf, idOfKey, blocked: new Map() }
+    const observed: Observed = { policy, watchOf, places, idOfKey, blocked: new Map() }
     const note: RulesObserver['note'] = (decision, request, block, weight = 1) => {
       if (!decision.allowed) {
         this.refusedInTick += 1
@@ -196,7 +181,7 @@ export class Observer {
         // Refused without a rule: an operator has blocked it.
         if (decision.rule === null) return
       }
-      this.noteChecks(watchAt, decision, request, weight)
+      this.noteChecks(observed, decision, request, weight)
       if (decision.candidates !== undefined) this.noteCandidates(watchOf, decision, request)
     }
     return {
@@ -235,7 +220,7 @@ export class Observer {
   }
 
   private noteChecks(
-    watchAt: (place: number, rule: string) => RuleWatch | undefined,
+    { watchOf, places }: Observed,
     decision: Decision,
     { checks, attributes }: DecisionRequest,
     weight: number,
@@ -243,8 +228,13 @@ export class Observer {
     let outcomes: readonly VisibleOutcome[] | undefined
     for (let i = 0; i < checks.length; i++) {
       const check = checks[i]! as DescribedCheck
-      const watch = watchAt(i, check.rule.name)
-      if (watch === undefined) continue
+      const { name } = check.rule
+      let watch: RuleWatch | undefined = places[i]
+      if (watch === undefined || watch.rule !== name || watch.isGone) {
+        watch = watchOf(name)
+        if (watch === undefined) continue
+        if (i < MAX_RULES) places[i] = watch
+      }
       const isFollowed = watch.see(check.key, decision) && decision.allowed
       if (weight === 0 && check.shadow !== true && !isFollowed) continue
       outcomes ??= visibleOutcomes(decision)
@@ -307,7 +297,7 @@ export class Observer {
         policy,
         rule,
         decision,
-        describe: () => block?.attributes ?? (watch && namedKey(watch.by, attributes)) ?? {},
+        describe: () => block?.attributes ?? watch?.nameOf(attributes) ?? {},
         filledBy: () => watch?.fillOf(key) ?? [],
         cost: outcome === undefined ? 0 : check!.cost,
         source: outcome?.source ?? null,

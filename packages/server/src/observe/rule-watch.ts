@@ -1,21 +1,19 @@
 // What is known of the keys of one rule, in at most 256 kB however many they are.
 import type { Attributes, Decision, Millis, RuleCheck, VisibleOutcome } from 'sluice'
-import { ownText } from '../log/client-text.ts'
 import { Fill, type FilledBy } from './fill.ts'
-import { Generations } from './generations.ts'
-import { hash32, keptKey, type NamedKey, namedKey } from './keys.ts'
+import { KeyAges, KeysAtZero, type KeyAtZero } from './followed-keys.ts'
+import { hash32, keptKey, keyNamer, ownText, type NamedKey } from './keys.ts'
 import type { Histogram } from '../metrics/series.ts'
 import { HyperLogLog } from '../metrics/hyper-log-log.ts'
 import type { KeptEntry } from './journal.ts'
-import { KeyAges } from './key-ages.ts'
-import { KeysAtZero, type KeyAtZero } from './keys-at-zero.ts'
 import { mergeTops, SpaceSaving, type TopKeys } from './space-saving.ts'
+import { RuleTrial, sumOf, type Divergence } from './rule-trial.ts'
 
 /** Keys that are listed, most. */
 const LISTED = 50
 /** Places of each sketch: twice what is listed, which halves the errors. */
 const PLACES = 100
-/** Those of limits on trial, and of a generation that has ended. */
+/** Those of a generation that has ended. */
 const FEWER_PLACES = 50
 /** Answers cover one to two of these. */
 export const SPAN: Millis = 60_000
@@ -47,26 +45,6 @@ export interface RuleEvent {
   readonly attributes: Attributes
 }
 
-/** How often an enforced answer and one on trial agreed or differed. */
-export interface Divergence {
-  readonly bothAllow: number
-  readonly bothRefuse: number
-  readonly newlyRefused: number
-  readonly newlyAllowed: number
-}
-
-/** The way in which two answers agree or differ. */
-function divergenceOf(enforced: boolean, onTrial: boolean): keyof Divergence {
-  if (enforced) return onTrial ? 'bothAllow' : 'newlyRefused'
-  return onTrial ? 'newlyAllowed' : 'bothRefuse'
-}
-
-interface Trial {
-  readonly top: SpaceSaving<NamedKey>
-  readonly distinct: HyperLogLog
-  readonly counts: { -readonly [K in keyof Divergence]: number }
-}
-
 /** The keys of one rule, as plain data that parts of a fleet can merge. */
 export interface RulePart {
   readonly policy: string
@@ -91,14 +69,16 @@ export class RuleWatch {
   readonly policy: string
   readonly rule: string
   readonly by: readonly string[]
+  /** The attributes of a request that the rule counts by. */
+  readonly nameOf: (attributes: Attributes) => NamedKey
   /** No longer in the list; its holder must look up a new one. */
   isGone = false
-  private readonly refused: Generations<SpaceSaving<NamedKey>>
-  private readonly busiest: Generations<SpaceSaving<NamedKey>>
+  private readonly refused: Generations<SpaceSaving<NamedKey, Attributes>>
+  private readonly busiest: Generations<SpaceSaving<NamedKey, Attributes>>
   private readonly distinct: Generations<HyperLogLog>
   /** The present generation of {@link distinct}. */
   private keys: HyperLogLog
-  private trial: Generations<Trial> | undefined
+  private trial: Generations<RuleTrial> | undefined
   private readonly zero = new KeysAtZero()
   private readonly fills = new Map<string, Fill>()
   private readonly ages = new KeyAges()
@@ -119,9 +99,10 @@ export class RuleWatch {
     this.policy = policy
     this.rule = rule
     this.by = by
+    this.nameOf = keyNamer(by)
     this.last = now
-    const places = (): SpaceSaving<NamedKey> => new SpaceSaving(PLACES)
-    const settle = (ended: SpaceSaving<NamedKey>): void => ended.keepHeaviest(FEWER_PLACES)
+    const places = (): SpaceSaving<NamedKey, Attributes> => new SpaceSaving(PLACES, this.nameOf)
+    const settle = (ended: SpaceSaving<unknown, never>): void => ended.keepHeaviest(FEWER_PLACES)
     this.refused = new Generations(SPAN, places, now, settle)
     this.busiest = new Generations(SPAN, places, now, settle)
     this.distinct = new Generations(SPAN, () => new HyperLogLog(), now)
@@ -169,12 +150,12 @@ export class RuleWatch {
 
   /** Notes a decision that stands for `weight` of them. */
   note(event: RuleEvent, weight: number, now: Millis): void {
+    const { attributes } = event
     const { key, cost, limit } = event.check
     const { allowed, remaining } = event.outcome
-    const describe = (): NamedKey => namedKey(this.by, event.attributes)
-    if (!allowed) this.refused.now.add(keptKey(key), 1, describe, weight)
+    if (!allowed) this.refused.now.add(keptKey(key), 1, attributes, weight)
     else if (event.isCharged && cost > 0) {
-      this.busiest.now.add(keptKey(key), cost, describe, weight)
+      this.busiest.now.add(keptKey(key), cost, attributes, weight)
       if (remaining < limit.burst * FILLING) this.noteFill(event, weight, now)
     }
     if (remaining <= 0) this.noteZero(event, now)
@@ -182,7 +163,7 @@ export class RuleWatch {
 
   /** Follows a key that has nothing left. */
   noteZero({ check, outcome, attributes }: Omit<RuleEvent, 'isCharged'>, now: Millis): void {
-    this.zero.note(check.key, now, outcome.availableAfter, () => namedKey(this.by, attributes))
+    this.zero.note(check.key, now, outcome.availableAfter, () => this.nameOf(attributes))
   }
 
   /** The key has units again. */
@@ -198,13 +179,8 @@ export class RuleWatch {
     now: Millis,
   ): void {
     this.seen += 1
-    this.trial ??= new Generations<Trial>(CANDIDATE_SPAN, newTrial, now)
-    const { counts, distinct, top } = this.trial.now
-    const way = divergenceOf(enforced, onTrial)
-    counts[way] += 1
-    if (way !== 'newlyRefused') return
-    distinct.add(hash32(check.key))
-    top.add(keptKey(check.key), 1, () => namedKey(this.by, attributes))
+    this.trial ??= new Generations(CANDIDATE_SPAN, () => new RuleTrial(this.nameOf), now)
+    this.trial.now.note(check.key, attributes, enforced, onTrial)
   }
 
   /** What filled a key, as far as it was noted. */
@@ -212,26 +188,22 @@ export class RuleWatch {
     return this.fills.get(keptKey(key))?.list() ?? []
   }
 
-  /** Begins new generations when their time has come. Returns whether anything is still known. */
+  /** Ends a tick, and begins new generations when their time has come. Returns whether anything is still known. */
   turn(now: Millis): boolean {
-    const before = this.distinct.since
-    for (const each of [this.refused, this.busiest, this.distinct, this.trial]) each?.turn(now)
+    for (const each of [this.refused, this.busiest, this.trial]) each?.turn(now)
+    const isNewSpan = this.distinct.turn(now)
     this.keys = this.distinct.now
     if (this.seen > 0) this.last = now
-    this.makeRoom()
-    if (this.distinct.since === before) return true
-    this.ages.turn()
-    return now - this.last < SILENT || this.trial !== undefined
-  }
-
-  /** After a tick with very many decisions, one in some is looked at in the next, from its beginning. */
-  private makeRoom(): void {
+    // After a tick with very many decisions, one in some is looked at in the next, from its beginning.
     const wasBusy = this.isBusy
     this.isBusy = this.seen > ALL_SEEN
     // Of the decisions of a busy tick ages are not known, and keys would seem older than they are.
     if (wasBusy && !this.isBusy) this.ages.forget()
     if (!this.isBusy) this.left = 0
     this.seen = 0
+    if (!isNewSpan) return true
+    this.ages.turn()
+    return now - this.last < SILENT || this.trial !== undefined
   }
 
   /** The different keys of the last one to two spans. */
@@ -247,7 +219,7 @@ export class RuleWatch {
   /** Everything as plain data. */
   part(now: Millis): RulePart {
     const { policy, rule, by, trial } = this
-    const listed = (tops: readonly SpaceSaving<NamedKey>[]): TopKeys<NamedKey> =>
+    const listed = (tops: readonly SpaceSaving<NamedKey, Attributes>[]): TopKeys<NamedKey> =>
       mergeTops(
         tops.map((top) => top.top()),
         LISTED,
@@ -272,19 +244,15 @@ export class RuleWatch {
   private noteFill({ check, outcome, attributes }: RuleEvent, weight: number, now: Millis): void {
     const { key, cost, limit } = check
     const used = 1 - outcome.remaining / limit.burst
-    const { by } = this
-    const { window } = limit
-    this.fillFor(keptKey(key), used, now)?.note({ attributes, by, cost, weight, window, used }, now)
-  }
-
-  /** Undefined if the places are taken by keys that are about as full, or fuller. */
-  private fillFor(kept: string, used: number, now: Millis): Fill | undefined {
-    const known = this.fills.get(kept)
-    if (known !== undefined) return known
-    if (this.fills.size >= FILLS && !this.forgetEmptier(used - LEAD, now)) return undefined
-    const fill = new Fill(now)
-    this.fills.set(ownText(kept), fill)
-    return fill
+    const kept = keptKey(key)
+    let fill = this.fills.get(kept)
+    if (fill === undefined) {
+      // The places may be taken by keys that are about as full, or fuller.
+      if (this.fills.size >= FILLS && !this.forgetEmptier(used - LEAD, now)) return
+      fill = new Fill(now)
+      this.fills.set(ownText(kept), fill)
+    }
+    fill.note({ attributes, by: this.by, cost, weight, window: limit.window, used }, now)
   }
 
   /** Forgets what fills the emptiest key, if that is less full than this; returns whether it was. */
@@ -301,26 +269,47 @@ export class RuleWatch {
   }
 }
 
-function newTrial(): Trial {
-  const counts = { bothAllow: 0, bothRefuse: 0, newlyRefused: 0, newlyAllowed: 0 }
-  return { top: new SpaceSaving(FEWER_PLACES), distinct: new HyperLogLog(), counts }
-}
-
-/** The sum of several; null of none. */
-export function sumOf(all: readonly Divergence[]): Divergence | null {
-  if (all.length === 0) return null
-  const sum = { bothAllow: 0, bothRefuse: 0, newlyRefused: 0, newlyAllowed: 0 }
-  for (const one of all) {
-    sum.bothAllow += one.bothAllow
-    sum.bothRefuse += one.bothRefuse
-    sum.newlyRefused += one.newlyRefused
-    sum.newlyAllowed += one.newlyAllowed
-  }
-  return sum
-}
-
 function merged(sketches: readonly HyperLogLog[]): HyperLogLog {
   const all = new HyperLogLog()
   for (const sketch of sketches) all.merge(sketch)
   return all
+}
+
+/**
+ * The present generation of something and the one before, so that an answer covers one to two spans and never starts from
+ * nothing.
+ */
+class Generations<T> {
+  private readonly span: Millis
+  private readonly make: () => T
+  private number: number
+  now: T
+  before: T | undefined
+  private readonly settle: (ended: T) => void
+
+  /** `settle` is called with a generation that has ended and is still to be read. */
+  constructor(span: Millis, make: () => T, now: Millis, settle: (ended: T) => void = () => {}) {
+    this.span = span
+    this.make = make
+    this.settle = settle
+    this.number = Math.floor(now / span)
+    this.now = make()
+    this.before = undefined
+  }
+
+  /** Begins a new generation if its time has come; returns whether it did. */
+  turn(now: Millis): boolean {
+    const number = Math.floor(now / this.span)
+    if (number === this.number) return false
+    this.before = number === this.number + 1 ? this.now : undefined
+    if (this.before !== undefined) this.settle(this.before)
+    this.now = this.make()
+    this.number = number
+    return true
+  }
+
+  /** Both, the present one first. */
+  get both(): readonly T[] {
+    return this.before === undefined ? [this.now] : [this.now, this.before]
+  }
 }

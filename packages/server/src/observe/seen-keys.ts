@@ -1,9 +1,10 @@
 // What all processes have seen of the keys of each rule, put together.
 import { HyperLogLog, DISTINCT_ERROR } from '../metrics/hyper-log-log.ts'
-import type { KeyAtZero } from './keys-at-zero.ts'
+import type { KeyAtZero } from './followed-keys.ts'
 import type { NamedKey } from './keys.ts'
-import { sumOf, type Divergence, type RulePart } from './rule-watch.ts'
+import type { RulePart } from './rule-watch.ts'
 import { mergeTops, type TopKeys } from './space-saving.ts'
+import { sumOf, type Divergence } from './rule-trial.ts'
 
 /** The keys of one rule over the whole fleet. */
 export interface SeenKeys {

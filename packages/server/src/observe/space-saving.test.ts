@@ -31,17 +31,17 @@ function zipf(keys: number, seed: number): () => string {
   }
 }
 
-const about = (key: string) => (): string => key
+const about = (key: string): string => key
 
 describe('the heaviest keys of a stream', () => {
   const draws = lengthOf(50_000, 1_000_000)
   const next = zipf(20_000, 7)
   const truth = new Map<string, number>()
-  const sketches = [new SpaceSaving<string>(100), new SpaceSaving<string>(100)]
+  const sketches = [new SpaceSaving(100, about), new SpaceSaving(100, about)]
   for (let i = 0; i < draws; i++) {
     const key = next()
     truth.set(key, (truth.get(key) ?? 0) + 1)
-    sketches[i % 2]!.add(key, 1, about(key))
+    sketches[i % 2]!.add(key, 1, key)
   }
   const tops = sketches.map((sketch) => sketch.top())
   const merged = mergeTops(tops, 50)
@@ -69,8 +69,8 @@ describe('the heaviest keys of a stream', () => {
 
 describe('a sketch with free places', () => {
   it('counts exactly', () => {
-    const sketch = new SpaceSaving<string>(3)
-    for (const key of ['a', 'b', 'a']) sketch.add(key, 2, about(key))
+    const sketch = new SpaceSaving(3, about)
+    for (const key of ['a', 'b', 'a']) sketch.add(key, 2, key)
     expect(sketch.top()).toEqual({
       entries: [
         { key: 'a', count: 4, error: 0, variance: 0, about: 'a' },
@@ -81,10 +81,10 @@ describe('a sketch with free places', () => {
   })
 
   it('is merged without a loss', () => {
-    const [one, two] = [new SpaceSaving<string>(3), new SpaceSaving<string>(3)]
-    one.add('a', 2, about('a'))
-    two.add('a', 3, about('a'))
-    two.add('b', 1, about('b'))
+    const [one, two] = [new SpaceSaving(3, about), new SpaceSaving(3, about)]
+    one.add('a', 2, 'a')
+    two.add('a', 3, 'a')
+    two.add('b', 1, 'b')
     expect(mergeTops([one.top(), two.top()], 10)).toEqual({
       entries: [
         { key: 'a', count: 5, error: 0, variance: 0, about: 'a' },
@@ -97,10 +97,10 @@ describe('a sketch with free places', () => {
 
 describe('a full sketch', () => {
   it('gives the place of the lightest key to a new one, with its count as the error', () => {
-    const sketch = new SpaceSaving<string>(2)
-    sketch.add('a', 5, about('a'))
-    sketch.add('b', 1, about('b'))
-    sketch.add('c', 1, about('c'))
+    const sketch = new SpaceSaving(2, about)
+    sketch.add('a', 5, 'a')
+    sketch.add('b', 1, 'b')
+    sketch.add('c', 1, 'c')
     expect(sketch.top().entries).toEqual([
       { key: 'a', count: 5, error: 0, variance: 0, about: 'a' },
       { key: 'c', count: 2, error: 1, variance: 0, about: 'c' },
@@ -114,12 +114,12 @@ describe('a sampled stream', () => {
   const sampler = new DecisionSampler()
   const next = zipf(20_000, 11)
   const truth = new Map<string, number>()
-  const sketch = new SpaceSaving<string>(100)
+  const sketch = new SpaceSaving(100, about)
   for (let i = 0; i < lengthOf(200_000, 2_000_000); i++) {
     const key = next()
     truth.set(key, (truth.get(key) ?? 0) + 1)
     const weight = sampler.weight(1 + Math.floor(i / 50_000))
-    if (weight > 0) sketch.add(key, 1, about(key), weight)
+    if (weight > 0) sketch.add(key, 1, key, weight)
   }
   const { entries } = sketch.top(20)
 

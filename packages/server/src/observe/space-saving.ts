@@ -1,5 +1,5 @@
 // The heaviest keys of a stream in constant memory, with a bound on the error of each count.
-import { ownText } from '../log/client-text.ts'
+import { ownText } from './keys.ts'
 
 /**
  * A key and its count. When everything was looked at, the true count is at most `count` and at least `count - error`. Of a
@@ -39,8 +39,9 @@ interface Entry<T> {
  * lightest and inherits its count as its possible error. With k places every key that has more than 1/k of the total
  * is listed, and no error is above 1/k of the total.
  */
-export class SpaceSaving<T> {
+export class SpaceSaving<T, From = T> {
   private readonly places: number
+  private readonly describe: (from: From) => T
   private readonly byKey = new Map<string, Entry<T>>()
   private entries: Entry<T>[] = []
   /** The least count at the last full look; entries that still have it are found by going round. */
@@ -49,42 +50,38 @@ export class SpaceSaving<T> {
   /** The most that a key may have which was forgotten by {@link keepHeaviest}. */
   private forgotten = 0
 
-  constructor(places: number) {
+  /** `describe` makes what a key stands for; it is called only for a key that is not listed yet. */
+  constructor(places: number, describe: (from: From) => T) {
     this.places = places
+    this.describe = describe
   }
 
   get isEmpty(): boolean {
     return this.entries.length === 0
   }
 
-  /**
-   * Adds `units` to a key, `weight` times: so many requests stand behind a sampled one. `describe` is called only for a
-   * key that is not listed yet.
-   */
-  add(key: string, units: number, describe: () => T, weight = 1): void {
-    const entry = this.byKey.get(key) ?? this.place(key, describe)
+  /** Adds `units` to a key, `weight` times: so many requests stand behind a sampled one. */
+  add(key: string, units: number, from: From, weight = 1): void {
+    let entry = this.byKey.get(key)
+    if (entry === undefined) {
+      // A part of a longer text would keep all of it alive.
+      const own = ownText(key)
+      const about = this.describe(from)
+      if (this.entries.length < this.places) {
+        entry = { key: own, count: 0, error: 0, variance: 0, about }
+        this.entries.push(entry)
+      } else {
+        entry = this.lightest()
+        this.byKey.delete(entry.key)
+        entry.key = own
+        entry.about = about
+        entry.error = entry.count
+      }
+      this.byKey.set(own, entry)
+    }
     entry.count += units * weight
     // One in `weight` is taken, each by chance.
     entry.variance += units * units * weight * (weight - 1)
-  }
-
-  /** The entry of a key that was not listed. */
-  private place(key: string, describe: () => T): Entry<T> {
-    // A part of a longer text would keep all of it alive.
-    const own = ownText(key)
-    if (this.entries.length < this.places) {
-      const entry = { key: own, count: 0, error: 0, variance: 0, about: describe() }
-      this.entries.push(entry)
-      this.byKey.set(own, entry)
-      return entry
-    }
-    const entry = this.lightest()
-    this.byKey.delete(entry.key)
-    entry.key = own
-    entry.about = describe()
-    entry.error = entry.count
-    this.byKey.set(own, entry)
-    return entry
   }
 
   /** What is known of a listed key. */

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import { createLimiter, memoryStore, type Decision, type Millis, type Policy } from 'sluice'
 import { problemsApart } from '../../config/read-apart.ts'
 import { readConfig } from '../../config/read-config.ts'
-import type { RecentRequest } from '../../metrics/recent-traffic.ts'
+import type { RecentRequest } from '../../observe/recent-traffic.ts'
 import { policyChanges } from '../../reload/policy-changes.ts'
 
 /** Rules that are checked before others get their turn. */

@@ -2,7 +2,7 @@
 import { limit, limitText, type Policy, type Rule } from 'sluice'
 import { visible } from '../../log/client-text.ts'
 import type { Fleet } from '../../observe/fleet.ts'
-import type { Divergence } from '../../observe/rule-watch.ts'
+import type { Divergence } from '../../observe/rule-trial.ts'
 import { seenKeys, type SeenKeys } from '../../observe/seen-keys.ts'
 import { shownKeys } from './top-keys.ts'
 

@@ -1,6 +1,6 @@
 // The last requests that policies decided, in a ring of fixed size: a changed policy can be tried on them.
 import type { Attributes, Decision, DecisionRequest, Millis } from 'sluice'
-import { ownText } from '../log/client-text.ts'
+import { ownText } from './keys.ts'
 
 /** Requests that are kept. */
 const MAX_REQUESTS = 10_000

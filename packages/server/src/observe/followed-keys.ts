@@ -1,15 +1,19 @@
-// Keys that have had nothing left for a while: customers that a limit shuts out, or clients in a retry loop.
+// Keys that are followed one by one, in constant memory: those that have nothing left, and some by how long they were not used.
 import type { Millis } from 'sluice'
-import { ownText } from '../log/client-text.ts'
-import { hash32, keptKey, type NamedKey } from './keys.ts'
+import { hash32, keptKey, ownText, type NamedKey } from './keys.ts'
 
-/** Keys that are followed at once. */
+/** Keys at zero that are followed at once. */
 const MAX_KEYS = 64
 /** Slots by hash: for most keys, one look shows that they are not followed. */
 const SLOTS = 2048
 const SLOT_MASK = SLOTS - 1
 /** A key that was free for no longer than this between two requests counts as never free: waits are rounded up to seconds. */
 const SLACK: Millis = 5000
+
+const AGE_BITS = 10
+const AGE_SLOTS = 1 << AGE_BITS
+/** If this many keys lost their slot since the last turn, too many are followed. */
+const CROWDED = AGE_SLOTS / 4
 
 /** A key without units, and since when. */
 export interface KeyAtZero {
@@ -27,7 +31,7 @@ interface Followed {
   freeAt: Millis
 }
 
-/** Follows the keys of one rule. */
+/** Follows keys that have nothing left: customers that a limit shuts out, or clients in a retry loop. */
 export class KeysAtZero {
   private readonly keys = new Map<string, Followed>()
   /** How many followed keys have a hash that ends so. */
@@ -85,5 +89,44 @@ export class KeysAtZero {
     if (known === undefined) return
     this.keys.delete(kept)
     this.slots[known.slot]! -= 1
+  }
+}
+
+/** Knows how long ago a key was last used: follows all keys while they are few, and a part of them, chosen by their hash, when they are many. */
+export class KeyAges {
+  private readonly hashes = new Uint32Array(AGE_SLOTS)
+  private readonly instants = new Float64Array(AGE_SLOTS)
+  /** Keys with any of these bits in their hash are not followed; each request of the others has to be noted. */
+  mask = 0
+  private lost = 0
+
+  /** Milliseconds since a followed key was last used; -1 if that is not known. */
+  note(hash: number, at: Millis): Millis {
+    // The bits of the mask are the lowest, those of the slot the highest.
+    const slot = hash >>> (32 - AGE_BITS)
+    const last = this.instants[slot]!
+    this.instants[slot] = at
+    if (this.hashes[slot] === hash && last !== 0) return at > last ? at - last : 0
+    this.hashes[slot] = hash
+    if (last !== 0) this.lost += 1
+    if (this.lost > CROWDED) {
+      this.mask = Math.min(2 * this.mask + 1, AGE_SLOTS - 1)
+      this.lost = 0
+    }
+    return -1
+  }
+
+  /** Follows more keys again: those of the last minute may be gone. */
+  turn(): void {
+    this.lost = 0
+    if (this.mask === 0) return
+    this.mask >>>= 1
+    // Keys that were not followed meanwhile would seem older than they are.
+    this.forget()
+  }
+
+  /** Forgets all instants: some requests were not noted. */
+  forget(): void {
+    this.instants.fill(0)
   }
 }
