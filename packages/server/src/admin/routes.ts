@@ -1,9 +1,8 @@
 // The routes of the admin API: without a token, a caller learns only that one is needed.
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { readJson } from '../net/body.ts'
+import { readJson, sendJson, sendProblem } from '../net/body.ts'
 import type { Handler, PortState } from '../net/http-listener.ts'
 import { problemOf, problemOfError, type Problem } from '../net/problem.ts'
-import { sendJson, sendProblem } from '../net/reply.ts'
 import type { MetricRegistry } from '../metrics/registry.ts'
 import type { Attempts } from './attempts.ts'
 import type { Audit, Who } from './audit.ts'

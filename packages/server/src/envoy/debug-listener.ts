@@ -4,7 +4,7 @@ import type { ServiceContext } from '../limiters/limiters.ts'
 import { type Handler, type MountedRoute, openHttp, type PortState } from '../net/http-listener.ts'
 import type { Listener } from '../net/listener.ts'
 import { problemOf, problemOfError } from '../net/problem.ts'
-import { sendProblem, sendText } from '../net/reply.ts'
+import { sendProblem, sendText } from '../net/body.ts'
 
 const GET: readonly string[] = ['GET', 'HEAD']
 

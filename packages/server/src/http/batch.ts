@@ -1,20 +1,70 @@
-// Answers the entries of a batch: bounded by the rules that they have checked, and in slices that let others in between.
-import type { MaybePromise } from 'sluice'
+// Answers batches: their entries are bounded by the rules that they have checked, and in slices that let others in between.
+import { isPromise, type MaybePromise } from 'sluice'
 import { reservationPolicy } from 'sluice/budgets'
+import { shown } from '../config/problem.ts'
 import type { Limiters } from '../limiters/limiters.ts'
-import { RequestError } from '../net/problem.ts'
+import { problemOfError, RequestError, type Problem } from '../net/problem.ts'
+import { briefDecisionJson, decisionJson } from './decision-json.ts'
+import { wrongField, type Operation } from './operations.ts'
 
+/** Entries in one batch. */
+const MAX_ENTRIES = 1000
 /** Rules that a batch may have checked in all: its entries times the rules of their policies. */
 const MAX_RULE_CHECKS = 20_000
 /** Rules that are checked in one turn of the event loop: about three milliseconds on the memory store. */
 const SLICE_RULE_CHECKS = 256
+
+/** A batch whose entries have not been looked at yet. */
+interface Batch {
+  readonly entries: readonly unknown[]
+  /** Whether each decision comes with the outcome of every rule. */
+  readonly outcomes: boolean
+}
+
+/**
+ * Answers a body that has `checks` with the JSON of the reply; each entry has its own decision or its own problem. Throws,
+ * before anything is counted, if the batch as a whole is invalid.
+ */
+export function answerBatch(
+  operation: Operation,
+  limiters: Limiters,
+  body: object,
+  onError: (error: unknown) => void,
+): MaybePromise<string> {
+  const { entries, outcomes } = batchOf(body)
+  const write = outcomes ? decisionJson : briefDecisionJson
+  const failed = (error: unknown): string => {
+    onError(error)
+    return `{"error":${JSON.stringify(problemOfError(error) satisfies Problem)}}`
+  }
+  return answerEntries(entries, limiters, (entry) => {
+    try {
+      const one = operation(limiters, entry, write)
+      return isPromise(one) ? one.catch(failed) : one
+    } catch (error) {
+      return failed(error)
+    }
+  })
+}
+
+function batchOf(body: object): Batch {
+  const { checks, outcomes = false, ...others } = body as Readonly<Record<string, unknown>>
+  const [other] = Object.keys(others)
+  if (other !== undefined) throw wrongField(other, 'not a known field beside checks and outcomes')
+  if (typeof outcomes !== 'boolean')
+    throw wrongField('outcomes', `${shown(outcomes)}; accepted: true or false`)
+  if (!Array.isArray(checks)) throw wrongField('checks', `${shown(checks)}; accepted: a list`)
+  if (checks.length > MAX_ENTRIES)
+    throw wrongField('checks', `${checks.length} entries long; accepted: at most ${MAX_ENTRIES}`)
+  return { entries: checks, outcomes }
+}
 
 /**
  * The JSON of all answers, in the order of the entries. `answer` must not throw or reject. A small batch on the memory
  * store is answered at once. Of a large one, each slice is answered before the next is begun, so that neither the event
  * loop nor the store has the whole batch before it.
  */
-export function answerBatch(
+function answerEntries(
   entries: readonly unknown[],
   limiters: Limiters,
   answer: (entry: unknown) => MaybePromise<string>,

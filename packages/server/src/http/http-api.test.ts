@@ -3,7 +3,8 @@ import { createLimiter, parsePolicy } from 'sluice'
 import { describe, expect, it } from 'vitest'
 import { running, sample } from '../../test/running.ts'
 import { LimiterRegistry } from '../limiters/registry.ts'
-import { answer, LIMITER_OPERATIONS } from './operations.ts'
+import { answerBatch } from './batch.ts'
+import { LIMITER_OPERATIONS } from './operations.ts'
 
 describe('POST /v1/check', () => {
   it('answers as the library does', async () => {
@@ -188,7 +189,7 @@ describe('a batch over a policy of many rules', () => {
       next = setImmediate(turn)
     }
     let next = setImmediate(turn)
-    const text = await answer(check, limiters.current, { checks: checks(100) }, () => {})
+    const text = await answerBatch(check, limiters.current, { checks: checks(100) }, () => {})
     clearImmediate(next)
     expect((JSON.parse(text) as { decisions: unknown[] }).decisions).toHaveLength(100)
     expect(turns).toBeGreaterThanOrEqual(15)

@@ -2,9 +2,7 @@
 import { isPromise, type Attributes, type Decision, type MaybePromise } from 'sluice'
 import { shown } from '../config/problem.ts'
 import { limiterFor, type Limiters } from '../limiters/limiters.ts'
-import { problemOfError, RequestError, type Problem } from '../net/problem.ts'
-import { answerBatch } from './batch.ts'
-import { briefDecisionJson, decisionJson } from './decision-json.ts'
+import { RequestError } from '../net/problem.ts'
 
 type WriteDecision = (decision: Decision) => string
 
@@ -43,44 +41,6 @@ function done(nothing: MaybePromise<void>): MaybePromise<string> {
   return isPromise(nothing) ? nothing.then(() => '{}') : '{}'
 }
 
-/**
- * Answers a parsed body with the JSON of the reply. Throws if the request as a whole is invalid. In a batch,
- * each entry has its own decision or its own problem.
- */
-export function answer(
-  operation: Operation,
-  limiters: Limiters,
-  body: unknown,
-  onError: (error: unknown) => void,
-): MaybePromise<string> {
-  const isBatch = typeof body === 'object' && body !== null && 'checks' in body
-  if (!isBatch) return operation(limiters, body, decisionJson)
-  const batch = batchOf(body)
-  const write = batch.outcomes ? decisionJson : briefDecisionJson
-  const failed = (error: unknown): string => {
-    onError(error)
-    return `{"error":${JSON.stringify(problemOfError(error) satisfies Problem)}}`
-  }
-  return answerBatch(batch.entries, limiters, (entry) => {
-    try {
-      const one = operation(limiters, entry, write)
-      return isPromise(one) ? one.catch(failed) : one
-    } catch (error) {
-      return failed(error)
-    }
-  })
-}
-
-/** Entries in one batch. */
-const MAX_ENTRIES = 1000
-
-/** A batch whose entries have not been looked at yet. */
-interface Batch {
-  readonly entries: readonly unknown[]
-  /** Whether each decision comes with the outcome of every rule. */
-  readonly outcomes: boolean
-}
-
 /** One request, or one entry of a batch. */
 interface CheckRequest {
   readonly policy: string | undefined
@@ -89,19 +49,6 @@ interface CheckRequest {
   readonly takenAt: number | undefined
   /** For refunds: the pools that paid, by their rules. The library checks the names. */
   readonly pools: Readonly<Record<string, string>> | undefined
-}
-
-/** The batch in a body that has `checks`. */
-function batchOf(body: object): Batch {
-  const { checks, outcomes = false, ...others } = body as Readonly<Record<string, unknown>>
-  const [other] = Object.keys(others)
-  if (other !== undefined) throw wrongField(other, 'not a known field beside checks and outcomes')
-  if (typeof outcomes !== 'boolean')
-    throw wrongField('outcomes', `${shown(outcomes)}; accepted: true or false`)
-  if (!Array.isArray(checks)) throw wrongField('checks', `${shown(checks)}; accepted: a list`)
-  if (checks.length > MAX_ENTRIES)
-    throw wrongField('checks', `${checks.length} entries long; accepted: at most ${MAX_ENTRIES}`)
-  return { entries: checks, outcomes }
 }
 
 /** Reads one request; `takesInstant` says whether `takenAt` is accepted. The library checks the values inside. */

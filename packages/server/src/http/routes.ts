@@ -4,12 +4,13 @@ import { isPromise, type MaybePromise } from 'sluice'
 import type { Config } from '../config/config.ts'
 import type { Limiters, ServiceContext } from '../limiters/limiters.ts'
 import type { Counter } from '../metrics/series.ts'
-import { readJson } from '../net/body.ts'
+import { readJson, sendProblem, sendText } from '../net/body.ts'
 import type { Handler, MountedRoute, PortState } from '../net/http-listener.ts'
 import { BUDGET_OPERATIONS } from './budget-operations.ts'
-import { answer, LIMITER_OPERATIONS } from './operations.ts'
+import { answerBatch } from './batch.ts'
+import { decisionJson } from './decision-json.ts'
+import { LIMITER_OPERATIONS } from './operations.ts'
 import { problemOf, problemOfError, type Problem } from '../net/problem.ts'
-import { sendProblem, sendText } from '../net/reply.ts'
 import { RepeatedLog } from '../log/repeated-log.ts'
 
 interface ShownPage {
@@ -76,7 +77,10 @@ export function createHandler(
       }
       const done = (body: unknown): void => {
         try {
-          const text = answer(operation, limiters.current, body, onError)
+          const isBatch = typeof body === 'object' && body !== null && 'checks' in body
+          const text = isBatch
+            ? answerBatch(operation, limiters.current, body, onError)
+            : operation(limiters.current, body, decisionJson)
           if (isPromise(text)) text.then(succeed, failed)
           else succeed(text)
         } catch (error) {

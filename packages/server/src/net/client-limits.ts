@@ -104,7 +104,7 @@ export function limitRequests(handle: Handler, limits: RequestLimits): Handler {
     let caller = callers.get(socket)
     if (caller === undefined) {
       const network = networkOf(socket.remoteAddress)
-      caller = { network, leave: () => open.leave(network) }
+      caller = { network, leave: open.leave.bind(open, network) }
       callers.set(socket, caller)
     }
     if (!open.enter(caller.network)) {

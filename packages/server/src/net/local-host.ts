@@ -1,7 +1,7 @@
 // Guards listeners on loopback against DNS rebinding: a web page whose name points here must not reach them.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { problemOf } from './problem.ts'
-import { sendProblem } from './reply.ts'
+import { sendProblem } from './body.ts'
 
 /** Proxies on the same machine hand on the host that their client asked for. Those paths change nothing. */
 const ASKED_BY_PROXIES = '/v1/auth/'

@@ -173,22 +173,11 @@ export class Observer {
     }
     const places: RuleWatch[] = []
     const observed: Observed = { policy, watchOf, places, idOfKey, blocked: new Map() }
-    const note: RulesObserver['note'] = (decision, request, block, weight = 1) => {
-      if (!decision.allowed) {
-        this.refusedInTick += 1
-        const stands = this.refusedInTick <= MAX_EXACT_REFUSALS ? 1 : weight
-        if (stands > 0) this.noteRefusal(observed, decision, request, block, stands)
-        // Refused without a rule: an operator has blocked it.
-        if (decision.rule === null) return
-      }
-      this.noteChecks(observed, decision, request, weight)
-      if (decision.candidates !== undefined) this.noteCandidates(watchOf, decision, request)
-    }
     return {
-      identify: (decision, request) => this.identify(idOfKey, decision, request),
+      identify: this.identify.bind(this, idOfKey),
       watchOf,
       isFlooded: () => this.refusedInTick > MAX_EXACT_REFUSALS,
-      note,
+      note: this.note.bind(this, observed),
     }
   }
 
@@ -219,12 +208,23 @@ export class Observer {
     return (Math.floor(this.now / SPAN) - 1) * SPAN
   }
 
-  private noteChecks(
-    { watchOf, places }: Observed,
+  /** See {@link RulesObserver.note}. */
+  private note(
+    observed: Observed,
     decision: Decision,
-    { checks, attributes }: DecisionRequest,
-    weight: number,
+    request: DecisionRequest,
+    block?: RefusingBlock,
+    weight = 1,
   ): void {
+    if (!decision.allowed) {
+      this.refusedInTick += 1
+      const stands = this.refusedInTick <= MAX_EXACT_REFUSALS ? 1 : weight
+      if (stands > 0) this.noteRefusal(observed, decision, request, block, stands)
+      // Refused without a rule: an operator has blocked it.
+      if (decision.rule === null) return
+    }
+    const { watchOf, places } = observed
+    const { checks, attributes } = request
     let outcomes: readonly VisibleOutcome[] | undefined
     for (let i = 0; i < checks.length; i++) {
       const check = checks[i]! as DescribedCheck
@@ -251,6 +251,7 @@ export class Observer {
       // If the shadow rule were enforced, it would have to allow the request too.
       watch.noteTrial(event, decision.allowed, decision.allowed && outcome.allowed, this.now)
     }
+    if (decision.candidates !== undefined) this.noteCandidates(watchOf, decision, request)
   }
 
   /** What limits on trial answered, beside the answers of their rules. */

@@ -1,9 +1,8 @@
 // The routes of the console on the admin listener: its pages, signing in and out, and what only the console reads.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { PortState } from '../../net/http-listener.ts'
-import { readJson } from '../../net/body.ts'
+import { readJson, sendJson, sendProblem } from '../../net/body.ts'
 import { problemOf, problemOfError, RequestError, type Problem } from '../../net/problem.ts'
-import { sendJson, sendProblem } from '../../net/reply.ts'
 import type { Attempts } from '../attempts.ts'
 import type { Audit } from '../audit.ts'
 import type { TokenRing } from '../token-ring.ts'
