@@ -31,7 +31,7 @@ program
   )
   .argument(
     '[file]',
-    "the configuration, YAML or JSON; not needed in the environment of Envoy's own rate limit service",
+    "the configuration, YAML or JSON; not needed with the environment variables of Envoy's own rate limit service",
   )
   .option(
     '--upstream <url>',
@@ -70,10 +70,10 @@ program
 
 program
   .command('import')
-  .description('write the limits of another program as a policy file, and say what differs here')
-  .argument('<from>', `what the file belongs to: ${SOURCES.join(', ')}`)
+  .description('convert the limits of another program to a policy file, and list the differences')
+  .argument('<from>', `the program that the file is for: ${SOURCES.join(', ')}`)
   .argument('<file>', 'source code, or the configuration of the proxy')
-  .option('--write', 'edit the source code instead: our options in the place of theirs')
+  .option('--write', 'edit the source code instead, replacing their options with ours')
   .addHelpText(
     'after',
     '\nExit code 0: printed. 1: the file has no limits that can be read. 2: the file cannot be read.',
@@ -101,10 +101,8 @@ program
 withLogOptions(
   program
     .command('replay')
-    .description(
-      'decide about the requests of access logs again, under limits that you want to try',
-    )
-    .argument('[log...]', 'log files, plain, gzip or zstd; - or nothing is standard input'),
+    .description('decide the requests of access logs again, under the limits that you want to try')
+    .argument('[log...]', 'log files, plain, gzip or zstd (default, and for -: standard input)'),
 )
   .option('--by <attributes>', 'what tells clients apart, such as ip, user or ip,route', 'ip')
   .option('--try <limits>', 'limits to try, such as 10/min,30/min,100/h')
@@ -137,7 +135,7 @@ withLogOptions(
     .argument('<old>', 'the current configuration')
     .argument('<new>', 'the changed configuration'),
 )
-  .option('--against <log...>', 'decide about the requests of these logs with both')
+  .option('--against <log...>', 'decide the requests of these logs by both')
   .option('--use <name>', 'the policy to compare on the log, when there are several')
   .option('--by <attributes>', 'what tells clients apart', 'ip')
   .option('--json', 'print the result as JSON')
@@ -183,7 +181,7 @@ program
   .option('--seconds <number>', 'how long each target is measured, at most 60', '3')
   .option('--keys <number>', 'how many keys the requests have', '1000')
   .option('--zipf <number>', 'how unequal the keys are; 0 makes them equal', '1')
-  .option('--concurrency <number>', 'requests under way at the same time', '64')
+  .option('--concurrency <number>', 'requests in flight at the same time', '64')
   .option('--yes', 'do not ask before a store is used that holds other keys')
   .option('--json', 'print the result as JSON')
   .addHelpText(
@@ -205,7 +203,7 @@ program
   .option('--port <number>', 'the port on 127.0.0.1; 0 is any free one', '8090')
   .addHelpText(
     'after',
-    '\nServes one page on loopback until Ctrl+C. A log that is dropped on it stays in it.',
+    '\nServes one page on loopback until Ctrl+C. Logs that you drop on the page never leave it.',
   )
   .action((flags: PlaygroundFlags) =>
     runCommand(async (streams) =>
@@ -250,7 +248,7 @@ function withAnswers(command: Command): Command {
   return command
     .option('--by <attribute>', 'what tells clients apart, such as ip, user or apiKey', 'ip')
     .option('--window <duration>', 'the window of the limit', '1min')
-    .option('--touch <share>', 'with a log: the share of clients that the limit may touch', '1%')
+    .option('--touch <share>', 'with a log: the share of clients that the limit may refuse', '1%')
     .option('--out <file>', 'the file to write; - is standard output', 'sluice.yaml')
     .option('--force', 'replace the file if it exists')
     .option('--json', 'print the advice as JSON')

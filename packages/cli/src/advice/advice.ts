@@ -44,7 +44,7 @@ export interface Advice {
 const MAX_LOG_QUOTA = 1000
 
 /** Quotas without a log: a start to count with, not a limit to enforce. */
-const GUESSED = { people: 120, sdks: 600, jobs: 300 } as const
+const GUESSED_QUOTAS = { people: 120, sdks: 600, jobs: 300 } as const
 
 const BUCKETS: ReadonlySet<AlgorithmName> = new Set(['token-bucket', 'gcra', 'leaky-bucket'])
 
@@ -72,7 +72,7 @@ export function adviceFor(answers: Answers, by: string, window: Millis, traffic?
       limitChoice(answers, quota, window, traffic),
       burstChoice(algorithm, burst, quota, window),
       keyChoice(by),
-      fleet ? SHARED : ALONE,
+      fleet ? SHARED_COUNTS : SINGLE_PROCESS,
       { part: 'failure', value: onStoreFailure, ...FAILURE_REASONS[onStoreFailure] },
     ],
   }
@@ -135,14 +135,14 @@ const FAILURE_REASONS: Readonly<Record<Advice['onStoreFailure'], Reasons>> = {
   },
 }
 
-const SHARED: Choice = {
+const SHARED_COUNTS: Choice = {
   part: 'coordination',
   value: 'Redis',
   reason: 'all processes count in one place, so the limit holds for all of them together',
   tradeOff: 'each decision is one round trip to Redis',
 }
 
-const ALONE: Choice = {
+const SINGLE_PROCESS: Choice = {
   part: 'coordination',
   value: 'memory',
   reason: 'one process needs no shared store, and decides without waiting',
@@ -156,7 +156,7 @@ function failureFor({ avoid, violation, processes }: Answers): Advice['onStoreFa
 }
 
 function quotaFor({ avoid, callers }: Answers, traffic: Traffic | undefined): number {
-  if (traffic === undefined) return GUESSED[callers]
+  if (traffic === undefined) return GUESSED_QUOTAS[callers]
   // Traffic grows, and yesterday was not the busiest day there will be.
   return roundUp(avoid === 'refusals' ? traffic.quota * 1.5 : traffic.quota)
 }

@@ -1,4 +1,4 @@
-// The same policy in each coordination mode, as far as its rules allow it.
+// The same policy in each coordination mode that its rules allow.
 import { parsePolicy, SluiceError, type Policy, type Rule } from 'sluice'
 import { Mistake } from '../terminal/mistake.ts'
 

@@ -55,8 +55,8 @@ export async function adviseCommand(
     throw new Mistake(`${out} exists; accepted: --force to replace it, or --out with another name`)
   const given = flagAnswers(flags)
   const open = asked.filter((name) => given[name] === undefined)
-  const mayAsk = streams.stdin.isTTY === true && !logs.includes('-')
-  const answered = mayAsk ? await ask(open, streams) : {}
+  const isInteractive = streams.stdin.isTTY === true && !logs.includes('-')
+  const answered = isInteractive ? await ask(open, streams) : {}
   const answers = { ...assumedAnswers(), ...answered, ...given } as Answers
   const assumed = (Object.keys(QUESTIONS) as QuestionName[]).filter(
     (name) => given[name] === undefined && answered[name] === undefined,
@@ -108,14 +108,14 @@ async function ask(
   const lines = reader[Symbol.asyncIterator]()
   const answers: Partial<Record<QuestionName, string>> = {}
   try {
-    for (const name of names) answers[name] = await answerTo(QUESTIONS[name], lines, stderr)
+    for (const name of names) answers[name] = await promptFor(QUESTIONS[name], lines, stderr)
     return answers
   } finally {
     reader.close()
   }
 }
 
-async function answerTo(
+async function promptFor(
   question: Question,
   lines: AsyncIterator<string>,
   stderr: Streams['stderr'],

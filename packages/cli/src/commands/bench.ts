@@ -68,10 +68,10 @@ export async function benchCommand(
   if (flags.store !== undefined && !signal.aborted) {
     let isAllowed = false
     for (const mode of modes) {
-      const inMode = policyIn(policy, mode)
-      if (inMode === undefined || signal.aborted) continue
-      const target = await redisTarget(flags.store, inMode, mode)
-      isAllowed ||= await mayTouch(target, flags, streams)
+      const policyInMode = policyIn(policy, mode)
+      if (policyInMode === undefined || signal.aborted) continue
+      const target = await redisTarget(flags.store, policyInMode, mode)
+      isAllowed ||= await mayUseStore(target, flags, streams)
       if (!isAllowed) {
         await target.close()
         throw new Mistake('nothing was sent to the store')
@@ -87,7 +87,7 @@ export async function benchCommand(
 }
 
 /** A store with other keys may be one that others need: the user decides. */
-async function mayTouch(
+async function mayUseStore(
   { otherKeys }: RedisTarget,
   { store = '', yes }: BenchFlags,
   { stdin, stderr }: Streams,

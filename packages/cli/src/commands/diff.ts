@@ -1,7 +1,7 @@
 // `sluice diff`: what changes between two policy files, in words, and for whom in a log.
 import { loadConfig, type Config } from '@sluice/server'
 import { changesBetween, type Change } from '../diff/changes.ts'
-import { effectOf, type Effect, type Touched } from '../diff/effect.ts'
+import { effectOf, type Effect, type AffectedClient } from '../diff/effect.ts'
 import { fitted } from '../terminal/fitted.ts'
 import { configMistake } from '../terminal/config-mistake.ts'
 import { Mistake } from '../terminal/mistake.ts'
@@ -66,9 +66,9 @@ async function diffOf(
     addressKey,
     ...servedOptions(served, [...log.mapping.keys()]),
   }
-  const { replay, ran } = await readLogs(against, options, streams)
+  const { replay, runResult } = await readLogs(against, options, streams)
   const nameOf = flags.showKeys === true ? (key: string) => key : hashedNames()
-  return { changes, effect: effectOf(replay, nameOf), stopped: ran.stopped }
+  return { changes, effect: effectOf(replay, nameOf), stopped: runResult.stopped }
 }
 
 async function configOf(file: string): Promise<Config> {
@@ -121,7 +121,7 @@ function effectLines(effect: Effect, showsKeys: boolean): string[] {
   return lines
 }
 
-function touchedLines(title: string, touched: readonly Touched[]): string[] {
+function touchedLines(title: string, touched: readonly AffectedClient[]): string[] {
   if (touched.length === 0) return []
   const width = Math.min(
     40,

@@ -92,8 +92,8 @@ async function replayWith<T>(
   summary: SummaryOptions,
   streams: Streams,
 ): Promise<ReplayResult> {
-  const { replay, ran } = await readLogs(files, options, streams)
-  return summaryOf(replay, { ...summary, ...ran })
+  const { replay, runResult } = await readLogs(files, options, streams)
+  return summaryOf(replay, { ...summary, ...runResult })
 }
 
 /** Opens the logs, replays them to their end and shows progress. Rejects with {@link Mistake}. */
@@ -101,7 +101,7 @@ export async function readLogs<T>(
   files: readonly string[],
   options: ReplayOptions<T>,
   { stdin, stderr, signal }: Streams,
-): Promise<{ readonly replay: Replay<T>; readonly ran: RunResult }> {
+): Promise<{ readonly replay: Replay<T>; readonly runResult: RunResult }> {
   const replay = new Replay(options)
   const names = files.length === 0 ? ['-'] : files
   const inputs = await Promise.all(
@@ -118,8 +118,11 @@ export async function readLogs<T>(
     )
   const bar = new ProgressBar(stderr)
   try {
-    const ran = await run(replay, inputs, { signal, onProgress: (progress) => bar.show(progress) })
-    return { replay, ran }
+    const runResult = await run(replay, inputs, {
+      signal,
+      onProgress: (progress) => bar.show(progress),
+    })
+    return { replay, runResult }
   } finally {
     bar.end()
   }

@@ -26,7 +26,7 @@ export interface ServeOptions {
   readonly upstream?: string
   /** Switch the console on, with a token of its own when there is none, and print a link that signs in once. */
   readonly console?: boolean
-  /** Send made-up traffic to the service, for those who want to see it work. */
+  /** Send made-up traffic to the service, as a demonstration. */
   readonly demo?: boolean
 }
 
@@ -93,16 +93,16 @@ const SIGNALS = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const
  * file, SIGTERM drains, Ctrl+C stops at once, and a second signal does not wait. Resolves when the service has stopped.
  */
 function catchSignals(): (service: Service, delay: Millis) => Promise<void> {
-  const early: NodeJS.Signals[] = []
-  let act = (signal: NodeJS.Signals): void => {
-    if (signal !== 'SIGHUP' && early.some((other) => other !== 'SIGHUP')) process.exit(1)
-    early.push(signal)
+  const earlySignals: NodeJS.Signals[] = []
+  let handleSignal = (signal: NodeJS.Signals): void => {
+    if (signal !== 'SIGHUP' && earlySignals.some((other) => other !== 'SIGHUP')) process.exit(1)
+    earlySignals.push(signal)
   }
-  for (const signal of SIGNALS) process.on(signal, () => act(signal))
+  for (const signal of SIGNALS) process.on(signal, () => handleSignal(signal))
   return (service, delay) =>
     new Promise((resolve, reject) => {
       let stopping = false
-      act = (signal) => {
+      handleSignal = (signal) => {
         if (signal === 'SIGHUP') {
           void service.reload()
           return
@@ -111,7 +111,7 @@ function catchSignals(): (service: Service, delay: Millis) => Promise<void> {
         stopping = true
         service.stop(signal === 'SIGTERM' ? delay : 0).then(resolve, reject)
       }
-      for (const signal of early) act(signal)
+      for (const signal of earlySignals) handleSignal(signal)
     })
 }
 

@@ -74,9 +74,9 @@ function ruleChanges(policy: string, before: readonly Rule[], after: readonly Ru
   return changes
 }
 
-type Say = (direction: Direction, message: string) => void
+type AddChange = (direction: Direction, message: string) => void
 
-function fieldChanges(before: Rule, after: Rule, say: Say): void {
+function fieldChanges(before: Rule, after: Rule, say: AddChange): void {
   limitChange('the limit', before.limit, after.limit, say)
   if (!same(before.by, after.by))
     say('other', `it counts by ${byText(after)} instead of ${byText(before)}; counts start afresh`)
@@ -116,7 +116,7 @@ const FAILURE = {
   closed: 'refuses requests',
 } as const
 
-function tierChanges(before: Rule, after: Rule, say: Say): void {
+function tierChanges(before: Rule, after: Rule, say: AddChange): void {
   const [old, now] = [before.tiers, after.tiers]
   if (same(old ?? null, now ?? null)) return
   if (old === undefined || now === undefined || old.attribute !== now.attribute) {
@@ -135,7 +135,7 @@ function tierChanges(before: Rule, after: Rule, say: Say): void {
     if (!Object.hasOwn(now.limits, value)) say('other', `the tier ${value} is gone`)
 }
 
-function limitChange(what: string, before: LimitOrNone, after: LimitOrNone, say: Say): void {
+function limitChange(what: string, before: LimitOrNone, after: LimitOrNone, say: AddChange): void {
   if (limitText(before) === limitText(after)) return
   if (before === 'unlimited' || after === 'unlimited') {
     say(

@@ -1,8 +1,8 @@
 // What a change of policy does to the clients of a log: who is newly refused, who is freed.
 import type { Replay } from '../replay/replay.ts'
 
-/** A client whom the change touches. */
-export interface Touched {
+/** A client with another number of refusals after the change. */
+export interface AffectedClient {
   readonly client: string
   readonly requests: number
   /** Refused requests with the old policy, and with the new one. */
@@ -21,8 +21,8 @@ export interface Effect {
   readonly newlyRefused: number
   readonly freed: number
   /** Those with the largest change first. */
-  readonly worse: readonly Touched[]
-  readonly better: readonly Touched[]
+  readonly worse: readonly AffectedClient[]
+  readonly better: readonly AffectedClient[]
 }
 
 /** Compares the first candidate of a replay, the old policy, with the second. */
@@ -30,7 +30,7 @@ export function effectOf<T>(replay: Replay<T>, nameOf: (key: string) => string, 
   const [before, after] = replay.candidates
   if (before === undefined || after === undefined)
     throw new Error('effectOf needs a replay with two candidates')
-  const touched: Touched[] = []
+  const touched: AffectedClient[] = []
   let [newlyRefused, freed] = [0, 0]
   for (let client = 0; client < replay.clients.size; client++) {
     const [old, now] = [before.refusedOf(client), after.refusedOf(client)]
@@ -44,7 +44,7 @@ export function effectOf<T>(replay: Replay<T>, nameOf: (key: string) => string, 
       after: now,
     })
   }
-  const changeOf = (one: Touched): number => one.after - one.before
+  const changeOf = (one: AffectedClient): number => one.after - one.before
   const sorted = touched.toSorted((a, b) => changeOf(b) - changeOf(a))
   return {
     requests: replay.requests,

@@ -79,11 +79,11 @@ function addRule(
   const when: Record<string, string> = {}
   for (const { key, value } of path) if (value !== undefined) when[String(key)] = String(value)
   const by = path.filter(({ value }) => value === undefined).map(({ key }) => String(key))
-  const wild = Object.values(when).some((value) => value.endsWith('*'))
+  const hasWildcard = Object.values(when).some((value) => value.endsWith('*'))
   rules.push({
     name: typeof name === 'string' ? name : label,
     ...(Object.keys(when).length > 0 ? { when: when as Condition } : {}),
-    by: wild ? [...by, ...Object.keys(when).filter((key) => when[key]!.endsWith('*'))] : by,
+    by: hasWildcard ? [...by, ...Object.keys(when).filter((key) => when[key]!.endsWith('*'))] : by,
     limit: { quota: quota as number, window: window as '1s', algorithm: 'fixed-window' },
     // Neither refuses there.
     ...(node.shadow_mode === true || node.quota_mode === true ? { shadow: true } : {}),

@@ -22,7 +22,7 @@ export function importFastifyRateLimit(text: string, file: string): Imported {
     for (const one of found) rules.push({ ...one, name: `limit-${rules.length + 1}` })
     for (const route of declared) routes.add(route)
   }
-  let byHand = 0
+  let notTranslated = 0
   for (const call of source.all('CallExpression')) {
     const callee = call['callee'] as SyntaxNode
     const property = callee['property'] as SyntaxNode | undefined
@@ -36,7 +36,7 @@ export function importFastifyRateLimit(text: string, file: string): Imported {
         line,
         text: 'these options are computed at run time; translate them by hand',
       })
-      byHand += 1
+      notTranslated += 1
       continue
     }
     const name = `limit-${rules.length + 1}`
@@ -45,7 +45,7 @@ export function importFastifyRateLimit(text: string, file: string): Imported {
     for (const note of translated.fileNotes) fileNotes.push(note)
     if (translated.rule !== undefined)
       add(translated.rule, registrationPlace(source, call, fileNotes))
-    if (translated.code === undefined) byHand += 1
+    if (translated.code === undefined) notTranslated += 1
     else {
       const application = source.textOf(callee['object'] as SyntaxNode)
       const hook = `${application}.addHook('onRequest', rateLimit(${translated.code}))`
@@ -74,7 +74,7 @@ export function importFastifyRateLimit(text: string, file: string): Imported {
     ...(routes.size > 0 && { proxy: { routes: [...routes] } }),
     notes,
     fileNotes,
-    edits: byHand === 0 ? edits : [],
+    edits: notTranslated === 0 ? edits : [],
   }
 }
 

@@ -58,7 +58,7 @@ export function edited(text: string, edits: readonly Edit[]): string {
   return result
 }
 
-/** The policy with a number behind each name that occurs again. */
+/** The policy with a number after each repeated name. */
 export function withUniqueNames({ name, rules }: ImportedPolicy): ImportedPolicy {
   const seen = new Map<string, number>()
   return {

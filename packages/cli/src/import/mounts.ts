@@ -68,9 +68,9 @@ export class MountFinder {
         line,
         text: `use: ${this.source.textOf(node)} may be a path; the rule applies to every route: write when`,
       })
-    const outer = this.prefixesOf(receiver, line, notes)
+    const outerPrefixes = this.prefixesOf(receiver, line, notes)
     const methods = isPrefix || verb === 'all' ? undefined : [methodOf(verb)]
-    const found = outer.flatMap((prefix) =>
+    const found = outerPrefixes.flatMap((prefix) =>
       own.map((path) =>
         prefix === undefined || path === undefined
           ? undefined

@@ -2,7 +2,7 @@
 import { parse } from '@babel/parser'
 import { Mistake } from '../terminal/mistake.ts'
 
-/** A node of the syntax tree, as far as imports look at it. */
+/** A node of the syntax tree, with the fields that imports read. */
 export interface SyntaxNode {
   readonly type: string
   readonly start: number

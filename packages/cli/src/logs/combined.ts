@@ -37,7 +37,7 @@ export class CombinedParser implements ByteParser {
   private readonly starts = new Int32Array(FIELD_NAMES.length)
   private readonly ends = new Int32Array(FIELD_NAMES.length)
   private bytes: Uint8Array = new Uint8Array()
-  /** Where the rest of the line begins; -1 once referer and agent are found in it. Few lines are asked for them. */
+  /** Where the rest of the line begins; -1 once referer and agent were located in it, which few lines need. */
   private tail = -1
   private end = 0
 

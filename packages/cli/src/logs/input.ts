@@ -104,7 +104,7 @@ async function* gunzipped(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Uin
   let isOver = false
   let failure: Error | undefined
   let ready: Uint8Array[] = []
-  // Read as it comes: a stream that fails drops what waits in it.
+  // Read at once: a stream that fails drops its buffered bytes.
   gunzip.on('data', (chunk: Uint8Array) => void ready.push(chunk))
   const over = new Promise<void>((resolve) => {
     gunzip.once('end', resolve)

@@ -68,7 +68,7 @@ export function addOperatorVerbs(program: Command): void {
     .argument('<rule>', 'the name of the rule')
     .argument('<limit-and-attributes...>', 'such as 500/min user=42; with --remove only user=42')
     .option('--policy <name>', 'the policy, when there are several')
-    .option('--for <duration>', 'how long; without it until it is removed')
+    .option('--for <duration>', 'how long (default: until it is removed)')
     .option('--note <text>', 'the reason, shown by sluice why')
     .option('--remove', 'remove the override instead')
     .action((rule: string, args: string[], flags: VerbFlags) =>
@@ -80,12 +80,13 @@ export function addOperatorVerbs(program: Command): void {
     (flags: VerbFlags) =>
       runCommand(async (streams) => (await import('./verbs.ts')).shadow(flags, streams)),
   )
-  verb('doctor', 'look at a running service for what goes wrong most').action((flags: VerbFlags) =>
-    runCommand(async (streams) => (await import('./doctor.ts')).doctor(flags, streams)),
+  verb('doctor', 'check a running service for the most common problems').action(
+    (flags: VerbFlags) =>
+      runCommand(async (streams) => (await import('./doctor.ts')).doctor(flags, streams)),
   )
   program
     .command('promote')
-    .description("put the limit on trial in the place of the rule's own, or enforce a shadow rule")
+    .description("replace the rule's limit with the one on trial, or enforce a shadow rule")
     .argument('<rule>', 'the name of the rule')
     .argument('[file]', 'the configuration, whose comments are kept', 'sluice.yaml')
     .option('--policy <name>', 'the policy, when several have such a rule')

@@ -6,7 +6,7 @@ import { print, type Streams } from '../terminal/streams.ts'
 import { count } from '../terminal/words.ts'
 import { askAdmin, attributesFrom, type AdminFlags } from './admin-client.ts'
 
-/** What an operation may be limited to. */
+/** The flags of an operation. */
 export interface VerbFlags extends AdminFlags {
   readonly policy?: string
   readonly rule?: string
@@ -96,7 +96,7 @@ export async function keys(flags: VerbFlags, streams: Streams): Promise<number> 
 function topKeyLines({ rules, processes, complete }: TopKeys): readonly string[] {
   if (rules.length === 0) return ['No decision in the last two minutes.']
   return [
-    `The last one to two minutes, as seen by ${seenBy(processes, complete)}.`,
+    `The last one to two minutes, as seen by ${sourceText(processes, complete)}.`,
     ...rules.flatMap(({ policy, rule, distinct, distinctError, refused, busiest, atZero }) => [
       '',
       `${visible(policy)}/${visible(rule)}: ${distinctText(distinct, distinctError)}`,
@@ -110,7 +110,7 @@ function topKeyLines({ rules, processes, complete }: TopKeys): readonly string[]
   ]
 }
 
-function seenBy(processes: number, isComplete: boolean): string {
+function sourceText(processes: number, isComplete: boolean): string {
   if (!isComplete) return 'one process alone, as Redis did not answer'
   return processes === 1 ? 'one process' : `${processes} processes`
 }
@@ -166,7 +166,7 @@ function isCounted({ decision, conditional }: Read, { rule }: VerbFlags): boolea
   return [...decision.outcomes, ...conditional].some((one) => one.rule === rule)
 }
 
-/** What an operation did, and what every rule answers now. `idle` is what it did not do, if it reached no count. */
+/** The result of an operation, and what every rule answers now. `idle` says what was not done if no count was found. */
 function changedLines(
   pairs: readonly string[],
   flags: VerbFlags,
@@ -176,8 +176,8 @@ function changedLines(
 ): readonly string[] {
   const name = nameOf(attributesFrom(pairs))
   const rule = flags.rule === undefined ? 'No rule counts' : `${visible(flags.rule)} does not count`
-  const did = isCounted(read, flags) ? done(name) : `${rule} by ${name} alone: ${idle}.`
-  return [`${did} Now:`, ...readLines(read)]
+  const resultLine = isCounted(read, flags) ? done(name) : `${rule} by ${name} alone: ${idle}.`
+  return [`${resultLine} Now:`, ...readLines(read)]
 }
 
 /** `sluice ask user=42`: what every rule would answer now; nothing is charged. */
@@ -262,8 +262,8 @@ function shellWord(word: string): string {
 export async function block(pairs: readonly string[], flags: VerbFlags, streams: Streams) {
   const { for: time = '1h', note } = flags
   const { rule: _, ...others } = flags
-  const said = { for: time, ...(note !== undefined && { note }) }
-  const answer = await askAdmin<Blocked>(flags, 'block', { ...subject(pairs, others), ...said })
+  const options = { for: time, ...(note !== undefined && { note }) }
+  const answer = await askAdmin<Blocked>(flags, 'block', { ...subject(pairs, others), ...options })
   return show(streams, flags, answer, ({ block: made, ...more }) => [
     blockLine(made),
     ...warningLines(more),
@@ -306,13 +306,13 @@ export async function override(
     const answer = await askAdmin<object>(flags, 'remove-override', named)
     return show(streams, flags, answer, () => ['The override is removed.'])
   }
-  const said = { ...(time !== undefined && { for: time }), ...(note !== undefined && { note }) }
+  const options = { ...(time !== undefined && { for: time }), ...(note !== undefined && { note }) }
   const answer = await askAdmin<Warned & { override: { until: string | null } }>(
     flags,
     'set-override',
     {
       ...named,
-      ...said,
+      ...options,
       limit,
     },
   )

@@ -4,7 +4,7 @@ import type { Replay } from './replay.ts'
 import type { Source } from './source.ts'
 import { count, countOf, instant, percent, span } from '../terminal/words.ts'
 
-/** What a caveat is about. */
+/** The kinds of caveats. */
 type CaveatCode =
   | 'whole-seconds'
   | 'stamped-at-end'

@@ -29,7 +29,7 @@ export class ClientSample {
   }
 
   add(at: Millis, client: number): void {
-    if (!this.holds(client)) return
+    if (!this.hasTrackOf(client)) return
     this.kept = grown(this.kept, client + 1)
     if (this.kept[client]! >= MAX_TIMES_OF_CLIENT) return
     this.kept[client]!++
@@ -53,7 +53,7 @@ export class ClientSample {
     return [...tracks].map(([client, { times }]) => ({ times, requests: requestsOf(client) }))
   }
 
-  private holds(client: number): boolean {
+  private hasTrackOf(client: number): boolean {
     return (spread(client) & (this.every - 1)) === 0
   }
 
@@ -62,7 +62,7 @@ export class ClientSample {
     let length = 0
     for (let i = 0; i < this.length; i++) {
       const client = this.clients[i] as number
-      if (!this.holds(client)) continue
+      if (!this.hasTrackOf(client)) continue
       this.times[length] = this.times[i] as number
       this.clients[length++] = client
     }

@@ -18,7 +18,7 @@ export class Clients {
   private readonly keys: string[] = []
   /** Four numbers for each slot, on one cache line: hash, client + 1 (0: free), where the bytes begin, and how many. */
   private slots = new Int32Array(4 * 2048)
-  /** The bytes of all raw values, one behind the other. */
+  /** The bytes of all raw values, one after the other. */
   private arena = new Uint8Array(16_384)
   private arenaEnd = 0
   /** Raw values that are known: several spellings of an address are one client. */

@@ -21,7 +21,7 @@ export interface ReplayOptions<T> {
   readonly deciders: (time: LogTime) => readonly Decider<T>[]
   /** The attributes that tell clients apart. */
   readonly by: readonly string[]
-  /** What deciders need of a line beside its key. */
+  /** What deciders need of a line besides its key. */
   readonly itemOf?: (parser: LogParser) => T
   /** The key that an address counts as, such as the network of an IPv6 address. Default: itself. */
   readonly addressKey?: (address: string) => string
@@ -242,17 +242,17 @@ export class Replay<T> {
 
   /** A mapping that no line of the first hundred fits is a mistake, not a property of the log. */
   private checkTrial({ file, parsed, seen, offered }: Trial): void {
-    const offer = (): string => [...offered].join(', ')
+    const offeredText = (): string => [...offered].join(', ')
     for (const [attribute, field] of this.mapping) {
       if (seen.has(attribute)) continue
       throw new Mistake(
-        `${file}: none of the first ${parsed} lines has the field ${field}, as --map ${attribute}=${field} says; the lines offer ${offer()}`,
+        `${file}: none of the first ${parsed} lines has the field ${field}, as --map ${attribute}=${field} says; the lines offer ${offeredText()}`,
       )
     }
     const missing = this.options.by.find((attribute) => !seen.has(attribute))
     if (missing !== undefined)
       throw new Mistake(
-        `${file}: none of the first ${parsed} lines has ${missing}; the lines offer ${offer()}; accepted: --map ${missing}=<field>, or another --by`,
+        `${file}: none of the first ${parsed} lines has ${missing}; the lines offer ${offeredText()}; accepted: --map ${missing}=<field>, or another --by`,
       )
   }
 }

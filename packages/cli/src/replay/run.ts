@@ -34,7 +34,7 @@ export async function run<T>(
   const size = sizes.some((one) => one === undefined)
     ? undefined
     : sizes.reduce((sum: number, one) => sum + (one ?? 0), 0)
-  // A pipe may stay open without a byte for ever; the signal must not wait for the next one.
+  // A pipe may stay open without sending a byte; the signal must not wait for the next one.
   const close = (): void => {
     for (const input of inputs) input.close()
   }

@@ -81,11 +81,11 @@ export function requestReader(
 
 /** A request header, under the names that servers give it in their logs. */
 function headerOf(parser: LogParser, name: string): string | undefined {
-  const snake = name.replaceAll('-', '_')
+  const withUnderscores = name.replaceAll('-', '_')
   const title = name.replaceAll(/(^|-)[a-z]/g, (part) => part.toUpperCase())
   return (
-    parser.field(`http_${snake}`) ??
-    parser.field(snake) ??
+    parser.field(`http_${withUnderscores}`) ??
+    parser.field(withUnderscores) ??
     parser.field(name) ??
     parser.field(`request.headers.${title}.0`)
   )

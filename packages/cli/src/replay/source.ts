@@ -70,13 +70,13 @@ export class Source<T> {
   unsorted = 0
   /** Lines that are earlier by more than the window; they count at its edge. */
   late = 0
-  /** Lines whose time no other line comes near. */
+  /** Lines with a time that no other line confirms. */
   implausible = 0
   parser: LogParser | undefined
   private readonly options: SourceOptions<T>
   private readonly reader: LineReader
   private trial: Uint8Array[] = []
-  private suspect: Suspect<T> | undefined
+  private unconfirmed: Suspect<T> | undefined
 
   constructor(name: string, options: SourceOptions<T>) {
     this.name = name
@@ -174,17 +174,17 @@ export class Source<T> {
     const { duration } = parser
     const at = arrival && duration > 0 ? Math.floor(parser.at - duration) : parser.at
     const found = identify(parser, at, bytes)
-    if (found !== undefined) this.accept(at, found.client, found.item)
+    if (found !== undefined) this.addRequest(at, found.client, found.item)
     return undefined
   }
 
-  /** Hands a request on, unless its time is so far ahead that another line must confirm it. */
-  private accept(at: Millis, client: number, item: T | undefined): void {
-    const { suspect } = this
+  /** Passes a request on, unless its time is so far ahead that another line must confirm it. */
+  private addRequest(at: Millis, client: number, item: T | undefined): void {
+    const { unconfirmed: suspect } = this
     if (at - this.newest <= PLAUSIBLE_JUMP) {
       if (suspect !== undefined) {
         this.implausible++
-        this.suspect = undefined
+        this.unconfirmed = undefined
       }
       const edge = this.newest - this.options.window
       if (at >= this.newest) this.newest = at
@@ -196,17 +196,17 @@ export class Source<T> {
     }
     if (suspect !== undefined && Math.abs(at - suspect.at) <= PLAUSIBLE_JUMP) {
       this.confirm()
-      this.accept(at, client, item)
+      this.addRequest(at, client, item)
       return
     }
     if (suspect !== undefined) this.implausible++
-    this.suspect = { at, client, item }
+    this.unconfirmed = { at, client, item }
   }
 
   private confirm(): void {
-    const { suspect } = this
+    const { unconfirmed: suspect } = this
     if (suspect === undefined) return
-    this.suspect = undefined
+    this.unconfirmed = undefined
     this.newest = Math.max(this.newest, suspect.at)
     this.options.onRequest(suspect.at, suspect.client, suspect.item)
   }

@@ -2,17 +2,17 @@
 import type { CandidateResult, ReplayResult } from './result.ts'
 import { algorithmName, count, countOf, percent, rateOf } from '../terminal/words.ts'
 
-/** A limit that touches fewer clients than this share leaves nearly everybody alone. */
+/** A limit that refuses fewer clients than this share affects almost nobody. */
 const FEW_CLIENTS = 0.01
 
 /** One sentence that says what the candidates would have done. */
 export function verdictOf(result: Omit<ReplayResult, 'verdict'>): string {
   const { input, candidates, clients } = result
   const [only] = candidates
-  const so = input.stopped ? 'So far, ' : ''
+  const soFar = input.stopped ? 'So far, ' : ''
   if (input.requests === 0 || only === undefined) return 'The log has no requests to decide about.'
   if (candidates.length === 1) {
-    const name = upper(`${so}${nameOf(only)}`)
+    const name = capitalized(`${soFar}${nameOf(only)}`)
     return only.refused === 0
       ? `${name} would have refused none of ${countOf(input.requests, 'request')}.`
       : `${name} ${effectOf(only, result)}.`
@@ -23,11 +23,11 @@ export function verdictOf(result: Omit<ReplayResult, 'verdict'>): string {
       (a, b) => rate(a) - rate(b) || a.clientsHit - b.clientsHit || a.refused - b.refused,
     )[0]
   if (few !== undefined)
-    return `${upper(`${so}${nameOf(few)}`)} is the lowest limit tried that touches fewer than ${percent(FEW_CLIENTS)} of ${countOf(clients, 'client')}: it would have refused ${refusals(few, result)}.`
+    return `${capitalized(`${soFar}${nameOf(few)}`)} is the lowest limit tried that touches fewer than ${percent(FEW_CLIENTS)} of ${countOf(clients, 'client')}: it would have refused ${refusals(few, result)}.`
   const mildest = candidates.toSorted(
     (a, b) => a.clientShare - b.clientShare || a.refused - b.refused,
   )[0]!
-  return `${so}every candidate touches ${percent(FEW_CLIENTS)} of ${countOf(clients, 'client')} or more; the mildest, ${nameOf(mildest)}, would have refused ${refusals(mildest, result)}.`.replace(
+  return `${soFar}every candidate touches ${percent(FEW_CLIENTS)} of ${countOf(clients, 'client')} or more; the mildest, ${nameOf(mildest)}, would have refused ${refusals(mildest, result)}.`.replace(
     /^./,
     (first) => first.toUpperCase(),
   )
@@ -35,11 +35,11 @@ export function verdictOf(result: Omit<ReplayResult, 'verdict'>): string {
 
 function effectOf(candidate: CandidateResult, result: Omit<ReplayResult, 'verdict'>): string {
   const [worst] = candidate.victims
-  const whom =
+  const worstClient =
     worst === undefined
       ? ''
       : `; the most refused, ${worst.client}, lost ${count(worst.refused)} of ${count(worst.requests)}`
-  return `would have refused ${refusals(candidate, result)}${whom}`
+  return `would have refused ${refusals(candidate, result)}${worstClient}`
 }
 
 function refusals(
@@ -58,6 +58,6 @@ function rate({ limit }: CandidateResult): number {
   return limit === null ? Infinity : limit.quota / limit.window
 }
 
-function upper(text: string): string {
+function capitalized(text: string): string {
   return text.replace(/^[a-z]/, (first) => first.toUpperCase())
 }

@@ -3,7 +3,7 @@ import type { Curve, CurvePoint } from '../replay/curve.ts'
 import { algorithmName, count, percent, period } from '../terminal/words.ts'
 import { colourOf } from './shown.ts'
 import { logarithmic, shares } from './scale.ts'
-import { axes, edges, hit, path, picture, round, type Frame } from './svg.ts'
+import { axes, edges, tooltipArea, path, svgDocument, round, type Frame } from './svg.ts'
 import { largest } from '../terminal/long-lists.ts'
 
 const frame: Frame = { width: 512, height: 320, left: 56, right: 16, top: 32, bottom: 44 }
@@ -68,7 +68,7 @@ export function curveChart(
       const point = points.find((one) => one.quota === quota)
       return `${names.join(', ')}: ${point === undefined ? '-' : percent(point[share])}`
     })
-    return hit(
+    return tooltipArea(
       left,
       right - left,
       frame,
@@ -76,7 +76,7 @@ export function curveChart(
     )
   })
   const what = share === 'refusedShare' ? 'requests refused' : 'clients refused at least once'
-  return picture(
+  return svgDocument(
     frame,
     `Share of ${what}, by limit`,
     [

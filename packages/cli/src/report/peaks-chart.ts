@@ -3,7 +3,7 @@ import type { PeakSummary } from '../replay/result.ts'
 import { count, percent, period, span } from '../terminal/words.ts'
 import { colourOf, type Shown } from './shown.ts'
 import { logarithmic, quantiles } from './scale.ts'
-import { axes, edges, escaped, hit, picture, round, steps, type Frame } from './svg.ts'
+import { axes, edges, escaped, tooltipArea, svgDocument, round, steps, type Frame } from './svg.ts'
 import { largest } from '../terminal/long-lists.ts'
 
 const frame: Frame = { width: 1040, height: 340, left: 64, right: 16, top: 32, bottom: 44 }
@@ -27,7 +27,7 @@ export function peaksChart(peaks: PeakSummary, shown: readonly Shown[]): string 
     points.push([from, y(peak)])
     below += clients
     const tip = `${count(clients)} clients had a peak of ${count(peak)} within ${span(peaks.window)}\n${percent(below / total)} of clients are at or below it`
-    hits.push(hit(from, x(below / total) - from, frame, tip))
+    hits.push(tooltipArea(from, x(below / total) - from, frame, tip))
   }
   const limits = lines.map(({ candidate, index }, i) => {
     const place = round(y(candidate.limit!.quota))
@@ -44,7 +44,7 @@ export function peaksChart(peaks: PeakSummary, shown: readonly Shown[]): string 
       : ''
     return `<line class="limit" style="stroke:${colourOf(index)}" x1="${xs[0]}" x2="${xs[1]}" y1="${place}" y2="${place}"/>${label}`
   })
-  return picture(
+  return svgDocument(
     frame,
     `The peak of every client within ${span(peaks.window)}, and the candidates`,
     [

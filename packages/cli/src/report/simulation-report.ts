@@ -5,7 +5,7 @@ import { algorithmName, count, countOf, percent, rateOf, span } from '../termina
 import { page } from './page.ts'
 import { linear, times } from './scale.ts'
 import { colourOf, MAX_SHOWN } from './shown.ts'
-import { axes, edges, escaped, hit, picture, steps, type Frame } from './svg.ts'
+import { axes, edges, escaped, tooltipArea, svgDocument, steps, type Frame } from './svg.ts'
 import { table, type Cell } from './tables.ts'
 import { largest } from '../terminal/long-lists.ts'
 
@@ -152,7 +152,7 @@ function chart(runs: readonly SimulationResult[], what: 'allowed' | 'refused'): 
       (run, j) => `${runName(run, runs)}: ${count(values[j]![i] ?? 0)} ${what}`,
     )
     const tip = [`after ${span(i * step)}, ${span(step)}`, countOf(value, 'request'), ...rows]
-    return hit(x(i * step), x((i + 1) * step) - x(i * step), frame, tip.join('\n'))
+    return tooltipArea(x(i * step), x((i + 1) * step) - x(i * step), frame, tip.join('\n'))
   })
   const grey = `<path class="demand" d="${outline(demand)}V${ys[0]}H${xs[0]}Z"/>`
   const drawn = [
@@ -165,5 +165,5 @@ function chart(runs: readonly SimulationResult[], what: 'allowed' | 'refused'): 
     ...lines,
     ...hits,
   ]
-  return picture(frame, `Requests over time, and those that each run ${what}`, drawn.join(''))
+  return svgDocument(frame, `Requests over time, and those that each run ${what}`, drawn.join(''))
 }

@@ -58,13 +58,13 @@ export function steps(points: readonly (readonly [number, number])[], end: numbe
 }
 
 /** An area that shows `tip` in a tooltip; lines of the tip are separated by line breaks. */
-export function hit(x: number, width: number, frame: Frame, tip: string): string {
+export function tooltipArea(x: number, width: number, frame: Frame, tip: string): string {
   const { y } = edges(frame)
   return `<rect class="hit" x="${round(x)}" y="${y[1]}" width="${round(Math.max(width, 0.5))}" height="${round(y[0] - y[1])}" data-tip="${escaped(tip)}"/>`
 }
 
 /** A whole picture. */
-export function picture(frame: Frame, label: string, content: string): string {
+export function svgDocument(frame: Frame, label: string, content: string): string {
   return `<svg viewBox="0 0 ${frame.width} ${frame.height}" role="img" aria-label="${escaped(label)}">${content}</svg>`
 }
 

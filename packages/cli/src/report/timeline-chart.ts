@@ -3,7 +3,7 @@ import type { ReplayResult } from '../replay/result.ts'
 import { count, instant, span } from '../terminal/words.ts'
 import { colourOf, type Shown } from './shown.ts'
 import { linear, times } from './scale.ts'
-import { axes, edges, hit, picture, steps, type Frame } from './svg.ts'
+import { axes, edges, tooltipArea, svgDocument, steps, type Frame } from './svg.ts'
 import { largest } from '../terminal/long-lists.ts'
 
 const frame: Frame = { width: 1040, height: 300, left: 64, right: 16, top: 32, bottom: 44 }
@@ -33,9 +33,9 @@ export function timelineChart(result: ReplayResult, shown: readonly Shown[]): st
     const tip = [`${instant(at)} UTC, ${span(width)}`, `${count(value)} requests`, ...refused].join(
       '\n',
     )
-    return hit(x(at), x(at + width) - x(at), frame, tip)
+    return tooltipArea(x(at), x(at + width) - x(at), frame, tip)
   })
-  return picture(
+  return svgDocument(
     frame,
     'Requests over time, and those that each candidate would have refused',
     [

@@ -57,8 +57,8 @@ function fleetText({
   keys,
   seed,
 }: SimulationResult): string {
-  const again = retries > 0 ? `, ${count(retries)} of them retries,` : ''
-  return `${rateOf(limit)}; ${countOf(pods, 'pod')}; ${countOf(decisions, 'request')}${again} of ${countOf(keys.count, 'key')} in ${span(lasts)}; seed ${seed}.`
+  const retriesText = retries > 0 ? `, ${count(retries)} of them retries,` : ''
+  return `${rateOf(limit)}; ${countOf(pods, 'pod')}; ${countOf(decisions, 'request')}${retriesText} of ${countOf(keys.count, 'key')} in ${span(lasts)}; seed ${seed}.`
 }
 
 function cellsOf(run: SimulationResult): string[] {

@@ -37,8 +37,8 @@ export function readScenarioFile(file: string, text: string, flags: ScenarioFlag
   const { compare, ...given } = document as unknown as Scenario & { readonly compare?: unknown }
   const scenario: Scenario = {
     ...given,
-    ...(flags.pods !== undefined && { pods: wholeOf('--pods', flags.pods) }),
-    ...(flags.seed !== undefined && { seed: wholeOf('--seed', flags.seed) }),
+    ...(flags.pods !== undefined && { pods: wholeNumberOf('--pods', flags.pods) }),
+    ...(flags.seed !== undefined && { seed: wholeNumberOf('--seed', flags.seed) }),
   }
   const own = limitIn(file, scenario.limit)
   const { algorithms, modes } = comparedIn(file, compare)
@@ -124,7 +124,7 @@ function namesOf<T extends string>(
   return names
 }
 
-function wholeOf(flag: string, text: string): number {
+function wholeNumberOf(flag: string, text: string): number {
   const value = Number(text)
   if (!Number.isSafeInteger(value) || value < 0)
     throw new Mistake(`${flag} is ${text}; accepted: a whole number`)

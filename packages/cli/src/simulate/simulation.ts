@@ -21,7 +21,7 @@ export function runName(run: SimulationResult, runs: readonly SimulationResult[]
   return parts.join(', ') || `${run.mode}, ${algorithmName(run.limit.algorithm)}`
 }
 
-/** What matters most, in one or two sentences. */
+/** The main result, in one or two sentences. */
 export function simulationVerdict(runs: readonly SimulationResult[]): string {
   const [first] = runs
   if (first === undefined) return 'Nothing was simulated.'
@@ -44,8 +44,8 @@ function excessText(
   runs: readonly SimulationResult[],
   nameOf: (run: SimulationResult) => string,
 ): string {
-  const broken = runs.filter(({ bounds }) => bounds.some(({ holds }) => !holds))
-  if (broken.length > 0) return `a bound is broken by ${broken.map(nameOf).join(' and ')}`
+  const brokenRuns = runs.filter(({ bounds }) => bounds.some(({ holds }) => !holds))
+  if (brokenRuns.length > 0) return `a bound is broken by ${brokenRuns.map(nameOf).join(' and ')}`
   const over = runs.filter(({ excess }) => excess > 0).toSorted((a, b) => b.excess - a.excess)
   const [worst] = over
   if (worst === undefined) return 'no span of time exceeds the limit'

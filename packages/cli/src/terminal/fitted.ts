@@ -10,19 +10,19 @@ function widthOf(character: string): number {
   return WIDE.test(character) ? 2 : 1
 }
 
-/** The text in exactly so many columns, cut with … or filled with spaces, behind it or in front. */
+/** The text in exactly so many columns, cut with … or padded with spaces, after it or before it. */
 export function fitted(text: string, columns: number, side: 'left' | 'right' = 'left'): string {
   let shown = ''
   let width = 0
   const characters = Array.from(visible(text, 1000))
-  const whole = characters.reduce((sum, one) => sum + widthOf(one), 0)
-  const room = whole > columns ? columns - 1 : columns
+  const fullWidth = characters.reduce((sum, one) => sum + widthOf(one), 0)
+  const room = fullWidth > columns ? columns - 1 : columns
   for (const one of characters) {
     if (width + widthOf(one) > room) break
     shown += one
     width += widthOf(one)
   }
-  if (whole > columns && columns > 0) {
+  if (fullWidth > columns && columns > 0) {
     shown += '…'
     width += 1
   }

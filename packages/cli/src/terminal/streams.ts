@@ -22,7 +22,7 @@ export function print(output: TextOutput, line: string): void {
   output.write(`${line}\n`)
 }
 
-/** The columns of a terminal, or what fits in most. */
+/** The columns of the terminal, or a width that fits most terminals. */
 export function columnsOf(output: TextOutput): number {
   return Math.min(120, Math.max(40, output.columns ?? 100))
 }

@@ -42,7 +42,7 @@ export async function readOffenders(
   throw new Unreachable(`${url} answers, but is not an admin API (status ${status})`)
 }
 
-/** The token was refused; another attempt would be refused again, and count as one. */
+/** The token was refused. Another attempt would be refused too, and count as a failed one. */
 export class Refused extends Unreachable {}
 
 async function get(

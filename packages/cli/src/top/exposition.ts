@@ -1,4 +1,4 @@
-// Reads Prometheus' text format, as far as the service writes it.
+// Reads the part of Prometheus' text format that the service writes.
 
 /** One line: the labels by name, and the value. */
 export interface Sample {

@@ -6,7 +6,7 @@ import type { RuleRates, View } from './view.ts'
 /** What the screen can hold. */
 export interface Screen {
   readonly columns: number
-  /** Infinity when there is no end of it. */
+  /** Infinity for a stream without a height. */
   readonly rows: number
   readonly colour: boolean
 }
@@ -18,7 +18,7 @@ interface Line {
 }
 
 const NUMBER = 11
-/** The most offenders that are shown, however long the screen is. */
+/** Offenders that are shown at most. */
 const MOST_OFFENDERS = 20
 
 /** The view in at most `rows` lines of at most `columns` columns. */
@@ -55,12 +55,12 @@ function headOf(view: View, columns: number): readonly Line[] {
     ...(view.overrides === null ? [] : [`${view.overrides} overrides`]),
     `${Math.round(view.memory / 1e6)} MB`,
   ]
-  const isWell = view.status === 'serving'
+  const isServing = view.status === 'serving'
   const isDegraded = notClosed.length > 0 || degraded > 0
   return [
     {
       text: `sluice ${view.version}  ${view.status}  ${view.url}`,
-      style: isWell ? 'bold' : 'red',
+      style: isServing ? 'bold' : 'red',
     },
     ...wrapped(parts, columns).map((text) => ({ text })),
     ...wrapped(store, columns).map((text): Line =>

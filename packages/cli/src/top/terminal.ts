@@ -52,7 +52,7 @@ export class Terminal {
     if (!this.isOver) process.stdout.write(`${text}\n`)
   }
 
-  /** Waits; false when it is over. */
+  /** Waits for so long; false if the command was ended meanwhile. */
   async pause(millis: number): Promise<boolean> {
     if (this.isOver) return false
     await new Promise<void>((resolve) => {

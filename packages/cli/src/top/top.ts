@@ -26,23 +26,23 @@ const NO_TOKEN = 'with SLUICE_ADMIN_TOKEN or --token-file this shows who'
 export async function top(address: string, options: TopOptions): Promise<number> {
   const url = address.replace(/\/+$/, '')
   if (!URL.canParse(url))
-    return complain(`${address} is not a URL; accepted: http://127.0.0.1:8080`)
+    return printError(`${address} is not a URL; accepted: http://127.0.0.1:8080`)
   let askOffenders: () => Promise<Operators>
   let before: Reading
   let timeout: Millis
   try {
     timeout = durationFlag('--timeout', options.timeout ?? '2s', '500ms, 2s or 1min')
-    askOffenders = offendersFrom(options.admin.replace(/\/+$/, ''), tokenFor(options), timeout)
+    askOffenders = offenderReader(options.admin.replace(/\/+$/, ''), tokenFor(options), timeout)
     before = await readService(url, timeout)
   } catch (error) {
-    return complain((error as Error).message)
+    return printError((error as Error).message)
   }
   const terminal = new Terminal(options.once === true || options.json === true)
   const last: { view?: View } = {}
   terminal.onResize = () => last.view && terminal.draw(shown(last.view, terminal))
   try {
     while (await terminal.pause(SECOND)) {
-      const view = await look()
+      const view = await readView()
       last.view = view
       if (options.json === true) terminal.print(JSON.stringify(view))
       else terminal.draw(shown(view, terminal))
@@ -53,7 +53,7 @@ export async function top(address: string, options: TopOptions): Promise<number>
     terminal.close()
   }
 
-  async function look(): Promise<View> {
+  async function readView(): Promise<View> {
     try {
       const [now, operators] = await Promise.all([readService(url, timeout), askOffenders()])
       const view = viewOf(url, before, now, operators)
@@ -61,7 +61,7 @@ export async function top(address: string, options: TopOptions): Promise<number>
       return view
     } catch (error) {
       if (!(error instanceof Unreachable)) throw error
-      return { ...nothingOf(url, before), offendersProblem: error.message }
+      return { ...unreachableView(url, before), offendersProblem: error.message }
     }
   }
 }
@@ -71,13 +71,13 @@ function shown(view: View, { screen }: { readonly screen: Screen }): readonly st
 }
 
 /** The view of a service that has become unreachable. */
-function nothingOf(url: string, before: Reading): View {
+function unreachableView(url: string, before: Reading): View {
   const none = { offenders: [], problem: null }
   return { ...viewOf(url, before, before, none), status: 'unreachable' }
 }
 
-/** Reads the offenders. A token that was refused is not tried again, because every attempt counts. */
-function offendersFrom(
+/** Makes the function that reads the offenders. A refused token is not sent again, because failed attempts are limited. */
+function offenderReader(
   url: string,
   token: string | undefined,
   timeout: Millis,
@@ -106,7 +106,7 @@ function tokenFor({ tokenFile }: TopOptions): string | undefined {
   return line.split(/\s+/).at(-1)
 }
 
-function complain(message: string): number {
+function printError(message: string): number {
   process.stderr.write(`error: ${message}\n`)
   return 1
 }
