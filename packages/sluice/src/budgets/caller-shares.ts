@@ -9,7 +9,7 @@ import type { Millis } from '../time/clock.ts'
 
 /** The part of the limit that a reservation, and a caller, holds at most, unless the rule says another. */
 const HOLD_SHARE = 0.5
-/** The attributes that tell callers apart, the first that is known. An address may be that of many callers. */
+/** The attributes that identify a caller; the first known one counts. An address may belong to many callers. */
 const CALLERS = ['user', 'apiKey'] as const
 
 /** The check of a reservation, with that of what its caller holds in all. */

@@ -9,7 +9,7 @@ import { keyFor, type RequestTarget } from './request-key.ts'
 import { retryBudget, type RetryBudget } from './retry-budget.ts'
 import { readTimers, type ClientTimers } from './timers.ts'
 
-/** A request, as far as the rules need it. */
+/** The parts of a request that the rules read. */
 export interface OutgoingRequest extends RequestTarget {
   readonly method: string
   /** Whether the body can be sent a second time. */

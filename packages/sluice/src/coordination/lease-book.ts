@@ -414,7 +414,7 @@ export class LeaseBook {
   }
 
   /**
-   * Long leases that are about to end, and were spent again and again: they last anew, before a request has to wait. One call
+   * Renews long leases that are about to end and were reused, so that no request waits for that. One call
    * after the other, so that requests do not wait for many of them.
    */
   private async renew(counts: readonly LeasedCount[]): Promise<void> {
@@ -438,7 +438,7 @@ export class LeaseBook {
     return this.longLeaseUnits(count, now) > 0
   }
 
-  /** The count of a leasable check; undefined when it is asked for seldom, or when there is no room for another one. */
+  /** The count of a leasable check; undefined for the first request of a key in a while, or if there is no room for another count. */
   warmCountFor(check: Check, now: number): LeasedCount | undefined {
     if (this.counts.find(check) !== undefined) return this.countFor(check, now)
     const seenAt = this.seenKeys.note(check.key, now)

@@ -1,4 +1,4 @@
-// When keys were asked for lately: a mark for each, so that nothing is kept of keys that are asked for once.
+// When keys were requested recently: one mark for each, so that nothing is kept of keys with a single request.
 import type { Millis } from '../time/clock.ts'
 
 /** Marks of a process. Keys may share one, so a key may be taken for another that was asked for lately. */
@@ -19,7 +19,7 @@ export class SeenKeys {
     this.within = within
   }
 
-  /** Notes that a key is asked for. Returns when it was asked for within the time before, else undefined. */
+  /** Notes a request for a key. Returns when the previous one was, if that is recent, else undefined. */
   note(key: string, now: number): number | undefined {
     const hash = hashOf(key)
     const mark = this.markOf(hash)

@@ -15,7 +15,7 @@ export class StoreTime {
     this.sentAt = sentAt
   }
 
-  /** How long a lease that is asked for at `now` is worth: up to its window's edge. 0 when the store's time is not known. */
+  /** How long a lease requested at `now` can be spent: up to the edge of its window. 0 if the store's time is unknown. */
   lifeWithin(limit: Limit, life: Millis, now: number): Millis {
     if (!algorithmOf(limit).isAligned) return life
     if (this.sentAt === undefined) return 0

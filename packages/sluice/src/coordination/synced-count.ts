@@ -43,7 +43,7 @@ export class SyncedCount implements CombinedTakeOwner {
   private takenAt: Millis = 0
   /** Units taken here that are on their way to the store. */
   private inFlight = 0
-  /** Units that the store is asked for at this moment: it may grant them before its answer is seen here. */
+  /** Units requested by calls in flight: the store may grant them before its answer arrives. */
   private asked = 0
   /** Units that were admitted here in the current period, in the one before, and its number. */
   private current = 0

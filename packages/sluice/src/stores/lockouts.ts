@@ -3,7 +3,7 @@ import type { Verdict } from '../limit/verdict.ts'
 import { expandingStore } from './expanding-store.ts'
 import type { Check, Store } from './store.ts'
 
-/** Decides lockouts beside their rules, all or none, in one call to the store. Other checks pass through. */
+/** Decides lockouts together with their rules, all or none, in one call to the store. Other checks pass through. */
 export function withLockouts(store: Store): Store {
   return expandingStore(store, {
     applies: ({ lockout }) => lockout !== undefined,

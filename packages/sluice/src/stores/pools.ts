@@ -4,7 +4,7 @@ import type { Verdict } from '../limit/verdict.ts'
 import { expandingStore } from './expanding-store.ts'
 import type { Check, Store } from './store.ts'
 
-/** Decides pools beside the other rules, all or none, in one call to the store. Other checks pass through. */
+/** Decides pools together with the other rules, all or none, in one call to the store. Other checks pass through. */
 export function withPools(store: Store): Store {
   return expandingStore(store, {
     applies: ({ pools }) => pools !== undefined,

@@ -2,7 +2,7 @@
 import type { Millis } from '../../time/clock.ts'
 
 /**
- * One limit of a server, as far as its headers describe it.
+ * One limit of a server, as its headers describe it.
  *
  * @example
  * ```ts

@@ -126,7 +126,7 @@ function charge({ limit, cost, hold }: Check, count: HeldCount, own: Millis): vo
   else holdUnits(limit, count, cost, hold, own)
 }
 
-/** Spends the cost of a refused request, as far as it goes. */
+/** Spends the cost of a refused request, or what is left of the limit. */
 function spendRoom({ limit, cost }: Check, count: HeldCount, own: Millis): void {
   if (cost === 0) return
   spendHeld(limit, count, Math.min(cost, Math.max(0, roomOf(limit, count, own))), own)

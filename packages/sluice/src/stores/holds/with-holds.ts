@@ -1,4 +1,4 @@
-// A store around the memory store: counts with units out beside its plain counts, decided together at one instant.
+// A store around the memory store: adds counts with units out to its plain counts, decided together at one instant.
 import { show, SluiceError } from '../../errors.ts'
 import type { Verdict } from '../../limit/verdict.ts'
 import { algorithmOf } from '../../algorithms/table.ts'
