@@ -46,7 +46,7 @@ export interface FieldAccess<S> {
 }
 
 /** The partition key of a limit as base64; null when keys are not shown. */
-export type PartitionKey = ((reported: ReportedLimit) => string | undefined) | null
+type PartitionKey = ((reported: ReportedLimit) => string | undefined) | null
 
 /** Writes its fields into a response. Lists of others are continued; single numbers of others stay when they are stricter. */
 export interface Dialect {
