@@ -111,7 +111,7 @@ export class Batcher {
     return own.done.then(() => {
       this.lastReceiver = receiver
       const answer = own.resultOf(request)
-      return answer instanceof SluiceError
+      return answer instanceof Error
         ? receiver.failed(answer)
         : receiver.passed(answer as readonly Verdict[])
     })
@@ -127,7 +127,7 @@ export class Batcher {
     const [own, request] = this.add('settle', settleChecks(settlements), names)
     return own.done.then(() => {
       const answer = own.resultOf(request)
-      return answer instanceof SluiceError ? failed(answer) : passed(answer as readonly Settled[])
+      return answer instanceof Error ? failed(answer) : passed(answer as readonly Settled[])
     })
   }
 
