@@ -58,17 +58,17 @@ const NONE: ReadonlySet<string> = new Set()
  * `make` receives the names that they read, null for any; `onConditions` receives those that are new.
  */
 function followControls<Q, T>(
-  { conditions, blockedBy }: Partial<DecidedBy>,
+  { controlled, blockedBy }: Partial<DecidedBy>,
   make: (names: ReadonlySet<string> | null) => (request: Q) => T,
   onConditions: (conditions: readonly LiveCondition[]) => void,
 ): (request: Q) => T {
-  if (conditions === undefined && blockedBy === undefined) return make(NONE)
-  let known = conditions?.()
+  if (controlled === undefined && blockedBy === undefined) return make(NONE)
+  let known = controlled?.conditions
   let read = blockedBy?.()
   let reader = make(namesOf(known, read))
   if (known !== undefined && known.length > 0) onConditions(known)
   return (request) => {
-    const asked = conditions?.()
+    const asked = controlled?.conditions
     const wanted = blockedBy?.()
     if (asked !== known || wanted !== read) {
       const before = known ?? []

@@ -177,7 +177,7 @@ export function createLimiter<S extends Store = SyncStore, P extends PolicyInCod
     store.sync === true ? (limiter as unknown as SyncLimiter & LimiterControls) : promising(limiter)
   rememberPolicy(made, {
     policy,
-    conditions: limiter.conditions,
+    controlled: limiter,
     blockedBy: readByBlocked(options),
   })
   return made as LimiterFor<S, P>

@@ -10,8 +10,8 @@ export interface LiveCondition {
 /** What a limiter decides by. The lists and sets are other ones after a change, and only then. */
 export interface DecidedBy {
   readonly policy: PolicyInCode
-  /** The blocks and overrides that hold. Absent: there never are any. */
-  readonly conditions?: (() => readonly LiveCondition[]) | undefined
+  /** Has the blocks and overrides that hold. Absent: there never are any. */
+  readonly controlled?: { readonly conditions: readonly LiveCondition[] } | undefined
   /** The attributes that the option `blocked` reads: null for any. Absent: there is no such option. */
   readonly blockedBy?: (() => ReadonlySet<string> | null) | undefined
 }

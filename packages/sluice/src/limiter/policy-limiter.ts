@@ -45,6 +45,8 @@ export interface PolicyLimiterOptions {
 
 /** Decides by compiled rules. Answers at once on a synchronous store, else by promises. */
 export class PolicyLimiter implements LimiterControls {
+  /** The conditions of the blocks and overrides that hold; another list after a change. */
+  conditions: readonly LiveCondition[] = NONE
   protected deciding: DecideOptions
   private readonly options: PolicyLimiterOptions
   private rules: readonly CompiledRule[]
@@ -142,9 +144,6 @@ export class PolicyLimiter implements LimiterControls {
     return this.ownControls().override(rule, who, limit, lasts)
   }
 
-  /** The conditions of the blocks and overrides that hold; another list after a change. */
-  readonly conditions = (): readonly LiveCondition[] => this.controls?.conditions ?? NONE
-
   /** Whether decisions may take the shortest path: no block and no override is set. */
   protected get isUncontrolled(): boolean {
     return this.controls === null || this.controls.isEmpty
@@ -159,6 +158,7 @@ export class PolicyLimiter implements LimiterControls {
     const { controls, options } = this
     const { blocked } = options.deciding
     this.rules = controls!.rules
+    this.conditions = controls!.conditions
     this.only = controls!.isEmpty && !this.isClosed ? onlyRule(options) : null
     this.deciding = controls!.isEmpty
       ? options.deciding
