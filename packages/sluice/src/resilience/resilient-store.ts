@@ -18,7 +18,7 @@ import {
   type TakesThen,
 } from '../stores/store.ts'
 import { CallGuard, type GuardedOperation, type Shard } from './call-guard.ts'
-import type { Failure } from './circuit-breaker.ts'
+import type { CircuitBreaker, Failure } from './circuit-breaker.ts'
 import { warnOfLostStore, type FallbackEvent, type OnEvent } from './events.ts'
 import { FallbackCounts } from './fallback-counts.ts'
 import {
@@ -55,6 +55,8 @@ export function withResilience(
 
 const NONE: readonly never[] = []
 
+type GuardedTakes = GuardedOperation<readonly Check[], readonly Verdict[]>
+
 /** The store of {@link withResilience}; its options have been checked. */
 export class ResilientStore implements AsyncStore, TakesThen, TakesHeldThen, MappedSettlements {
   readonly coordinates: boolean
@@ -65,28 +67,8 @@ export class ResilientStore implements AsyncStore, TakesThen, TakesHeldThen, Map
   private readonly fallback: FallbackCounts
   private readonly environment: Environment
   private readonly unwatch: (() => void) | undefined
-  private readonly takes: GuardedOperation<readonly Check[], readonly Verdict[]>
-  private readonly heldTakes: GuardedOperation<readonly Check[], readonly Verdict[]> = {
-    onFailure: (checks, failure, shard) => this.takes.onFailure(checks, failure, shard),
-    accept: areVerdicts,
-    onLate: (checks, verdicts) => this.refundLate(checks, verdicts),
-    call: (checks) => {
-      const store = this.store as unknown as HoldStore
-      if (store.takeHeld !== undefined) return store.takeHeld(checks)
-      const exchanged = store.exchange(NONE, checks)
-      return isPromise(exchanged) ? exchanged.then(({ verdicts }) => verdicts) : exchanged.verdicts
-    },
-    callWith: (checks, call) => {
-      if ('takeHeldWith' in this.store)
-        return (this.store as unknown as MappedHolds).takeHeldWith(checks, call)
-      const verdicts = this.heldTakes.call(checks)
-      if (!isPromise(verdicts)) return verdicts
-      return verdicts.then(
-        (all) => call.passed(all),
-        (error: unknown) => call.failed(error),
-      )
-    },
-  }
+  private readonly takes: GuardedTakes
+  private readonly heldTakes: GuardedTakes
 
   constructor(
     store: RemoteStore,
@@ -106,6 +88,7 @@ export class ResilientStore implements AsyncStore, TakesThen, TakesHeldThen, Map
     })
     this.only = store.shardOf === undefined ? this.guard.first : undefined
     this.takes = this.guardedTakes(store)
+    this.heldTakes = { ...this.takes, ...heldCalls(store) }
     this.fallback = new FallbackCounts({
       share: options,
       knownRefusal: store.knownRefusal?.bind(store),
@@ -118,7 +101,7 @@ export class ResilientStore implements AsyncStore, TakesThen, TakesHeldThen, Map
   }
 
   /** How takes are guarded: by the store's own answer, else by the fallback. */
-  private guardedTakes(store: RemoteStore): ResilientStore['takes'] {
+  private guardedTakes(store: RemoteStore): GuardedTakes {
     const mapped = mappedTakes(store)
     return {
       call: (checks) => store.take(checks),
@@ -180,8 +163,7 @@ export class ResilientStore implements AsyncStore, TakesThen, TakesHeldThen, Map
     }
     const { breaker } = this.only ?? this.shardFor(checks)
     const failed = (error: unknown): never => {
-      if (faultOf(error) !== 'caller' && breaker.state === 'closed')
-        breaker.failed(breaker.enter(), error)
+      report(breaker, error)
       throw error
     }
     try {
@@ -200,8 +182,7 @@ export class ResilientStore implements AsyncStore, TakesThen, TakesHeldThen, Map
     const store = this.holdStore()
     const { breaker } = this.guard.first
     const noted = (error: unknown): MaybePromise<T> => {
-      if (faultOf(error) !== 'caller' && breaker.state === 'closed')
-        breaker.failed(breaker.enter(), error)
+      report(breaker, error)
       return failed(error)
     }
     try {
@@ -278,8 +259,7 @@ export class ResilientStore implements AsyncStore, TakesThen, TakesHeldThen, Map
     try {
       await this.guard.inTime(this.store.reset(checks))
     } catch (error) {
-      if (faultOf(error) !== 'caller' && breaker.state === 'closed')
-        breaker.failed(breaker.enter(), error)
+      report(breaker, error)
       throw error
     }
   }
@@ -326,6 +306,34 @@ export class ResilientStore implements AsyncStore, TakesThen, TakesHeldThen, Map
     const last = checks.length === 1 ? first : store.shardOf!(checks.at(-1)!)
     return guard.shard(first === last ? first : (last + 1) * MAX_SHARDS + first)
   }
+}
+
+/** Takes from a store of holds, which may offer shorter ways than `exchange`. */
+function heldCalls(store: RemoteStore): Pick<GuardedTakes, 'call' | 'callWith'> {
+  const holds = store as unknown as HoldStore & Partial<MappedHolds>
+  const call = (checks: readonly Check[]): MaybePromise<readonly Verdict[]> => {
+    if (holds.takeHeld !== undefined) return holds.takeHeld(checks)
+    const exchanged = holds.exchange(NONE, checks)
+    return isPromise(exchanged) ? exchanged.then(({ verdicts }) => verdicts) : exchanged.verdicts
+  }
+  return {
+    call,
+    callWith: (checks, guarded) => {
+      if (holds.takeHeldWith !== undefined) return holds.takeHeldWith(checks, guarded)
+      const verdicts = call(checks)
+      if (!isPromise(verdicts)) return verdicts
+      return verdicts.then(
+        (all) => guarded.passed(all),
+        (error: unknown) => guarded.failed(error),
+      )
+    },
+  }
+}
+
+/** Tells a breaker of an error of a call that had not entered. */
+function report(breaker: CircuitBreaker, error: unknown): void {
+  if (faultOf(error) !== 'caller' && breaker.state === 'closed')
+    breaker.failed(breaker.enter(), error)
 }
 
 function exchangedOf(settled: readonly Settled[]): Exchanged {
