@@ -72,7 +72,7 @@ export class Audit {
     this.file?.[level]({ audit }, 'admin')
   }
 
-  /** An address that fails again and again is written once a minute, with how often it came. */
+  /** Repeated failures of an address are written once a minute, with their number. */
   tooMany(who: Who): void {
     this.repeated.warn('admin-attempts', { who: shown(who, 0) }, 'too many failed admin attempts')
   }

@@ -1,4 +1,4 @@
-// What operators may ask, field by field.
+// Reads the requests of operators, field by field.
 import { z } from 'zod'
 import type { Attributes, Condition, LimitOrNone, Millis } from 'sluice'
 import { millis } from '../config/shape/values.ts'
@@ -36,7 +36,7 @@ export interface Subject {
   readonly key?: string
 }
 
-/** What is asked by POST, by the last part of its path. Durations are in milliseconds. */
+/** The body of each POST operation, by the last part of its path. Durations are in milliseconds. */
 export interface Requests {
   readonly read: Subject & { readonly cost?: number }
   readonly reset: Subject & { readonly rule?: string }

@@ -13,7 +13,7 @@ import type { TokenRing } from './token-ring.ts'
 import type { View, ViewName } from './views.ts'
 
 const PREFIX = '/v1/admin/'
-/** Reads, and changes nothing: no line in the audit log. */
+/** Operations that change nothing, and have no line in the audit log. */
 const READS: readonly string[] = ['read']
 
 /** What the routes are made of. */
@@ -60,7 +60,7 @@ export function adminHandler(options: AdminRoutesOptions): Handler {
   const admit = (request: IncomingMessage, response: ServerResponse): Who | undefined => {
     const { remoteAddress } = request.socket
     const who = { address: remoteAddress ?? 'unknown' }
-    // The token first: failures from the same address, of a web page for example, must not keep its holder out.
+    // The token is checked first: failures from the same address, for example of a web page, must not lock its holder out.
     const token = tokens.holderOf(request.headers.authorization)
     if (token !== undefined) return { ...who, token: token.name, role: token.role }
     const session =

@@ -1,4 +1,4 @@
-// What is probably wrong with a block or an override that an operator sets: no request has what it asks for.
+// Finds blocks and overrides that probably have no effect, because no request has the attributes that they name.
 import type { Condition, LimitOrNone, Policy } from 'sluice'
 import { clientAddress } from 'sluice/http'
 import type { Config } from '../config/config.ts'
@@ -77,7 +77,7 @@ function addressRemark(ip: string): readonly string[] {
   ]
 }
 
-/** What any condition may have wrong. Callers of the API may still send anything. */
+/** Probable mistakes of any condition. */
 function controlWarnings(
   who: string,
   when: Condition,

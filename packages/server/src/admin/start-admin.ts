@@ -42,7 +42,7 @@ export interface StartAdminOptions {
   readonly detail: () => object
   /** Policies in words. */
   readonly describe: (policy: Policy) => readonly string[]
-  /** The configuration's file, beside which relative files are looked for. */
+  /** The configuration's file; relative paths start at its folder. */
   readonly file?: string | undefined
   readonly watch?: WatchOptions | false | undefined
 }
@@ -66,9 +66,9 @@ export async function startAdmin(
     log.warn({ accepted }, 'the admin API is off: there is no token')
     return undefined
   }
-  const beside = (path: string | undefined): string | undefined =>
+  const resolveBesideConfig = (path: string | undefined): string | undefined =>
     path === undefined || options.file === undefined ? path : resolve(dirname(options.file), path)
-  const tokens = new TokenRing(admin, beside(admin.tokenFile), log)
+  const tokens = new TokenRing(admin, resolveBesideConfig(admin.tokenFile), log)
   const attempts = new Attempts()
   let audit: Audit | undefined
   let started: StartedConsole | undefined
@@ -82,7 +82,7 @@ export async function startAdmin(
   const warnings = new RepeatedLog(log)
   try {
     await tokens.open(options.watch)
-    audit = new Audit(log, beside(admin.auditFile))
+    audit = new Audit(log, resolveBesideConfig(admin.auditFile))
     const written = audit
     metrics
       .counter(

@@ -1,4 +1,4 @@
-// What operators may look at: keys, blocks, overrides, offenders, and the state of the service.
+// The views of the admin API: keys, blocks, overrides, offenders, and the state of the service.
 import { systemClock } from 'sluice'
 import type { ServiceControls } from '../controls/open-controls.ts'
 import { RequestError } from '../net/problem.ts'
@@ -42,10 +42,10 @@ interface NowRead {
   readonly explained: readonly string[]
 }
 
-/** Answers one question by GET. */
+/** Answers one GET request. */
 export type View = (query: URLSearchParams) => Promise<object> | object
 
-/** What is asked by GET, by the last part of its path. */
+/** The query of each view, by the last part of its path. */
 export type ViewName =
   | 'keys'
   | 'keys/top'

@@ -14,7 +14,7 @@ import type { store } from './shape/store.ts'
 import type { tls } from './shape/tls.ts'
 import type { webhook } from './shape/webhooks.ts'
 
-/** What a shape gives. */
+/** The type of the values that a shape reads. */
 type Read<T extends z.ZodType> = Readonly<z.output<T>>
 
 /** Where counts live. A URL of Redis may hold a password: never log it. */
@@ -26,7 +26,7 @@ export type RedisStoreConfig = Extract<StoreConfig, { readonly kind: 'redis' }>
 /** Counts in this process, lost when it ends. */
 export type MemoryStoreConfig = Extract<StoreConfig, { readonly kind: 'memory' }>
 
-/** Keys and certificates of a listener; relative paths are beside the configuration. */
+/** Keys and certificates of a listener; relative paths start at the folder of the configuration. */
 export type TlsConfig = Read<typeof tls>
 
 /** The HTTP listener and its limits for clients. */

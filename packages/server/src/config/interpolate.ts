@@ -11,7 +11,7 @@ export interface UnreadReference {
   readonly offset: number
 }
 
-/** `$${` stands for a plain `${`. */
+/** `$${` is an escaped `${`. */
 const REFERENCE = /\$(\$\{)|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g
 
 /** What is left of a value without references, if it has the beginning of another one. */

@@ -15,8 +15,8 @@ export function mistakenWord(text: string): string | undefined {
   return `it is compared as text; write ${WORDS[word]}, or { equals: ${JSON.stringify(text)} } if requests have this value`
 }
 
-/** Whether the name of a tier suggests that it is the default. */
-export function isElse(tier: string): boolean {
+/** Whether the name of a tier suggests that it is meant as the default. */
+export function looksLikeDefault(tier: string): boolean {
   return /^(?:default|else|otherwise|fallback|others?|any|everyone|_|\.\*)$/i.test(tier)
 }
 

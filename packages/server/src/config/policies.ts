@@ -6,7 +6,7 @@ import { pathText, shown, stepsOf, type Step } from './problem.ts'
 export interface PolicyProblem {
   readonly steps: readonly Step[]
   readonly message: string
-  /** Whether the name is wrong and not the value. */
+  /** Whether the place is that of the name, not of the value. */
   readonly unknownField: boolean
 }
 

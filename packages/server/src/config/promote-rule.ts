@@ -57,7 +57,7 @@ function shown({ value }: RulePart): string {
 
 /**
  * The text without the line of one part of a rule, and with its value in the place of another's: nothing else changes.
- * Undefined where a part is not on a line of its own; then the whole document is written anew.
+ * Undefined where a part is not on a line of its own; then the whole document is written again.
  */
 function inPlace(
   text: string,

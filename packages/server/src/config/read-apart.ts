@@ -1,4 +1,4 @@
-// Reads a large file in a worker thread first, so that a bad one neither blocks requests nor exhausts the memory.
+// Reads a large file in a worker thread first, so that a bad file neither blocks requests nor exhausts the memory.
 import { Worker } from 'node:worker_threads'
 import type { Millis } from 'sluice'
 import type { Environment } from './environment.ts'
@@ -37,7 +37,7 @@ export async function problemsApart(
   file: string,
   environment: Environment = {},
 ): Promise<ApartResult> {
-  // What is too large is found sooner than a thread starts.
+  // The size is checked here, since that is faster than starting a thread.
   if (text.length < LARGE || !hasWorker || sizeProblem(text) !== undefined)
     return { problems: [], isRead: true }
   const wrong = (message: string, isRead = true): ApartResult => ({

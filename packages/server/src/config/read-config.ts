@@ -30,7 +30,7 @@ export interface ConfigResult {
   /** Undefined when there are problems. */
   readonly config: Config | undefined
   readonly problems: readonly ConfigProblem[]
-  /** What the text of the file shows beside its values. */
+  /** Remarks on how the file is written. */
   readonly remarks?: readonly ConfigRemark[]
   /** Whether the file is not a configuration but one of Envoy's own rate limit service. */
   readonly hasDescriptors?: boolean
@@ -130,7 +130,7 @@ function llmOfProxy(
   return [{ steps: ['listeners', 'proxy', 'llm'], message }]
 }
 
-/** Listeners that want a port which another one has; a port of 0 is always a free one. */
+/** Listeners with the same port as another one; a port of 0 is always a free one. */
 function samePorts({ listeners }: Config): readonly Disagreement[] {
   const taken = new Map<string, string>()
   const found: Disagreement[] = []

@@ -18,7 +18,7 @@ export interface Token {
   readonly digest: Buffer
 }
 
-/** The hash that stands for a token. */
+/** The hash of a token. */
 export function digestOf(token: string): Buffer {
   return createHash('sha256').update(token, 'utf8').digest()
 }

@@ -4,7 +4,7 @@ import { addressProblem, apiKeyHash, methodName } from 'sluice/http'
 import type { Config } from './config.ts'
 import { didYouMean } from './problem.ts'
 import { isNetwork, literalPattern } from './literal-patterns.ts'
-import { isElse, mistakenWord } from './mistaken-texts.ts'
+import { looksLikeDefault, mistakenWord } from './mistaken-texts.ts'
 
 /** The route of every path that no declared pattern matches. */
 const UNMATCHED = '*unmatched'
@@ -99,7 +99,7 @@ export function unmetTiers(
         ? 'tiers are chosen by exact values; all others get the limit of the rule, or write an override, which may name a pattern'
         : isNetwork(value)
           ? 'tiers are chosen by exact values; write an override, which may name a network'
-          : isElse(value)
+          : looksLikeDefault(value)
             ? 'tiers are chosen by exact values; all others get the limit of the rule; if requests have this value, write an override for it'
             : literalPattern(attribute, value)?.replace(
                 /; write \[.*$/,

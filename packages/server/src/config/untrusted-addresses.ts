@@ -1,4 +1,4 @@
-// Rules by address where no proxy is trusted: behind a proxy all clients share its address, or may claim any other.
+// Finds rules by address where no proxy is trusted: all clients of a proxy then share its address, or may claim any other.
 import type { Config } from './config.ts'
 import type { ConfigRemark } from './problem.ts'
 

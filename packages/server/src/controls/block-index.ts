@@ -10,7 +10,7 @@ interface Shape {
   readonly byValues: Map<string, Block[]>
 }
 
-/** What names an IPv6 client: the bits by which proxies count. */
+/** How many bits of an IPv6 address identify a client, as for proxies. */
 const DEFAULT_PREFIX = 56
 
 /** The keys of a block, worked out once for all indexes that hold it. */

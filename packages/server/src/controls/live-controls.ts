@@ -1,4 +1,4 @@
-// The blocks and overrides that this process knows, read anew from their store once a second.
+// The blocks and overrides that this process knows, read again from their store once a second.
 import { isDeepStrictEqual } from 'node:util'
 import { systemClock, type Clock, type Millis } from 'sluice'
 import type { Log } from '../log/log.ts'
@@ -6,7 +6,7 @@ import { RepeatedLog } from '../log/repeated-log.ts'
 import { BlockIndex } from './block-index.ts'
 import type { Block, Control, ControlStore, LiveOverride, NewControl } from './control.ts'
 
-/** Between two looks, on average; a fleet does not look in step. */
+/** Average time between two reads; jittered, so that a fleet does not read at the same instant. */
 const LOOK_EVERY = 1000
 /** How long a look may take before it counts as failed, and a change before its caller gets an error. */
 const DEADLINE: Millis = 500
@@ -164,7 +164,7 @@ export class LiveControls implements KnownBlocks {
       () => {
         void this.look()
           .catch((error: unknown) => {
-            // A control that has ended must not stay in force because there was no answer.
+            // A control must end on time, even if the store does not answer.
             this.learn(undefined)
             this.warn(error)
           })

@@ -42,7 +42,7 @@ function withOverrides(
   try {
     return applied(policy, overrides)
   } catch {
-    // One or more of them do not fit: each by itself says which.
+    // At least one override does not fit: they are tried one by one.
     const fitting = overrides.filter((one) => {
       const problem = overrideProblem(policy, one)
       if (problem !== undefined) idle.set(one.id, problem)

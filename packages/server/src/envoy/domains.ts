@@ -46,7 +46,7 @@ export class DomainRegistry implements Domains, CountedDomains {
         for (const line of matcher.describe()) lines.push(`${config.domain}.${line}`)
         listed.push(matcher.listed)
         counted.push(matcher.counted)
-        return [config.domain, decidedDomain(matcher, this.aroundOf(matcher), this.options)]
+        return [config.domain, decidedDomain(matcher, this.optionsOf(matcher), this.options)]
       }),
     )
     this.lines = lines
@@ -55,7 +55,7 @@ export class DomainRegistry implements Domains, CountedDomains {
   }
 
   /** What stands around the decisions of a file's descriptors: as for policies, and counters of each descriptor. */
-  private aroundOf({ counted }: FileMatcher): DecideOptions {
+  private optionsOf({ counted }: FileMatcher): DecideOptions {
     const around = this.options.around(counted)
     const count = this.options.countDescriptors?.(counted)
     if (count === undefined) return around

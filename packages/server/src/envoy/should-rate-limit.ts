@@ -18,7 +18,7 @@ export type OnResponse = (
   known: boolean,
 ) => void
 
-/** What the method can be given beside its domains. */
+/** Options of the method. */
 export interface ShouldRateLimitOptions {
   readonly onResponse?: OnResponse
   /** Descriptors of one request, at most. Default 128. */

@@ -21,7 +21,7 @@ const ADDRESS = { host: '127.0.0.1', port: 8081 }
 export interface EnvoyServices {
   readonly context: ServiceContext
   readonly surroundings: DecisionSurroundings
-  /** The configuration's file, beside which relative files are looked for. */
+  /** The configuration's file; relative paths start at its folder. */
   readonly file?: string | undefined
   readonly watch?: WatchOptions | false | undefined
   /** The descriptors in force, when another process reads the files. */
@@ -54,7 +54,7 @@ export async function startEnvoy(
   if (address === undefined) return undefined
   const settings = config.envoy ?? envoyShape.parse({})
   const { files, mergeDomains, reflection, nearLimitRatio, ...deciding } = settings
-  const around = (counted: CountedRules): DecideOptions => decideOptions(counted, surroundings)
+  const optionsFor = (counted: CountedRules): DecideOptions => decideOptions(counted, surroundings)
   const { countDescriptors, retain } = descriptorMetrics(context.metrics, nearLimitRatio)
   const onDomains = (counted: readonly CountedRules[]): void => {
     surroundings.decisions.retain('domains', counted)
@@ -62,7 +62,7 @@ export async function startEnvoy(
   }
   const { decisionIdHeader } = config
   const domains = new DomainRegistry(
-    { ...deciding, around, onDomains, countDescriptors, decisionIdHeader },
+    { ...deciding, around: optionsFor, onDomains, countDescriptors, decisionIdHeader },
     context.limiters,
   )
   const { policies } = config
@@ -93,7 +93,7 @@ export async function startEnvoy(
   }
 }
 
-/** Relative files are beside the configuration. */
+/** Relative paths start at the folder of the configuration. */
 export function pathsOf(
   files: readonly string[],
   configFile: string | undefined,

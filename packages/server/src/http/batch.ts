@@ -115,7 +115,7 @@ function workOf(entries: readonly unknown[], limiters: Limiters): readonly numbe
   let rules = 1
   for (let i = 0; i < entries.length; i++) {
     const policy = policyOf(entries[i]) ?? limiters.only
-    // Mostly the same one again.
+    // Consecutive entries usually name the same policy.
     if (policy !== last) {
       rules = Math.max(1, rulesOf.get(policy) ?? 1)
       last = policy

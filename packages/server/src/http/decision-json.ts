@@ -42,7 +42,7 @@ export function briefDecisionJson(decision: Decision): string {
   const starts = briefStarts(rule, limit)
   const { remaining, resetAfter } = decision
   const end = briefEnd(decision.delay, decision.at)
-  // Of few parts: what is put together here is walked through part by part when it is sent.
+  // Few parts, since V8 walks through each part when the string is sent.
   if (allowed) return `${starts.allowed}${remaining}${NO_WAIT}${resetAfter}${end}`
   const { retryAfter } = decision
   return `${opening(decision)}${starts.refused}${remaining},"retryAfter":${retryAfter},"resetAfter":${resetAfter}${end}`

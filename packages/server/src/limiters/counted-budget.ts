@@ -1,4 +1,4 @@
-// A budget whose reservations and slots are counted while they are out.
+// A budget that counts its open reservations and slots.
 import { isPromise, type Attributes, type MaybePromise, type Millis } from 'sluice'
 import { reservationData, type Reservation, type Settlements, type Slot } from 'sluice/budgets'
 import type { HeldUnits } from '../metrics/units-out.ts'
@@ -7,7 +7,7 @@ import type { ServiceBudget } from './limiters.ts'
 /** Reservations whose end was moved, and slots that were left, that are remembered. */
 const MAX_MOVED = 10_000
 
-/** The same budget; `held` counts what goes out and comes back. */
+/** The same budget; `held` counts the units that it holds. */
 export function countedBudget(budget: ServiceBudget, held: HeldUnits): ServiceBudget {
   /** The end of reservations that were extended here; 0 of those that are over. */
   const ends = new Map<string, Millis>()
@@ -25,14 +25,14 @@ export function countedBudget(budget: ServiceBudget, held: HeldUnits): ServiceBu
     kind.add(size, to)
     remember(id, to)
   }
-  const wentOut = <T extends Reservation | Slot>(made: T): T => {
+  const noteHeld = <T extends Reservation | Slot>(made: T): T => {
     if (made.allowed && made.id !== '') {
       const { units, endsAt, isDegraded } = reservationData(made.id)
       if (!isDegraded) (units === 0 ? held.slots : held.holds).add(units || 1, endsAt)
     }
     return made
   }
-  const moved =
+  const noteSettled =
     (id: string) =>
     (answer: Settlements): Settlements => {
       if (answer.status === 'settled') move(id, answer.endsAt)
@@ -40,13 +40,13 @@ export function countedBudget(budget: ServiceBudget, held: HeldUnits): ServiceBu
     }
   const counted = {
     reserve: (attributes: Attributes | string, estimate?: number) =>
-      after(budget.reserve(attributes, estimate), wentOut),
+      after(budget.reserve(attributes, estimate), noteHeld),
     settle: (id: string, actual: Parameters<ServiceBudget['settle']>[1]) =>
-      after(budget.settle(id, actual), moved(id)),
-    extend: (id: string) => after(budget.extend(id), moved(id)),
-    cancel: (id: string) => after(budget.cancel(id), moved(id)),
+      after(budget.settle(id, actual), noteSettled(id)),
+    extend: (id: string) => after(budget.extend(id), noteSettled(id)),
+    cancel: (id: string) => after(budget.cancel(id), noteSettled(id)),
     enter: (attributes: Attributes | string, cost?: number, isRenewed?: boolean) =>
-      after(budget.enter(attributes, cost, isRenewed), wentOut),
+      after(budget.enter(attributes, cost, isRenewed), noteHeld),
     leave: (id: string) =>
       after(budget.leave(id), () => {
         if (ends.get(id) !== 0) move(id, 0)

@@ -1,4 +1,4 @@
-// Makes the limiter of a policy: one decider, with the surroundings that all decisions of the service have.
+// Makes the limiter of a policy, with the store and the observers that all decisions of the service share.
 import {
   createLimiter,
   type LimiterWarning,
@@ -21,7 +21,7 @@ export function limiterMaker(surroundings: DecisionSurroundings): MakeLimiter {
       policy,
       surroundings,
     )
-    const around = {
+    const decideFields = {
       ...(blocked && { blocked }),
       ...(blockedBy && { blockedBy }),
       ...(onDecision && { onDecision }),
@@ -31,15 +31,15 @@ export function limiterMaker(surroundings: DecisionSurroundings): MakeLimiter {
     const onWarning = (warning: LimiterWarning): void => {
       if (!LOGGED_ELSEWHERE.includes(warning.code)) surroundings.onWarning?.(policy.name, warning)
     }
-    const limiting = { ...around, onWarning }
+    const limiterOptions = { ...decideFields, onWarning }
     if (!policy.rules.some(({ hold }) => hold !== undefined))
-      return createLimiter({ policy, store, ...limiting })
-    const holding = keepingHolds(store)
-    const limiter = createLimiter({ policy, store: holding, ...limiting })
+      return createLimiter({ policy, store, ...limiterOptions })
+    const holdStore = withHoldsIfMemory(store)
+    const limiter = createLimiter({ policy, store: holdStore, ...limiterOptions })
     const budget = createBudget({
       policy,
-      store: holding,
-      ...around,
+      store: holdStore,
+      ...decideFields,
       ...(onSettled && { onSettled }),
     })
     const hasSlots = policy.rules.some(({ concurrency }) => concurrency !== undefined)
@@ -48,6 +48,6 @@ export function limiterMaker(surroundings: DecisionSurroundings): MakeLimiter {
 }
 
 /** The store with holds: one in this process needs a store around it, a remote one keeps them itself. */
-function keepingHolds(store: Store): Store {
+function withHoldsIfMemory(store: Store): Store {
   return store.sync === true && !('exchange' in store) ? withHolds(store as MemoryStore) : store
 }

@@ -7,7 +7,7 @@ import type { Limiters, LimiterSource, ServiceLimiter } from './limiters.ts'
 export type MakeLimiter = (policy: Policy) => ServiceLimiter
 
 /** Applies the operators' overrides to the policies of the file before they are put in force. */
-export type Adjust = (policies: readonly Policy[]) => readonly Policy[]
+export type AdjustPolicies = (policies: readonly Policy[]) => readonly Policy[]
 
 /** The number of the next state, given that of the last; 0 before the first. */
 export type NextGeneration = (last: number) => number
@@ -15,12 +15,12 @@ export type NextGeneration = (last: number) => number
 /**
  * The one place where limiters change. `swap` makes every new limiter before any of them is seen: when one cannot
  * be made it throws and nothing has changed. A policy that is the same as before keeps its limiter. A limiter holds
- * nothing but its compiled policy (counts, breaker and fallback belong to the store), so one that was replaced needs
- * no end: requests that began with it finish, and then nothing refers to it.
+ * nothing but its compiled policy (counts, breaker and fallback belong to the store), so one that was replaced need
+ * not be closed: requests that began with it finish, and then nothing refers to it.
  */
 export class LimiterRegistry implements LimiterSource {
   private readonly make: MakeLimiter
-  private readonly adjust: Adjust
+  private readonly adjust: AdjustPolicies
   private readonly generation: NextGeneration
   /** As the file has them. */
   private written: readonly Policy[]
@@ -31,7 +31,7 @@ export class LimiterRegistry implements LimiterSource {
   constructor(
     policies: readonly Policy[],
     make: MakeLimiter,
-    adjust: Adjust = (policies) => policies,
+    adjust: AdjustPolicies = (policies) => policies,
     generation: NextGeneration = (last) => last + 1,
   ) {
     this.make = make

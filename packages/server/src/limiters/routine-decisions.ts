@@ -1,4 +1,4 @@
-// Most decisions of a busy service: by one rule, not in the sample. They cost an addition and a look at their key.
+// Most decisions of a busy service: by one rule, and not in the sample. Each costs an addition and a lookup of its key.
 import type { Decision, DecisionRequest, RuleCheck } from 'sluice'
 import type { PolicyMetrics, ResultCounters } from '../metrics/policy-metrics.ts'
 import type { RulesObserver } from '../observe/observer.ts'

@@ -5,22 +5,22 @@ import type { Members } from './hyper-log-log.ts'
 export interface Series {
   /** The lines of the exposition, given the metric's name and its labels as `{a="b"}` or ''. */
   lines(name: string, labels: string): readonly string[]
-  /** What the value is the number of, if processes may have seen the same. */
+  /** The counted things, if several processes may have seen the same ones. */
   readonly members?: Members
 }
 
-/** What the values of several processes make together. */
-export type Across = 'sum' | 'max' | 'min' | 'union'
+/** How the values of several processes are combined into one. */
+export type AcrossProcesses = 'sum' | 'max' | 'min' | 'union'
 
 /** A metric at one moment, as plain data. */
 export interface FamilySnapshot {
   readonly kind: string
   readonly name: string
   readonly help: string
-  readonly across: Across
-  /** The values by what stands before them in the exposition. */
+  readonly acrossProcesses: AcrossProcesses
+  /** The values by their name and labels in the exposition. */
   readonly values: ReadonlyMap<string, number>
-  /** What the values are the numbers of, by the same strings, if processes may have seen the same. */
+  /** The counted things of each series, by the same strings, if several processes may have seen the same ones. */
   readonly members?: ReadonlyMap<string, Members> | undefined
 }
 
@@ -34,7 +34,7 @@ export class Family<S extends Series> {
   private readonly help: string
   private readonly labels: readonly string[]
   private readonly make: () => S
-  private readonly across: Across
+  private readonly acrossProcesses: AcrossProcesses
   private readonly most: number
   private readonly series = new Map<string, S>()
   /** The label values of each series. */
@@ -46,7 +46,7 @@ export class Family<S extends Series> {
     help: string,
     labels: readonly string[],
     make: () => S,
-    across: Across = 'sum',
+    acrossProcesses: AcrossProcesses = 'sum',
     most: number = MOST_SERIES,
   ) {
     this.kind = kind
@@ -54,7 +54,7 @@ export class Family<S extends Series> {
     this.help = help
     this.labels = labels
     this.make = make
-    this.across = across
+    this.acrossProcesses = acrossProcesses
     this.most = most
   }
 
@@ -97,13 +97,13 @@ export class Family<S extends Series> {
 
   /** All its values at this moment. */
   snapshot(): FamilySnapshot {
-    const { kind, name, help, across } = this
+    const { kind, name, help, acrossProcesses } = this
     const values = this.lines().map((line): [string, number] => {
       const end = line.lastIndexOf(' ')
       return [line.slice(0, end), Number(line.slice(end + 1))]
     })
-    const members = across === 'union' ? this.members() : undefined
-    return { kind, name, help, across, values: new Map(values), members }
+    const members = acrossProcesses === 'union' ? this.members() : undefined
+    return { kind, name, help, acrossProcesses, values: new Map(values), members }
   }
 
   private members(): ReadonlyMap<string, Members> {

@@ -3,13 +3,17 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { Health } from '../health/health.ts'
 import { standardErrorSink } from '../log/line-sink.ts'
 import { version } from '../version.ts'
-import type { Across } from './family.ts'
+import type { AcrossProcesses } from './family.ts'
 import type { MetricRegistry } from './registry.ts'
 
 /** Adds memory, processor time, dropped log lines, the event loop's delay, the version and readiness. */
 export function addProcessMetrics(metrics: MetricRegistry, health: Health): void {
-  const gauge = (name: string, help: string, read: () => number, across?: Across): void =>
-    metrics.gauge(name, help, [], across).with().readFrom(read)
+  const gauge = (
+    name: string,
+    help: string,
+    read: () => number,
+    acrossProcesses?: AcrossProcesses,
+  ): void => metrics.gauge(name, help, [], acrossProcesses).with().readFrom(read)
 
   metrics
     .gauge('sluice_build_info', 'The version that runs.', ['version'], 'max')

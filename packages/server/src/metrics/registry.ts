@@ -1,5 +1,5 @@
 // The service's own metrics and their text form for Prometheus; one addition costs a few nanoseconds.
-import { Family, type Across, type FamilySnapshot, type Series } from './family.ts'
+import { Family, type AcrossProcesses, type FamilySnapshot, type Series } from './family.ts'
 import { Counter, Gauge, Histogram, UnionGauge, type Scale } from './series.ts'
 
 /** All metrics of one service, in the order in which they were made. */
@@ -21,13 +21,15 @@ export class MetricRegistry {
     name: string,
     help: string,
     labels: readonly string[] = [],
-    across: Across = 'sum',
+    acrossProcesses: AcrossProcesses = 'sum',
     most?: number,
   ): Family<Gauge> {
-    return this.family(new Family('gauge', name, help, labels, () => new Gauge(), across, most))
+    return this.family(
+      new Family('gauge', name, help, labels, () => new Gauge(), acrossProcesses, most),
+    )
   }
 
-  /** A gauge of different things; several processes make their union. */
+  /** A gauge that counts different things; those of several processes are united. */
   unionGauge(
     name: string,
     help: string,

@@ -30,8 +30,8 @@ const NEAR = 0.2
 
 /** Series of one metric of rules: enough for some thousand rules in a file, and a scrape of few megabytes. */
 const MOST_SERIES = 2000
-/** Those of metrics that are of the rules which requests meet. */
-const MOST_MET = 500
+/** Series of one metric that only rules which apply to requests have. */
+const MOST_SERIES_OF_APPLIED = 500
 
 /** The keys of a rule, to be counted with those that other processes have seen. */
 export interface KeyMembers {
@@ -69,14 +69,14 @@ export class RuleMetrics {
       'What was left after a decision, as a share of the most at once.',
       rule,
       SHARES,
-      MOST_MET,
+      MOST_SERIES_OF_APPLIED,
     )
     this.ages = metrics.histogram(
       'sluice_rule_state_age_seconds',
       'How long before a decision the key had last been asked for; of many keys some are followed.',
       rule,
       AGES,
-      MOST_MET,
+      MOST_SERIES_OF_APPLIED,
     )
     this.nearLimit = metrics.counter(
       'sluice_rule_near_limit_total',
@@ -148,7 +148,10 @@ export class RuleMetrics {
         this.limits.with(policy, name, part).set(value)
     }
     const isOnTrial = candidate !== undefined || shadow === true
-    const ways = (isOnTrial ? WAYS : []).map((way) => [way, this.trials.with(policy, name, way)])
+    const ways = (isOnTrial ? TRIAL_RESULTS : []).map((way) => [
+      way,
+      this.trials.with(policy, name, way),
+    ])
     return {
       hasApplied: room.count > 0,
       room,

@@ -93,7 +93,7 @@ export class Histogram implements Series {
     this.counts = Array.from({ length: scale.edges.length + 1 }, () => 0)
   }
 
-  /** Notes one value, a duration in milliseconds; a sampled one stands for several. */
+  /** Notes one value, a duration in milliseconds; a sampled one counts as several. */
   observe(value: number, weight = 1): void {
     const { edges } = this.scale
     let step = 0

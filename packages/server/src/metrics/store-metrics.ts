@@ -9,7 +9,7 @@ import type { MetricRegistry } from './registry.ts'
 const STATES = ['closed', 'open', 'half-open'] as const
 type BreakerState = (typeof STATES)[number]
 
-/** Listens to what limiters say of their store: in metrics, in the log, and in one word for `/readyz`. */
+/** Reports events of the store: in metrics, in the log, and as one word for `/readyz`. */
 export class StoreMetrics {
   private readonly log: Log
   private readonly warnings: RepeatedLog

@@ -1,12 +1,12 @@
 // Adds up the metrics of several processes, of which some may have ended.
-import { familyText, isAmong, type Across, type FamilySnapshot } from './family.ts'
+import { familyText, isAmong, type AcrossProcesses, type FamilySnapshot } from './family.ts'
 import { sizeOfUnion, type Members } from './hyper-log-log.ts'
 
-const COMBINE: Readonly<Record<Across, (a: number, b: number) => number>> = {
+const COMBINE: Readonly<Record<AcrossProcesses, (a: number, b: number) => number>> = {
   sum: (a, b) => a + b,
   max: Math.max,
   min: Math.min,
-  // Of a process that says no more than the number; the union of the others is taken below.
+  // For processes that send only a number; the union of the others is computed below.
   union: Math.max,
 }
 
@@ -14,14 +14,14 @@ const COMBINE: Readonly<Record<Across, (a: number, b: number) => number>> = {
 export type Snapshot = readonly FamilySnapshot[]
 
 /**
- * The metrics of a service that is several processes. What an ended process had counted stays in the sum, so that
- * counters never go back; its gauges go with it.
+ * The metrics of a service that is several processes. The counters of an ended process stay in the sum, so that
+ * they never go back; its gauges are removed.
  */
 export class SummedMetrics {
   private readonly latest = new Map<number, Snapshot>()
   private ended: Snapshot = []
 
-  /** Keeps what a process says now in the place of what it said before. */
+  /** Replaces the last metrics of a process. */
   keep(pid: number, snapshot: Snapshot): void {
     this.latest.set(pid, snapshot)
   }
@@ -34,7 +34,7 @@ export class SummedMetrics {
     this.ended = summed([this.ended, last.filter(({ kind }) => kind !== 'gauge')])
   }
 
-  /** The exposition of everything, or of what has one of the names. `own` are the metrics of this process. */
+  /** The exposition of all metrics, or of those with one of the names. `own` are the metrics of this process. */
   text(own: Snapshot, names?: ReadonlySet<string>): string {
     const all = [own, ...this.latest.values(), this.ended]
     return summed(names === undefined ? all : all.map((one) => named(one, names)))
@@ -62,13 +62,13 @@ function summed(snapshots: readonly Snapshot[]): Snapshot {
       families.set(family.name, { ...family, values: new Map(family.values) })
       continue
     }
-    const combine = COMBINE[family.across]
+    const combine = COMBINE[family.acrossProcesses]
     for (const [series, value] of family.values) {
       const other = sum.values.get(series)
       sum.values.set(series, other === undefined ? value : combine(other, value))
     }
   }
-  for (const [name, { across, values }] of families)
+  for (const [name, { acrossProcesses: across, values }] of families)
     if (across === 'union') countUnions(snapshots, name, values)
   return [...families.values()]
 }

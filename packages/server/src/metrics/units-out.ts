@@ -1,4 +1,4 @@
-// Units that are out: reserved, in slots or leased, and not yet spent or back. Summed over all processes it is the fleet's.
+// Units that are reserved, in slots or leased, and not yet spent or given back. The sum over all processes is that of the fleet.
 import { systemClock, type Clock, type Millis } from 'sluice'
 import type { LeaseStats } from 'sluice/coordination'
 import type { MetricRegistry } from './registry.ts'

@@ -24,7 +24,7 @@ export interface FilledBy {
 
 type Kind = Pick<FilledBy, 'attributes' | 'cost'>
 
-/** A request that took units; `weight` requests like it stand behind a sampled one. */
+/** A request that took units; a sampled one counts as `weight` requests. */
 export interface FillingRequest {
   readonly attributes: Attributes
   /** The attributes that make the key. */

@@ -63,7 +63,7 @@ export interface Refusal {
   /** Where the rule finds the entry, by this key; undefined without a rule. */
   readonly index: Map<string, KeptEntry> | undefined
   readonly key: string
-  /** How many refusals this one stands for. */
+  /** The weight of this refusal. */
   readonly weight: number
 }
 
@@ -72,7 +72,7 @@ export function isSameMoment({ last }: KeptEntry, now: Millis): boolean {
   return now - last < 1000
 }
 
-/** Counts a refusal of the same moment that stands for `weight` of them. */
+/** Counts a refusal of the same moment with its weight. */
 export function countRefusal(entry: KeptEntry, weight: number): void {
   entry.count += weight
   entry.pending += weight

@@ -30,10 +30,10 @@ const TICK: Millis = 250
 const MAX_RULES = 500
 /** Keys that enter the journal in one tick. In an attack by more keys the journal shows a part of them, which bounds the cost. */
 const MAX_NEW_REFUSALS = 100
-/** Refusals of one tick that the journal counts one by one; beyond that, sampled ones stand for the others. */
+/** Refusals of one tick that the journal counts one by one; beyond that, only a weighted sample. */
 const MAX_EXACT_REFUSALS = 200
 /** Keys at zero for this long are worth an alert. */
-const ZERO_FOR: Millis = 300_000
+const ZERO_WINDOW: Millis = 300_000
 const MINUTE: Millis = 60_000
 
 /** A named set of rules whose decisions are observed: a policy, or a domain of descriptors. */
@@ -199,7 +199,7 @@ export class Observer {
     if (watch === undefined) return { distinct: [], atZero: [] }
     return {
       distinct: watch.distinctKeys.registers,
-      atZero: watch.keysAtZero(this.now, ZERO_FOR).map(({ key }) => hash32(key)),
+      atZero: watch.keysAtZero(this.now, ZERO_WINDOW).map(({ key }) => hash32(key)),
     }
   }
 
@@ -254,7 +254,7 @@ export class Observer {
     if (decision.candidates !== undefined) this.noteCandidates(watchOf, decision, request)
   }
 
-  /** What limits on trial answered, beside the answers of their rules. */
+  /** What limits on trial answered, next to the answers of their rules. */
   private noteCandidates(
     watchOf: (rule: string) => RuleWatch | undefined,
     decision: Decision,

@@ -21,10 +21,10 @@ export const SPAN: Millis = 60_000
 const CANDIDATE_SPAN: Millis = 3_600_000
 /** A rule that no request met for so long is forgotten. */
 const SILENT: Millis = 3_600_000
-/** Keys of which is noted what fills them: the fullest, which are refused next. */
+/** Keys whose causes are noted: the fullest, which are refused next. */
 const FILLS = 16
-/** A key takes the place of another one when it is fuller by this share, so that keys alike do not replace each other. */
-const LEAD = 0.1
+/** A key replaces another one only if it is fuller by this share, so that similar keys do not replace each other. */
+const REPLACE_LEAD = 0.1
 /** A count is filling when less than this share of it is left. */
 const FILLING = 0.75
 
@@ -148,7 +148,7 @@ export class RuleWatch {
     this.seen += this.left
   }
 
-  /** Notes a decision that stands for `weight` of them. */
+  /** Notes a decision that counts as `weight` decisions. */
   note(event: RuleEvent, weight: number, now: Millis): void {
     const { attributes } = event
     const { key, cost, limit } = event.check
@@ -171,7 +171,7 @@ export class RuleWatch {
     this.zero.clear(key)
   }
 
-  /** Notes what a candidate, or a shadow rule, answered beside the enforced answer. */
+  /** Notes the answer of a candidate or shadow rule next to the enforced answer. */
   noteTrial(
     { check, attributes }: Pick<RuleEvent, 'check' | 'attributes'>,
     enforced: boolean,
@@ -183,7 +183,7 @@ export class RuleWatch {
     this.trial.now.note(check.key, attributes, enforced, onTrial)
   }
 
-  /** What filled a key, as far as it was noted. */
+  /** What filled a key, if it was noted. */
   fillOf(key: string): readonly FilledBy[] {
     return this.fills.get(keptKey(key))?.list() ?? []
   }

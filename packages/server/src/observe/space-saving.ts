@@ -11,7 +11,7 @@ export interface TopEntry<T> {
   readonly error: number
   /** The variance that sampling adds to the count: 0 when everything was looked at. */
   readonly variance: number
-  /** What the key stands for. */
+  /** What the key identifies. */
   readonly about: T
 }
 

@@ -29,7 +29,7 @@ export interface ConfigSource {
   readonly environment: Environment
 }
 
-/** The policies in force, as far as a reload changes them. */
+/** The part of the registry that a reload uses. */
 export interface SwappablePolicies {
   readonly current: { readonly generation: number }
   /** Puts other policies in force; throws, and changes nothing, when one of them cannot be. */
@@ -171,7 +171,7 @@ export class Reloader {
   }
 }
 
-/** The status, with what is wrong with other files beside the configuration's own. */
+/** The status, with the problems of files other than the configuration. */
 export function withProblems(
   status: ReloadStatus,
   others: readonly string[] | undefined = [],

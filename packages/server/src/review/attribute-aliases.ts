@@ -26,7 +26,7 @@ const ALIASES: Readonly<Record<string, string>> = {
   planname: 'plan',
 }
 
-/** The usual attribute that another name stands for: `ip` for `$remote_addr`, `apiKey` for `req.headers.x-api-key`. */
+/** The usual attribute that another name means: `ip` for `$remote_addr`, `apiKey` for `req.headers.x-api-key`. */
 export function aliasOf(name: string): string | undefined {
   const plain = name
     .toLowerCase()

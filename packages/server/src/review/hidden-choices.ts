@@ -50,7 +50,7 @@ export function hiddenChoices(rule: Rule, steps: readonly Step[]): readonly Trap
   return traps
 }
 
-/** Overrides with more than exact values that are compared with those behind them: each costs a comparison. */
+/** Overrides with more than exact values that are compared with later ones, at most: each costs a comparison. */
 const MAX_WIDE = 200
 
 /** The overrides in front of another one. Exact values of one attribute are looked up, however many there are. */

@@ -1,4 +1,4 @@
-// What can be said of the files that listeners name, beside those of TLS, before any port is open.
+// Checks the files that listeners name, except those of TLS, before any port is open.
 import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
@@ -12,7 +12,7 @@ interface FileProblem {
   readonly message: string
 }
 
-/** What is wrong with them; `file` is the configuration's, beside which they are. Never rejects. */
+/** What is wrong with them; `file` is that of the configuration; relative paths start at its folder. Never rejects. */
 export async function reviewNamedFiles(
   { listeners: { admin, proxy } }: Pick<Config, 'listeners'>,
   file: string,

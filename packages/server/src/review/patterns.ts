@@ -83,7 +83,7 @@ function meet(a: Alternative, b: Alternative): boolean {
   if (a.kind === 'absent' || b.kind === 'absent') return a.kind === b.kind
   if (a.kind === 'present' || b.kind === 'present') return true
   if (a.kind === 'network' && b.kind === 'network') return !areApart(a.text, b.text)
-  // Addresses have many spellings, so nothing is said of texts beside them.
+  // Addresses have many spellings, so they are not compared with texts.
   if (a.kind === 'network' || b.kind === 'network') return true
   if (a.kind === 'text' && b.kind === 'text') return a.text === b.text
   if (a.kind === 'text') return a.text.startsWith(b.text)

@@ -29,7 +29,7 @@ function trapsOfPolicy(policy: Policy, config: Config, steps: readonly Step[]): 
   const bySign = new Map<string, Rule[]>()
   const pools = new Map<string, string>()
   return policy.rules.flatMap((rule, i) => {
-    const earlier = alike(bySign, rule)
+    const earlier = rulesAlike(bySign, rule)
     const place = [...steps, 'rules', i]
     return [
       ...trapsOfRule(rule, place),
@@ -82,17 +82,17 @@ function partsBelowOne(rule: Rule, { failure }: Config, steps: readonly Step[]):
 }
 
 function sameKey(rule: Rule, earlier: readonly Rule[], steps: readonly Step[]): readonly Trap[] {
-  const twin = earlier.find((other) => alwaysStricter(other, rule))
-  if (twin === undefined) return []
-  const message = `rules ${twin.name} and ${rule.name} count the same key, and one of them is stricter at any time: only that one ever refuses; leave one out, or make one a shadow`
+  const duplicate = earlier.find((other) => alwaysStricter(other, rule))
+  if (duplicate === undefined) return []
+  const message = `rules ${duplicate.name} and ${rule.name} count the same key, and one of them is stricter at any time: only that one ever refuses; leave one out, or make one a shadow`
   return [{ code: 'same-key', steps, message }]
 }
 
-/** Rules on one key that are compared with those behind them. */
+/** Rules on one key that are compared with later ones, at most. */
 const MAX_ALIKE = 20
 
-/** The earlier rules that apply to the same requests and count them by the same key and algorithm; this rule joins them. */
-function alike(bySign: Map<string, Rule[]>, rule: Rule): readonly Rule[] {
+/** The earlier rules that apply to the same requests and count them by the same key and algorithm. Adds this rule to them. */
+function rulesAlike(bySign: Map<string, Rule[]>, rule: Rule): readonly Rule[] {
   const { shadow, onExceed, tiers, overrides, cost, hold, pools, by, when = {} } = rule
   if (shadow === true || onExceed === 'mark') return []
   if ((tiers ?? overrides ?? cost ?? hold ?? pools) !== undefined) return []
@@ -106,12 +106,12 @@ function alike(bySign: Map<string, Rule[]>, rule: Rule): readonly Rule[] {
   return earlier
 }
 
-/** Whether one of two limits refuses first whatever the traffic: no more at once and no more in the long run. */
+/** Whether one of two limits always refuses first: its burst and its rate are both no larger than those of the other. */
 function alwaysStricter(a: Rule, b: Rule): boolean {
   const [one, other] = [limit(a.limit), limit(b.limit)]
-  const atOnce = one.burst - other.burst
-  const inTheLongRun = one.quota * other.window - other.quota * one.window
-  return atOnce * inTheLongRun >= 0
+  const burstDifference = one.burst - other.burst
+  const rateDifference = one.quota * other.window - other.quota * one.window
+  return burstDifference * rateDifference >= 0
 }
 
 /** Why a request field should not hold what the service reads from the request itself. */
@@ -154,9 +154,9 @@ function misspelledFields({ proxy: { attributes }, policies }: Config): readonly
     if (named.has(name)) return []
     const same = (text: string) =>
       [...named].find((one) => one.toLowerCase() === text.toLowerCase())
-    const turned = same(attributes[name]!)
-    if (turned !== undefined && !Object.hasOwn(attributes, turned)) {
-      const message = `proxy.attributes sets ${name} from the request field ${attributes[name]}, and rules name ${turned}; the attribute comes first: write ${turned}: ${name}`
+    const swapped = same(attributes[name]!)
+    if (swapped !== undefined && !Object.hasOwn(attributes, swapped)) {
+      const message = `proxy.attributes sets ${name} from the request field ${attributes[name]}, and rules name ${swapped}; the attribute comes first: write ${swapped}: ${name}`
       return [{ code: 'unset-attribute' as const, steps: ['proxy', 'attributes', name], message }]
     }
     const meant = same(name)

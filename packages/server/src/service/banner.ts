@@ -85,7 +85,7 @@ function commandsFor(policies: readonly Policy[], url: string): readonly string[
   ]
 }
 
-/** Attributes to which the rule applies, as far as its condition compares strings. */
+/** Attributes that fulfil the condition of a rule, where it compares strings. */
 function attributesFor({ by, when = {} }: Rule): Attributes {
   const attributes: Record<string, string> = {}
   for (const name of [...Object.keys(when), ...by]) {

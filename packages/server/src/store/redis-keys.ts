@@ -8,7 +8,7 @@ import type { FoundKey, KeyPlace, KeySource, Look } from './key-source.ts'
 const COUNT = 500
 /** How long one call may take, in milliseconds. */
 const DEADLINE = 1000
-/** What stands for a key that is too long for a name, or has characters that none may have. */
+/** The name of a key that is too long, or has characters that names cannot have. */
 const HASHED = '~#'
 
 /** Looks through the keys under a prefix. `at` is the number of the node and its cursor. */

@@ -23,7 +23,7 @@ const LOOK_EVERY: Millis = DAY / 2
 
 /** What the certificates are read and watched with. */
 export interface CertificateOptions {
-  /** The configuration's file, beside which relative files are looked for. */
+  /** The configuration's file; relative paths start at its folder. */
   readonly file?: string | undefined
   readonly watch?: WatchOptions | false | undefined
   readonly metrics: MetricRegistry
@@ -68,7 +68,7 @@ export class Certificates {
     metrics.expires.readFrom(() => tls.expires / 1000)
     this.entries.push(entry)
     this.warn(entry, read.files)
-    this.follow(entry)
+    this.watchFiles(entry)
     return tls
   }
 
@@ -89,7 +89,7 @@ export class Certificates {
     this.retry.close()
   }
 
-  private follow({ tls: { config } }: Entry): void {
+  private watchFiles({ tls: { config } }: Entry): void {
     this.looking ??= setInterval(() => this.warnOfAge(), LOOK_EVERY).unref()
     const { watch } = this.options
     if (watch === false) return

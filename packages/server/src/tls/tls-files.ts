@@ -27,7 +27,7 @@ export interface TlsProblem {
   readonly isUnread?: boolean
 }
 
-/** Relative paths are beside the configuration. */
+/** Relative paths start at the folder of the configuration. */
 export function tlsBeside(config: TlsConfig, configFile: string | undefined): TlsConfig {
   if (configFile === undefined) return config
   const beside = (path: string): string => resolve(dirname(configFile), path)

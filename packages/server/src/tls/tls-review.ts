@@ -20,7 +20,7 @@ export interface TlsReview {
   readonly expiring: readonly TlsRemark[]
 }
 
-/** Reads the files; `file` is the configuration's, beside which they are. Never rejects. */
+/** Reads the files; `file` is that of the configuration; relative paths start at its folder. Never rejects. */
 export async function reviewTls(
   { listeners }: Pick<Config, 'listeners'>,
   file: string,

@@ -82,7 +82,7 @@ export class Exchange {
     sent.on('socket', (socket) => limitConnecting(sent, socket, upstream.connectTimeout))
     sent.on('timeout', () => this.onTimeout())
     sent.on('error', (error: NodeJS.ErrnoException) => this.onError(sent, error))
-    sent.on('information', ({ statusCode, headers }) => this.inform(statusCode, headers))
+    sent.on('information', ({ statusCode, headers }) => this.sendInformational(statusCode, headers))
     sent.on('response', (answer) => this.onResponse(sent, answer))
     sent.on('upgrade', (answer, socket, firstBytes) => {
       if (this.hasEnded || onSwitch === undefined || !isWebSocket(answer)) {
@@ -117,18 +117,18 @@ export class Exchange {
       pipe()
       return
     }
-    const goOn = (): void => {
-      sent.removeListener('continue', goOn)
+    const continueRequest = (): void => {
+      sent.removeListener('continue', continueRequest)
       if (this.hasHead || this.hasEnded) return
       response.writeContinue()
       pipe()
     }
-    sent.once('continue', goOn)
-    this.expecting = setTimeout(goOn, CONTINUE_AFTER)
+    sent.once('continue', continueRequest)
+    this.expecting = setTimeout(continueRequest, CONTINUE_AFTER)
   }
 
-  /** Interim responses, as far as Node can send them; that to `Expect` is another matter. */
-  private inform(status: number, headers: IncomingMessage['headers']): void {
+  /** Passes an interim response on if Node can send it; the answer to `Expect` is sent elsewhere. */
+  private sendInformational(status: number, headers: IncomingMessage['headers']): void {
     const { request, response } = this.options
     if (request.httpVersionMinor === 0 || response.headersSent || this.hasEnded) return
     if (status === 102) response.writeProcessing()

@@ -1,4 +1,4 @@
-// The fields that name the client for the upstream: written anew, or continued where a trusted proxy began them.
+// The fields that name the client for the upstream: set here, or continued if a trusted proxy has set them.
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { clientAddress } from 'sluice/http'

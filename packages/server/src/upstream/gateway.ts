@@ -52,8 +52,8 @@ interface ProxiedRequest {
   readonly response: ServerResponse
   readonly head: RequestHead
   readonly guard: RequestGuard<IncomingMessage, RawFields>
-  /** What the client of a WebSocket has already sent; undefined for other requests. */
-  readonly early: Buffer | undefined
+  /** Bytes that a WebSocket client has already sent; undefined for other requests. */
+  readonly firstBytes: Buffer | undefined
 }
 
 /** Makes the gateway. */
@@ -102,7 +102,7 @@ export function createGateway(
     }
     try {
       const guard = guardOf(holding.limiterFor(limiter, head.target))
-      const proxied: ProxiedRequest = { request, response, head, guard, early }
+      const proxied: ProxiedRequest = { request, response, head, guard, firstBytes: early }
       const admission = guard.enter(request, null)
       if (isPromise(admission))
         admission.then((admission) => proceed(proxied, admission)).catch(fail)
@@ -129,13 +129,13 @@ export function createGateway(
       relayAnswer(request, response, refusal.status, fields, refusal.body, isClosing())
       return
     }
-    const go = (): void => exchange(proxied, admission, held)
+    const forward = (): void => exchange(proxied, admission, held)
     const left = (): void => {
       held?.cancel()
       count('abandoned')
     }
-    if (delay === 0) go()
-    else holdUntilClosed(delay, response, go, left)
+    if (delay === 0) forward()
+    else holdUntilClosed(delay, response, forward, left)
   }
 
   const exchange = (
@@ -143,7 +143,7 @@ export function createGateway(
     admission: Admission,
     held: HeldRequest | undefined,
   ): void => {
-    const { request, response, head, guard, early } = proxied
+    const { request, response, head, guard, firstBytes: early } = proxied
     const fields = requestFields(request, head, isTrusted(request.socket), forwarding)
     if (early !== undefined) fields.raw.push('Connection', 'Upgrade', 'Upgrade', 'websocket')
     else if (head.takesTrailers) fields.raw.push('Connection', 'TE', 'TE', 'trailers')

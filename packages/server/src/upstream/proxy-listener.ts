@@ -17,7 +17,7 @@ import { wantsWebSocket, withoutSwitch } from './switching.ts'
 import { Upstream } from './upstream.ts'
 import { limitConnections } from '../net/limit-connections.ts'
 
-/** Listens; rejects when the port cannot be opened. `file` is the configuration, beside which relative paths are. */
+/** Listens; rejects when the port cannot be opened. `file` is the configuration; relative paths start at its folder. */
 export async function openProxy(
   config: ProxyListenerConfig,
   {

@@ -23,7 +23,7 @@ export interface HeldRequest {
 
 /** Where requests hold units. */
 export interface RequestHoldsOptions {
-  /** The paths of LLM APIs; one that ends with `*` stands for all that begin like it. */
+  /** The paths of LLM APIs; one that ends with `*` matches all paths with that prefix. */
   readonly llm: readonly string[]
   readonly onUsage: (result: UsageResult) => void
   readonly onError: (error: unknown) => void

@@ -1,4 +1,4 @@
-// The server behind this one: where it is, the connections to it, and how many requests it may have at once.
+// The upstream server: its address, the connections to it, and how many requests it may have at once.
 import { Agent, request, type AgentOptions, type ClientRequest } from 'node:http'
 import { Agent as SecureAgent, request as secureRequest } from 'node:https'
 import { isIP } from 'node:net'
@@ -14,7 +14,7 @@ export interface UpstreamOptions {
   readonly timeout: Millis
   /** Most requests at once; there is no queue. */
   readonly maxRequests: number
-  /** Whether its certificate must be valid, and by whose word beside the system's. */
+  /** Whether its certificate must be valid, and which authorities are trusted besides those of the system. */
   readonly verify: boolean
   readonly ca?: string | undefined
 }

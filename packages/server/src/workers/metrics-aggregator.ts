@@ -30,13 +30,13 @@ export class MetricsAggregator {
   /** Keeps the snapshot of a process; `round` is 0 when it was not requested. */
   receive(pid: number, { round, snapshot }: { round: number; snapshot: Snapshot }): void {
     this.sum.keep(pid, snapshot)
-    if (round === this.round) this.arrived(pid)
+    if (round === this.round) this.noteSnapshot(pid)
   }
 
   /** A process has ended: its counters stay in the sum, its gauges do not. */
   end(pid: number): void {
     this.sum.end(pid)
-    this.arrived(pid)
+    this.noteSnapshot(pid)
   }
 
   /**
@@ -74,7 +74,7 @@ export class MetricsAggregator {
     })
   }
 
-  private arrived(pid: number): void {
+  private noteSnapshot(pid: number): void {
     this.missing.delete(pid)
     if (this.missing.size === 0) this.complete?.()
   }

@@ -20,7 +20,7 @@ export interface RestartingChildOptions {
   /** How long a ready process may send nothing before it is killed; not watched when absent. */
   readonly hungAfter?: Millis
   readonly onHung?: (pid: number) => void
-  /** How long a process must run to count as settled; for tests. */
+  /** How long a process must run so that its end is no failed start; for tests. */
   readonly settledAfter?: Millis
 }
 

@@ -4,7 +4,7 @@ import type { Server } from 'node:net'
 
 const LISTENING = 'tracing:net.server.listen:asyncStart'
 
-/** What a server listens with; Node has no public name for it. */
+/** The open socket of a server; Node has no public name for it. */
 interface Handle {
   close(): void
 }

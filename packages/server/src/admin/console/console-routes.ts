@@ -16,8 +16,8 @@ const MAX_BODY = 4096
 
 /** Answers one question of the console for a session. */
 type ConsoleView = () => object | Promise<object>
-/** Answers one question of the console that has a body. */
-type ConsoleQuestion = (body: unknown) => Promise<object>
+/** Answers one POST request of the console. */
+type ConsoleOperation = (body: unknown) => Promise<object>
 
 /** What the console is made of. */
 export interface ConsoleOptions {
@@ -30,7 +30,7 @@ export interface ConsoleOptions {
   /** By GET `/console/<name>`. */
   readonly views: Readonly<Record<string, ConsoleView>>
   /** By POST `/console/<name>`. */
-  readonly questions: Readonly<Record<string, ConsoleQuestion>>
+  readonly questions: Readonly<Record<string, ConsoleOperation>>
   readonly maxBody: number
   readonly port: PortState
   readonly onError: (error: unknown) => void

@@ -3,19 +3,19 @@ import type { ServerResponse } from 'node:http'
 import type { Millis } from 'sluice'
 import type { Sampler } from './history.ts'
 
-const EVERY: Millis = 1000
-/** Seconds between two looks at the keys without a viewer, so that the next one sees how they developed. */
-const UNSEEN_EVERY = 10
+const INTERVAL: Millis = 1000
+/** Without a viewer, the keys are sampled every so many intervals, so that the next viewer sees their history. */
+const UNWATCHED_INTERVALS = 10
 /** Viewers at once. */
 const MAX_VIEWERS = 200
 /** Bytes that may wait for a viewer that does not read; beyond them its stream ends, and the page connects again. */
 const MAX_WAITING = 1_000_000
 
-/** What else happens every second. */
+/** Callbacks that run every second. */
 export interface EverySecond {
   /** Whether or not there are viewers. */
   look(now: Millis): void
-  /** What goes to the viewers beside the numbers. It may take longer than a second. */
+  /** What viewers are sent besides the numbers. It may take longer than a second. */
   readMore(now: Millis): Promise<object>
 }
 
@@ -34,7 +34,7 @@ export class LiveFeed {
   constructor(sampler: Sampler, every: EverySecond) {
     this.sampler = sampler
     this.every = every
-    this.timer = setInterval(() => void this.tick(), EVERY).unref()
+    this.timer = setInterval(() => void this.tick(), INTERVAL).unref()
     // The first reading is what the next one is compared with.
     void this.tick()
   }
@@ -67,7 +67,7 @@ export class LiveFeed {
       const tick = await this.sampler.sample(now)
       this.beginning = undefined
       if (tick === undefined) return
-      if (this.viewers.size === 0 && this.unseen++ % UNSEEN_EVERY > 0) return
+      if (this.viewers.size === 0 && this.unseen++ % UNWATCHED_INTERVALS > 0) return
       this.more = await this.every.readMore(now)
       this.beginning = undefined
       const { history } = this.sampler

@@ -44,7 +44,7 @@ export class RecentRefusals {
       const known = this.kept?.get(id)
       const passed = known === undefined ? STEPS : Math.max(0, step - known.step)
       const counts = [...(known?.counts ?? []), ...zeros(Math.min(STEPS, passed))].slice(-STEPS)
-      // A key that is new to a list of all keys was never refused before; of one that pushed another out nothing is known.
+      // If the list held all keys, a new key was never refused before; otherwise its earlier refusals are unknown.
       const before = known?.total ?? (wasWhole ? key.error : key.refused)
       counts[STEPS - 1]! += Math.max(0, key.refused - before)
       kept.set(id, { total: key.refused, step: Math.max(step, known?.step ?? 0), counts })

@@ -1,4 +1,4 @@
-// Tries a changed file on the last requests: both policies decide all of them anew, in memory, at the recorded times.
+// Tries a changed file on the last requests: both policies decide all of them again, in memory, at the recorded times.
 import { setImmediate } from 'node:timers/promises'
 import { createLimiter, memoryStore, type Decision, type Millis, type Policy } from 'sluice'
 import { problemsApart } from '../../config/read-apart.ts'

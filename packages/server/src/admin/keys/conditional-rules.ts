@@ -108,7 +108,7 @@ function valuesOf({ when }: Rule, name: string, subject: Subject): readonly stri
   return patterns.includes('present') ? [] : patterns.map(textOf)
 }
 
-/** The values of a condition that stand for themselves: no prefix, no network. */
+/** The literal values of a condition: no prefix, no network. */
 function literalsOf({ when }: Rule, name: string): readonly string[] {
   return patternsOf(when?.[name])
     .filter((one) =>

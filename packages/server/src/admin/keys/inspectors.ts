@@ -1,4 +1,4 @@
-// Limiters beside those of requests: they look at counts, and change them for operators, rule by rule.
+// Limiters for operators: they read and change counts rule by rule, beside the limiters that decide requests.
 import {
   createLimiter,
   valuesIn,
@@ -19,8 +19,8 @@ export interface PolicyPlace extends Place {
   readonly policy: string
 }
 
-/** What a key holds. */
-export type Holding = Verdict & Pick<Outcome, 'limit'>
+/** The state of one count. */
+export type CountState = Verdict & Pick<Outcome, 'limit'>
 
 /** Reads the store itself, without fallback, blocks or metrics. */
 export class Inspectors {
@@ -63,7 +63,7 @@ export class Inspectors {
    * What a found key holds. By the limit that the rule has for it, as far as its attributes tell; a tier that hangs
    * on another attribute cannot be known.
    */
-  async look(policy: Policy, found: FoundKey<PolicyPlace>): Promise<Holding | undefined> {
+  async look(policy: Policy, found: FoundKey<PolicyPlace>): Promise<CountState | undefined> {
     const { place, key } = found
     if (key === undefined) return undefined
     const attributes = attributesOfKey(found)
@@ -79,7 +79,7 @@ export class Inspectors {
   }
 
   /** What the count of a check holds. */
-  async peek(check: Check): Promise<Holding> {
+  async peek(check: Check): Promise<CountState> {
     const { limit } = check
     const [verdict] = await this.store.peek([check])
     // Not by spreading: its numbers are worked out when they are read.
@@ -116,7 +116,7 @@ function plain(rule: Rule): Rule {
   return rest
 }
 
-/** The rule for any request that has its attributes. */
+/** The rule without its condition, so that it applies to any request with its attributes. */
 function alone(rule: Rule): Rule {
   const { when: _, ...always } = plain(rule)
   return always

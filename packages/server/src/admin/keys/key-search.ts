@@ -5,8 +5,8 @@ import { RequestError } from '../../net/problem.ts'
 import type { KeySource, Look } from '../../store/key-source.ts'
 import type { KeyEntry, ListedPlace } from './listed-places.ts'
 
-/** Keys that one page looks at, at most; a look may go a little beyond. */
-const MOST_LOOKED = 5000
+/** Keys that are read for one page, at most; the last batch may exceed it a little. */
+const MAX_KEYS_READ = 5000
 
 /** Which keys are wanted. */
 export interface KeyQuery {
@@ -35,12 +35,13 @@ export async function searchKeys(
   source: KeySource,
 ): Promise<KeyPage> {
   const places = placesFor(query, all)
-  const mark = markOf(places, query)
-  let at: string | undefined = query.cursor === undefined ? source.start : cursorIn(query, mark)
+  const queryDigest = queryDigestOf(places, query)
+  let at: string | undefined =
+    query.cursor === undefined ? source.start : cursorIn(query, queryDigest)
   let looked = 0
   const seen = new Set<string>()
   const keys: KeyEntry[] = []
-  while (at !== undefined && keys.length < query.limit && looked < MOST_LOOKED) {
+  while (at !== undefined && keys.length < query.limit && looked < MAX_KEYS_READ) {
     const look: Look<ListedPlace> | undefined = await source.look(places, at, query.text)
     if (look === undefined) throw badCursor()
     // Places without keys cost something as well.
@@ -51,11 +52,11 @@ export async function searchKeys(
       return name.includes(query.text) && !seen.has(id) && seen.add(id)
     })
     const entries = await Promise.all(found.map((one) => one.place.entryOf(one)))
-    // Requests go first: a page is many short looks, not one long one.
+    // Lets requests run in between: a page is read in many short steps.
     await setImmediate()
     for (const entry of entries) if (entry !== undefined && isWanted(entry, query)) keys.push(entry)
   }
-  return { keys, looked, cursor: at === undefined ? null : `${mark}.${at}` }
+  return { keys, looked, cursor: at === undefined ? null : `${queryDigest}.${at}` }
 }
 
 /** Several rules may count in one place. */
@@ -77,8 +78,11 @@ function placesFor(
   return places
 }
 
-/** What a cursor is good for: the same question about the same places. */
-function markOf(places: readonly ListedPlace[], { rule = '', text, over }: KeyQuery): string {
+/** A digest of the query and its places: a cursor is valid only for the same ones. */
+function queryDigestOf(
+  places: readonly ListedPlace[],
+  { rule = '', text, over }: KeyQuery,
+): string {
   const parts = [rule, text, over, ...places.map(({ space }) => space)]
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 8)
 }

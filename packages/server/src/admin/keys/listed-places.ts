@@ -2,7 +2,7 @@
 import { placesOf, type Attributes, type Limit, type Policy } from 'sluice'
 import type { CountedDomain } from '../../limiters/counted-domains.ts'
 import type { FoundKey, KeyPlace } from '../../store/key-source.ts'
-import { attributesOfKey, type Holding, type Inspectors } from './inspectors.ts'
+import { attributesOfKey, type CountState, type Inspectors } from './inspectors.ts'
 
 /** A key and what it holds. */
 export interface KeyEntry {
@@ -76,7 +76,7 @@ function entry(
   rule: string,
   key: string,
   attributes: Attributes | null,
-  holding: Holding | undefined,
+  holding: CountState | undefined,
 ): KeyEntry | undefined {
   if (holding?.resetAfter === 0) return undefined
   return {

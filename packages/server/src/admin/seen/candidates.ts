@@ -6,8 +6,8 @@ import type { Divergence } from '../../observe/rule-trial.ts'
 import { seenKeys, type SeenKeys } from '../../observe/seen-keys.ts'
 import { shownKeys } from './top-keys.ts'
 
-/** The share of newly refused requests above which a change deserves another look. */
-const LINE = 0.02
+/** A change that newly refuses more than this share of the requests is reported as risky. */
+const MAX_NEWLY_REFUSED = 0.02
 const NONE: Divergence = { bothAllow: 0, bothRefuse: 0, newlyRefused: 0, newlyAllowed: 0 }
 
 /** Every limit on trial and every shadow rule of the policies in force, with what it would change. */
@@ -26,7 +26,7 @@ export async function candidates(
         return shownCandidate(name, rule, own)
       }),
   )
-  return { processes, complete, line: LINE, candidates: onTrial }
+  return { processes, complete, line: MAX_NEWLY_REFUSED, candidates: onTrial }
 }
 
 function shownCandidate(policy: string, rule: Rule, seen: SeenKeys | undefined): object {
@@ -44,7 +44,7 @@ function shownCandidate(policy: string, rule: Rule, seen: SeenKeys | undefined):
     limit: rule.candidate === undefined ? null : limit(rule.limit),
     candidate: onTrial,
   }
-  const effect = { requests, ...counts, share, aboveLine: share > LINE, keys, top }
+  const effect = { requests, ...counts, share, aboveLine: share > MAX_NEWLY_REFUSED, keys, top }
   const worst = top[0]?.attributes
   const change =
     rule.candidate === undefined
@@ -73,5 +73,5 @@ function effectText(
   )
   const last = named.length === 0 ? '' : `, worst: ${named.join(' ')}`
   const side = aboveLine ? 'above' : 'below'
-  return `Flip now: ${percent} of ${requests.toLocaleString('en')} requests and ${who} newly refused${last}; ${newlyAllowed.toLocaleString('en')} newly allowed. This is ${side} the ${100 * LINE} % line.`
+  return `Flip now: ${percent} of ${requests.toLocaleString('en')} requests and ${who} newly refused${last}; ${newlyAllowed.toLocaleString('en')} newly allowed. This is ${side} the ${100 * MAX_NEWLY_REFUSED} % line.`
 }

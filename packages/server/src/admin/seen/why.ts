@@ -9,7 +9,7 @@ import { readDecisionId } from '../../observe/observer.ts'
 import { blockShown } from '../shown.ts'
 import { whySentences, type NowAnswer } from './why-sentences.ts'
 
-/** What is asked: one refusal by its id, or the refusals of some attributes. */
+/** The query: one refusal by its id, or the refusals of some attributes. */
 export interface WhyQuery {
   readonly id?: string | undefined
   readonly attributes: NamedKey
@@ -27,7 +27,7 @@ export interface WhyOptions {
   readonly policies: () => readonly string[]
 }
 
-/** Policies that are asked about one key, most. */
+/** Policies that are queried about one key, at most. */
 const MAX_POLICIES = 10
 
 /** The answer as data, with the same in sentences. */

@@ -81,15 +81,15 @@ class DecidedDomain implements Domain {
     const start = performance.now()
     // If each descriptor pays for itself, a request with 0 hits is always allowed, as in Envoy's own service.
     if (!this.chargesEach && descriptors.some(({ use }) => use === 'look')) {
-      const looking = requestOf(descriptors, (use, cost) => LOOK_COSTS[use] ?? cost)
-      const decision = await peekDecision(looking, around)
+      const lookRequest = requestOf(descriptors, (use, cost) => LOOK_COSTS[use] ?? cost)
+      const decision = await peekDecision(lookRequest, around)
       if (isLookRefused(descriptors, decision)) {
-        around.onDecision?.(decision, looking, performance.now() - start)
+        around.onDecision?.(decision, lookRequest, performance.now() - start)
         return this.respond(request, descriptors, decision)
       }
     }
-    const taking = requestOf(descriptors, (use, cost) => (use === 'take' ? cost : 0))
-    const response = this.respond(request, descriptors, await decide(taking, around))
+    const takeRequest = requestOf(descriptors, (use, cost) => (use === 'take' ? cost : 0))
+    const response = this.respond(request, descriptors, await decide(takeRequest, around))
     const refunds = descriptors.flatMap(({ use, checks }) => (use === 'refund' ? checks : []))
     if (response.overallCode === OVER_LIMIT || refunds.length === 0) return response
     await around.store.refund(refunds)

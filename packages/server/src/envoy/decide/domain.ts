@@ -9,7 +9,7 @@ import type { DescriptorChecks } from './descriptor-checks.ts'
 export interface DescriptorMatcher {
   /** One entry for each descriptor. Throws {@link BadRequest} for requests that make no sense. */
   match(request: RateLimitRequest): readonly DescriptorChecks[]
-  /** What the response carries beside the limits. */
+  /** What the response carries besides the limits. */
   metadata?(
     request: RateLimitRequest,
     answers: readonly DescriptorAnswer[],

@@ -1,4 +1,4 @@
-// The limits of one domain as a tree of keys and values, and the way of a descriptor through it.
+// The limits of one domain as a tree of keys and values, in which the rule of a descriptor is looked up.
 import type { Entry } from '../wire/request.ts'
 import { countKey, countKeyOfOne } from './count-key.ts'
 import type { DescriptorConfig, DomainConfig } from './domain-config.ts'
@@ -8,7 +8,7 @@ import { knownUnit, placer, type DescriptorRule, type Placing } from './rule.ts'
 interface Node {
   readonly rule: DescriptorRule | undefined
   readonly next: ReadonlyMap<string, Choices>
-  /** What stands for the value in a key, when all values share one count. */
+  /** The part of the key in place of the value, when all values share one count. */
   readonly sharedValue: string | undefined
 }
 
@@ -89,7 +89,7 @@ function sharedValues(
   })
 }
 
-interface Growing {
+interface GrowingNode {
   readonly placing: Placing
   readonly rules: DescriptorRule[]
 }
@@ -97,7 +97,7 @@ interface Growing {
 function growAll(
   configs: readonly DescriptorConfig[],
   path: readonly DescriptorConfig[],
-  growing: Growing,
+  growing: GrowingNode,
 ): ReadonlyMap<string, Choices> {
   const all = new Map<string, Choices>()
   for (const config of configs) {
@@ -115,7 +115,11 @@ function growAll(
   return all
 }
 
-function grow(config: DescriptorConfig, path: readonly DescriptorConfig[], growing: Growing): Node {
+function grow(
+  config: DescriptorConfig,
+  path: readonly DescriptorConfig[],
+  growing: GrowingNode,
+): Node {
   const rule = config.rateLimit === undefined ? undefined : ruleOf(config, path, growing.placing)
   if (rule !== undefined) growing.rules.push(rule)
   const { value = '' } = config
@@ -126,7 +130,7 @@ function grow(config: DescriptorConfig, path: readonly DescriptorConfig[], growi
   }
 }
 
-/** Whether a configured value stands for all that begin with it. */
+/** Whether a configured value is a prefix. */
 export function isPrefix(value: string): boolean {
   return value.endsWith('*')
 }

@@ -1,11 +1,11 @@
-// Traps in the texts of descriptor files: what looks like a variable, a pattern or a network and stands for itself.
+// Traps in the texts of descriptor files: what looks like a variable, a pattern or a network, and is literal.
 import { isIP } from 'node:net'
 import { nearestName } from '../../config/problem.ts'
 import { listIn } from '../../config/literal-patterns.ts'
 import type { Place } from './node.ts'
 import type { Notes } from './notes.ts'
 
-/** A descriptor, as far as its texts are concerned. */
+/** The texts of a descriptor. */
 interface Texts {
   readonly place: Place
   readonly path: string

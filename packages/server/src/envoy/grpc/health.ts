@@ -21,7 +21,7 @@ const MAX_WATCHERS_PER_CONNECTION = 8
 /** Unread bytes of a watcher that does not read. */
 const MAX_UNREAD = 1024
 
-/** The methods of the health service. `services` are the names that may be asked for, beside ''. */
+/** The methods of the health service. `services` are the names that it reports, besides ''. */
 export function healthMethods(
   health: Health,
   services: readonly string[],

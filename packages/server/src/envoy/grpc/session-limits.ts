@@ -1,4 +1,4 @@
-// Connections that do nothing: no preface, no answer to a ping, or no call for a long time. Each ends after its time.
+// Closes idle connections: those without a preface, without an answer to a ping, or without a call for a long time.
 import type { Http2Session } from 'node:http2'
 import type { Millis } from 'sluice'
 import { networkOf } from '../../net/limit-connections.ts'

@@ -1,4 +1,4 @@
-// Streams that wait for their client: for its message, or until it reads the answer. Late ones are cut off.
+// Deadlines of streams that wait for their client: for its message, or until it has read the answer.
 import { constants, type ServerHttp2Stream } from 'node:http2'
 import type { Millis } from 'sluice'
 
@@ -26,7 +26,7 @@ export class StreamDeadlines {
     this.timeout = timeout
   }
 
-  /** Starts the stream's time, or starts it anew. */
+  /** Starts or restarts the deadline of a stream. */
   start(timed: TimedStream, now: Millis): void {
     if (timed.place < 0) timed.place = this.waiting.push(timed) - 1
     timed.since = now
