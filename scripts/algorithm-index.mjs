@@ -7,7 +7,7 @@ const folder = `${root}docs/reference/algorithms/`
 const BEGIN = '<!-- from the pages, by npm run generate -->'
 const END = '<!-- end -->'
 
-/** The index page with its table made anew. */
+/** The index page with a new table. */
 export async function makeAlgorithmIndex() {
   const { ALGORITHMS } = await importSource('src/algorithms/table')
   const rows = await Promise.all(ALGORITHMS.map(rowOf))

@@ -8,7 +8,7 @@ const page = 'docs/reference/commands.md'
 const BEGIN = '<!-- from sluice --help, by npm run generate -->'
 const END = '<!-- end -->'
 
-/** The page with a section for each command, made anew. */
+/** The page with a section for each command. */
 export async function makeCommandsPage() {
   const text = await readFile(root + page, 'utf8')
   const [before, rest] = text.split(BEGIN)

@@ -6,7 +6,7 @@ import { root, run } from './run.mjs'
 /** Holds the id of the process that installs: two at once would empty the folder under each other. */
 const LOCK = `${root}.installing`
 
-/** Not what an outer npm was told, as in `npm pack -w sluice --dry-run`: everything is installed, and really. */
+/** Without the options of an outer npm, as in `npm pack -w sluice --dry-run`, which would keep it from installing. */
 const plain = {
   npm_config_workspace: undefined,
   npm_config_workspaces: undefined,

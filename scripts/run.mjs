@@ -26,7 +26,7 @@ export async function stopAll(patience = 5000) {
 
 /**
  * Runs a command with its output shown, and gives its exit code: 1 when a signal ended it, 127 when it could not
- * be started, which one sentence then tells.
+ * be started, which is reported in one sentence.
  * @param {string} command
  * @param {string[]} args
  * @param {{ cwd?: string, env?: Record<string, string | undefined> }} [options]

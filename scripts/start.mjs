@@ -3,7 +3,7 @@ import { build } from './build.mjs'
 import { ensureInstalled } from './install.mjs'
 import { root } from './run.mjs'
 
-/** What stands behind `npm start --`, such as --demo. */
+/** The arguments after `npm start --`, such as --demo. */
 const wanted = process.argv.slice(2)
 await ensureInstalled()
 process.exitCode = await build({ onlyChanged: true })

@@ -150,7 +150,7 @@ export function closed(
 
 /**
  * Calls once the grace is over and what has arrived by then was read. A process that got no processor time did not
- * read, and clients on the same machine did not send: the grace begins anew. Returns a function that gives it up.
+ * read, and clients on the same machine did not send: the grace period starts again. Returns a function that cancels it.
  */
 function afterQuiet(letGo: () => void): () => void {
   const due = performance.now() + GRACE

@@ -10,7 +10,7 @@ import type { Log } from '../log/log.ts'
 import { policyChanges } from './policy-changes.ts'
 import { Retry } from './retry.ts'
 
-/** How a reload ended. */
+/** The result of a reload. */
 export type ReloadResult = 'applied' | 'unchanged' | 'failed'
 
 /** The result of the last attempt, for `/readyz`. */
@@ -151,7 +151,7 @@ export class Reloader {
   }
 
   private failed(lines: readonly string[]): 'failed' {
-    // Of an attempt that fails as the last one did, nothing new is to be said.
+    // The same failure as before is not logged again.
     if (isDeepStrictEqual(lines, this.problems)) return 'failed'
     this.problems = lines
     this.count('failed')

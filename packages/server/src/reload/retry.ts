@@ -1,10 +1,10 @@
-// Reads again what could not be read: without file descriptors, a process learns nothing about a changed file.
+// Retries a read that failed: a process without free file descriptors gets no notice of a changed file.
 import type { Millis } from 'sluice'
 
 /** How long until a file that could not be read is read again. */
 const RETRY_AFTER: Millis = 1000
 
-/** One more attempt after a while, until it is closed. It does not keep the process alive. */
+/** Repeats an attempt after a second, until it is closed. It does not keep the process alive. */
 export class Retry {
   private readonly attempt: () => unknown
   private timer: NodeJS.Timeout | undefined

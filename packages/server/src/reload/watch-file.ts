@@ -27,7 +27,7 @@ export function watchFile(
     settling = setTimeout(onChange, settle)
   }
   const watcher = watchDirectory(dirname(file), basename(file), noticed)
-  // The first look counts as a change: the file may have become another one since it was read.
+  // The first look counts as a change: the file may have changed since it was read.
   let last: string | undefined
   const looking = setInterval(() => {
     void signOf(file).then((sign) => {
@@ -58,7 +58,7 @@ function watchDirectory(
     watcher.on('error', () => watcher.close())
     return watcher
   } catch {
-    // Too many watchers, or a file system without them: looking from time to time is enough.
+    // Too many watchers, or a file system without them: polling is enough.
     return undefined
   }
 }

@@ -1,10 +1,10 @@
-// Keys that a client changes at will, or that every request has another of: such a rule never refuses those it is meant for.
+// Finds keys that a client can choose, or that differ in every request: a rule by such a key refuses nobody.
 import type { Rule } from 'sluice'
 import type { Config } from '../config/config.ts'
 import type { Step } from '../config/problem.ts'
 import type { Trap } from './warning.ts'
 
-/** Names of what every request has another value of, without their case and separators. */
+/** Names of attributes that differ in every request, without case and separators. */
 const UNIQUE = ['requestid', 'xrequestid', 'correlationid', 'traceid', 'traceparent', 'spanid']
 const UNIQUE_NAMES = [...UNIQUE, 'timestamp', 'nonce', 'uuid']
 

@@ -11,7 +11,7 @@ export function hiddenChoices(rule: Rule, steps: readonly Step[]): readonly Trap
   const trap = (place: readonly Step[], message: string): void => {
     traps.push({ code: 'never-chosen', steps: [...steps, ...place], message })
   }
-  /** What every request has that the rule counts. */
+  /** The attributes that every counted request has. */
   const counted: Condition = { ...Object.fromEntries(by.map((one) => [one, 'present'])), ...when }
   const earlier = new EarlierOverrides()
   for (const [i, override] of overrides.entries()) {

@@ -1,4 +1,4 @@
-// Traps of where the service listens: who can reach it, who can read along, and whose word on addresses it takes.
+// Traps of listeners: who can reach the service, who can read its traffic, and which proxies it trusts.
 import { clientAddress } from 'sluice/http'
 import type { Config, ListenerConfig } from '../config/config.ts'
 import type { Trap } from './warning.ts'

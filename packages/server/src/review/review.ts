@@ -1,4 +1,4 @@
-// Everything that can be said of a file without running it: mistakes, traps, and what it means.
+// Reviews a file without running it: its mistakes, its traps, and what it means.
 import { helpAt } from 'sluice'
 import type { Config } from '../config/config.ts'
 import type { Environment } from '../config/environment.ts'
@@ -26,7 +26,7 @@ export interface ConfigWarning extends ConfigProblem {
 /** The review of one file. Without a configuration and a domain there are problems, and no warnings are looked for. */
 export interface Review {
   readonly config: Config | undefined
-  /** What the file says if it is one of Envoy's own rate limit service. */
+  /** The domain, if it is a file of Envoy's own rate limit service. */
   readonly domain?: DomainConfig | undefined
   readonly problems: readonly ConfigProblem[]
   readonly warnings: readonly ConfigWarning[]
@@ -54,7 +54,7 @@ function withHelp(warning: FileWarning): ConfigWarning {
   return { ...warning, help: helpAt('reference/service/envoy', warning.code) }
 }
 
-/** The review with what the files that listeners name have to say. */
+/** Adds the problems of the files that listeners name. */
 async function withFiles(
   review: Review,
   { positionOf }: ConfigResult,
@@ -74,7 +74,7 @@ async function withFiles(
   return { ...review, warnings: [...review.warnings, ...warningsOf(traps, file, positionOf)] }
 }
 
-/** The review with what the descriptor files of the configuration have to say. */
+/** Adds the problems of the descriptor files that the configuration names. */
 function withDescriptorFiles(review: Review, file: string): Review {
   const { envoy, policies } = review.config ?? {}
   if (envoy === undefined) return review

@@ -1,4 +1,4 @@
-// Traps within one rule: it can never apply, it counts raw paths, its cost never fits, or its windows are not those that were meant.
+// Traps within one rule: it never applies, it counts raw paths, its cost never fits, or its windows are not the intended ones.
 import { limit, type Rule } from 'sluice'
 import type { Step } from '../config/problem.ts'
 import { hiddenChoices } from './hidden-choices.ts'
@@ -86,7 +86,7 @@ const WITHOUT_SUMMER: Readonly<Record<string, string>> = {
   HST: 'Pacific/Honolulu',
 }
 
-/** Time zones that are other ones than they look: the signs of Etc/GMT zones are turned round. */
+/** Time zones that differ from what their names suggest: the signs of Etc/GMT zones are inverted. */
 function fixedZone(rule: Rule, steps: readonly Step[]): readonly Trap[] {
   return limitsOf(rule).flatMap(({ input, place }) => {
     if (typeof input !== 'object' || input.timeZone === undefined) return []

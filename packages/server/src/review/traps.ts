@@ -1,4 +1,4 @@
-// Looks through a configuration for what is allowed but probably not meant.
+// Finds settings of a configuration that are allowed but probably not meant.
 import { limit, type Policy, type Rule } from 'sluice'
 import type { Config } from '../config/config.ts'
 import type { ConfigRemark, Step } from '../config/problem.ts'
@@ -139,7 +139,7 @@ function ownAttributes({ proxy: { attributes } }: Config): readonly Trap[] {
   })
 }
 
-/** Attributes of `proxy.attributes` that no rule names: another one in its case, or the name of a field in their place. */
+/** Attributes of `proxy.attributes` that no rule names, where a rule names one in another case or the field itself. */
 function misspelledFields({ proxy: { attributes }, policies }: Config): readonly Trap[] {
   const named = new Set(
     policies.flatMap(({ rules }) =>

@@ -1,4 +1,4 @@
-// One value of an attribute that is written in two cases in one file: requests have one of the two.
+// Finds values of an attribute that one file writes in two cases: requests have only one of them.
 import type { Condition, Pattern, Rule } from 'sluice'
 import type { Config } from '../config/config.ts'
 import type { Step } from '../config/problem.ts'
@@ -15,7 +15,7 @@ interface ComparedValue {
   readonly steps: readonly Step[]
 }
 
-/** Values that differ in their case alone from one in front of them, unless one place has both. */
+/** Values that differ only in case from an earlier one, unless one place has both. */
 export function valuesInTwoCases({ policies }: Config): readonly Trap[] {
   const lists = policies.flatMap(({ rules }, p) =>
     rules.flatMap((rule, r) => comparedIn(rule, ['policies', p, 'rules', r])),

@@ -1,4 +1,4 @@
-// What the service says when it starts: what is limited and how, where it listens, and what to try.
+// The text that the service prints at its start: what is limited and how, where it listens, and what to try.
 import type { Attributes, Condition, Limit, Millis, Pattern, Policy, Rule } from 'sluice'
 import { signInCode } from '../admin/console/session.ts'
 import { environmentToken } from '../admin/token-ring.ts'
@@ -11,7 +11,7 @@ import { withoutPasswords } from '../log/log.ts'
 const MOST_LINES = 40
 
 /**
- * The banner as text. Its commands run as they stand. `signInAt` is the time now, when it is to have a link that signs
+ * The banner as text. Its commands run as they stand. With `signInAt`, the time now, it has a link that signs
  * in to the console once.
  */
 export function bannerText(

@@ -140,7 +140,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     source && worker === undefined
       ? new Reloader({ ...source, config, environment }, limiters, metrics, log)
       : undefined
-  // Of several workers, the primary logs them.
+  // With several workers, the primary logs them.
   if (worker === undefined) logWarnings(options, log, reloader)
   const { file, watch } = source ?? {}
   const certificates = new Certificates({ file, watch, metrics, log })

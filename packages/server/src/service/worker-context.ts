@@ -1,9 +1,9 @@
-// What a worker of several has in place of what a service of one process has for itself.
+// What the primary process provides to a worker, in place of what a single process does itself.
 import type { Policy } from 'sluice'
 import type { DomainConfig } from '../envoy/descriptors/domain-config.ts'
 import type { MetricRegistry } from '../metrics/registry.ts'
 
-/** The place of one worker among several: the primary process reads the files and adds up the metrics. */
+/** The context of one worker: the primary process reads the files and adds up the metrics. */
 export interface WorkerContext {
   /** The descriptors in force at the start. */
   readonly domains?: readonly DomainConfig[]

@@ -1,4 +1,4 @@
-// Keys of the store in this process: place after place, a few slots at a time.
+// Lists keys of the store in this process, place after place, a few slots at a time.
 import type { MemoryStore } from 'sluice'
 import type { KeyPlace, KeySource, Look } from './key-source.ts'
 

@@ -32,7 +32,7 @@ export interface OpenStore {
     /** Milliseconds that the configuration allows one call. */
     readonly timeout: Millis
   }
-  /** What the Redis server says of itself. */
+  /** The state of the Redis server. */
   readonly server?: RedisServerInfo
   /** What this process leases, when the store is Redis. */
   readonly leases?: LeaseStats
@@ -70,7 +70,7 @@ function openRedis(
   log: Log,
   { replicas, share }: { readonly replicas?: number; readonly share?: number | undefined },
 ): OpenStore {
-  // A tenth of what a start costs, and only a store in Redis needs it.
+  // Loaded here, since it takes a tenth of a start and only a store in Redis needs it.
   const { Cluster, Redis } = createRequire(import.meta.url)('ioredis') as Clients
   const client = config.cluster
     ? // A command that was lost with its node is sent again when its deadline is over, so that it does nothing.

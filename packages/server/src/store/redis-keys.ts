@@ -1,4 +1,4 @@
-// Keys in Redis: by SCAN, which never holds the server up, node after node in a cluster.
+// Lists keys in Redis by SCAN, which never blocks the server, node after node in a cluster.
 import type { Cluster, Redis } from 'ioredis'
 import { SluiceError } from 'sluice'
 import { redisKeys } from 'sluice/redis'

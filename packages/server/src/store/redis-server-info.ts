@@ -1,13 +1,13 @@
-// What the Redis server says of itself: memory, evictions and its clock, looked at every ten seconds.
+// The state of the Redis server: memory, evictions and its clock, read every ten seconds.
 import type { Cluster, Redis } from 'ioredis'
 import { systemClock, type Millis } from 'sluice'
 
-/** Between two looks. */
+/** Milliseconds between two reads. */
 const LOOK_EVERY: Millis = 10_000
-/** How long a look may take while a caller waits for it. */
+/** How long a read may take while a caller waits for it. */
 const DEADLINE: Millis = 1000
 
-/** One look. Over several nodes: sums, and the largest clock offset. */
+/** One read. Over several nodes: sums, and the largest clock offset. */
 export interface RedisSample {
   readonly usedMemory: number
   /** 0: as much as there is. */
@@ -22,9 +22,9 @@ export interface RedisSample {
   readonly scripts: boolean
 }
 
-/** Looks at the server from time to time. Of a server that refuses INFO nothing is known. */
+/** Reads the state of the server from time to time. A server that refuses INFO has no state. */
 export class RedisServerInfo {
-  /** The last look; undefined before the first one succeeded. */
+  /** The last read; undefined before the first success. */
   latest: RedisSample | undefined
   private readonly client: Redis | Cluster
   private readonly timer: NodeJS.Timeout

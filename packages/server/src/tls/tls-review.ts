@@ -1,4 +1,4 @@
-// What can be said of the files of TLS before any port is open, at their places in the configuration.
+// Checks the TLS files before any port is open, and reports problems at their places in the configuration.
 import type { Config, TlsConfig } from '../config/config.ts'
 import { shown, type Step } from '../config/problem.ts'
 import { readTlsFiles, tlsBeside } from './tls-files.ts'
@@ -14,7 +14,7 @@ interface TlsRemark {
 
 /** Everything about the files of all listeners. */
 export interface TlsReview {
-  /** With these the service does not start. */
+  /** Problems with which the service does not start. */
   readonly problems: readonly TlsRemark[]
   readonly exposed: readonly TlsRemark[]
   readonly expiring: readonly TlsRemark[]

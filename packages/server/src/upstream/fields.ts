@@ -18,7 +18,7 @@ export class RawFields {
     return value
   }
 
-  /** Puts one line in the place of all that there are. */
+  /** Replaces all lines of a field by one. */
   set(name: string, value: string): void {
     const { raw } = this
     let isSet = false

@@ -25,7 +25,7 @@ import { responseOn } from './switching.ts'
 import { joinEnds, sendSwitch } from './tunnel.ts'
 import type { Upstream } from './upstream.ts'
 
-/** What the gateway depends on beside the limiters. */
+/** What the gateway depends on besides the limiters. */
 export interface GatewayOptions extends GuardOptions {
   readonly upstream: Upstream
   /** The policy that counts; undefined takes the only one. */
@@ -39,7 +39,7 @@ export interface GatewayOptions extends GuardOptions {
   readonly isClosing: () => boolean
 }
 
-/** What the listener hands requests to. */
+/** Handles the requests of the listener. */
 export interface Gateway {
   handle(request: IncomingMessage, response: ServerResponse): void
   /** Handles the beginning of a WebSocket, on a connection that Node's server has released. */

@@ -14,7 +14,7 @@ const ALWAYS: ReadonlySet<string> = new Set([
   'proxy',
 ])
 
-/** What `Connection` must not name: without these the message would be another one. */
+/** Fields that `Connection` must not name: without them the message would have another meaning. */
 const NEVER: ReadonlySet<string> = new Set([
   'host',
   'content-length',
