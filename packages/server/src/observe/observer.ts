@@ -174,7 +174,7 @@ export class Observer {
     const places: RuleWatch[] = []
     const observed: Observed = { policy, watchOf, places, idOfKey, blocked: new Map() }
     return {
-      identify: this.identify.bind(this, idOfKey),
+      identify: (decision, request) => this.identify(idOfKey, decision, request),
       watchOf,
       isFlooded: () => this.refusedInTick > MAX_EXACT_REFUSALS,
       note: this.note.bind(this, observed),
