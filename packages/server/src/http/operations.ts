@@ -96,7 +96,7 @@ function isNames(value: unknown): value is Readonly<Record<string, string>> {
   return isTable && Object.values(value).every((name) => typeof name === 'string')
 }
 
-/** Whom a request is about: its attributes, or its key alone. */
+/** The caller of a request: its attributes, or its key alone. */
 export function attributesOrKey(attributes: unknown, key: unknown): Attributes | string {
   if (key !== undefined) {
     if (attributes !== undefined)

@@ -23,7 +23,7 @@ import type { Observer } from '../observe/observer.ts'
 import { RoutineDecisions } from './routine-decisions.ts'
 
 /** Decisions of one tick that are all taken. */
-const ALL_TAKEN = 100
+const UNSAMPLED = 100
 /** Beyond them, one in so many is taken at first. */
 const LEAST_STEP = 8
 /** When so many were taken of one tick, half as many are taken from then on. */
@@ -158,7 +158,7 @@ export class DecisionSampler {
 
   private choose(tick: number): number {
     if (tick !== this.tick) this.turn(tick)
-    if (this.seen < ALL_TAKEN) {
+    if (this.seen < UNSAMPLED) {
       this.seen += 1
       return 1
     }

@@ -17,7 +17,7 @@ export interface ResultCounters {
 }
 
 /** How the answer of a limit on trial, or of a shadow rule, agreed with the enforced one or differed. */
-export const WAYS = ['both-allow', 'both-refuse', 'newly-refused', 'newly-allowed'] as const
+export const TRIAL_RESULTS = ['both-allow', 'both-refuse', 'newly-refused', 'newly-allowed'] as const
 
 /** What one rule does, beyond the decisions that it binds. */
 export interface RuleSeries {
@@ -28,7 +28,7 @@ export interface RuleSeries {
   readonly coldStarts: Counter
   readonly skipped: ReadonlyMap<string, Counter>
   readonly onUnmet: (missing: string) => void
-  readonly trial: Readonly<Record<(typeof WAYS)[number], Counter>> | undefined
+  readonly trial: Readonly<Record<(typeof TRIAL_RESULTS)[number], Counter>> | undefined
 }
 
 /** The series of one policy, ready to be added to; the maps are by rule. */

@@ -11,7 +11,7 @@ import {
 } from './series.ts'
 import type { Members } from './hyper-log-log.ts'
 import type { MetricRegistry } from './registry.ts'
-import { WAYS, type RuleSeries } from './policy-metrics.ts'
+import { TRIAL_RESULTS, type RuleSeries } from './policy-metrics.ts'
 
 /** A rule whose answers are counted. */
 export interface CountedRule {

@@ -248,7 +248,7 @@ export class RuleWatch {
     let fill = this.fills.get(kept)
     if (fill === undefined) {
       // The places may be taken by keys that are about as full, or fuller.
-      if (this.fills.size >= FILLS && !this.forgetEmptier(used - LEAD, now)) return
+      if (this.fills.size >= FILLS && !this.forgetEmptier(used - REPLACE_LEAD, now)) return
       fill = new Fill(now)
       this.fills.set(ownText(kept), fill)
     }
