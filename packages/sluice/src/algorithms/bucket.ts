@@ -21,16 +21,17 @@ export function fresh(_limit: LimitNumbers, now: Millis): State {
  * has drained before.
  */
 export function take(limit: LimitNumbers, state: State, cost: number, now: Millis): boolean {
-  const { used } = state
-  const full = limit.burst * limit.window
+  const { at, used } = state
+  const { window } = limit
+  const full = limit.burst * window
   // Idle months make the product inexact, but then it is far above any level.
-  const drained = Math.max(0, now - state.at) * limit.quota
-  if (state.at - now > limit.window) state.at = now
-  const more = cost * limit.window
+  const drained = now > at ? (now - at) * limit.quota : 0
+  if (at - now > window) state.at = now
+  const more = cost * window
   const fits = Math.max(0, Math.min(used, full) - drained) + more <= full
   if (fits && cost > 0) {
     state.used = Math.max(0, used - drained) + more
-    if (now > state.at) state.at = now
+    if (now > at) state.at = now
   }
   return fits
 }

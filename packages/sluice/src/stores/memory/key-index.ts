@@ -20,6 +20,8 @@ export const MAX_SLOTS: number = SLOT - FIRST
 
 /** Keys that are kept as strings, a power of two. Few, because a slice of a header keeps the header alive. */
 const RECENT = 32
+/** A power of two above it: with more places, few slots of recent keys meet at one. */
+const PLACES = 256
 
 /** What an index asks of the slots. */
 export interface Hashed {
@@ -39,6 +41,8 @@ export class KeyIndex {
   /** The keys found lately, the newest at each place, with their slots: a hot key is found without reading its text. */
   private readonly recentKeys: string[] = new Array<string>(RECENT).fill('')
   private readonly recentSlots: Int32Array = new Int32Array(RECENT).fill(-1)
+  /** The place of each of these slots, by its last bits, of which no two have the same. */
+  private readonly recentPlaces = new Uint8Array(PLACES)
   /** Where among them the last search began. */
   private recent = 0
 
@@ -87,10 +91,7 @@ export class KeyIndex {
   confirm(likely: number): number {
     let slot = likely
     while (slot >= 0 && !this.slots.holdsRead(slot)) slot = this.likely(slot)
-    if (slot >= 0) {
-      this.recentKeys[this.recent] = this.text.key
-      this.recentSlots[this.recent] = slot
-    }
+    if (slot >= 0) this.remember(slot)
     return slot
   }
 
@@ -109,8 +110,8 @@ export class KeyIndex {
   remove(hash: number, slot: number): void {
     const segment = this.segmentFor(hash)
     segment.remove(hash, slot)
-    const recent = this.recentSlots.indexOf(slot)
-    if (recent >= 0) this.recentSlots[recent] = -1
+    const recent = this.recentPlaces[slot & (PLACES - 1)]!
+    if (this.recentSlots[recent] === slot) this.recentSlots[recent] = -1
     // Memory comes back when a segment is nearly empty; segments themselves stay.
     const { length } = segment.entries
     if (length > MIN_SEGMENT && segment.live * 8 < length) this.rebuild(segment, hash, length / 4)
@@ -121,6 +122,17 @@ export class KeyIndex {
     if (this.depth === 0) return
     this.depth = 0
     this.directory = [new Segment(MIN_SEGMENT, 0)]
+  }
+
+  /** Keeps the key that was read last, which this slot holds, among the recent ones. */
+  private remember(slot: number): void {
+    const { recent, recentSlots, recentPlaces } = this
+    const bits = slot & (PLACES - 1)
+    const other = recentPlaces[bits]!
+    if ((recentSlots[other]! & (PLACES - 1)) === bits) recentSlots[other] = -1
+    this.recentKeys[recent] = this.text.key
+    recentSlots[recent] = slot
+    recentPlaces[bits] = recent
   }
 
   private segmentFor(hash: number): Segment {
@@ -179,14 +191,14 @@ class Segment {
     this.limit = Math.floor(length * (0.5 + Math.random() / 4))
   }
 
-  /** Puts an entry into the first empty place. */
+  /** Puts an entry, whose slot is not there, into the first place that is free. */
   add(hash: number, entry: number): void {
     const { entries } = this
     const mask = entries.length - 1
     let i = (hash >>> 7) & mask
-    while (entries[i]! !== EMPTY) i = (i + 1) & mask
+    while ((entries[i]! & SLOT) >= FIRST) i = (i + 1) & mask
+    if (entries[i] === EMPTY) this.taken += 1
     entries[i] = entry
-    this.taken += 1
     this.live += 1
   }
 
@@ -197,9 +209,12 @@ class Segment {
     let i = (hash >>> 7) & mask
     while ((entries[i]! & SLOT) !== slot + FIRST) i = (i + 1) & mask
     this.live -= 1
-    if (entries[(i + 1) & mask] === EMPTY) {
+    entries[i] = REMOVED
+    if (entries[(i + 1) & mask] !== EMPTY) return
+    // No search has to go on beyond the last entry before an empty place.
+    for (; entries[i] === REMOVED; i = (i - 1) & mask) {
       entries[i] = EMPTY
       this.taken -= 1
-    } else entries[i] = REMOVED
+    }
   }
 }

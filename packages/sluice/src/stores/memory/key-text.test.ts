@@ -65,6 +65,26 @@ describe('a key of the memory store', () => {
     )
   })
 
+  it('is new after a reset, however lately it was found, also if another key has its slot', () => {
+    const store = memoryStore({ clock: fakeClock(START) })
+    const taken = new Set<number>()
+    const wrong: number[] = []
+    const random = fc.sample(fc.nat({ max: 1399 }), { seed: 7, numRuns: 30_000 })
+    for (const number of random) {
+      const one = Math.floor(number / 2)
+      if (number % 2 === 0) {
+        store.reset([check(`k${one}`)])
+        taken.delete(one)
+      } else {
+        if (takes(store, `k${one}`) === taken.has(one)) wrong.push(one)
+        taken.add(one)
+      }
+    }
+    expect(wrong).toEqual([])
+    expect(store.stats().keys).toBe(taken.size)
+    store.close()
+  })
+
   it.each(ALGORITHMS)('survives others that come and go by thousands (%s)', (algorithm) => {
     const store = memoryStore({ clock: fakeClock(START) })
     const one = limit({ algorithm, quota: 1, window: '1h' })

@@ -74,13 +74,13 @@ export abstract class Slots {
     return textOf(texts, (block & PLACE) * words, bytes, kind === WIDE_IN_BLOCK)
   }
 
-  /** The next slot in turn, round and round; undefined when it is free. */
-  next(): number | undefined {
+  /** The next slot in turn, round and round; -1 when it is free. */
+  next(): number {
     let slot = this.records.from(this.cursor)
     if (slot < 0) slot = this.records.from(0)
-    if (slot < 0) return undefined
+    if (slot < 0) return -1
     this.cursor = slot + 1
-    return (this.hashAt(slot) & KIND) === 0 ? undefined : slot
+    return (this.hashAt(slot) & KIND) === 0 ? -1 : slot
   }
 
   /** The keys in so many slots from this one on, and the slot to go on with; undefined at the end. */

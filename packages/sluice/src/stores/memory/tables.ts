@@ -84,7 +84,7 @@ export class Table {
     let removed = 0
     for (let i = Math.min(looks, this.slots.records.span); i > 0 && removed < removals; i--) {
       const slot = this.slots.next()
-      if (slot !== undefined && this.isNew(this.slots.load(slot), now)) {
+      if (slot >= 0 && this.isNew(this.slots.load(slot), now)) {
         this.slots.remove(slot)
         removed += 1
       }
@@ -103,8 +103,7 @@ export class Table {
     const kept = keep.map(({ key }) => this.slots.keys.find(key))
     for (let i = Math.min(LOOKS, this.slots.records.span); i > 0 && candidates < CANDIDATES; i--) {
       const slot = this.slots.next()
-      if (slot === undefined) continue
-      if (kept.includes(slot)) continue
+      if (slot < 0 || kept.includes(slot)) continue
       const state = this.slots.load(slot)
       const fullAt = this.algorithm.fullAt(this.strictest, state, now)
       if (!this.algorithm.take(this.strictest, state, 1, now)) continue
