@@ -59,9 +59,8 @@ export class KeyIndex {
   /** The slot of a key that was found lately. The text of another is read, for {@link likely} and {@link confirm}. */
   recall(key: string): number {
     const end = key.length - 1
-    // From two characters: an uneven spread costs little.
-    const place =
-      end < 1 ? 0 : (key.charCodeAt(end) ^ (key.charCodeAt(end - 1) << 1)) & (RECENT - 1)
+    // From two characters, which spread well if they are digits.
+    const place = end < 1 ? 0 : (key.charCodeAt(end) + 10 * key.charCodeAt(end - 1)) & (RECENT - 1)
     const known = key === this.recentKeys[place] ? this.recentSlots[place]! : -1
     if (known >= 0) return known
     this.recent = place

@@ -41,14 +41,11 @@ export class KeyText {
   word = 0
   /** Words of the block for the text; 0 when a record has room for it. */
   blockWords = 0
-  /** The key itself. Never undefined: V8 compares two strings faster than anything with a string. */
+  /** The key itself. */
   key = ''
-  private isRead = false
 
   read(key: string): void {
-    if (key === this.key && this.isRead) return
     if (!isSeeded) seed()
-    this.isRead = true
     this.key = key
     const { length } = key
     if (length > MAX_BYTES) this.readNarrow(hashed(key))

@@ -56,7 +56,7 @@ export abstract class Slots {
   hasRoomFor(key: string, added: number): boolean {
     const { text } = this.keys
     const { keys, bytes, maxKeys, maxBytes } = this.room
-    text.read(key)
+    if (key !== text.key) text.read(key)
     const more = (this.leastBytes + 4 * text.blockWords) * (added + 1)
     return keys + added < maxKeys && bytes + more <= maxBytes
   }
@@ -98,7 +98,7 @@ export abstract class Slots {
   /** Adds a key that has no slot. */
   add(key: string, state: State): void {
     const { text } = this.keys
-    text.read(key)
+    if (key !== text.key) text.read(key)
     const { words, bytes, blockWords } = text
     const slot = this.records.add()
     let ints = this.records.ints[slot >>> CHUNK_BITS]!
