@@ -17,10 +17,3 @@ export const systemRedisEnvironment: RedisEnvironment = {
   timers: systemTimers,
   reconnectDelay,
 }
-
-/** Starts a timer that does not keep the process alive. */
-export function startInBackground(timers: Timers, run: () => void, after: Millis): unknown {
-  const timer = timers.start(run, after)
-  timers.release?.(timer)
-  return timer
-}

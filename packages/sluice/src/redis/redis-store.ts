@@ -13,7 +13,7 @@ import type {
 } from '../stores/holds/hold-store.ts'
 import type { AsyncStore, Check, MaybePromise, RemoteStore, StoreEvent } from '../stores/store.ts'
 import { preciseClock, type Clock, type Millis } from '../time/clock.ts'
-import { Deadlines } from '../time/deadlines.ts'
+import { Deadlines } from '../time/timers.ts'
 import { takeAcross, type Indexed } from './across-slots.ts'
 import { Batcher, callExpired } from './batcher.ts'
 import { adapterOf, type RedisClient } from './client.ts'

@@ -1,7 +1,8 @@
 // The connection of all stores on one client: that client, or a second one while the first does not answer.
 import type { Millis } from '../time/clock.ts'
+import { startInBackground } from '../time/timers.ts'
 import type { ClientAdapter, DuplicateClient, ScriptRunner } from './client-adapter.ts'
-import { startInBackground, type RedisEnvironment } from './environment.ts'
+import type { RedisEnvironment } from './environment.ts'
 import { HeldCalls } from './held-calls.ts'
 import { storeError } from './redis-errors.ts'
 import { Silence } from './silence.ts'

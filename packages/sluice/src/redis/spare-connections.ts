@@ -1,8 +1,7 @@
 // New connections beside one that does not answer: attempts that overlap, until one of them is ready.
 import type { Millis } from '../time/clock.ts'
 import type { DuplicateClient } from './client-adapter.ts'
-import type { Timers } from '../time/timers.ts'
-import { startInBackground } from './environment.ts'
+import { startInBackground, type Timers } from '../time/timers.ts'
 
 /** Attempts that are open at once. Each lives for about as many delays. */
 const MAX_ATTEMPTS = 4

@@ -1,7 +1,6 @@
 // How long the process has stood still while it waited for its first answer.
 import type { Clock, Millis } from '../time/clock.ts'
-import type { Timers } from '../time/timers.ts'
-import { startInBackground } from './environment.ts'
+import { startInBackground, type Timers } from '../time/timers.ts'
 
 /** Milliseconds between two looks. */
 const LOOK: Millis = 5

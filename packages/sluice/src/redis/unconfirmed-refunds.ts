@@ -1,8 +1,7 @@
 // Refunds that the store itself owes: kept until the server has confirmed them, and sent again meanwhile.
 import type { Check } from '../stores/store.ts'
 import type { Clock, Millis } from '../time/clock.ts'
-import type { Timers } from '../time/timers.ts'
-import { startInBackground } from './environment.ts'
+import { startInBackground, type Timers } from '../time/timers.ts'
 
 /** A check to refund, and the id by which the server knows a second arrival of the same refund. */
 export interface RefundCheck extends Check {

@@ -2,8 +2,7 @@
 import { faultOf, show, SluiceError } from '../errors.ts'
 import { follow, isPromise, type MaybePromise } from '../stores/store.ts'
 import type { Clock, Millis } from '../time/clock.ts'
-import { Deadlines } from '../time/deadlines.ts'
-import type { Timers } from '../time/timers.ts'
+import { Deadlines, type Timers } from '../time/timers.ts'
 import { CircuitBreaker, NO_ENTRY, type BreakerOptions, type Failure } from './circuit-breaker.ts'
 import type { OnEvent, ResilienceEvent } from './events.ts'
 

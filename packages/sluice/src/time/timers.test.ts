@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { VirtualTime } from '../../test/simulation/virtual-time.ts'
-import { Timeouts } from './deadlines.ts'
+import { Timeouts } from './timers.ts'
 
 class Item {
   readonly deadline: number
@@ -90,10 +90,11 @@ describe('timeouts', () => {
       ...time.timers,
       start(run, after) {
         log.push(`start ${after}`)
-        return time.timers.start(run, after)
+        const timer = time.timers.start(run, after) as object
+        const unref = (): number => log.push('unref')
+        const ref = (): number => log.push('ref')
+        return Object.assign(timer, { unref, ref })
       },
-      release: () => log.push('release') > 0,
-      hold: () => void log.push('hold'),
     })
     for (const at of [0, 10, 20]) {
       time.at(at, () => {
@@ -103,7 +104,7 @@ describe('timeouts', () => {
       })
     }
     await time.pass(1000)
-    expect(log).toEqual(['start 100', 'release', 'hold', 'release', 'hold', 'start 20'])
+    expect(log).toEqual(['start 100', 'unref', 'ref', 'unref', 'ref', 'start 20'])
     expect(gone).toEqual([120])
   })
 })
