@@ -42,9 +42,13 @@ const MAX_CHARACTERS = 16_384
 
 /** The checks of one request, which are all of one operation. */
 class CheckBatch {
-  operation: RemoteOperation = 'check'
+  readonly operation: RemoteOperation
   readonly checks: Pending[] = []
   characters = 0
+
+  constructor(operation: RemoteOperation) {
+    this.operation = operation
+  }
 
   add(check: Pending): void {
     this.checks.push(check)
@@ -60,12 +64,12 @@ export class CheckBatcher {
   constructor(options: CheckBatcherOptions) {
     this.options = options
     this.batches = new TurnBatches({
-      make: () => new CheckBatch(),
+      make: (operation) => new CheckBatch(operation),
       hasRoom: ({ checks, characters }, size) =>
         checks.length < MAX_CHECKS && characters + size <= MAX_CHARACTERS,
       send: (batch) => void this.sendBatch(batch),
       // A request over HTTP is expensive: each waits for the others of its turn.
-      isBusy: () => true,
+      waitsForTurn: true,
     })
   }
 
@@ -82,9 +86,7 @@ export class CheckBatcher {
         forget()
         fail(error as Error)
       }
-      const batch = this.batches.batchFor(operation, json.length)
-      batch.operation = operation
-      batch.add({ json, signal, resolve, reject })
+      this.batches.batchFor(operation, json.length).add({ json, signal, resolve, reject })
     })
   }
 

@@ -78,7 +78,6 @@ class Turn<C> {
 export class CombinedTakes<C extends CombinedTakeOwner> {
   private readonly takeParts: TakeParts<C>
   private readonly turns: TurnBatches<number, Turn<C>>
-  private inFlight = 0
 
   constructor(takeParts: TakeParts<C>, timers: Timers) {
     this.takeParts = takeParts
@@ -86,8 +85,7 @@ export class CombinedTakes<C extends CombinedTakeOwner> {
       make: () => new Turn<C>(),
       hasRoom: ({ counts }) => counts.length < MAX_COUNTS_PER_CALL,
       send: (turn) => void this.send(turn),
-      isBusy: () => this.inFlight > 0,
-      isHeld: () => this.inFlight >= MAX_CALLS_IN_FLIGHT,
+      maxInFlight: MAX_CALLS_IN_FLIGHT,
       holdFor: MAX_HOLD,
       timers,
     })
@@ -128,7 +126,7 @@ export class CombinedTakes<C extends CombinedTakeOwner> {
 
   private async send({ takes, counts, finish }: Turn<C>): Promise<void> {
     for (const count of counts) if (count !== null) count.combinedTake = null
-    this.inFlight += 1
+    this.turns.inFlight += 1
     try {
       const answers = await this.takeParts(
         takes.map(({ check, units }, i) => ({ count: counts[i]!, check, units })),
@@ -138,7 +136,7 @@ export class CombinedTakes<C extends CombinedTakeOwner> {
       for (const combinedTake of takes) combinedTake.answer = error as Error
     } finally {
       finish()
-      this.inFlight -= 1
+      this.turns.inFlight -= 1
       this.turns.release()
     }
   }

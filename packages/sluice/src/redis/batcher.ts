@@ -67,7 +67,6 @@ export class Batcher {
   protected last: Batch | undefined
   /** The same for those who receive answers. */
   protected lastReceiver: TakeReceiver<unknown> | undefined
-  private inFlight = 0
 
   constructor(options: BatcherOptions) {
     this.options = options
@@ -76,13 +75,12 @@ export class Batcher {
       make: () => new Batch(),
       hasRoom: ({ names }, size) => names.length + size <= this.mostChecks(),
       send: this.begin,
-      isBusy: () => this.inFlight > 0,
       timers: options.timers,
     })
   }
 
   private mostChecks(): number {
-    const isWaitedFor = this.inFlight === 0 && this.last !== undefined
+    const isWaitedFor = this.batches.inFlight === 0 && this.last !== undefined
     return isWaitedFor && this.last!.names.length > HALF ? HALF : MAX_CHECKS
   }
 
@@ -183,7 +181,7 @@ export class Batcher {
     const now = this.options.clock()
     batch.deadline = now + this.options.timeout
     if (this.last === undefined) batch.standstill = this.options.connection.standstill.total
-    this.inFlight += 1
+    this.batches.inFlight += 1
     this.timeouts.add(batch)
     this.send(batch, true, now)
   }
@@ -303,7 +301,7 @@ export class Batcher {
   /** Settles all requests of a batch, with their answers or with a failure. False if already settled. */
   private settle(batch: Batch, failure?: SluiceError): boolean {
     if (batch.settled) return false
-    this.inFlight -= 1
+    this.batches.inFlight -= 1
     this.timeouts.remove(batch)
     batch.settle(failure)
     return true

@@ -6,13 +6,11 @@ function batches() {
   const sent: number[][] = []
   const turns: (() => void)[] = []
   const held: { run: () => void; after: number }[] = []
-  const state = { isBusy: false, isHeld: false }
   const made = new TurnBatches<string, number[]>({
     make: () => [],
     hasRoom: (batch, size) => batch.length + size <= 3,
     send: (batch) => void sent.push(batch),
-    isBusy: () => state.isBusy,
-    isHeld: () => state.isHeld,
+    maxInFlight: 2,
     holdFor: 5,
     timers: {
       start: (run, after) => ({ ends: held.push({ run, after }) }),
@@ -26,7 +24,7 @@ function batches() {
   const endTurn = (): void => {
     for (const run of turns.splice(0)) run()
   }
-  return { add, sent, held, state, endTurn, release: () => made.release() }
+  return { add, sent, held, made, endTurn }
 }
 
 describe('batches of a turn', () => {
@@ -40,8 +38,8 @@ describe('batches of a turn', () => {
   })
 
   it('wait for the end of the turn while a batch is in flight', async () => {
-    const { add, sent, state, endTurn } = batches()
-    state.isBusy = true
+    const { add, sent, made, endTurn } = batches()
+    made.inFlight = 1
     add('a', 1)
     await Promise.resolve()
     add('a', 2)
@@ -51,29 +49,29 @@ describe('batches of a turn', () => {
   })
 
   it('wait for an answer while too many are in flight, and go out when they are full', async () => {
-    const { add, sent, state, endTurn, release } = batches()
-    state.isBusy = state.isHeld = true
+    const { add, sent, made, endTurn } = batches()
+    made.inFlight = 2
     add('a', 1, 2)
     await Promise.resolve()
     endTurn()
     expect(sent).toEqual([])
     add('a', 3, 4)
     expect(sent).toEqual([[1, 2]])
-    release()
+    made.release()
     expect(sent).toEqual([[1, 2]])
-    state.isHeld = false
-    release()
+    made.inFlight = 1
+    made.release()
     expect(sent).toEqual([
       [1, 2],
       [3, 4],
     ])
-    release()
+    made.release()
     expect(sent).toHaveLength(2)
   })
 
   it('wait no longer for an answer than they may', () => {
-    const { add, sent, held, state } = batches()
-    state.isBusy = state.isHeld = true
+    const { add, sent, held, made } = batches()
+    made.inFlight = 2
     add('a', 1)
     add('a', 2)
     expect(held).toMatchObject([{ after: 5 }])
