@@ -10,6 +10,7 @@ import { Timeouts, type Timers } from '../time/timers.ts'
 import { TurnBatches } from '../time/turn-batches.ts'
 import { Batch, type Answer } from './batch.ts'
 import type { RedisConnection } from './connection.ts'
+import type { Eviction } from './eviction.ts'
 import { chargedOf, type Charged } from './late.ts'
 import { isNoScript, storeError } from './redis-errors.ts'
 import { misread, numberIn } from './reply.ts'
@@ -46,7 +47,7 @@ export interface BatcherOptions {
   /** Refunds what a call charged that was answered after it had been given up. The names share a cluster slot. */
   readonly refundLate?: (charged: readonly Charged[], names: readonly string[]) => void
   /** Whether the server may drop counts by itself. */
-  readonly mayDropCounts?: () => boolean
+  readonly eviction?: Eviction
   /** Receives limits of takes that have not been seen for a while. */
   readonly warnOf?: (limit: Limit) => void
 }
@@ -91,7 +92,7 @@ export class Batcher {
     names: readonly string[],
   ): Promise<readonly Verdict[]> {
     const lowers = operation === 'refund' || operation === 'reset'
-    const sent = lowers && this.options.mayDropCounts?.() === true ? traced(checks) : checks
+    const sent = lowers && this.options.eviction?.isPossible === true ? traced(checks) : checks
     const [own, request] = this.add(operation, sent, names)
     return own.done.then(() => own.answerTo(request) as readonly Verdict[])
   }

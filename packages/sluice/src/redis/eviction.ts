@@ -1,4 +1,5 @@
 // Whether the server drops counts by itself when it is full.
+import type { CountDropping } from '../stores/refusal-cache/refusal-cache.ts'
 import type { RedisConnection } from './connection.ts'
 import type { StoreWarning } from './warnings.ts'
 
@@ -6,13 +7,14 @@ import type { StoreWarning } from './warnings.ts'
 const ASK = "return redis.call('INFO', 'memory')"
 
 /** What is known of the server's `maxmemory-policy`. */
-export class Eviction {
+export class Eviction implements CountDropping {
   /** Whether the server may drop counts. False until its policy is known. */
   isPossible = false
+  /** Whether the server behind this connection was asked. */
+  isAsked = false
   private readonly connection: RedisConnection
   private readonly name: string
   private readonly warn: (warning: StoreWarning) => void
-  private isAsked = false
   private isTold = false
 
   /** `name` is that of any count. */
@@ -24,14 +26,9 @@ export class Eviction {
     connection.onReachable(() => (this.isAsked = false))
   }
 
-  /** Called with each answer of the server: asks for its policy once per connection. */
-  readonly look = (): void => {
-    if (this.isAsked) return
+  /** Asks the server for its policy. To be called at an answer of the server, once per connection. Never rejects. */
+  async ask(): Promise<void> {
     this.isAsked = true
-    void this.ask()
-  }
-
-  private async ask(): Promise<void> {
     try {
       const text = String(await this.connection.eval(ASK, [this.name], []))
       const policy = /maxmemory_policy:([\w-]+)/.exec(text)?.[1]

@@ -110,7 +110,6 @@ export function redisStore(
   }
   const nameOf = redisKeys(prefix)
   const eviction = new Eviction(connection, nameOf('', ''), onWarning)
-  const mayDropCounts = (): boolean => eviction.isPossible
   const batcher: Batcher = new Batcher({
     connection,
     timeout,
@@ -120,7 +119,7 @@ export function redisStore(
     onLate,
     refundLate: (charged, names) =>
       void refunds.refund(checksIn(charged), names, longestOf(charged)),
-    mayDropCounts,
+    eviction,
     warnOf: warnings(onWarning),
   })
   const refunds = new UnconfirmedRefunds({
@@ -143,8 +142,7 @@ export function redisStore(
   const caching = {
     hold: holdRefusals,
     clock: clock ?? (environment === systemRedisEnvironment ? preciseClock : environment.clock),
-    mayDropCounts,
-    onAnswer: eviction.look,
+    dropping: eviction,
   }
   const cache = withRefusalCache(redis, caching)
   const watch: RemoteStore['watch'] = (watcher) => {

@@ -41,8 +41,6 @@ async function refusedBy(
   const cached = withRefusalCache(remote, {
     hold: 250,
     clock,
-    mayDropCounts: () => false,
-    onAnswer: () => {},
   })
   const check: Check = { space: 'p', key: 'a', limit: rule, cost }
   const one = [{ ...check, cost: 1 }]

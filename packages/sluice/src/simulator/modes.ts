@@ -99,8 +99,6 @@ function guarded(context: PodContext, store: AsyncStore): Store {
   const cached = withRefusalCache(store, {
     hold: REFUSAL_HOLD,
     clock,
-    mayDropCounts: () => false,
-    onAnswer: () => {},
   })
   return withResilience(
     cached,

@@ -33,7 +33,8 @@ export function cachedStore({ hold = HOLD, mayDropCounts = false } = {}) {
     reset: async (checks) => others.reset(checks),
     close: async () => others.close(),
   }
-  const options = { hold, clock, mayDropCounts: () => mayDropCounts, onAnswer: () => {} }
+  const dropping = { isPossible: mayDropCounts, isAsked: true, ask: async () => {} }
+  const options = { hold, clock, dropping }
   const holdBack = (): (() => void) => {
     let release = (): void => {}
     gate = new Promise((resolve) => (release = resolve))

@@ -28,7 +28,7 @@ function set(...rules: Partial<Rule>[]) {
     reset: (checks) => reach(() => counts.reset(checks)),
     close: () => counts.close(),
   }
-  const options = { hold: 250, clock, mayDropCounts: () => false, onAnswer: () => {} }
+  const options = { hold: 250, clock }
   const cached = withRefusalCache(store, options)
   const limiterOf = (...rules: Partial<Rule>[]): Limiter => limiterOn(cached, ...rules)
   return { limiter: limiterOf(...rules), limiterOf, clock, counts, state }

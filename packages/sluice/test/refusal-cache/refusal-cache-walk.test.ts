@@ -157,7 +157,7 @@ describe('clocks whose milliseconds begin at other moments', () => {
         close: async () => counts.close(),
       }
       const clock = () => time
-      const options = { hold: HOLD, clock, mayDropCounts: () => false, onAnswer: () => {} }
+      const options = { hold: HOLD, clock }
       const own = withRefusalCache(store, options)
       const random = new Random(1)
       for (let i = 0; i < 500; i++) {

@@ -40,6 +40,8 @@ class Generation<V> {
  * is dropped as a whole: removing the oldest entries of a Map one by one costs more the more have been removed.
  */
 export class RecentMap<V> {
+  /** Whether it has no entry. A field, since it is read for each request. */
+  isEmpty = true
   private readonly half: number
   private young = new Generation<V>()
   private old = new Generation<V>()
@@ -48,15 +50,12 @@ export class RecentMap<V> {
     this.half = max / 2
   }
 
-  get isEmpty(): boolean {
-    return this.young.size === 0 && this.old.size === 0
-  }
-
   get(space: string, key: string): V | undefined {
     return this.young.get(space, key) ?? this.old.get(space, key)
   }
 
   set(space: string, key: string, value: V): void {
+    this.isEmpty = false
     this.young.set(space, key, value)
     if (this.young.size < this.half) return
     this.old = this.young
@@ -66,9 +65,11 @@ export class RecentMap<V> {
   delete(space: string, key: string): void {
     this.young.delete(space, key)
     this.old.delete(space, key)
+    this.isEmpty = this.young.size === 0 && this.old.size === 0
   }
 
   clear(): void {
+    this.isEmpty = true
     this.young = new Generation()
     this.old = new Generation()
   }

@@ -20,16 +20,24 @@ const MAX_COUNTS = 65_536
 /** Counts whose refund or reset is known by its number at most. */
 const MAX_LOWERED = 16_384
 
+/** Whether the server of a store may drop counts by itself. */
+export interface CountDropping {
+  /** True if it may: checks then carry the state of counts that are known to be spent. */
+  readonly isPossible: boolean
+  /** Whether the server was asked. */
+  readonly isAsked: boolean
+  /** Asks the server. Never rejects. */
+  ask(): Promise<void>
+}
+
 /** How a refusal cache works. */
 export interface RefusalCacheOptions {
   /** Milliseconds for which a refusal is answered from the cache. */
   readonly hold: Millis
   /** Our own time, if possible with fractions of a millisecond. */
   readonly clock: Clock
-  /** Whether the server may drop counts by itself: checks then carry the state of counts that are known to be spent. */
-  readonly mayDropCounts: () => boolean
-  /** Called after each answer of the store. */
-  readonly onAnswer: () => void
+  /** Asked when the store has answered. Default: no count is dropped. */
+  readonly dropping?: CountDropping
 }
 
 /**
@@ -66,8 +74,9 @@ export class RefusalCache implements RemoteStore, MappedTakes {
   private readonly strict: RefusalCache | undefined
   /** Whether the store may answer without a promise. */
   readonly coordinates: boolean
-  private readonly options: RefusalCacheOptions
-  private readonly counts: RecentMap<CachedCount>
+  readonly options: RefusalCacheOptions
+  /** What is known of counts. */
+  readonly counts: RecentMap<CachedCount>
   private readonly lowerings: Lowerings
 
   constructor(store: AsyncStore, options: RefusalCacheOptions, like?: RefusalCache) {
@@ -92,28 +101,16 @@ export class RefusalCache implements RemoteStore, MappedTakes {
     if (this.strict !== undefined && !hasCoordination(checks))
       return this.strict.takeWith(checks, receiver)
     if (checks.length === 0) return this.mapped.takeWith(checks, receiver)
-    const { clock, mayDropCounts } = this.options
+    const { clock, dropping } = this.options
     const sentAt = clock()
     let sent = checks
     if (!counts.isEmpty) {
       const verdicts = this.answer(checks, sentAt)
       if (verdicts !== undefined) return verdicts
-      if (mayDropCounts()) sent = this.withStates(checks, sentAt)
+      if (dropping?.isPossible === true) sent = this.withStates(checks, sentAt)
     }
     const learning = new Learning(this, checks, sentAt, this.lowerings.count, receiver)
     return this.mapped.takeWith(sent, learning)
-  }
-
-  /** The store answered a take that was sent at an instant, when so many counts had been lowered. */
-  answered(
-    checks: readonly Check[],
-    verdicts: readonly Verdict[],
-    sentAt: Millis,
-    lowerings: number,
-  ): void {
-    this.options.onAnswer()
-    if (!this.counts.isEmpty || hasRefusal(verdicts))
-      this.learn(checks, verdicts, sentAt, lowerings)
   }
 
   takeNow(checks: readonly Check[]): readonly Verdict[] | undefined {
@@ -137,7 +134,9 @@ export class RefusalCache implements RemoteStore, MappedTakes {
   }
 
   knownRefusal(check: Check): KnownRefusal | undefined {
-    return this.counts.get(check.space, check.key)?.refusalOf(check.cost, this.options.clock())
+    const { counts, options } = this
+    if (counts.isEmpty) return undefined
+    return counts.get(check.space, check.key)?.refusalOf(check.cost, options.clock())
   }
 
   close(): MaybePromise<void> {
@@ -173,8 +172,11 @@ export class RefusalCache implements RemoteStore, MappedTakes {
     return verdicts
   }
 
-  /** Takes over an answer: about every count of a refused request, and about those that are cached already. */
-  private learn(
+  /**
+   * Takes over the answer to a take that was sent at an instant, when so many counts had been lowered: about every count of
+   * a refused request, and about those that are cached already.
+   */
+  learn(
     checks: readonly Check[],
     verdicts: readonly Verdict[],
     sentAt: Millis,
@@ -262,7 +264,12 @@ class Learning<T> implements TakeReceiver<T> {
   }
 
   passed(verdicts: readonly Verdict[]): MaybePromise<T> {
-    this.cache.answered(this.checks, verdicts, this.sentAt, this.lowerings)
+    const { cache } = this
+    const { dropping } = cache.options
+    if (dropping?.isAsked === false) void dropping.ask()
+    let isOfInterest = !cache.counts.isEmpty
+    for (let i = 0; i < verdicts.length; i++) if (!verdicts[i]!.allowed) isOfInterest = true
+    if (isOfInterest) cache.learn(this.checks, verdicts, this.sentAt, this.lowerings)
     return this.receiver.passed(verdicts)
   }
 
@@ -282,11 +289,5 @@ function hasTwins(checks: readonly Check[]): boolean {
     for (let j = 0; j < i; j++)
       if (checks[i]!.key === checks[j]!.key && checks[i]!.space === checks[j]!.space) return true
   }
-  return false
-}
-
-/** A loop, since this is read for every answer. */
-function hasRefusal(verdicts: readonly Verdict[]): boolean {
-  for (let i = 0; i < verdicts.length; i++) if (!verdicts[i]!.allowed) return true
   return false
 }
