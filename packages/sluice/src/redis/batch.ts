@@ -1,16 +1,27 @@
-// The requests of one script call, and their answers.
+// The requests of one script call, their answers, and until when the call may act.
 import { SluiceError } from '../errors.ts'
 import type { Verdict } from '../limit/verdict.ts'
 import type { Millis } from '../time/clock.ts'
 import { storeError } from './redis-errors.ts'
-import { answerOf, misread, numberIn, type Reply } from './reply.ts'
+import { answerOf, misread, numberFrom, type Reply } from './reply.ts'
 import { TAKE_ALL, TAKE_BUCKETS, TAKE_EACH, type Script } from './script.generated.ts'
-import { addHoldArgs, areEachIds, eachId, type SettleCheck, type Shape } from './shape.ts'
-import type { Check } from '../stores/store.ts'
-import type { Settled } from '../stores/holds/hold-store.ts'
+import {
+  addHoldArgs,
+  areEachIds,
+  eachId,
+  type Operation,
+  type SettleCheck,
+  type Shape,
+  type TracedCheck,
+} from './shape.ts'
+import type { ScriptCall } from './shared-connection.ts'
+import type { Check, Hold } from '../stores/store.ts'
+import type { Settled, Settlement } from '../stores/holds/hold-store.ts'
 
 /** The answer to a request, or the server's error as a string. */
 export type Answer = readonly Verdict[] | readonly Settled[] | string
+
+const NONE: readonly never[] = []
 
 /** Shapes in one call are numbered by the characters from this code on. */
 const ZERO = 48
@@ -18,25 +29,70 @@ const ZERO = 48
 /** The place of the time among the arguments of take-each.lua. */
 const TIME = 6
 
+/** As a deadline: none. */
+export const ANY_TIME = 0
+/** As a deadline: one that has passed on every server, so that the call only reads the time. */
+const PAST = 1
+
+/** Both clocks are read in whole milliseconds: a difference of two readings may be that much too large. */
+const ROUNDING = 2
+
+/**
+ * How far the server's clock is ahead of ours: never more than it really is, so that no call acts after its
+ * deadline, and as near to it as the quickest answer allows.
+ */
+export class ServerTime {
+  private ahead: Millis | undefined
+
+  /** The server's time at an instant of ours, or a little before. Long past while the server has never answered. */
+  at(instant: Millis): Millis {
+    return this.ahead === undefined ? PAST : instant + this.ahead
+  }
+
+  /** The server said `now` at some moment between two instants of ours. */
+  learn(now: Millis, sentAt: Millis, receivedAt: Millis): void {
+    const least = now - receivedAt - ROUNDING
+    const most = now - sentAt
+    // Above what is possible now: the server's clock was set back, or another server answers.
+    if (this.ahead === undefined || least > this.ahead || this.ahead > most) this.ahead = least
+  }
+}
+
 /** One script call. Its names are all in one cluster slot. */
-export class Batch {
+export class Batch implements ScriptCall {
   /** The names of all checks, request after request. */
   readonly names: string[] = []
   /** The cluster slot of its names; without a cluster 0. */
-  slot = 0
+  readonly slot: number
+  /** The clock of the server that has this slot. */
+  readonly serverTime: ServerTime
+  /** The script that {@link argsFor} made arguments for, and these. */
+  script: Script = TAKE_ALL
+  args: readonly string[] = NONE
+  isByText = false
+  /** When it was sent last, by our own clock. */
+  sentAt: Millis = 0
   /** When we give up, by our own clock. */
   deadline: Millis = 0
-  /** The last instant of the server at which it may act, 0 for any. */
-  latest: Millis = 0
-  /** How long the process had stood still when that was set. Undefined in calls that left after the first answer. */
+  /** The last instant of the server at which it may act, {@link ANY_TIME} for any. */
+  latest: Millis = ANY_TIME
+  /** Whether it was sent a second time, since it came too late by the server's clock. */
+  isRepeated = false
+  /** How long the process had stood still when the deadline was set. Undefined in calls that left after the first answer. */
   standstill: Millis | undefined = undefined
   /** Its place among the calls that wait for an answer. */
   before: Batch | null = null
   after: Batch | null = null
-  settled = false
+  isSettled = false
+  /** Why the whole call failed. To be set before {@link finish}. */
+  failure: SluiceError | undefined = undefined
   /** Resolves when the answers are there, or the failure. Never rejects. */
   readonly done: Promise<void>
+  /** Resolves {@link done}. */
+  finish!: () => void
   readonly shapes: Shape[] = []
+  /** The number of the request that was added last. */
+  newest = -1
   /** For each request the number of its shape, from 1. */
   private readonly numbers: number[] = []
   /** By request its checks, if they have holds and differ within a shape; made for the first of them. */
@@ -50,35 +106,48 @@ export class Batch {
   private isLease = true
   /** Whether the call may act after we have given it up: it only hands back units, or reports those that were spent. */
   mayActLate = true
-  /** The script that {@link argsFor} made arguments for. */
-  script: Script = TAKE_ALL
   /** The epoch of the store: a number behind the answers. */
   epoch: number | undefined
+  /** Whether a replica answered, which takes no writes. */
+  isOfReplica = false
   private readonly answers: Answer[] = []
-  private failure: SluiceError | undefined
-  private finish!: () => void
 
-  constructor() {
+  constructor(slot: number, serverTime: ServerTime) {
+    this.slot = slot
+    this.serverTime = serverTime
     this.done = new Promise((resolve) => {
       this.finish = resolve
     })
   }
 
-  /** Adds a request and returns its number. */
-  add(shape: Shape, names: readonly string[], checks: readonly Check[]): number {
+  /** Adds a request on the counts of these checks, or of these names. */
+  add(
+    shape: Shape,
+    checks: readonly Check[],
+    nameOf: (space: string, key: string) => string,
+    known?: readonly string[],
+  ): void {
+    const { names, numbers } = this
+    const first = names.length
+    let isTwice = false
+    let isOneName = true
+    for (let i = 0; i < checks.length; i++) {
+      const name = known?.[i] ?? nameOf(checks[i]!.space, checks[i]!.key)
+      if (i > 0 && names.includes(name, first)) isTwice = true
+      if (i > 0 && name !== names[first]) isOneName = false
+      names.push(name)
+    }
     let number = this.shapes.lastIndexOf(shape) + 1
     if (number === 0) number = this.shapes.push(shape)
     // The short ways read every count of a request before they write one, so no count may be there twice.
-    const isTwice = names.length > 1 && hasTwins(names)
     if (shape.plainArgs === undefined || isTwice) this.isPlain = false
     if (!shape.isSimple || isTwice) this.isSimple = false
     if (shape.eachNumbers === undefined) this.isEach = false
     else if (this.isEach) this.addEach(checks[0]!)
-    if (!shape.isLease || !isOneName(names)) this.isLease = false
+    if (!shape.isLease || !isOneName) this.isLease = false
     if (shape.operation !== 'refund' && shape.operation !== 'settle') this.mayActLate = false
-    for (const name of names) this.names.push(name)
-    if (shape.hasHolds) (this.ownChecks ??= [])[this.numbers.length] = checks
-    return this.numbers.push(number) - 1
+    if (shape.hasHolds) (this.ownChecks ??= [])[numbers.length] = checks
+    this.newest = numbers.push(number) - 1
   }
 
   private addEach(check: Check | SettleCheck): void {
@@ -135,32 +204,36 @@ export class Batch {
     return args
   }
 
-  /** Reads the answer of the script, decided at this server time. Throws if it is none. */
-  read(values: readonly unknown[], now: Millis): void {
-    const reply: Reply = { values, next: 1, now, isPlain: this.isPlain, isEach: this.isEach }
-    const { shapes, numbers } = this
+  /**
+   * Reads what the script returned, received at an instant of ours. Throws if it is none of its replies. Returns false if the
+   * call came too late by the server's clock, and did nothing.
+   */
+  read(values: unknown, receivedAt: Millis): boolean {
+    if (!Array.isArray(values)) throw misread(values)
+    const { shapes, numbers, serverTime, sentAt, latest, isPlain, isEach } = this
+    const reply: Reply = { values, next: 0, now: 0, isPlain, isEach }
+    // The time of the server; negative if that was too late.
+    const first = numberFrom(reply)
+    const isLate = first < 0
+    const now = Math.abs(first)
+    if (isLate !== (latest !== ANY_TIME && now > latest)) throw misread(values)
+    if (isLate) {
+      serverTime.learn(now, sentAt, receivedAt)
+      return false
+    }
+    reply.now = now
     for (let i = 0; i < numbers.length; i++) {
       const shape = shapes[numbers[i]! - 1]!
       const checks = shape.hasHolds ? this.checksOf(i) : shape.checks
-      this.answers.push(answerOf(shape, checks, reply))
+      const answer = answerOf(shape, checks, reply)
+      if (typeof answer === 'string' && answer.startsWith('READONLY')) this.isOfReplica = true
+      this.answers.push(answer)
     }
     const left = values.length - reply.next
-    if (left === 1 && this.hasLeases) this.epoch = numberIn(values[reply.next])
+    if (left === 1 && this.hasLeases) this.epoch = numberFrom(reply)
     else if (left !== 0) throw misread(values)
-  }
-
-  /** Whether a replica answered, which takes no writes. */
-  get isOfReplica(): boolean {
-    return this.answers.some(
-      (answer) => typeof answer === 'string' && answer.startsWith('READONLY'),
-    )
-  }
-
-  /** Settles all requests, with their answers or with the failure. */
-  settle(failure?: SluiceError): void {
-    this.settled = true
-    this.failure = failure
-    this.finish()
+    serverTime.learn(now, sentAt, receivedAt)
+    return true
   }
 
   /** The answer to a request, the failure of the call, or that of the request alone. */
@@ -177,7 +250,10 @@ export class Batch {
     return answer
   }
 
-  /** Visits every request with its names and its answer. */
+  /**
+   * Visits every request with its names and its answer. The checks may be those of another request of the same shape, on
+   * other counts.
+   */
   forEach(
     visit: (
       shape: Shape,
@@ -206,14 +282,69 @@ export class Batch {
   }
 }
 
-function isOneName(names: readonly string[]): boolean {
-  for (let i = 1; i < names.length; i++) if (names[i] !== names[0]) return false
-  return true
+/** The newest of the shapes that fits a request. */
+export function knownShape(
+  shapes: readonly Shape[],
+  operation: Operation,
+  checks: readonly Check[],
+): Shape | undefined {
+  for (let i = shapes.length - 1; i >= 0; i--) {
+    const shape = shapes[i]!
+    if (shape.operation !== operation || shape.checks.length !== checks.length) continue
+    let alike = 0
+    while (alike < checks.length && isAlike(checks[alike]!, shape.checks[alike]!)) alike++
+    if (alike === checks.length) return shape
+  }
+  return undefined
 }
 
-function hasTwins(names: readonly string[]): boolean {
-  for (let i = 1; i < names.length; i++) {
-    for (let j = 0; j < i; j++) if (names[i] === names[j]) return true
-  }
-  return false
+function isAlike(
+  a: TracedCheck & Partial<SettleCheck>,
+  b: TracedCheck & Partial<SettleCheck>,
+): boolean {
+  if (a.partial !== b.partial || a.limit !== b.limit || a.holds !== b.holds) return false
+  if (a.partial === true) return isAlikePart(a, b)
+  return (
+    a.lastState === b.lastState &&
+    (a.cost === b.cost || a.holds === true) &&
+    (a.hold === b.hold || isAlikeHold(a.hold, b.hold)) &&
+    a.leaseLife === b.leaseLife &&
+    a.booked === b.booked &&
+    (a.settlement === b.settlement || isAlikeSettlement(a.settlement, b.settlement)) &&
+    a.slowestQuota === b.slowestQuota &&
+    a.takenAt === b.takenAt &&
+    a.leavesTrace === b.leavesTrace &&
+    a.isPool === b.isPool &&
+    a.once === b.once &&
+    (a.shadow ?? false) === (b.shadow ?? false) &&
+    (a.candidate ?? false) === (b.candidate ?? false) &&
+    (a.countRefused ?? false) === (b.countRefused ?? false)
+  )
+}
+
+/** The same for parts, of which there are many: they never have the other fields. */
+function isAlikePart(a: TracedCheck, b: TracedCheck): boolean {
+  return (
+    (a.cost === 1) === (b.cost === 1) &&
+    a.leaseLife === b.leaseLife &&
+    a.slowestQuota === b.slowestQuota &&
+    a.booked === b.booked &&
+    a.shadow === b.shadow
+  )
+}
+
+function isAlikeHold(a: Hold | undefined, b: Hold | undefined): boolean {
+  if (a === undefined || b === undefined) return false
+  return (
+    a.life === b.life &&
+    a.onEnd === b.onEnd &&
+    a.fair === b.fair &&
+    a.late === b.late &&
+    a.isNew === b.isNew
+  )
+}
+
+function isAlikeSettlement(a: Settlement | undefined, b: Settlement | undefined): boolean {
+  if (a === undefined || b === undefined) return false
+  return a.keep === b.keep && a.life === b.life && (a.debt ?? 0) === (b.debt ?? 0)
 }

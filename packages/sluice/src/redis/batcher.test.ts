@@ -17,12 +17,13 @@ describe('a batch', () => {
     }
     const batcher = new Batcher({
       connection: connection as never,
+      nameOf: (space, key) => space + key,
       timeout: 60_000,
       clock: () => 1000,
       serverClock: undefined,
       ...options,
     })
-    await expect(batcher.run('take', [check], ['name'])).rejects.toMatchObject({
+    await expect(batcher.run('take', [check])).rejects.toMatchObject({
       name: 'SluiceError',
     })
   })

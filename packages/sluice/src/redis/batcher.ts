@@ -8,14 +8,13 @@ import type { Check, MaybePromise } from '../stores/store.ts'
 import type { Clock, Millis } from '../time/clock.ts'
 import { Timeouts, type Timers } from '../time/timers.ts'
 import { TurnBatches } from '../time/turn-batches.ts'
-import { Batch, type Answer } from './batch.ts'
+import { ANY_TIME, Batch, knownShape, ServerTime, type Answer } from './batch.ts'
 import type { RedisConnection } from './connection.ts'
 import type { Eviction } from './eviction.ts'
 import { chargedOf, type Charged } from './late.ts'
 import { isNoScript, storeError } from './redis-errors.ts'
-import { misread, numberIn } from './reply.ts'
-import { ANY_TIME, ServerTime } from './server-time.ts'
-import { knownShape, settleChecks, shapeOf, traced, type Operation, type Shape } from './shape.ts'
+import { settleChecks, shapeOf, traced, type Operation, type Shape } from './shape.ts'
+import type { CallReceiver } from './shared-connection.ts'
 import { shardOfSlot, slotOf, tagOfSlot } from './slot.ts'
 
 /** Checks in one script call at most: more gains nothing, and the server answers no other client meanwhile. */
@@ -35,6 +34,8 @@ const NONE: readonly never[] = []
 /** How a batcher reaches the server. */
 export interface BatcherOptions {
   readonly connection: RedisConnection
+  /** Names a count. */
+  readonly nameOf: (space: string, key: string) => string
   readonly timeout: Millis
   /** Our own time, for deadlines. */
   readonly clock: Clock
@@ -44,7 +45,10 @@ export interface BatcherOptions {
   readonly timers?: Timers
   /** Called for each take that was answered after it had been given up; `isCharged`: whether it had charged anything. */
   readonly onLate?: (isCharged: boolean) => void
-  /** Refunds what a call charged that was answered after it had been given up. The names share a cluster slot. */
+  /**
+   * Refunds what a call charged that was answered after it had been given up. The names share a cluster slot; the checks may
+   * be those of another request of the same shape, on other counts.
+   */
   readonly refundLate?: (charged: readonly Charged[], names: readonly string[]) => void
   /** Whether the server may drop counts by itself. */
   readonly eviction?: Eviction
@@ -52,8 +56,8 @@ export interface BatcherOptions {
   readonly warnOf?: (limit: Limit) => void
 }
 
-/** Sends requests in batches, in the order in which they came. */
-export class Batcher {
+/** Sends requests in batches, in the order in which they came. All checks of a request are in one cluster slot. */
+export class Batcher implements CallReceiver<Batch> {
   private readonly options: BatcherOptions
   private readonly timeouts: Timeouts<Batch>
   /** By shard, since the nodes of a cluster have clocks of their own. */
@@ -73,7 +77,10 @@ export class Batcher {
     this.options = options
     this.timeouts = new Timeouts(options.clock, this.giveUp, options.timers)
     this.batches = new TurnBatches({
-      make: () => new Batch(),
+      make: (slot) => {
+        const shard = slot === 0 ? 0 : shardOfSlot(slot)
+        return new Batch(slot, (this.serverTimes[shard] ??= new ServerTime()))
+      },
       hasRoom: ({ names }, size) => names.length + size <= this.mostChecks(),
       send: this.begin,
       timers: options.timers,
@@ -85,26 +92,23 @@ export class Batcher {
     return isWaitedFor && this.last!.names.length > HALF ? HALF : MAX_CHECKS
   }
 
-  /** Runs one request, whose names are all in one cluster slot. Rejects with a {@link SluiceError}. */
+  /** Runs one request; `names` are those of the counts, unless the checks say them. Rejects with a {@link SluiceError}. */
   run(
     operation: Operation,
     checks: readonly Check[],
-    names: readonly string[],
+    names?: readonly string[],
   ): Promise<readonly Verdict[]> {
     const lowers = operation === 'refund' || operation === 'reset'
     const sent = lowers && this.options.eviction?.isPossible === true ? traced(checks) : checks
-    const [own, request] = this.add(operation, sent, names)
+    const own = this.add(operation, sent, names)
+    const request = own.newest
     return own.done.then(() => own.answerTo(request) as readonly Verdict[])
   }
 
   /** A take, answered to a receiver: further promises would cost more than the rest. */
-  take<T>(
-    checks: readonly Check[],
-    names: readonly string[],
-    receiver: TakeReceiver<T>,
-  ): Promise<T> {
-    const own = this.batchFor(names)
-    const request = own.add(this.shapeIn(own, 'take', checks), names, checks)
+  take<T>(checks: readonly Check[], receiver: TakeReceiver<T>): Promise<T> {
+    const own = this.add('take', checks)
+    const request = own.newest
     // Not kept by the batch: in a batch that has moved to V8's old space they would keep all that they hold alive.
     return own.done.then(() => {
       this.lastReceiver = receiver
@@ -115,51 +119,55 @@ export class Batcher {
     })
   }
 
-  /** Books settlements, whose names are all in one cluster slot. Answers as `take` does. */
+  /** Books settlements. Answers as `take` does. */
   book<T>(
     settlements: readonly Settlement[],
-    names: readonly string[],
     passed: (settled: readonly Settled[]) => MaybePromise<T>,
     failed: (error: unknown) => MaybePromise<T>,
   ): Promise<T> {
-    const [own, request] = this.add('settle', settleChecks(settlements), names)
+    const own = this.add('settle', settleChecks(settlements))
+    const request = own.newest
     return own.done.then(() => {
       const answer = own.resultOf(request)
       return answer instanceof Error ? failed(answer) : passed(answer as readonly Settled[])
     })
   }
 
-  /** Adds a request to a batch. Returns the batch, and the request's number there. */
-  private add(
-    operation: Operation,
-    checks: readonly Check[],
-    names: readonly string[],
-  ): readonly [Batch, number] {
-    const own = this.batchFor(names)
-    return [own, own.add(this.shapeIn(own, operation, checks), names, checks)]
+  /** Adds a request to the batch of this turn, as its newest. */
+  private add(operation: Operation, checks: readonly Check[], names?: readonly string[]): Batch {
+    const { connection, nameOf } = this.options
+    const slot = connection.cluster
+      ? slotOf(names?.[0] ?? nameOf(checks[0]!.space, checks[0]!.key))
+      : 0
+    const batch = this.batches.batchFor(slot, checks.length)
+    const shape =
+      knownShape(batch.shapes, operation, checks) ??
+      knownShape(this.shapes, operation, checks) ??
+      this.newShape(operation, checks)
+    batch.add(shape, checks, nameOf, names)
+    return batch
   }
 
-  /** The batch of this turn for a request of these names. */
-  private batchFor(names: readonly string[]): Batch {
-    const slot = this.options.connection.cluster ? slotOf(names[0]!) : 0
-    const own = this.batches.batchFor(slot, names.length)
-    own.slot = slot
-    return own
+  private newShape(operation: Operation, checks: readonly Check[]): Shape {
+    const { serverClock, clock, warnOf } = this.options
+    if (operation === 'take') for (const { limit } of checks) warnOf?.(limit)
+    const made = shapeOf(operation, checks, (serverClock ?? clock)())
+    const isKept = (operation === 'take' || operation === 'settle') && made.isLasting
+    if (isKept && this.shapes.push(made) > MAX_SHAPES) this.shapes.shift()
+    return made
   }
 
   /** Runs exchanges of one slot, each by itself. Answers all of them with one promise: each by its answer, or by its error. */
   async exchangeEach(
     requests: readonly ExchangeRequest[],
-    nameOf: (space: string, key: string) => string,
   ): Promise<readonly (Exchanged | Error)[]> {
     const placed: (readonly [Batch, number] | undefined)[] = []
     const batches = new Set<Batch>()
     const place = (operation: Operation, checks: readonly Check[]): void => {
-      const names: string[] = []
-      for (const { space, key } of checks) names.push(nameOf(space, key))
-      const one = checks.length === 0 ? undefined : this.add(operation, checks, names)
-      if (one !== undefined) batches.add(one[0])
-      placed.push(one)
+      if (checks.length === 0) return void placed.push(undefined)
+      const batch = this.add(operation, checks)
+      batches.add(batch)
+      placed.push([batch, batch.newest])
     }
     for (const { settlements, checks } of requests) {
       place('settle', settleChecks(settlements))
@@ -179,76 +187,48 @@ export class Batcher {
   }
 
   private readonly begin = (batch: Batch): void => {
-    const now = this.options.clock()
-    batch.deadline = now + this.options.timeout
-    if (this.last === undefined) batch.standstill = this.options.connection.standstill.total
+    const { clock, timeout, connection } = this.options
+    const now = clock()
+    batch.deadline = now + timeout
+    if (this.last === undefined) batch.standstill = connection.standstill.total
     this.batches.inFlight += 1
     this.timeouts.add(batch)
-    this.send(batch, true, now)
+    this.send(batch, now)
   }
 
-  /** The shape of a request: one of the batch, one that was kept, or a new one. */
-  private shapeIn(batch: Batch, operation: Operation, checks: readonly Check[]): Shape {
-    const known =
-      knownShape(batch.shapes, operation, checks) ?? knownShape(this.shapes, operation, checks)
-    if (known !== undefined) return known
-    const { serverClock, clock, warnOf } = this.options
-    if (operation === 'take') for (const { limit } of checks) warnOf?.(limit)
-    const made = shapeOf(operation, checks, (serverClock ?? clock)())
-    const isKept = (operation === 'take' || operation === 'settle') && made.isLasting
-    if (isKept && this.shapes.push(made) > MAX_SHAPES) this.shapes.shift()
-    return made
-  }
-
-  /** Sends the hash of the script, and the script itself only if the server does not know it. Nothing else is sent twice. */
-  private send(batch: Batch, mayRepeat: boolean, sentAt: Millis): void {
+  /** Sends the hash of the script. Nothing is sent twice but what the server did not know or found late. */
+  private send(batch: Batch, now: Millis): void {
     const { connection, serverClock } = this.options
-    const { names } = batch
+    const { slot, names } = batch
     // An error thrown here must settle the batch, or its callers would wait for ever.
     try {
       // A call that waited in the socket of a hung server until we gave up must do nothing.
       const isBounded = serverClock === undefined && !batch.mayActLate
-      batch.latest = isBounded ? this.serverTimeOf(batch).at(batch.deadline) : ANY_TIME
-      const args = batch.argsFor(
+      batch.latest = isBounded ? batch.serverTime.at(batch.deadline) : ANY_TIME
+      batch.args = batch.argsFor(
         serverClock === undefined ? '' : String(serverClock()),
         batch.latest,
-        connection.cluster && batch.hasLeases ? leaseMarker(names[0]!, batch.slot) : undefined,
+        connection.cluster && batch.hasLeases ? leaseMarker(names[0]!, slot) : undefined,
       )
-      const { script } = batch
-      const answered = (reply: unknown): boolean => this.receive(batch, reply, mayRepeat, sentAt)
-      const failed = (error: unknown): void => {
-        if (!isNoScript(error)) return void this.settle(batch, storeError(error))
-        connection
-          .eval(script.text, names, args)
-          .then(answered, (cause: unknown) => void this.settle(batch, storeError(cause)))
-      }
-      connection.run(script.hash, names, args, sentAt, answered, failed)
+      batch.isByText = false
+      batch.sentAt = now
+      connection.run(batch, this, now)
     } catch (cause) {
       this.settle(batch, storeError(cause))
     }
   }
 
-  /** Settles a batch with the reply to a call that was sent at an instant. Returns whether a primary gave it, to this call. */
-  private receive(batch: Batch, reply: unknown, mayRepeat: boolean, sentAt: Millis): boolean {
+  answered(batch: Batch, reply: unknown): boolean {
     const { clock, connection } = this.options
     // Not by a promise that catches: it would cost as much as the rest of a call that is alone.
     try {
-      if (!Array.isArray(reply)) throw misread(reply)
-      const values = reply as readonly unknown[]
-      const first = numberIn(values[0])
-      // Negative: the call came too late by the server's clock and did nothing. Unless we have given up, it was not
-      // late: we did not know that clock yet, or it was set. It may be sent again.
-      const isLate = first < 0
-      const now = Math.abs(first)
-      if (isLate !== (batch.latest !== ANY_TIME && now > batch.latest)) throw misread(values)
-      if (!isLate) batch.read(values, now)
-      this.serverTimeOf(batch).learn(now, sentAt, clock())
-      if (isLate) {
-        // The first estimates of that clock are bad where the process stands still again and again.
-        const mayStill = !batch.settled && (mayRepeat || this.prolong(batch))
+      if (!batch.read(reply, clock())) {
+        // It was not late, or we would have given it up: we did not know the server's clock yet, or it was set. It is sent again,
+        // and once more while it has time left: the first estimates are bad where the process stands still again and again.
+        if (batch.isRepeated) this.giveUp(batch)
+        batch.isRepeated = true
         // In a turn of its own: first, this call has ended.
-        if (mayStill) queueMicrotask(() => this.send(batch, false, clock()))
-        else this.settle(batch, callExpired())
+        if (!batch.isSettled) queueMicrotask(() => this.send(batch, clock()))
         return true
       }
       if (this.last === undefined) connection.standstill.stop()
@@ -261,9 +241,16 @@ export class Batcher {
     }
   }
 
-  private serverTimeOf({ slot }: Batch): ServerTime {
-    const shard = slot === 0 ? 0 : shardOfSlot(slot)
-    return (this.serverTimes[shard] ??= new ServerTime())
+  /** Sends the script itself if the server did not know its hash. */
+  failed(batch: Batch, error: unknown): void {
+    const { connection, clock } = this.options
+    if (batch.isByText || !isNoScript(error)) return void this.settle(batch, storeError(error))
+    batch.isByText = true
+    try {
+      connection.run(batch, this, clock())
+    } catch (cause) {
+      this.settle(batch, storeError(cause))
+    }
   }
 
   /** The server acted in time, but its answer came after we had given up: the callers were answered without it. */
@@ -281,30 +268,31 @@ export class Batcher {
     })
   }
 
-  private readonly giveUp = (batch: Batch): void => {
-    if (!this.prolong(batch)) this.settle(batch, callExpired(this.options.timeout))
-  }
-
   /**
-   * A call that was made before the first answer has its deadline without the times in which the process stood still: a fleet
-   * that starts keeps its machine busy, and each fallback grants a share of every limit. Returns whether time is left.
+   * Gives a call up, unless it has time left. A call that was made before the first answer has its deadline without the times
+   * in which the process stood still: a fleet that starts keeps its machine busy, and each fallback grants a share of every
+   * limit.
    */
-  private prolong(batch: Batch): boolean {
-    if (batch.standstill === undefined) return false
-    const { connection, clock } = this.options
-    const { total } = connection.standstill
-    // Calls stay in their order: what lies between two of them is at least as long as a pause in it.
-    batch.deadline += total - batch.standstill
-    batch.standstill = total
-    return batch.deadline > clock()
+  private readonly giveUp = (batch: Batch): void => {
+    const { connection, clock, timeout } = this.options
+    if (batch.standstill !== undefined) {
+      const { total } = connection.standstill
+      // Calls stay in their order: what lies between two of them is at least as long as a pause in it.
+      batch.deadline += total - batch.standstill
+      batch.standstill = total
+      if (batch.deadline > clock()) return
+    }
+    this.settle(batch, callExpired(timeout))
   }
 
   /** Settles all requests of a batch, with their answers or with a failure. False if already settled. */
   private settle(batch: Batch, failure?: SluiceError): boolean {
-    if (batch.settled) return false
+    if (batch.isSettled) return false
+    batch.isSettled = true
+    batch.failure = failure
     this.batches.inFlight -= 1
     this.timeouts.remove(batch)
-    batch.settle(failure)
+    batch.finish()
     return true
   }
 }

@@ -2,12 +2,12 @@
 import type { Millis } from '../time/clock.ts'
 import type { ClientAdapter } from './client-adapter.ts'
 import { systemRedisEnvironment, type RedisEnvironment } from './environment.ts'
-import { SharedConnection, type RunHash } from './shared-connection.ts'
+import { SharedConnection, type RunScript } from './shared-connection.ts'
 import type { Standstill } from './standstill.ts'
 
 /** Runs scripts for a store, and reports when there is a new connection. */
 export interface RedisConnection {
-  readonly run: RunHash
+  readonly run: RunScript
   /** Runs a script by its text. */
   eval(script: string, keys: readonly string[], args: readonly string[]): Promise<unknown>
   /** Whether keys are spread over slots that one call may not mix. */
@@ -41,7 +41,7 @@ export function connectionOf(
   return {
     cluster: adapter.cluster,
     run: shared.run,
-    eval: shared.eval,
+    eval: (script, keys, args) => shared.eval(script, keys, args),
     standstill: shared.standstill,
     onReachable(run) {
       shared.reachable.add(run)

@@ -36,30 +36,25 @@ export function redisKeys(prefix: string): (space: string, key: string) => strin
       lastSpace = space
       lastClose = close
     }
-    return open + tagOf(key) + lastClose
+    return open + (isTag(key) ? key : HASHED + sha256(key)) + lastClose
   }
 }
 
-/** The key as it stands between the braces: without braces, not empty, not long, and the same in UTF-8. */
-function tagOf(key: string): string {
-  const isFit = key.length * 3 <= LONGEST_TAG || isShort(key, LONGEST_TAG)
-  if (isFit && isPlainTag(key) && !key.startsWith(HASHED)) return key
-  return HASHED + sha256(key)
-}
-
-/** Whether a key is one or more characters without braces and lone surrogates. */
-function isPlainTag(key: string): boolean {
+/** Whether a key may stand between the braces: without braces, not empty, not long, and the same in UTF-8. */
+function isTag(key: string): boolean {
+  if (key.length * 3 > LONGEST_TAG && !isShort(key, LONGEST_TAG)) return false
   // Most keys are ASCII, and reading them here costs less than a regular expression.
   for (let i = 0; i < key.length; i++) {
     const code = key.charCodeAt(i)
-    if (code > 127) return PLAIN.test(key)
+    if (code > 127) return PLAIN.test(key) && !key.startsWith(HASHED)
     if (code === OPEN || code === CLOSE) return false
   }
-  return key.length > 0
+  return key.length > 0 && !key.startsWith(HASHED)
 }
 
 const OPEN = 0x7b
 const CLOSE = 0x7d
+/** One or more characters without braces and lone surrogates. */
 const PLAIN = /^[^{}\ud800-\udfff]+$/u
 
 /** Whether every name may begin with this. */

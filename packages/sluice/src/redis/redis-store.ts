@@ -112,6 +112,7 @@ export function redisStore(
   const eviction = new Eviction(connection, nameOf('', ''), onWarning)
   const batcher: Batcher = new Batcher({
     connection,
+    nameOf,
     timeout,
     clock: environment.clock,
     timers,
@@ -227,14 +228,14 @@ class Redis implements AsyncStore, MappedTakes, MappedSettlements {
   }
 
   takeWith<T>(checks: readonly Check[], receiver: TakeReceiver<T>): Promise<T> {
-    const groups = this.cluster ? this.groupsOf(checks) : NONE
+    const groups = this.cluster && checks.length > 1 ? this.groupsOf(checks) : NONE
     if (groups.length > 1)
       return this.takeAcross(checks, groups).then(
         (verdicts) => receiver.passed(verdicts),
         (error: unknown) => receiver.failed(error),
       )
     if (checks.length === 0) return Promise.resolve(NONE).then(() => receiver.passed(NONE))
-    return this.batcher.take(checks, this.namesOf(checks), receiver)
+    return this.batcher.take(checks, receiver)
   }
 
   /** Takes group after group, in no more time than one call may take. */
@@ -277,7 +278,7 @@ class Redis implements AsyncStore, MappedTakes, MappedSettlements {
 
   /** Outside of a cluster all answers arrive by one promise, which costs less than one for each. */
   exchangeEach(requests: readonly ExchangeRequest[]): Promise<readonly (Exchanged | Error)[]> {
-    if (!this.cluster) return this.batcher.exchangeEach(requests, this.nameOf)
+    if (!this.cluster) return this.batcher.exchangeEach(requests)
     const each = requests.map(({ settlements, checks }) =>
       this.exchange(settlements, checks).catch((error: unknown) => error as Error),
     )
@@ -290,29 +291,18 @@ class Redis implements AsyncStore, MappedTakes, MappedSettlements {
     failed: (error: unknown) => MaybePromise<T>,
   ): Promise<T> {
     if (this.cluster) return this.settleAcross(settlements).then(passed, failed)
-    return this.batcher.book(settlements, this.namesOf(settlements), passed, failed)
-  }
-
-  private namesOf(counts: readonly { space: string; key: string }[]): readonly string[] {
-    // Of the right length from the start: V8 makes room for seventeen on a first push.
-    const names = new Array<string>(counts.length)
-    for (let i = 0; i < counts.length; i++) {
-      const { space, key } = counts[i]!
-      names[i] = this.nameOf(space, key)
-    }
-    return names
+    return this.batcher.book(settlements, passed, failed)
   }
 
   private async settleAcross(settlements: readonly Settlement[]): Promise<readonly Settled[]> {
     const settled: Settled[] = []
-    const indexed = settlements.map((settlement, index) => {
-      return { settlement, index, name: this.nameOf(settlement.space, settlement.key) }
-    })
-    const groups = grouped(indexed, ({ name }) => slotOf(name))
+    const indexed = settlements.map((settlement, index) => ({ settlement, index }))
+    const groups = grouped(indexed, ({ settlement: { space, key } }) =>
+      slotOf(this.nameOf(space, key)),
+    )
     const runs = groups.map(async (group) => {
       const answers = await this.batcher.book(
         group.map(({ settlement }) => settlement),
-        group.map(({ name }) => name),
         (settled) => settled,
         rethrow,
       )
@@ -341,7 +331,7 @@ class Redis implements AsyncStore, MappedTakes, MappedSettlements {
 
   private run(operation: Parameters<Run>[0], checks: readonly Check[]): ReturnType<Run> {
     if (checks.length === 0) return Promise.resolve([])
-    return this.batcher.run(operation, checks, this.namesOf(checks))
+    return this.batcher.run(operation, checks)
   }
 
   /** Runs an operation that needs no agreement between slots. */

@@ -20,7 +20,8 @@ import type { Limit } from '../limit/limit.ts'
 export interface Reply {
   readonly values: readonly unknown[]
   next: number
-  readonly now: Millis
+  /** When the server decided. */
+  now: Millis
   /** Whether the script of plain takes answered, which returns fewer numbers. */
   readonly isPlain: boolean
   /** Whether hold-each.lua answers the next request, which returns fewer numbers. */
@@ -60,12 +61,9 @@ export function answerOf(
   return verdicts
 }
 
-function numberFrom(reply: Reply): number {
-  return numberIn(reply.values[reply.next++])
-}
-
-/** A number of a reply. Throws if it is none of the script's, which are all whole. */
-export function numberIn(value: unknown): number {
+/** The next number of a reply. Throws if it is none of the script's, which are all whole. */
+export function numberFrom(reply: Reply): number {
+  const value = reply.values[reply.next++]
   // Clients can be configured to return numbers as strings or bytes.
   const isText = typeof value === 'string' || value instanceof Uint8Array
   const number = isText ? Number(String(value) || Number.NaN) : value

@@ -2,7 +2,7 @@
 import { algorithmOf, ROWS } from '../algorithms/table.ts'
 import type { CheckWithState } from '../stores/refusal-cache/cached-count.ts'
 import type { Settlement } from '../stores/holds/hold-store.ts'
-import type { Check, Hold } from '../stores/store.ts'
+import type { Check } from '../stores/store.ts'
 import { periodAt, type Calendar } from '../time/calendar.ts'
 import type { Millis } from '../time/clock.ts'
 import type { RefundCheck } from './unconfirmed-refunds.ts'
@@ -48,7 +48,10 @@ const OPERATIONS: Readonly<Record<Operation, string>> = {
 /** The Lua file that the script of plain takes repeats. */
 const PLAIN_LUA = 'bucket'
 
-/** Everything about a request but its keys, and the ids and costs of holds. Requests of one shape share one description on the wire. */
+/**
+ * Everything about a request but its keys, and the ids and costs of holds. Requests of one shape share one description on the
+ * wire. What is read here of a check, `knownShape` in batch.ts compares.
+ */
 export interface Shape {
   readonly operation: Operation
   readonly checks: readonly Check[]
@@ -123,73 +126,6 @@ export function areEachIds(ids: string): boolean {
 }
 
 const NOT_IN_IDS = /[^\w-]/
-
-/** The newest of the shapes that fits a request. */
-export function knownShape(
-  shapes: readonly Shape[],
-  operation: Operation,
-  checks: readonly Check[],
-): Shape | undefined {
-  for (let i = shapes.length - 1; i >= 0; i--) {
-    const shape = shapes[i]!
-    if (shape.operation !== operation || shape.checks.length !== checks.length) continue
-    let alike = 0
-    while (alike < checks.length && isAlike(checks[alike]!, shape.checks[alike]!)) alike++
-    if (alike === checks.length) return shape
-  }
-  return undefined
-}
-
-function isAlike(
-  a: TracedCheck & Partial<SettleCheck>,
-  b: TracedCheck & Partial<SettleCheck>,
-): boolean {
-  if (a.partial !== b.partial || a.limit !== b.limit || a.holds !== b.holds) return false
-  if (a.partial === true) return isAlikePart(a, b)
-  return (
-    a.lastState === b.lastState &&
-    (a.cost === b.cost || a.holds === true) &&
-    (a.hold === b.hold || isAlikeHold(a.hold, b.hold)) &&
-    a.leaseLife === b.leaseLife &&
-    a.booked === b.booked &&
-    (a.settlement === b.settlement || isAlikeSettlement(a.settlement, b.settlement)) &&
-    a.slowestQuota === b.slowestQuota &&
-    a.takenAt === b.takenAt &&
-    a.leavesTrace === b.leavesTrace &&
-    a.isPool === b.isPool &&
-    a.once === b.once &&
-    (a.shadow ?? false) === (b.shadow ?? false) &&
-    (a.candidate ?? false) === (b.candidate ?? false) &&
-    (a.countRefused ?? false) === (b.countRefused ?? false)
-  )
-}
-
-/** The same for parts, of which there are many: they never have the other fields. */
-function isAlikePart(a: TracedCheck, b: TracedCheck): boolean {
-  return (
-    (a.cost === 1) === (b.cost === 1) &&
-    a.leaseLife === b.leaseLife &&
-    a.slowestQuota === b.slowestQuota &&
-    a.booked === b.booked &&
-    a.shadow === b.shadow
-  )
-}
-
-function isAlikeHold(a: Hold | undefined, b: Hold | undefined): boolean {
-  if (a === undefined || b === undefined) return false
-  return (
-    a.life === b.life &&
-    a.onEnd === b.onEnd &&
-    a.fair === b.fair &&
-    a.late === b.late &&
-    a.isNew === b.isNew
-  )
-}
-
-function isAlikeSettlement(a: Settlement | undefined, b: Settlement | undefined): boolean {
-  if (a === undefined || b === undefined) return false
-  return a.keep === b.keep && a.life === b.life && (a.debt ?? 0) === (b.debt ?? 0)
-}
 
 function argsOf(
   operation: Operation,

@@ -1,20 +1,17 @@
 // The connection of all stores on one client: that client, or a second one while the first does not answer.
 import type { Millis } from '../time/clock.ts'
 import { startInBackground } from '../time/timers.ts'
-import type { ClientAdapter, DuplicateClient, ScriptRunner } from './client-adapter.ts'
+import type { ClientAdapter, DuplicateClient } from './client-adapter.ts'
 import type { RedisEnvironment } from './environment.ts'
 import { HeldCalls } from './held-calls.ts'
 import { storeError } from './redis-errors.ts'
-import { Silence } from './silence.ts'
+import type { Script } from './script.generated.ts'
+import { MAX_PATIENCE, Patience, PATIENCE, Silence } from './silence.ts'
 import { keysOfShards, shardOfSlot, slotOf } from './slot.ts'
 import { SpareConnections } from './spare-connections.ts'
 import { LONGEST_STANDSTILL, Standstill } from './standstill.ts'
 import { writeAt } from './write-check.ts'
 
-/** Deadlines without an answer in time after which a new connection is opened. */
-const PATIENCE = 3
-/** The most that this grows to, when new connections do not help either. */
-const MAX_PATIENCE = 48
 /**
  * Milliseconds after which a client that has no connection, and shows no new attempt to get one, is helped: its attempt
  * began while packets were lost, and hangs. A client with our settings begins one at least every 940 ms.
@@ -27,20 +24,31 @@ const APART: Millis = 250
 /** Milliseconds after the last call for which new connections are tried. */
 const WANTED: Millis = 10_000
 
-/**
- * Receives the reply to a call. False: it came from a replica, or is no answer of the script and may belong to another call, as
- * may those that follow.
- */
-type ReplyReader = (reply: unknown) => boolean
+/** A call of a script. */
+export interface ScriptCall {
+  readonly script: Script
+  /** Whether the script itself is sent, and not its hash. */
+  readonly isByText: boolean
+  /** The keys, all of one shard. */
+  readonly names: readonly string[]
+  readonly args: readonly string[]
+}
 
-/** Runs a script by its hash; `now` is the present instant. Calls one of two functions, since one more promise for each call shows. */
-export type RunHash = (
-  hash: string,
-  keys: readonly string[],
-  args: readonly string[],
+/** Receives what came of calls. An object that many calls share, since one more promise or function for each call shows. */
+export interface CallReceiver<C extends ScriptCall> {
+  /**
+   * Takes the reply. Returns false if it came from a replica, or is no answer of the script and may belong to another
+   * call, as may those that follow.
+   */
+  answered(call: C, reply: unknown): boolean
+  failed(call: C, error: unknown): void
+}
+
+/** Runs a script; `now` is the present instant. */
+export type RunScript = <C extends ScriptCall>(
+  call: C,
+  receiver: CallReceiver<C>,
   now: Millis,
-  answered: ReplyReader,
-  failed: (error: unknown) => void,
 ) => void
 
 /** A client of which the calls are watched. */
@@ -57,15 +65,13 @@ interface Link {
 export class SharedConnection {
   /** Run whenever there is a new connection. */
   readonly reachable: Set<() => void> = new Set()
-  /** The longest deadline of its stores. */
-  private timeout: Millis = 0
+  /** Its timeout is the longest deadline of its stores. */
+  private readonly patience = new Patience()
   private stores = 0
   private readonly own: Link
   private current: Link
   private readonly held: HeldCalls
   private readonly spares: SpareConnections
-  /** Deadlines to wait for a shard, where it is more than {@link PATIENCE}. */
-  private readonly patience = new Map<number, number>()
   private wasReady = false
   /** Whether a call was answered since a new connection was last announced, and when that was. */
   private isProven = true
@@ -92,7 +98,7 @@ export class SharedConnection {
     const { clock, timers, reconnectDelay } = environment
     this.environment = environment
     this.onNotOpen = onNotOpen
-    this.own = { client, silence: new Silence() }
+    this.own = { client, silence: new Silence(this.patience) }
     this.current = this.own
     this.eventAt = clock()
     this.held = new HeldCalls(clock)
@@ -112,21 +118,56 @@ export class SharedConnection {
     client.on(['end'], () => this.closeSpares())
   }
 
-  readonly run: RunHash = (hash, keys, args, now, answered, failed) =>
-    this.send('evalsha', hash, keys, args, now, answered, failed)
+  readonly run: RunScript = (call, receiver, now) => {
+    this.sentAt = now
+    if (!this.wasReady && this.mustHold()) return this.hold(call, receiver)
+    if (this.current !== this.own && !this.current.client.isReady()) this.restore()
+    const link = this.current
+    const { client, silence } = link
+    const { script, names, args } = call
+    const shard = client.cluster ? shardOfSlot(slotOf(names[0]!)) : 0
+    const since = silence.sent(shard, names[0] ?? '', now)
+    const { patience } = this
+    if (now - since >= patience.timeout) this.suspect(since + patience.of(shard) - now)
+    let answer: Promise<unknown>
+    try {
+      answer = call.isByText
+        ? client.eval(script.text, names, args)
+        : client.evalsha(script.hash, names, args)
+    } catch (error) {
+      silence.disconnected(shard)
+      return receiver.failed(call, error)
+    }
+    answer.then(
+      (reply) => {
+        if (!receiver.answered(call, reply) && !call.isByText) link.isDoubtful = true
+        if (link.isDoubtful === true) return silence.unanswered(shard)
+        this.isProven = true
+        silence.answered(shard, this.environment.clock() - now)
+      },
+      (error: unknown) => {
+        this.failed(link, shard, error, now)
+        receiver.failed(call, error)
+      },
+    )
+  }
 
-  readonly eval: ScriptRunner['eval'] = (script, keys, args) =>
-    new Promise((resolve, reject) => {
-      const answered = (reply: unknown): boolean => {
+  /** Runs a script by its text. */
+  eval(text: string, names: readonly string[], args: readonly string[]): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const call = { script: { text, hash: '' }, isByText: true, names, args }
+      const answered = (_: ScriptCall, reply: unknown): boolean => {
         resolve(reply)
         return true
       }
-      this.send('eval', script, keys, args, this.environment.clock(), answered, reject)
+      const failed = (_: ScriptCall, error: unknown): void => reject(error as Error)
+      this.run(call, { answered, failed }, this.environment.clock())
     })
+  }
 
   /** Another store uses it, with that deadline. Returns what ends that. */
   join(timeout: Millis): () => void {
-    this.timeout = Math.max(this.timeout, timeout)
+    this.patience.timeout = Math.max(this.patience.timeout, timeout)
     this.stores += 1
     let isLeft = false
     return () => {
@@ -145,57 +186,12 @@ export class SharedConnection {
     spare?.close()
   }
 
-  private send(
-    command: keyof ScriptRunner,
-    script: string,
-    keys: readonly string[],
-    args: readonly string[],
-    now: Millis,
-    answered: ReplyReader,
-    failed: (error: unknown) => void,
-  ): void {
-    this.sentAt = now
-    if (!this.wasReady && this.mustHold())
-      return this.hold(command, script, keys, args, answered, failed)
-    if (this.current !== this.own && !this.current.client.isReady()) this.restore()
-    const link = this.current
-    const shard = link.client.cluster ? shardOfSlot(slotOf(keys[0]!)) : 0
-    const since = link.silence.sent(shard, keys[0] ?? '', now)
-    if (now - since >= this.timeout) this.suspect(since + this.patienceWith(shard) - now)
-    let answer: Promise<unknown>
-    try {
-      answer = link.client[command](script, keys, args)
-    } catch (error) {
-      link.silence.ended(shard, 'disconnected')
-      return failed(error)
-    }
-    answer.then(
-      (reply) => {
-        if (!answered(reply)) link.isDoubtful = true
-        if (link.isDoubtful === true) return link.silence.ended(shard, 'unanswered')
-        this.isProven = true
-        this.ended(link, shard, now)
-      },
-      (error: unknown) => {
-        this.failed(link, shard, error, now)
-        failed(error)
-      },
-    )
-  }
-
   /** Keeps a call until the client has its first connection. */
-  private hold(
-    command: keyof ScriptRunner,
-    script: string,
-    keys: readonly string[],
-    args: readonly string[],
-    answered: ReplyReader,
-    failed: (error: unknown) => void,
-  ): void {
+  private hold<C extends ScriptCall>(call: C, receiver: CallReceiver<C>): void {
     this.helpWhenStuck()
-    const send = (): void =>
-      this.send(command, script, keys, args, this.environment.clock(), answered, failed)
-    this.held.add(send, failed, this.timeout + LONGEST_STANDSTILL)
+    const send = (): void => this.run(call, receiver, this.environment.clock())
+    const failed = (error: Error): void => receiver.failed(call, error)
+    this.held.add(send, failed, this.patience.timeout + LONGEST_STANDSTILL)
   }
 
   /** While a client has never been connected, its calls wait; the deadline that each carries keeps that harmless. */
@@ -222,18 +218,12 @@ export class SharedConnection {
     return client.isWarm() || this.environment.clock() >= this.warmBy
   }
 
-  /** The server answered a call that was sent at an instant. */
-  private ended(link: Link, shard: number, sentAt: Millis): void {
-    const isInTime = this.environment.clock() - sentAt <= this.timeout
-    link.silence.ended(shard, isInTime ? 'in-time' : 'late')
-    if (isInTime && this.patience.size > 0) this.patience.delete(shard)
-  }
-
-  private failed(link: Link, shard: number, error: unknown, sentAt: Millis): void {
+  private failed({ silence }: Link, shard: number, error: unknown, sentAt: Millis): void {
     const { code } = storeError(error)
-    if (code === 'store-timeout') return link.silence.ended(shard, 'unanswered')
-    if (code !== 'store-unreachable') return this.ended(link, shard, sentAt)
-    link.silence.ended(shard, 'disconnected')
+    if (code === 'store-timeout') return silence.unanswered(shard)
+    if (code !== 'store-unreachable')
+      return silence.answered(shard, this.environment.clock() - sentAt)
+    silence.disconnected(shard)
     this.helpWhenStuck()
   }
 
@@ -247,7 +237,7 @@ export class SharedConnection {
   /** Checks the connection when the patience is over, but at least one deadline from now: after a pause of this process, answers are still unread. */
   private suspect(after: Millis): void {
     const { clock, timers } = this.environment
-    const wait = Math.max(after, this.timeout)
+    const wait = Math.max(after, this.patience.timeout)
     const at = clock() + wait
     if (this.lookAt <= at) return
     timers.stop(this.look)
@@ -267,7 +257,7 @@ export class SharedConnection {
     const { client, silence } = this.current
     if (this.stores === 0 || this.own.client.isClosed()) return false
     const now = this.environment.clock()
-    if (silence.silent(now, this.patienceWith).length > 0) return true
+    if (silence.silent(now).length > 0) return true
     return !client.isReady() && (now - this.eventAt >= STUCK || this.isLateCluster(now))
   }
 
@@ -277,21 +267,15 @@ export class SharedConnection {
    */
   private isLateCluster(now: Millis): boolean {
     if (this.wasReady || this.startedAt === undefined || !this.own.client.cluster) return false
-    return now - this.startedAt >= PATIENCE * this.timeout
+    return now - this.startedAt >= PATIENCE * this.patience.timeout
   }
-
-  private readonly patienceWith = (shard: number): Millis =>
-    (this.patience.get(shard) ?? PATIENCE) * this.timeout
 
   /** Uses a new connection, for as long as the user's client does not answer. */
   private adopt(spare: DuplicateClient): void {
     const { current } = this
-    const silent = current.silence.silent(this.environment.clock(), this.patienceWith)
-    for (const shard of silent) {
-      const deadlines = this.patience.get(shard) ?? PATIENCE
-      this.patience.set(shard, Math.min(2 * deadlines, MAX_PATIENCE))
-    }
-    this.current = { client: spare.adapter, silence: new Silence(), spare }
+    const silent = current.silence.silent(this.environment.clock())
+    for (const shard of silent) this.patience.grow(shard)
+    this.current = { client: spare.adapter, silence: new Silence(this.patience), spare }
     this.retire(current.spare)
     // Of a cluster that was never complete, every node is asked before it is used.
     this.silentKeys = this.isLateCluster(this.environment.clock())
@@ -316,11 +300,12 @@ export class SharedConnection {
       // Without a connection the client will say when it is ready.
       if (answers.includes('unanswered')) return
       const isWell = answers.every((answer) => answer === 'taken')
-      if (isWell && clock() - sentAt <= this.timeout && this.current === spare) this.restore()
+      if (isWell && clock() - sentAt <= this.patience.timeout && this.current === spare)
+        this.restore()
       // A replica may become the primary again.
       if (!isWell)
         await new Promise<void>((resolve) => {
-          startInBackground(timers, resolve, MAX_PATIENCE * this.timeout)
+          startInBackground(timers, resolve, MAX_PATIENCE * this.patience.timeout)
         })
     }
   }
@@ -341,7 +326,7 @@ export class SharedConnection {
   /** Closes a connection of ours once the calls on it have ended. */
   private retire(spare: DuplicateClient | undefined): void {
     if (spare !== undefined)
-      startInBackground(this.environment.timers, () => spare.close(), 2 * this.timeout)
+      startInBackground(this.environment.timers, () => spare.close(), 2 * this.patience.timeout)
   }
 
   /** The user's client has connected, or a node of its cluster, which may be too early for commands. */

@@ -121,14 +121,14 @@ describe('a server whose clock is set', () => {
     key += 1
     const connection = connectionOf(redis.client, adapterOf(redis.client, false)!, 20_000)
     const clock = (): number => systemClock() + ours
-    batcher = new Batcher({ connection, timeout: 20_000, clock, serverClock: undefined })
+    batcher = new Batcher({ connection, nameOf, timeout: 20_000, clock, serverClock: undefined })
     await take('warm')
     await resetCounts(redis.server)
   })
   const checkOn = (name: string): Check => on(`${name} ${key}`, '1000/400d')
   const take = async (name: string): Promise<number> => {
     const check = checkOn(name)
-    const [verdict] = await batcher.run('take', [check], [nameOf(check.space, check.key)])
+    const [verdict] = await batcher.run('take', [check])
     return verdict!.remaining
   }
   const calls = async (): Promise<number> => (await commandCounts(redis.server))['evalsha'] ?? 0
@@ -164,18 +164,17 @@ describe('a server whose clock is set', () => {
   it('back, and then it hangs: what we gave up is not charged later', async () => {
     const connection = connectionOf(redis.client, adapterOf(redis.client, false)!, 200)
     const clock = (): number => systemClock() + ours
-    const hasty = new Batcher({ connection, timeout: 200, clock, serverClock: undefined })
+    const hasty = new Batcher({ connection, nameOf, timeout: 200, clock, serverClock: undefined })
     const check = checkOn('hung')
-    const names = [nameOf(check.space, check.key)]
-    const ask = () => hasty.run('take', [check], names)
+    const ask = () => hasty.run('take', [check])
     await ask().catch(() => {})
     ours = HOUR
     await ask().catch(() => {})
-    const before = (await batcher.run('peek', [check], names))[0]!.remaining
+    const before = (await batcher.run('peek', [check]))[0]!.remaining
     redis.server.kill('SIGSTOP')
     const failures = await Promise.all(Array.from({ length: 10 }, () => failure(ask())))
     redis.server.kill('SIGCONT')
     expect(failures.map(({ code }) => code)).toEqual(failures.map(() => 'store-timeout'))
-    expect((await batcher.run('peek', [check], names))[0]!.remaining).toBe(before)
+    expect((await batcher.run('peek', [check]))[0]!.remaining).toBe(before)
   }, 30_000)
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ServerTime } from './server-time.ts'
+import { ServerTime } from './batch.ts'
 
 /** A server whose clock is ahead of ours; an answer tells its time halfway. */
 function served(ahead: number, answers: readonly (readonly [at: number, took: number])[]) {
