@@ -10,6 +10,11 @@ import { Blocks, CHUNK_BITS, PLACE } from './blocks.ts'
 import { KeyIndex } from './key-index.ts'
 import { wordsFor, IN_BLOCK, KIND, TEXT_WORDS, textOf, WIDE_IN_BLOCK } from './key-text.ts'
 
+// Constants of this file: V8 would load imported ones at each use, which shows on a hot key.
+const BITS = CHUNK_BITS
+const IN_CHUNK = PLACE
+const KIND_BITS = KIND
+
 /** Bytes that the index needs for a key, on average. */
 const INDEX_BYTES = 8
 
@@ -62,16 +67,16 @@ export abstract class Slots {
   }
 
   keyAt(slot: number): string | undefined {
-    const kind = this.hashAt(slot) & KIND
+    const kind = this.hashAt(slot) & KIND_BITS
     if (kind === 0) return undefined
-    const ints = this.records.ints[slot >>> CHUNK_BITS]!
-    const at = (slot & PLACE) * this.words + this.hashWord + 1
+    const ints = this.records.ints[slot >>> BITS]!
+    const at = (slot & IN_CHUNK) * this.words + this.hashWord + 1
     if (kind < IN_BLOCK) return textOf(ints, at, kind - 1, false)
     const block = ints[at]!
     const bytes = ints[at + 1]!
     const words = wordsFor(bytes)
-    const texts = this.textsOf(words).ints[block >>> CHUNK_BITS]!
-    return textOf(texts, (block & PLACE) * words, bytes, kind === WIDE_IN_BLOCK)
+    const texts = this.textsOf(words).ints[block >>> BITS]!
+    return textOf(texts, (block & IN_CHUNK) * words, bytes, kind === WIDE_IN_BLOCK)
   }
 
   /** The next slot in turn, round and round; -1 when it is free. */
@@ -80,7 +85,7 @@ export abstract class Slots {
     if (slot < 0) slot = this.records.from(0)
     if (slot < 0) return -1
     this.cursor = slot + 1
-    return (this.hashAt(slot) & KIND) === 0 ? -1 : slot
+    return (this.hashAt(slot) & KIND_BITS) === 0 ? -1 : slot
   }
 
   /** The keys in so many slots from this one on, and the slot to go on with; undefined at the end. */
@@ -101,8 +106,8 @@ export abstract class Slots {
     if (key !== text.key) text.read(key)
     const { words, bytes, blockWords } = text
     const slot = this.records.add()
-    let ints = this.records.ints[slot >>> CHUNK_BITS]!
-    let at = (slot & PLACE) * this.words
+    let ints = this.records.ints[slot >>> BITS]!
+    let at = (slot & IN_CHUNK) * this.words
     // The link between freed records.
     ints[at] = 0
     at += this.hashWord
@@ -112,8 +117,8 @@ export abstract class Slots {
       const block = blocks.add()
       ints[at] = block
       ints[at + 1] = bytes
-      ints = blocks.ints[block >>> CHUNK_BITS]!
-      at = (block & PLACE) * blockWords
+      ints = blocks.ints[block >>> BITS]!
+      at = (block & IN_CHUNK) * blockWords
     }
     for (let i = (bytes - 1) >> 2; i >= 0; i--) ints[at + i] = words[i]!
     this.keys.add(slot)
@@ -123,13 +128,13 @@ export abstract class Slots {
   }
 
   remove(slot: number): void {
-    const ints = this.records.ints[slot >>> CHUNK_BITS]!
-    const at = (slot & PLACE) * this.words + this.hashWord
+    const ints = this.records.ints[slot >>> BITS]!
+    const at = (slot & IN_CHUNK) * this.words + this.hashWord
     const word = ints[at]!
     this.keys.remove(word, slot)
     this.room.keys -= 1
     this.room.bytes -= this.leastBytes
-    if ((word & KIND) >= IN_BLOCK) {
+    if ((word & KIND_BITS) >= IN_BLOCK) {
       const words = wordsFor(ints[at + 2]!)
       this.textsOf(words).remove(ints[at + 1]!)
       this.room.bytes -= 4 * words
@@ -143,21 +148,21 @@ export abstract class Slots {
   holdsRead(slot: number): boolean {
     const { text } = this.keys
     const { words, bytes, blockWords } = text
-    let ints = this.records.ints[slot >>> CHUNK_BITS]!
-    let at = (slot & PLACE) * this.words + this.hashWord
+    let ints = this.records.ints[slot >>> BITS]!
+    let at = (slot & IN_CHUNK) * this.words + this.hashWord
     if (ints[at++] !== text.word) return false
     if (blockWords > 0) {
       if (ints[at + 1] !== bytes) return false
       const block = ints[at]!
-      ints = this.textsOf(blockWords).ints[block >>> CHUNK_BITS]!
-      at = (block & PLACE) * blockWords
+      ints = this.textsOf(blockWords).ints[block >>> BITS]!
+      at = (block & IN_CHUNK) * blockWords
     }
     for (let i = (bytes - 1) >> 2; i >= 0; i--) if (ints[at + i] !== words[i]) return false
     return true
   }
 
   hashAt(slot: number): number {
-    return this.records.ints[slot >>> CHUNK_BITS]![(slot & PLACE) * this.words + this.hashWord]!
+    return this.records.ints[slot >>> BITS]![(slot & IN_CHUNK) * this.words + this.hashWord]!
   }
 
   /** The texts in blocks of so many words. */
@@ -188,8 +193,8 @@ export class PackedSlots extends Slots {
 
   load(slot: number): State {
     const { cell } = this
-    const packed = this.floats[slot >>> CHUNK_BITS]!
-    const i = (slot & PLACE) * this.stride
+    const packed = this.floats[slot >>> BITS]!
+    const i = (slot & IN_CHUNK) * this.stride
     cell.at = packed[i]!
     cell.used = packed[i + 1]!
     if (this.numbers === 3) cell.before = packed[i + 2]!
@@ -197,8 +202,8 @@ export class PackedSlots extends Slots {
   }
 
   save(slot: number, state: State): void {
-    const packed = this.floats[slot >>> CHUNK_BITS]!
-    const i = (slot & PLACE) * this.stride
+    const packed = this.floats[slot >>> BITS]!
+    const i = (slot & IN_CHUNK) * this.stride
     packed[i] = state.at
     packed[i + 1] = state.used
     if (this.numbers === 3) packed[i + 2] = state.before
@@ -206,9 +211,9 @@ export class PackedSlots extends Slots {
 
   /** Loads, takes one unit and saves in one go: the hottest path, where finding the numbers twice would show. */
   takeOne(slot: number, algorithm: Algorithm, limit: Limit, left: TakeOutput): boolean {
-    const packed = this.floats[slot >>> CHUNK_BITS]!
+    const packed = this.floats[slot >>> BITS]!
     const { numbers } = this
-    const i = (slot & PLACE) * this.stride
+    const i = (slot & IN_CHUNK) * this.stride
     const at = packed[i]!
     left.at = at
     left.used = packed[i + 1]!
@@ -239,18 +244,18 @@ export class BoxedSlots extends Slots {
   }
 
   save(slot: number, state: State): void {
-    const chunk = slot >>> CHUNK_BITS
+    const chunk = slot >>> BITS
     this.weigh(slot, this.algorithm.bytesOf?.(state) ?? BOX_BYTES)
     // What is taken in place must not change a verdict that holds the state.
     const own = this.algorithm.takeOne === undefined ? state : { ...state }
-    ;(this.boxes[chunk] ??= [])[slot & PLACE] = own
+    ;(this.boxes[chunk] ??= [])[slot & IN_CHUNK] = own
     this.algorithm.front?.write(own, this.records.floats[chunk]!, this.frontOf(slot))
   }
 
   /** Takes one unit by the numbers in front, or from the state in its place; see `takeOne` of the algorithm. */
   takeOne(slot: number, limit: Limit, left: TakeOutput): boolean | undefined {
     const { front } = this.algorithm
-    const packed = this.records.floats[slot >>> CHUNK_BITS]!
+    const packed = this.records.floats[slot >>> BITS]!
     const decided = front?.takeOne(limit, packed, this.frontOf(slot), left.now, left)
     return decided ?? this.takeFromState(slot, limit, left)
   }
@@ -258,9 +263,9 @@ export class BoxedSlots extends Slots {
   override remove(slot: number): void {
     this.weigh(slot, 0)
     super.remove(slot)
-    const chunk = slot >>> CHUNK_BITS
+    const chunk = slot >>> BITS
     if (this.records.isEmpty(chunk)) this.boxes[chunk] = []
-    else this.boxes[chunk]![slot & PLACE] = undefined
+    else this.boxes[chunk]![slot & IN_CHUNK] = undefined
   }
 
   private takeFromState(slot: number, limit: Limit, left: TakeOutput): boolean | undefined {
@@ -268,26 +273,26 @@ export class BoxedSlots extends Slots {
     const state = this.stateAt(slot)
     const allowed = algorithm.takeOne!(limit, state, left.now, left)
     if (allowed === true) this.weigh(slot, algorithm.bytesOf!(state))
-    algorithm.front?.write(state, this.records.floats[slot >>> CHUNK_BITS]!, this.frontOf(slot))
+    algorithm.front?.write(state, this.records.floats[slot >>> BITS]!, this.frontOf(slot))
     return allowed
   }
 
   /** The state in its place, up to date. */
   private stateAt(slot: number): State {
-    const chunk = slot >>> CHUNK_BITS
-    const state = this.boxes[chunk]![slot & PLACE]!
+    const chunk = slot >>> BITS
+    const state = this.boxes[chunk]![slot & IN_CHUNK]!
     this.algorithm.front?.read(state, this.records.floats[chunk]!, this.frontOf(slot))
     return state
   }
 
   /** Where the numbers begin that decide most takes. */
   private frontOf(slot: number): number {
-    return (((slot & PLACE) * this.words) >> 1) + 1
+    return (((slot & IN_CHUNK) * this.words) >> 1) + 1
   }
 
   private weigh(slot: number, bytes: number): void {
-    const sizes = this.records.floats[slot >>> CHUNK_BITS]!
-    const i = ((slot & PLACE) * this.words) / 2
+    const sizes = this.records.floats[slot >>> BITS]!
+    const i = ((slot & IN_CHUNK) * this.words) / 2
     this.room.bytes += bytes - sizes[i]!
     sizes[i] = bytes
   }
