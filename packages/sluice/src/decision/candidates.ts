@@ -1,4 +1,4 @@
-// Limits on trial: their checks go with those of the request, and their answers stand beside the decision.
+// Limits on trial: their checks go with those of the request, and their answers are added to the decision.
 import type { Verdict } from '../limit/verdict.ts'
 import type { Check } from '../stores/store.ts'
 import type { Candidate, Decision } from './decision.ts'

@@ -102,12 +102,13 @@ export function decideWith<T = Decision>(
 ): MaybePromise<T> {
   const { store, blocked, onDecision } = options
   const { checks } = request
-  const start = onDecision === undefined ? undefined : startOf(options)
-  const left = blocked === undefined ? undefined : longestBlock(request.attributes, blocked)
-  if (left !== undefined) return finished(blockedDecision(left), request, options, start, finish)
+  const start = onDecision === undefined ? undefined : startTime(options)
+  const blockedFor = blocked === undefined ? undefined : longestBlock(request.attributes, blocked)
+  if (blockedFor !== undefined)
+    return finished(blockedDecision(blockedFor), request, options, start, finish)
   // A closure in this function would cost each decision an object, also where it is not used.
   if (checks.length > 0 && (store.sync !== true || hasTrial(checks)))
-    return decideThrough(request, options, start, finish)
+    return decideInOneCall(request, options, start, finish)
   const fast = checks.length === 1 ? decideOne(request, store) : undefined
   if (fast !== undefined) return finished(fast, request, options, start, finish)
   const verdicts = checks.length === 0 ? NONE : (store as SyncStore).take(checks)
@@ -129,7 +130,7 @@ function decideOne(request: DecisionRequest, store: Store): Decision | undefined
 }
 
 /** By a remote store, or with limits on trial, in one call: same instant, same round trip, one promise for all. */
-function decideThrough<T>(
+function decideInOneCall<T>(
   request: DecisionRequest,
   options: DecideOptions,
   start: Millis | undefined,
@@ -137,21 +138,21 @@ function decideThrough<T>(
 ): MaybePromise<T> {
   const { store } = options
   const { checks } = request
-  const isTried = hasTrial(checks)
-  const made = (verdicts: readonly Verdict[]): T => {
-    const own = isTried ? verdicts.slice(0, checks.length) : verdicts
+  const hasTrials = hasTrial(checks)
+  const finishWith = (verdicts: readonly Verdict[]): T => {
+    const own = hasTrials ? verdicts.slice(0, checks.length) : verdicts
     const decision = new StoreDecision(request, own)
-    if (isTried) withCandidates(decision, checks, own, verdicts.slice(checks.length))
+    if (hasTrials) withCandidates(decision, checks, own, verdicts.slice(checks.length))
     return finished(decision, request, options, start, finish)
   }
-  const all = isTried ? [...checks, ...candidateChecks(checks)] : checks
-  if ('takeThen' in store) return (store as Store & TakesThen).takeThen(all, made)
+  const all = hasTrials ? [...checks, ...candidateChecks(checks)] : checks
+  if ('takeThen' in store) return (store as Store & TakesThen).takeThen(all, finishWith)
   const verdicts = store.take(all)
-  return isPromise(verdicts) ? verdicts.then(made) : made(verdicts)
+  return isPromise(verdicts) ? verdicts.then(finishWith) : finishWith(verdicts)
 }
 
 /** When an observed decision begins; undefined if it is not measured. */
-function startOf({ isTimed }: DecideOptions): Millis | undefined {
+function startTime({ isTimed }: DecideOptions): Millis | undefined {
   return isTimed === undefined || isTimed() ? preciseClock() : undefined
 }
 
@@ -192,7 +193,7 @@ export function decideNow(request: DecisionRequest, options: DecideOptions): Dec
   if (checks.length === 0 || hasTrial(checks)) return undefined
   if (blocked !== undefined && longestBlock(request.attributes, blocked) !== undefined)
     return undefined
-  const start = options.onDecision === undefined ? undefined : startOf(options)
+  const start = options.onDecision === undefined ? undefined : startTime(options)
   const verdicts = (store as AsyncStore).takeNow?.(checks)
   if (verdicts === undefined) return undefined
   return finished(new StoreDecision(request, verdicts), request, options, start)
@@ -212,8 +213,8 @@ export function peekDecision(
   { store, blocked }: DecideOptions,
 ): MaybePromise<Decision> {
   const { checks } = request
-  const left = blocked === undefined ? undefined : longestBlock(request.attributes, blocked)
-  if (left !== undefined) return blockedDecision(left)
+  const blockedFor = blocked === undefined ? undefined : longestBlock(request.attributes, blocked)
+  if (blockedFor !== undefined) return blockedDecision(blockedFor)
   if (checks.length === 0) return new StoreDecision(request, NONE)
   const verdicts = store.peek(checks)
   return isPromise(verdicts)
@@ -221,7 +222,7 @@ export function peekDecision(
     : new StoreDecision(request, verdicts)
 }
 
-/** Whether a limit is on trial beside one of the checks. */
+/** Whether one of the checks has a limit on trial. */
 function hasTrial(checks: readonly RuleCheck[]): boolean {
   for (const { onTrial } of checks) if (onTrial !== undefined) return true
   return false
@@ -233,22 +234,23 @@ function longestBlock(
 ): Millis | undefined {
   let longest: Millis | undefined
   for (const one of attributes) {
-    const left = blocked(one)
-    if (left !== undefined && (longest === undefined || left > longest)) longest = left
+    const blockedFor = blocked(one)
+    if (blockedFor !== undefined && (longest === undefined || blockedFor > longest))
+      longest = blockedFor
   }
   return longest
 }
 
 /** The refusal of a blocked request: no rule was matched, and nothing was counted. */
-function blockedDecision(left: Millis): Decision {
+function blockedDecision(blockedFor: Millis): Decision {
   return {
     allowed: false,
     reason: 'blocked',
     rule: null,
     limit: null,
     remaining: 0,
-    retryAfter: left,
-    resetAfter: left,
+    retryAfter: blockedFor,
+    resetAfter: blockedFor,
     delay: 0,
     at: 0,
     degraded: false,

@@ -83,7 +83,7 @@ export interface RuleDescription {
 }
 
 /**
- * What a limit on trial answered beside the enforced one.
+ * What a limit on trial answered besides the enforced one.
  *
  * @example
  * ```ts

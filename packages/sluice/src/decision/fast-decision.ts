@@ -9,7 +9,7 @@ import type { Millis } from '../time/clock.ts'
 import {
   LazyDecision,
   type DecidedRequest,
-  type MakeId,
+  type IdMaker,
   type RuleCheck,
   type VisibleOutcome,
 } from './lazy-decision.ts'
@@ -21,7 +21,7 @@ import {
 export class FastDecision extends LazyDecision implements VisibleOutcome {
   readonly allowed: boolean
   protected readonly request: DecidedRequest
-  protected name: string | MakeId | undefined
+  protected name: string | IdMaker | undefined
   private readonly now: Millis
   private readonly stateAt: Millis
   private readonly used: number

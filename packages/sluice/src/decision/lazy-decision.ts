@@ -24,7 +24,7 @@ export interface RuleCheck extends Check {
     readonly onExceed?: OnExceed
     readonly thresholds?: readonly number[]
   }
-  /** The limit on trial beside the check's own, and where it counts. */
+  /** The limit on trial besides the check's own, and where it counts. */
   readonly onTrial?: PlacedLimit | undefined
 }
 
@@ -35,7 +35,7 @@ export interface DecidedRequest {
 }
 
 /** Makes the id of a decision from the request that it was made from. */
-export type MakeId = (decision: Decision, request: never) => string
+export type IdMaker = (decision: Decision, request: never) => string
 
 /** Every number of a decision, derived from its checks, their verdicts in the same order, and the binding one among them. */
 export abstract class LazyDecision implements Decision {
@@ -47,7 +47,7 @@ export abstract class LazyDecision implements Decision {
   /** The binding check's place; -1 if no enforced rule applied. */
   protected abstract get binding(): number
   /** The id of a refusal, or what makes it. */
-  protected abstract name: string | MakeId | undefined
+  protected abstract name: string | IdMaker | undefined
 
   get id(): string | undefined {
     const { name } = this
@@ -59,7 +59,7 @@ export abstract class LazyDecision implements Decision {
    * Gives the decision its id: made once, when it is first read, because few readers want it. `make` is called with the
    * request that the decision was made from.
    */
-  nameLater(make: MakeId): void {
+  nameLater(make: IdMaker): void {
     this.name = make
   }
 
@@ -184,10 +184,10 @@ export class StoreDecision extends LazyDecision {
   readonly allowed: boolean
   protected readonly request: DecidedRequest
   protected readonly verdicts: readonly Verdict[]
-  protected name: string | MakeId | undefined
+  protected name: string | IdMaker | undefined
   private bindingIndex: number
   /** Made once: observers and writers read the same. */
-  private seen: readonly VisibleOutcome[] | undefined
+  private knownVisible: readonly VisibleOutcome[] | undefined
 
   constructor(request: DecidedRequest, verdicts: readonly Verdict[]) {
     super()
@@ -201,21 +201,21 @@ export class StoreDecision extends LazyDecision {
     this.verdicts = verdicts
     this.name = undefined
     this.bindingIndex = UNKNOWN
-    this.seen = undefined
+    this.knownVisible = undefined
   }
 
   get visible(): readonly VisibleOutcome[] {
-    if (this.seen !== undefined) return this.seen
+    if (this.knownVisible !== undefined) return this.knownVisible
     const { request, verdicts } = this
     const { checks } = request
-    const seen = new Array<VisibleOutcome>(checks.length)
-    for (let i = 0; i < checks.length; i++) seen[i] = new LazyOutcome(checks[i]!, verdicts[i]!)
-    return (this.seen = seen)
+    const outcomes = new Array<VisibleOutcome>(checks.length)
+    for (let i = 0; i < checks.length; i++) outcomes[i] = new LazyOutcome(checks[i]!, verdicts[i]!)
+    return (this.knownVisible = outcomes)
   }
 
   protected get binding(): number {
     if (this.bindingIndex === UNKNOWN)
-      this.bindingIndex = bindingOf(this.request.checks, this.verdicts)
+      this.bindingIndex = bindingIndexOf(this.request.checks, this.verdicts)
     return this.bindingIndex
   }
 }
@@ -261,7 +261,7 @@ export function visibleOutcomes(decision: Decision): readonly VisibleOutcome[] {
   return decision instanceof LazyDecision ? decision.visible : decision.outcomes
 }
 
-function bindingOf(checks: readonly RuleCheck[], verdicts: readonly Verdict[]): number {
+function bindingIndexOf(checks: readonly RuleCheck[], verdicts: readonly Verdict[]): number {
   let binding = -1
   for (let i = 0; i < checks.length; i++) {
     if (checks[i]!.shadow === true) continue
@@ -288,7 +288,7 @@ export class LazyOutcome implements VisibleOutcome {
   private readonly check: RuleCheck
   private readonly verdict: Verdict
   /** Computed once: several observers read it. */
-  private left = -1
+  private knownRemaining = -1
 
   constructor(check: RuleCheck, verdict: Verdict) {
     this.rule = check.rule.name
@@ -302,8 +302,8 @@ export class LazyOutcome implements VisibleOutcome {
   }
 
   get remaining(): number {
-    if (this.left < 0) this.left = this.verdict.remaining
-    return this.left
+    if (this.knownRemaining < 0) this.knownRemaining = this.verdict.remaining
+    return this.knownRemaining
   }
 
   get retryAfter(): Millis | null {
@@ -334,10 +334,20 @@ function outcomeOf(check: RuleCheck, verdict: Verdict): Outcome {
   const { allowed, remaining, retryAfter, resetAfter, availableAfter, delay, at, source } = verdict
   const limit = verdict.appliedLimit ?? check.limit
   const { hidden = false } = rule
-  const rare = rareOf(check, verdict)
+  const optionalFields = optionalFieldsOf(check, verdict)
   const numbers = { remaining, retryAfter, resetAfter, availableAfter, delay, at }
-  if (rare !== undefined)
-    return { rule: rule.name, limit, cost, allowed, ...numbers, source, ...rare, shadow, hidden }
+  if (optionalFields !== undefined)
+    return {
+      rule: rule.name,
+      limit,
+      cost,
+      allowed,
+      ...numbers,
+      source,
+      ...optionalFields,
+      shadow,
+      hidden,
+    }
   // Not by a spread, which takes most of the time.
   return {
     rule: rule.name,
@@ -356,8 +366,8 @@ function outcomeOf(check: RuleCheck, verdict: Verdict): Outcome {
   }
 }
 
-/** What few outcomes have; undefined of most. */
-function rareOf(
+/** The fields that few outcomes have; undefined if this one has none of them. */
+function optionalFieldsOf(
   check: RuleCheck,
   verdict: Verdict,
 ): Pick<Outcome, 'cause' | 'lockedOut' | 'pool' | 'marked'> | undefined {
