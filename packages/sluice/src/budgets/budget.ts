@@ -145,7 +145,7 @@ export interface PolicyBudgetOptions {
   readonly rules: readonly CompiledRule[]
   readonly hashKeys: boolean
   readonly store: HoldStore
-  readonly deciding: Omit<DecideOptions, 'store'>
+  readonly decideOptions: Omit<DecideOptions, 'store'>
   readonly onSettled?: OnSettled | undefined
   readonly timers: Timers
   readonly release: () => MaybePromise<void>
@@ -178,7 +178,7 @@ export class PolicyBudget {
   private readonly pending: PendingSettlements
   /** What `reserve` knew of reservations, until they are settled. */
   private readonly remembered = new RecentReservations<KnownReservation>()
-  private readonly deciding: DecideOptions
+  private readonly decideOptions: DecideOptions
   private readonly settlements: MappedSettlements
   private isClosed = false
 
@@ -195,7 +195,7 @@ export class PolicyBudget {
     )
     this.pending = new PendingSettlements((settlements) => store.exchange(settlements, []), timers)
     this.settlements = mappedSettlements(store)
-    this.deciding = { ...options.deciding, store: budgetStore(store, options.rules) }
+    this.decideOptions = { ...options.decideOptions, store: budgetStore(store, options.rules) }
   }
 
   reserve(
@@ -228,7 +228,7 @@ export class PolicyBudget {
       const share = holdCheck(ofCaller, cost, { id: hold, life, onEnd: 'free', isNew: true })
       return { ...made, share }
     })
-    return decideWith(request, this.deciding, (decision) => {
+    return decideWith(request, this.decideOptions, (decision) => {
       if (isRenewed && decision.allowed && !decision.degraded)
         this.renew(hold, request.checks as readonly SharedCheck[])
       const made = reservationOf(request, decision, { hold, policy, attributes, units })
@@ -280,7 +280,7 @@ export class PolicyBudget {
     const request = this.matchWithHolds(attributes, cost, (check, rule) =>
       isSlot(rule) ? slotCheck(check, rule, hold) : undefined,
     )
-    return decideWith(request, this.deciding, (decision) =>
+    return decideWith(request, this.decideOptions, (decision) =>
       this.slotOf(request, decision, { hold, attributes, isRenewed }),
     )
   }
@@ -296,7 +296,7 @@ export class PolicyBudget {
 
   countFailure(input: Attributes | string): MaybePromise<void> {
     const failing = failingChecks(this.matchRequest(parseAttributes(input, 'any'), 1).checks)
-    if (failing.length > 0) return follow(this.deciding.store.take(failing), () => undefined)
+    if (failing.length > 0) return follow(this.decideOptions.store.take(failing), () => undefined)
   }
 
   close(): MaybePromise<void> {

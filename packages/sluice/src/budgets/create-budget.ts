@@ -2,7 +2,7 @@
 import type { DecideOptions } from '../decision/decide.ts'
 import type { OnSettled } from '../decision/thresholds.ts'
 import { show } from '../errors.ts'
-import { readByBlocked, rememberPolicy } from '../limiter/policy-behind.ts'
+import { blockedByOf, rememberPolicy } from '../limiter/policy-of-limiter.ts'
 import { OptionReader } from '../options/option-reader.ts'
 import { compilePolicy } from '../policy/compile.ts'
 import { parsePolicyInCode } from '../policy/parse.ts'
@@ -90,21 +90,21 @@ export function createBudget<S extends Store = SyncStore>(options: BudgetOptions
   const { hashKeys = false, timers = backgroundTimers } = options
   const { blocked, onDecision, isTimed, identify } = options
   const { store, release } = storeFor(options, reader)
-  const deciding = { blocked, onDecision, isTimed, identify }
+  const decideOptions = { blocked, onDecision, isTimed, identify }
   const rules = compilePolicy(policy)
   const budget = new PolicyBudget({
     name: policy.name,
     rules,
     hashKeys,
     store,
-    deciding,
+    decideOptions,
     onSettled: options.onSettled,
     timers,
     release,
   })
-  const made = store.sync === true ? budget : promising(budget)
-  rememberPolicy(made, { policy, blockedBy: readByBlocked(options) })
-  return made as unknown as BudgetFor<S>
+  const publicBudget = store.sync === true ? budget : withPromises(budget)
+  rememberPolicy(publicBudget, { policy, blockedBy: blockedByOf(options) })
+  return publicBudget as unknown as BudgetFor<S>
 }
 
 /** The store that a budget holds by, and what it releases when it is closed. */
@@ -129,7 +129,7 @@ function storeFor(
 }
 
 /** Misuse rejects instead of throwing, as callers of a promise expect. */
-function promising(budget: PolicyBudget): Budget {
+function withPromises(budget: PolicyBudget): Budget {
   return {
     reserve: (attributes, estimate, isRenewed) =>
       promised(() => budget.reserve(attributes, estimate, isRenewed)),

@@ -1,6 +1,6 @@
 // What a request counts by: a key for a bare limit, attributes for a policy.
 import { SluiceError } from '../errors.ts'
-import type { DecidedBy, LiveCondition } from '../limiter/policy-behind.ts'
+import type { LimiterPolicy, LiveCondition } from '../limiter/policy-of-limiter.ts'
 import { attributeText } from '../key/key.ts'
 import type { Attributes, PolicyInCode } from '../policy/policy.ts'
 import { follow, isPromise, type MaybePromise } from '../stores/store.ts'
@@ -37,12 +37,12 @@ export const IDENTITIES = ['user', 'apiKey', 'tenant', 'plan'] as const
 export function attributesReader<Q, S>(
   adapter: FrameworkAdapter<Q, S>,
   options: HttpOptions<Q, S>,
-  decidedBy: DecidedBy | undefined,
+  limiterPolicy: LimiterPolicy | undefined,
   warn: Warn,
   onConditions: (conditions: readonly LiveCondition[]) => void,
 ): (request: Q) => MaybePromise<CountedBy> {
-  const make = readerMaker(adapter, options, decidedBy?.policy, warn)
-  const read = followControls(decidedBy ?? {}, make, onConditions)
+  const make = readerMaker(adapter, options, limiterPolicy?.policy, warn)
+  const read = followControls(limiterPolicy ?? {}, make, onConditions)
   if (options.ambiguousPaths !== 'refuse') return read
   return (request) => {
     if (isAmbiguous(adapter.path(request)))
@@ -58,7 +58,7 @@ const NONE: ReadonlySet<string> = new Set()
  * `make` receives the names that they read, null for any; `onConditions` receives those that are new.
  */
 function followControls<Q, T>(
-  { controlled, blockedBy }: Partial<DecidedBy>,
+  { controlled, blockedBy }: Partial<LimiterPolicy>,
   make: (names: ReadonlySet<string> | null) => (request: Q) => T,
   onConditions: (conditions: readonly LiveCondition[]) => void,
 ): (request: Q) => T {

@@ -7,7 +7,7 @@ import {
   type LimitOption,
   type PolicyOption,
 } from '../limiter/create-limiter.ts'
-import { policyBehind } from '../limiter/policy-behind.ts'
+import { policyOfLimiter } from '../limiter/policy-of-limiter.ts'
 import type { FrameworkAdapter } from './framework-adapter.ts'
 import { isBudget, type AnyBudget } from './held-requests.ts'
 import {
@@ -61,7 +61,7 @@ export function createRequestGuard<Q extends object, S>(
   const { onWarning } = merged as HttpOptions<Q, S>
   const settings = { ...limiter, ...(onWarning !== undefined && { onWarning }) } as LimiterOptions
   const made = createLimiter(settings)
-  refuseUnused(policyBehind(made)?.policy, merged, limiter)
+  refuseUnused(policyOfLimiter(made)?.policy, merged, limiter)
   return new RequestGuard(made, adapter, merged)
 }
 

@@ -1,5 +1,5 @@
 // A limiter for guards that decides in another way by the same policy, such as one that reserves or enters.
-import { policyBehind, rememberPolicy } from '../limiter/policy-behind.ts'
+import { policyOfLimiter, rememberPolicy } from '../limiter/policy-of-limiter.ts'
 import type { Decision } from '../decision/decision.ts'
 import type { Attributes } from '../policy/policy.ts'
 import type { MaybePromise } from '../stores/store.ts'
@@ -19,7 +19,7 @@ export function limiterWith<L extends AnyLimiter>(
   check: (attributes: Attributes | string, cost?: number) => MaybePromise<Decision>,
 ): L {
   const made = Object.assign(Object.create(limiter) as L, { check })
-  const decidedBy = policyBehind(limiter)
-  if (decidedBy !== undefined) rememberPolicy(made, decidedBy)
+  const limiterPolicy = policyOfLimiter(limiter)
+  if (limiterPolicy !== undefined) rememberPolicy(made, limiterPolicy)
   return made
 }

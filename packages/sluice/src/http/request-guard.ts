@@ -1,7 +1,7 @@
 // The one path of every adapter: what a request counts by, the decision, the header fields, the reply or the delay.
 import type { Decision } from '../decision/decision.ts'
 import { LazyDecision } from '../decision/lazy-decision.ts'
-import { policyBehind } from '../limiter/policy-behind.ts'
+import { policyOfLimiter } from '../limiter/policy-of-limiter.ts'
 import type { Attributes } from '../policy/policy.ts'
 import { attempt, follow, isPromise, type MaybePromise } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
@@ -65,8 +65,8 @@ export class RequestGuard<Q extends object, S> implements Settler {
     adapter: FrameworkAdapter<Q, S>,
     options: HttpOptions<Q, S>,
   ) {
-    const decidedBy = policyBehind(limiter)
-    const policy = decidedBy?.policy
+    const limiterPolicy = policyOfLimiter(limiter)
+    const policy = limiterPolicy?.policy
     const warn = (this.warn = warnOnce(options.onWarning))
     const failed = (what: string, error: unknown): void => warnOfFailure(warn, what, error)
     this.adapter = adapter
@@ -80,12 +80,12 @@ export class RequestGuard<Q extends object, S> implements Settler {
     this.settlement = new RequestSettlement(this.limiter, options, policy, failed)
     if (options.after !== undefined && this.holding?.reserves === false)
       this.settlement.refuseUnused()
-    if (decidedBy !== undefined) {
-      warnOfSilentRules(decidedBy.policy, adapter, options, warn)
-      const unused = unusedBeside(decidedBy, options)
+    if (limiterPolicy !== undefined) {
+      warnOfSilentRules(limiterPolicy.policy, adapter, options, warn)
+      const unused = unusedBeside(limiterPolicy, options)
       if (unused.length > 0) warn('option-unused', () => unused.join('; '))
     }
-    this.countedBy = attributesReader(adapter, options, decidedBy, warn, (conditions) => {
+    this.countedBy = attributesReader(adapter, options, limiterPolicy, warn, (conditions) => {
       const silent = silentConditions(conditions, adapter, options)
       // Not once for all: each was set by itself.
       if (silent.length > 0) warnOnce(options.onWarning)('control-unmet', () => silent.join('; '))

@@ -1,6 +1,6 @@
 // Rules, blocks and overrides that no request can meet although they look right: reported once.
 import { closestName } from '../options/suggest.ts'
-import type { LiveCondition } from '../limiter/policy-behind.ts'
+import type { LiveCondition } from '../limiter/policy-of-limiter.ts'
 import type { Condition, PolicyInCode, RuleInCode } from '../policy/policy.ts'
 import { addressProblem, type CountedBits } from './address-conditions.ts'
 import { IDENTITIES } from './attributes.ts'

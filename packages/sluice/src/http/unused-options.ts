@@ -1,5 +1,5 @@
 // Options that say who a caller is and that the limiter never reads: it counts by something else than the options suggest.
-import { readByBlocked, type DecidedBy } from '../limiter/policy-behind.ts'
+import { blockedByOf, type LimiterPolicy } from '../limiter/policy-of-limiter.ts'
 import type { PolicyInCode } from '../policy/policy.ts'
 import { attributeNames, hasLimitFunction } from './attribute-names.ts'
 import { wrong, type HttpOptions } from './options.ts'
@@ -17,14 +17,14 @@ export function refuseUnused(
   options: IdentityOptions,
   limiter: object,
 ): void {
-  if (policy === undefined || readByBlocked(limiter) !== undefined) return
+  if (policy === undefined || blockedByOf(limiter) !== undefined) return
   const [first] = unusedOptions(policy, options)
   if (first !== undefined) throw wrong(first)
 }
 
 /** What the options of a limiter say that it reads only for blocks and overrides, in words. */
 export function unusedBeside(
-  { policy, blockedBy }: DecidedBy,
+  { policy, blockedBy }: LimiterPolicy,
   options: IdentityOptions,
 ): readonly string[] {
   return blockedBy === undefined ? unusedOptions(policy, options) : []

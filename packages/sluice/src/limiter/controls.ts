@@ -11,7 +11,7 @@ import type {
   PolicyInCode,
 } from '../policy/policy.ts'
 import type { MaybePromise } from '../stores/store.ts'
-import type { LiveCondition } from './policy-behind.ts'
+import type { LiveCondition } from './policy-of-limiter.ts'
 import { systemClock, type Clock, type Millis } from '../time/clock.ts'
 import { duration, type Duration } from '../time/duration.ts'
 
@@ -78,7 +78,7 @@ interface LiveOverride extends Override {
 export class Controls implements Omit<LimiterControls, 'countFailure'> {
   /** The policy's rules with the overrides that hold. */
   rules: readonly CompiledRule[]
-  /** What the blocks and overrides ask for; another list after a change. */
+  /** The conditions of the blocks and overrides; a change replaces the list. */
   conditions: readonly LiveCondition[] = []
   private readonly policy: PolicyInCode
   private readonly onChange: () => void
@@ -134,7 +134,7 @@ export class Controls implements Omit<LimiterControls, 'countFailure'> {
   /** How long these attributes are still blocked; undefined when they are not. */
   blockedFor(attributes: Attributes): Millis | undefined {
     const now = this.clock()
-    // The one that lasts longest comes first.
+    // The blocks are sorted: the one that lasts longest comes first.
     const block = this.blocks[this.findBlock(attributes)]
     if (block !== undefined && block.until > now) return block.until - now
     if (this.blocks.some(({ until }) => until <= now))

@@ -20,16 +20,16 @@ import { memoryStore } from '../stores/memory/memory-store.ts'
 import type { AsyncStore, MaybePromise, RemoteStore, Store, SyncStore } from '../stores/store.ts'
 import type { LimiterControls } from './controls.ts'
 import { policyLimiter } from './fast-limiter.ts'
-import { noteLimiter, type MadeFrom } from './doubtful-limiters.ts'
+import { noteLimiter, type LimiterSetUp } from './set-up-warnings.ts'
 import type { Limiter, SyncLimiter } from './limiter.ts'
-import { readByBlocked, rememberPolicy } from './policy-behind.ts'
-import { promising } from './policy-limiter.ts'
+import { blockedByOf, rememberPolicy } from './policy-of-limiter.ts'
+import { withPromises } from './policy-limiter.ts'
 import type { LimiterWarning } from './skipped-rules.ts'
-import { withSlotLooks } from './slot-looks.ts'
+import { withSlotPeeks } from './slot-peeks.ts'
 import type { TypedLimiter, TypedSyncLimiter } from './typed-limiter.ts'
 
 /**
- * Options of {@link createLimiter} beside the limit or the policy.
+ * Options of {@link createLimiter} besides the limit or the policy.
  *
  * @example
  * ```ts
@@ -59,7 +59,7 @@ export interface LimiterSettings<S extends Store = Store> {
 
 /**
  * One limit for the attribute `key`, or for the string given to `check`; a function of the attributes chooses one per
- * request. A policy is given instead, not beside it.
+ * request. A policy replaces it; the two exclude each other.
  *
  * @example
  * ```ts
@@ -152,39 +152,41 @@ export function createLimiter<S extends Store = SyncStore, P extends PolicyInCod
   )
   const { hashKeys = false, blocked, onDecision, isTimed, identify } = options
   checkCoordination(policy, options.store)
-  const { store: plain, release } = storeFor(options)
-  const forget = noteLimiter(madeFrom(options, policy))
-  if (!('exchange' in plain)) refuseHolds(policy)
+  const { store: innerStore, release } = storeFor(options)
+  const unregister = noteLimiter(setUpOf(options, policy))
+  if (!('exchange' in innerStore)) refuseHolds(policy)
   const hasLockouts = policy.rules.some(({ lockout }) => lockout !== undefined)
   const hasPools = policy.rules.some(({ pools }) => pools !== undefined)
-  const locking = hasLockouts ? withLockouts(plain) : plain
-  const paying = hasPools ? withPools(locking) : locking
+  const lockoutStore = hasLockouts ? withLockouts(innerStore) : innerStore
+  const poolStore = hasPools ? withPools(lockoutStore) : lockoutStore
   const hasSlots = policy.rules.some(({ concurrency }) => concurrency !== undefined)
-  const store = hasSlots ? withSlotLooks(paying, options.onWarning) : paying
+  const store = hasSlots ? withSlotPeeks(poolStore, options.onWarning) : poolStore
   const limiter = policyLimiter({
     rules: compilePolicy(policy),
     policy,
     hashKeys,
     isBareLimit: options.limit !== undefined,
     onWarning: options.onWarning,
-    deciding: { store, blocked, onDecision, isTimed, identify },
+    decideOptions: { store, blocked, onDecision, isTimed, identify },
     release: () => {
-      forget()
+      unregister()
       return release()
     },
   })
-  const made =
-    store.sync === true ? (limiter as unknown as SyncLimiter & LimiterControls) : promising(limiter)
-  rememberPolicy(made, {
+  const publicLimiter =
+    store.sync === true
+      ? (limiter as unknown as SyncLimiter & LimiterControls)
+      : withPromises(limiter)
+  rememberPolicy(publicLimiter, {
     policy,
     controlled: limiter,
-    blockedBy: readByBlocked(options),
+    blockedBy: blockedByOf(options),
   })
-  return made as LimiterFor<S, P>
+  return publicLimiter as LimiterFor<S, P>
 }
 
-/** What is checked for probable mistakes, with durations as they are written, which a parsed limit no longer has. */
-function madeFrom(options: LimiterOptions, policy: PolicyInCode): MadeFrom {
+/** The set-up that is checked for probable mistakes, with durations as they are written, which a parsed limit no longer has. */
+function setUpOf(options: LimiterOptions, policy: PolicyInCode): LimiterSetUp {
   const { limit, store, onWarning } = options
   const bare = typeof limit === 'function' || limit === undefined ? undefined : limitOf(limit)
   const written =
@@ -218,7 +220,7 @@ function refuseHolds({ rules }: PolicyInCode): void {
 }
 
 /** Throws when a rule shares its counts in a way that the store does not offer. */
-function checkCoordination({ rules }: PolicyInCode, store: Store = SYNC): void {
+function checkCoordination({ rules }: PolicyInCode, store: Store = OWN_STORE): void {
   if (store.sync === true || (store as AsyncStore).coordinates === true) return
   const rule = rules.find(({ coordination = 'strict' }) => coordination !== 'strict')
   if (rule === undefined) return
@@ -259,8 +261,8 @@ function checkOptions(options: LimiterOptions): void {
     reader.fail(
       'resilience: the store has its own; accepted: nothing, or a store without withResilience',
     )
-  checkResilience('createLimiter: resilience', resilience, store ?? SYNC)
+  checkResilience('createLimiter: resilience', resilience, store ?? OWN_STORE)
 }
 
 /** Stands for the memory store that a limiter makes by itself. */
-const SYNC = { sync: true } as SyncStore
+const OWN_STORE = { sync: true } as SyncStore

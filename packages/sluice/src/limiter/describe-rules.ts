@@ -1,4 +1,4 @@
-// What a limiter enforces for some attributes, rule by rule, without asking its store.
+// What a limiter enforces for some attributes, rule by rule, without a call to its store.
 import type { RuleDescription } from '../decision/decision.ts'
 import { show } from '../errors.ts'
 import { limitText } from '../limit/limit.ts'
@@ -41,7 +41,7 @@ function describeRule(rule: CompiledRule, attributes: Attributes, cost: number):
   const effect = rule.shadow ? 'shadow' : 'enforced'
   const counted = rule.by.map((attribute) => `${attribute} ${show(valueOf(attribute))}`)
   const forWhom = counted.length === 0 ? 'all requests together' : counted.join(', ')
-  const does = rule.shadow ? 'counts, without enforcing,' : 'enforces'
-  const text = `${name} ${does} ${limitText(placed.limit)} for ${forWhom}`
+  const verb = rule.shadow ? 'counts, without enforcing,' : 'enforces'
+  const text = `${name} ${verb} ${limitText(placed.limit)} for ${forWhom}`
   return { rule: name, effect, limit: placed.limit, cost: costFor(rule, attributes, cost), text }
 }

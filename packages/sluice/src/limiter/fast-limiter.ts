@@ -12,8 +12,8 @@ import { PolicyLimiter, type PolicyLimiterOptions } from './policy-limiter.ts'
 
 /** The limiter of compiled rules, by the shortest path that they and the store allow. */
 export function policyLimiter(options: PolicyLimiterOptions): PolicyLimiter {
-  const { rules, hashKeys, deciding } = options
-  const { store, blocked, onDecision, identify } = deciding
+  const { rules, hashKeys, decideOptions } = options
+  const { store, blocked, onDecision, identify } = decideOptions
   const [only] = rules
   const isOne = rules.length === 1 && only !== undefined && isBareRule(only) && !only.countRefused
   const isObserved = onDecision !== undefined || identify !== undefined

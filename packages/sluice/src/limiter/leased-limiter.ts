@@ -9,10 +9,10 @@ import type { AsyncStore, LeasePath, MaybePromise } from '../stores/store.ts'
 import { isBareRule, keyOfRule, toCheck } from './match-rules.ts'
 import { parseAttributes, PolicyLimiter, type PolicyLimiterOptions } from './policy-limiter.ts'
 
-/** The limiter of one leased rule whose decisions nobody observes; undefined where it needs the ordinary path. */
+/** The limiter of one leased rule without observers; undefined if it needs the ordinary path. */
 export function leasedLimiter(options: PolicyLimiterOptions): PolicyLimiter | undefined {
-  const { rules, deciding } = options
-  const { store, blocked, onDecision, identify } = deciding
+  const { rules, decideOptions } = options
+  const { store, blocked, onDecision, identify } = decideOptions
   const [rule] = rules
   if (rules.length !== 1 || rule === undefined || !isLeasedRule(rule)) return undefined
   if (blocked !== undefined || onDecision !== undefined || identify !== undefined) return undefined
@@ -79,7 +79,7 @@ class LeasedLimiter extends PolicyLimiter {
     this.path = this.isUncontrolled && !this.isEnded ? this.openPath : null
   }
 
-  /** The key of a request; undefined where the ordinary path has to say what it is. */
+  /** The key of a request; undefined if it needs the ordinary path. */
   private keyOf(attributes: Attributes | string): string | undefined {
     if (typeof attributes === 'string')
       return this.isBare && isPlain(attributes) ? attributes : undefined

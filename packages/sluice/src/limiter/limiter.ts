@@ -37,7 +37,7 @@ export interface Limiter {
   peek(attributes: Attributes | string, cost?: number): Promise<Decision>
   /**
    * Hands units back to every rule that applies; never above full. With `takenAt` (the decision's `at`),
-   * nothing comes back that time has already given back. With `pools` (the decision's), units go to the pools that paid.
+   * units that time has already restored are not refunded again. With `pools` (the decision's), units go to the pools that paid.
    */
   refund(
     attributes: Attributes | string,

@@ -10,7 +10,7 @@ import type { Attributes } from '../policy/policy.ts'
 
 const NONE: readonly never[] = []
 /** The key of rules that count all requests together. */
-const EVERYONE = keyOf([])
+const SHARED_KEY = keyOf([])
 
 /** One check for each rule that applies, and the rules that were skipped although their conditions held. */
 export function matchRules(
@@ -50,7 +50,7 @@ export function toCheck(
   const { shadow, countRefused, onStoreFailure, coordination, candidate, base } = rule
   if (rule.holds) return toHeldCheck(rule, key, cost, placed)
   const lockout = rule.lockout ?? undefined
-  const made: RuleCheck = {
+  const check: RuleCheck = {
     space,
     key,
     limit,
@@ -64,7 +64,7 @@ export function toCheck(
     rule: rule.rule,
     onTrial: candidate === null || placed !== base ? undefined : candidate,
   }
-  return rule.pools === null ? made : { ...made, pools: rule.pools }
+  return rule.pools === null ? check : { ...check, pools: rule.pools }
 }
 
 /** The check of a rule whose counts keep holds. Without a hold, a slot is only looked at: it could not be freed. */
@@ -118,7 +118,7 @@ export function keyOfRule(
     if (value === undefined || (!hashKeys && isPlain(value))) return value
     return keyOf([value], hashKeys)
   }
-  if (by.length === 0) return EVERYONE
+  if (by.length === 0) return SHARED_KEY
   const values = new Array<string>(by.length)
   for (let i = 0; i < by.length; i++) {
     const value = attributeText(attributes, by[i]!)

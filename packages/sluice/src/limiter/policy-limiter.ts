@@ -21,7 +21,7 @@ import { isPromise, type Check, type MaybePromise } from '../stores/store.ts'
 import { abortable } from '../time/abortable.ts'
 import type { Millis } from '../time/clock.ts'
 import type { Limiter, PaidPools } from './limiter.ts'
-import type { LiveCondition } from './policy-behind.ts'
+import type { LiveCondition } from './policy-of-limiter.ts'
 import { describeRules } from './describe-rules.ts'
 import { SkippedRules, type LimiterWarning } from './skipped-rules.ts'
 import { isBareRule, matchRules, requireCost, toCheck } from './match-rules.ts'
@@ -36,7 +36,7 @@ export interface PolicyLimiterOptions {
   readonly hashKeys: boolean
   /** Whether it was made from a limit instead of a policy. */
   readonly isBareLimit: boolean
-  readonly deciding: DecideOptions
+  readonly decideOptions: DecideOptions
   /** Receives mistakes that show while the limiter runs. Default: the console. */
   readonly onWarning?: ((warning: LimiterWarning) => void) | undefined
   /** Releases what the limiter itself holds. */
@@ -45,9 +45,9 @@ export interface PolicyLimiterOptions {
 
 /** Decides by compiled rules. Answers at once on a synchronous store, else by promises. */
 export class PolicyLimiter implements LimiterControls {
-  /** The conditions of the blocks and overrides that hold; another list after a change. */
+  /** The conditions of the blocks and overrides that apply now; a change replaces the list. */
   conditions: readonly LiveCondition[] = NONE
-  protected deciding: DecideOptions
+  protected decideOptions: DecideOptions
   private readonly options: PolicyLimiterOptions
   private rules: readonly CompiledRule[]
   /** Blocks and overrides; made for the first one. */
@@ -57,22 +57,22 @@ export class PolicyLimiter implements LimiterControls {
   private readonly release: () => MaybePromise<void>
   /** The only rule, when a request is nothing but a key. */
   private only: CompiledRule | null
-  /** Whether something reads the attributes of a request beside the rules. */
+  /** Whether something besides the rules reads the attributes of a request. */
   private readonly isObserved: boolean
   private isClosed = false
   /** Looks for rules that never apply; null when there is nothing more to find. */
   private skippedRules: SkippedRules | null
 
   constructor(options: PolicyLimiterOptions) {
-    const { rules, hashKeys, isBareLimit, deciding, release } = options
+    const { rules, hashKeys, isBareLimit, decideOptions, release } = options
     this.options = options
     this.rules = rules
     this.accepted = isBareLimit ? 'key' : rules.some(usesKey) ? 'any' : 'attributes'
-    this.deciding = deciding
+    this.decideOptions = decideOptions
     this.hashKeys = hashKeys
     this.release = release
     this.only = onlyRule(options)
-    const { blocked, onDecision, identify } = deciding
+    const { blocked, onDecision, identify } = decideOptions
     this.isObserved = [blocked, onDecision, identify].some((one) => one !== undefined)
     const names = rules.map(({ rule }) => rule.name)
     this.skippedRules = new SkippedRules(options.policy.name, names, options.onWarning)
@@ -80,20 +80,20 @@ export class PolicyLimiter implements LimiterControls {
 
   check(attributes: Attributes | string, cost = 1): MaybePromise<Decision> {
     if (this.only !== null && cost === 1 && typeof attributes === 'string' && isPlain(attributes)) {
-      return decideWith(this.requestOf(this.only, attributes), this.deciding)
+      return decideWith(this.requestOf(this.only, attributes), this.decideOptions)
     }
-    return decideWith(this.match(attributes, cost), this.deciding)
+    return decideWith(this.matchRequest(attributes, cost), this.decideOptions)
   }
 
   checkNow(attributes: Attributes | string, cost = 1): Decision | undefined {
     if (this.only !== null && cost === 1 && typeof attributes === 'string' && isPlain(attributes)) {
-      return decideNow(this.requestOf(this.only, attributes), this.deciding)
+      return decideNow(this.requestOf(this.only, attributes), this.decideOptions)
     }
-    return decideNow(this.match(attributes, cost), this.deciding)
+    return decideNow(this.matchRequest(attributes, cost), this.decideOptions)
   }
 
   peek(attributes: Attributes | string, cost = 1): MaybePromise<Decision> {
-    return peekDecision(this.match(attributes, cost), this.deciding)
+    return peekDecision(this.matchRequest(attributes, cost), this.decideOptions)
   }
 
   refund(
@@ -103,20 +103,22 @@ export class PolicyLimiter implements LimiterControls {
     pools?: PaidPools,
   ): MaybePromise<void> {
     if (takenAt !== undefined && !Number.isSafeInteger(takenAt)) throw badInstant(takenAt)
-    const matched = this.match(attributes, cost).checks
-    const checks = withTrials(pools === undefined ? matched : paidChecks(matched, pools))
-    if (takenAt === undefined) return this.deciding.store.refund(checks)
-    return this.deciding.store.refund(checks.map((check) => ({ ...check, takenAt })))
+    const matchedChecks = this.matchRequest(attributes, cost).checks
+    const checks = withTrials(
+      pools === undefined ? matchedChecks : paidChecks(matchedChecks, pools),
+    )
+    if (takenAt === undefined) return this.decideOptions.store.refund(checks)
+    return this.decideOptions.store.refund(checks.map((check) => ({ ...check, takenAt })))
   }
 
   reset(attributes: Attributes | string): MaybePromise<void> {
-    return this.deciding.store.reset(withTrials(this.match(attributes, 0).checks))
+    return this.decideOptions.store.reset(withTrials(this.matchRequest(attributes, 0).checks))
   }
 
   countFailure(attributes: Attributes | string): MaybePromise<void> {
-    const failing = failingChecks(this.match(attributes, 1).checks)
+    const failing = failingChecks(this.matchRequest(attributes, 1).checks)
     if (failing.length === 0) return
-    const done = this.deciding.store.take(failing)
+    const done = this.decideOptions.store.take(failing)
     if (isPromise(done)) return done.then(() => undefined)
   }
 
@@ -156,26 +158,26 @@ export class PolicyLimiter implements LimiterControls {
   /** Decides by the blocks and overrides that hold now. */
   protected applyControls(): void {
     const { controls, options } = this
-    const { blocked } = options.deciding
+    const { blocked } = options.decideOptions
     this.rules = controls!.rules
     this.conditions = controls!.conditions
     this.only = controls!.isEmpty && !this.isClosed ? onlyRule(options) : null
-    this.deciding = controls!.isEmpty
-      ? options.deciding
+    this.decideOptions = controls!.isEmpty
+      ? options.decideOptions
       : {
-          ...options.deciding,
+          ...options.decideOptions,
           blocked: (attributes) => longer(blocked?.(attributes), controls!.blockedFor(attributes)),
         }
   }
 
-  /** One unit of a key by the only rule: what {@link match} would make. */
+  /** One unit of a key by the only rule: what {@link matchRequest} would make. */
   private requestOf(only: CompiledRule, key: string): DecisionRequest {
     // Many requests wait for a remote store, and everything that they hold is garbage later.
     const attributes = this.isObserved ? [{ key }] : NONE
     return { attributes, checks: [toCheck(only, key, 1)], skipped: NONE }
   }
 
-  private match(attributes: Attributes | string, cost: number): DecisionRequest {
+  private matchRequest(attributes: Attributes | string, cost: number): DecisionRequest {
     if (this.isClosed)
       throw new SluiceError(
         'limiter-closed',
@@ -184,14 +186,14 @@ export class PolicyLimiter implements LimiterControls {
     if (cost !== 1) requireCost('cost', cost)
     this.controls?.refresh()
     const parsed = parseAttributes(attributes, this.accepted)
-    const matched = matchRules(this.rules, parsed, cost, this.hashKeys)
-    if (this.skippedRules?.note(matched) === false) this.skippedRules = null
-    return matched
+    const request = matchRules(this.rules, parsed, cost, this.hashKeys)
+    if (this.skippedRules?.note(request) === false) this.skippedRules = null
+    return request
   }
 }
 
 /** The limiter of a store that answers later. Misuse rejects instead of throwing, as callers of a promise expect. */
-export function promising(limiter: PolicyLimiter): Limiter & LimiterControls {
+export function withPromises(limiter: PolicyLimiter): Limiter & LimiterControls {
   return {
     check(attributes, cost, signal) {
       // Not an async function: that would add two promises to the one that the store returned.

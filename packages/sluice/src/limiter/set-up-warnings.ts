@@ -12,7 +12,7 @@ const IN_SECONDS = [1800, 3600, 7200, 10_800, 14_400, 21_600, 43_200, 86_400, 60
 const MANY = 1000
 
 /** Warnings that were written to the console already. */
-const told = new Set<string>()
+const reported = new Set<string>()
 /** The bare limit that counts on a store, while its limiter is open. */
 const bareLimits = new WeakMap<Store, Limit>()
 let ownStores = 0
@@ -22,8 +22,8 @@ type Report = (code: LimiterWarning['code'], message: string) => void
 function reporter(onWarning: ((warning: LimiterWarning) => void) | undefined): Report {
   return (code, message) => {
     if (onWarning === undefined) {
-      if (told.has(message)) return
-      told.add(message)
+      if (reported.has(message)) return
+      reported.add(message)
     }
     try {
       const help = helpAt('reference/http/warnings', code)
@@ -35,7 +35,7 @@ function reporter(onWarning: ((warning: LimiterWarning) => void) | undefined): R
 }
 
 /** The parts of a limiter that are checked for probable mistakes. */
-export interface MadeFrom {
+export interface LimiterSetUp {
   readonly policy: PolicyInCode
   /** The limit, if it is a bare one that is no function. */
   readonly bare: Limit | undefined
@@ -45,7 +45,7 @@ export interface MadeFrom {
 }
 
 /** Reports probable mistakes. Call the returned function when the limiter is closed. */
-export function noteLimiter({ policy, bare, store, onWarning }: MadeFrom): () => void {
+export function noteLimiter({ policy, bare, store, onWarning }: LimiterSetUp): () => void {
   const report = reporter(onWarning)
   for (const [name, value] of durationsOf(policy))
     if (typeof value === 'number' && (value < 1000 || IN_SECONDS.includes(value)))

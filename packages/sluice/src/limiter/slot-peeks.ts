@@ -6,11 +6,11 @@ import { isPromise, type Check, type MaybePromise, type Store } from '../stores/
 import { logLimiterWarning, type LimiterWarning } from './skipped-rules.ts'
 
 /**
- * The store with a look at the slots in front of each take: nothing is charged if one of them has none free. That is one
- * more call to the store, for requests to which a rule with `concurrency` applies. Reports once for each rule that a check
+ * Peeks at the slots before each take: nothing is charged if a rule has none free. That is one more call to the
+ * store, for requests to which a rule with `concurrency` applies. Reports once for each rule that a check
  * has found all slots free, since then probably nothing takes them.
  */
-export function withSlotLooks(
+export function withSlotPeeks(
   store: Store,
   onWarning: (warning: LimiterWarning) => void = logLimiterWarning,
 ): Store {
@@ -25,25 +25,25 @@ export function withSlotLooks(
       // A listener that fails must not fail a request.
     }
   }
-  const look = (checks: readonly Check[]): MaybePromise<readonly Verdict[]> =>
+  const peekSlots = (checks: readonly Check[]): MaybePromise<readonly Verdict[]> =>
     store.peek(checks.map((check) => (isSlotCheck(check) ? { ...check, cost: 1 } : check)))
   return {
     ...(store.sync === true ? { sync: true } : {}),
     take(checks) {
       if (!checks.some(isSlotCheck)) return store.take(checks)
-      const decide = (looks: readonly Verdict[]): MaybePromise<readonly Verdict[]> => {
+      const decide = (peeked: readonly Verdict[]): MaybePromise<readonly Verdict[]> => {
         let isFull = false
         for (const [i, check] of checks.entries()) {
           if (!isSlotCheck(check)) continue
-          report(check, looks[i]!)
-          if (!looks[i]!.allowed && check.shadow !== true) isFull = true
+          report(check, peeked[i]!)
+          if (!peeked[i]!.allowed && check.shadow !== true) isFull = true
         }
-        return isFull ? looks : store.take(checks)
+        return isFull ? peeked : store.take(checks)
       }
-      const looks = look(checks)
-      return isPromise(looks) ? looks.then(decide) : decide(looks)
+      const peeked = peekSlots(checks)
+      return isPromise(peeked) ? peeked.then(decide) : decide(peeked)
     },
-    peek: look,
+    peek: peekSlots,
     refund: (checks) => store.refund(checks),
     reset: (checks) => store.reset(checks),
     close: () => store.close(),

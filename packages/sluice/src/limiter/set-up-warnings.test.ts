@@ -1,4 +1,4 @@
-// Limiters that hold nobody, or others than meant, are reported when they are made.
+// Set-ups that limit no requests, or not those that were meant, are reported when a limiter is made.
 import { describe, expect, it, vi } from 'vitest'
 import { memoryStore } from '../stores/memory/memory-store.ts'
 import { createLimiter } from './create-limiter.ts'
