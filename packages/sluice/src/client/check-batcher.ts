@@ -116,7 +116,7 @@ export class CheckBatcher {
   private async request(operation: RemoteOperation, body: string): Promise<unknown> {
     const { guard } = this.options
     const request = { operation, body, control: new AbortController() }
-    return guard.execute(guard.first, this.guarded, request)
+    return guard.execute(guard.firstShard, this.guarded, request)
   }
 
   private readonly guarded: GuardedOperation<ServiceRequest, unknown> = {

@@ -108,7 +108,7 @@ export function remoteLimiter(
     random: Math.random,
   })
   const batcher = new CheckBatcher({ base, headers, fetch, guard })
-  const fallback = options.fallback && new RemoteFallback(options.fallback, guard.first)
+  const fallback = options.fallback && new RemoteFallback(options.fallback, guard.firstShard)
   return new HttpLimiter(batcher, policy, fallback)
 }
 

@@ -55,7 +55,7 @@ export class Shard {
 /** One kind of call. It is made once, so that a call itself allocates next to nothing. */
 export interface GuardedOperation<A, T> {
   call(argument: A): MaybePromise<T>
-  /** `call` whose answer goes through the guarded call, without a promise of its own for that. */
+  /** Like `call`, but passes the answer to the guarded call, which saves a promise. */
   callWith?<R>(argument: A, call: GuardedCall<A, T, R>): T | Promise<R>
   /** Answers for a call that failed or did not go out. */
   onFailure(argument: A, failure: Failure, shard: Shard): MaybePromise<T>
@@ -70,10 +70,10 @@ export class CallGuard {
   private readonly options: CallGuardOptions
   private readonly deadlines: Deadlines | null
   /** The shard of a store that has only one. */
-  readonly first: Shard
+  readonly firstShard: Shard
   /** Receive every event; another list after a change. What they throw or reject with is dropped. */
   listeners: readonly OnEvent[]
-  private readonly others = new Map<number, Shard>()
+  private readonly otherShards = new Map<number, Shard>()
   private openShards = 0
 
   constructor(options: CallGuardOptions) {
@@ -81,7 +81,7 @@ export class CallGuard {
     this.options = options
     this.listeners = onEvent === undefined ? [] : [onEvent]
     this.deadlines = timeout === null ? null : new Deadlines(timeout, clock, timers, tooLate)
-    this.first = this.makeShard()
+    this.firstShard = this.makeShard()
   }
 
   /** Whether it gives calls up by itself. */
@@ -91,9 +91,9 @@ export class CallGuard {
 
   /** A shard by its number. */
   shard(number: number): Shard {
-    if (number === 0) return this.first
-    let shard = this.others.get(number)
-    if (shard === undefined) this.others.set(number, (shard = this.makeShard()))
+    if (number === 0) return this.firstShard
+    let shard = this.otherShards.get(number)
+    if (shard === undefined) this.otherShards.set(number, (shard = this.makeShard()))
     return shard
   }
 
@@ -102,7 +102,7 @@ export class CallGuard {
    * Misuse by the caller throws.
    */
   execute<A, T>(shard: Shard, operation: GuardedOperation<A, T>, argument: A): MaybePromise<T> {
-    return this.executeWith(shard, operation, argument, same)
+    return this.executeWith(shard, operation, argument, identity)
   }
 
   /** {@link execute} with a function of the answer, which costs less than a second promise around it. */
@@ -127,8 +127,8 @@ export class CallGuard {
       return call.failed(error)
     }
     if (isPromise<unknown>(answer)) return answer as Promise<R>
-    // Answered from memory, which says nothing about the store.
-    breaker.withdrew(entry)
+    // Answered from memory: no evidence about the store.
+    breaker.cancelled(entry)
     return finish(answer as T)
   }
 
@@ -138,13 +138,13 @@ export class CallGuard {
     operation: GuardedOperation<A, T>,
     argument: A,
   ): T | Promise<R> {
-    const plain = operation.call(argument)
-    if (!isPromise(plain)) return plain
+    const answer = operation.call(argument)
+    if (!isPromise(answer)) return answer
     const passed = (value: T): MaybePromise<R> => call.passed(value)
     const failed = (error: unknown): MaybePromise<R> => call.failed(error)
-    if (this.deadlines === null) return plain.then(passed, failed)
+    if (this.deadlines === null) return answer.then(passed, failed)
     const onLate = (value: T): void => operation.onLate?.(argument, value)
-    return this.deadlines.race(plain, onLate, passed, failed)
+    return this.deadlines.race(answer, onLate, passed, failed)
   }
 
   /** Runs a call that is never a probe: while the breaker is not closed, `onFailure` answers. */
@@ -156,7 +156,7 @@ export class CallGuard {
   ): Promise<T> {
     if (breaker.state !== 'closed') return onFailure(breaker.refusal())
     try {
-      const value = await this.inTime(call())
+      const value = await this.withDeadline(call())
       if (accept !== undefined && !accept(value)) throw wrongAnswer(value)
       return value
     } catch (error) {
@@ -168,14 +168,14 @@ export class CallGuard {
   }
 
   /** An answer, or a `store-timeout` error after the deadline. */
-  inTime<T>(answer: MaybePromise<T>): MaybePromise<T> {
+  withDeadline<T>(answer: MaybePromise<T>): MaybePromise<T> {
     return this.deadlines === null || !isPromise(answer) ? answer : this.deadlines.race(answer)
   }
 
   /** The store seems to be reachable again: the next call of each shard is its probe. */
-  hint(): void {
-    this.first.breaker.hint()
-    for (const { breaker } of this.others.values()) breaker.hint()
+  noteReachable(): void {
+    this.firstShard.breaker.noteReachable()
+    for (const { breaker } of this.otherShards.values()) breaker.noteReachable()
   }
 
   /** Reports an event. Listeners see one store: it is open from the first shard's opening to the last one's closing. */
@@ -236,7 +236,7 @@ export class GuardedCall<A, T, R> {
     const { breaker } = shard
     const fault = faultOf(error)
     if (fault === 'caller') {
-      breaker.withdrew(entry)
+      breaker.cancelled(entry)
       throw error
     }
     if (fault === 'key') breaker.succeeded(entry)
@@ -245,7 +245,7 @@ export class GuardedCall<A, T, R> {
   }
 }
 
-function same<T>(value: T): T {
+function identity<T>(value: T): T {
   return value
 }
 

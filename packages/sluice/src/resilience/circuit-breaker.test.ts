@@ -51,8 +51,8 @@ function play(steps: readonly Step[], options: BreakerOptions = {}): readonly Br
     begin: () => void begun.push(entered()),
     'end good': () => breaker.succeeded(begun.shift()!),
     'end bad': () => breaker.failed(begun.shift()!, 'error'),
-    withdraw: () => breaker.withdrew(begun.shift()!),
-    hint: () => breaker.hint(),
+    withdraw: () => breaker.cancelled(begun.shift()!),
+    hint: () => breaker.noteReachable(),
   }
   return steps.map(([at, what]) => {
     world.now = at
@@ -321,7 +321,7 @@ describe('a breaker', () => {
           probes = []
           if (end === 'good') breaker.succeeded(done)
           else if (end === 'bad') breaker.failed(done, 'error')
-          else breaker.withdrew(done)
+          else breaker.cancelled(done)
         }
         expect(longest).toBeLessThanOrEqual(400)
       }),

@@ -55,10 +55,10 @@ export interface BreakerEnvironment {
 /** The entry of a call that must not go out. */
 export const NO_ENTRY = 0
 
-/** Half of the window that `ratio` is measured over. */
-const HALF = 500
-/** The ratio is ignored this long after the window began: one lost reply fails every request of its batch. */
-const SETTLED = 200
+/** Milliseconds in half of the window that `ratio` is measured over. */
+const HALF_WINDOW = 500
+/** Milliseconds after the start of a window in which `ratio` is ignored: one lost reply fails every request of its batch. */
+const RATIO_IGNORED_FOR = 200
 /** Consecutive good probes that close it. */
 const GOOD_PROBES = 2
 /** A probe without a result for this long is forgotten. */
@@ -80,21 +80,21 @@ export class CircuitBreaker {
   private current: BreakerState = 'closed'
   /** Why it opened, or why the last probe failed. */
   private cause: ErrorCode = 'store-failed'
-  private row = 0
+  private failuresInRow = 0
   private lastFailure: Millis = -Infinity
-  private good = 0
-  private bad = 0
-  private goodBefore = 0
-  private badBefore = 0
-  private halfSince: Millis = -Infinity
-  private spanSince: Millis = -Infinity
+  private successCount = 0
+  private failureCount = 0
+  private previousSuccessCount = 0
+  private previousFailureCount = 0
+  private halfWindowStart: Millis = -Infinity
+  private windowStart: Millis = -Infinity
   private openedAt: Millis = 0
   private probeAt: Millis = 0
   private failedProbes = 0
   private goodProbes = 0
   private probeLostAt: Millis | null = null
   /** The entry of a probe that was in flight when the store became reachable. */
-  private overtaken = NO_ENTRY
+  private outdatedProbe = NO_ENTRY
 
   constructor(options: BreakerOptions, environment: BreakerEnvironment) {
     this.failures = options.failures ?? 5
@@ -129,14 +129,14 @@ export class CircuitBreaker {
   succeeded(entry: number): void {
     if (entry !== this.entry) return
     if (this.current === 'closed') {
-      this.row = 0
-      this.good += 1
+      this.failuresInRow = 0
+      this.successCount += 1
       return
     }
     this.probeLostAt = null
     this.goodProbes += 1
     if (this.goodProbes < GOOD_PROBES) return
-    this.row = 0
+    this.failuresInRow = 0
     this.forgetCounts()
     this.change('closed')
     const at = this.environment.clock()
@@ -146,8 +146,8 @@ export class CircuitBreaker {
   /** A call failed or took too long. */
   failed(entry: number, error: unknown): void {
     if (entry !== this.entry) return
-    // It was sent before the store became reachable, and says nothing about it now.
-    if (entry === this.overtaken) return this.withdrew(entry)
+    // It was sent before the store became reachable, so it is no evidence about the store now.
+    if (entry === this.outdatedProbe) return this.cancelled(entry)
     const now = this.environment.clock()
     if (this.current !== 'closed') {
       this.failedProbes += 1
@@ -167,19 +167,19 @@ export class CircuitBreaker {
     })
   }
 
-  /** A call was answered without the store: as if it had never entered. */
-  withdrew(entry: number): void {
+  /** A call was answered without the store: it counts as never entered. */
+  cancelled(entry: number): void {
     if (entry === this.entry) this.probeLostAt = null
   }
 
   /** The store seems to be reachable again: the next call is the probe. */
-  hint(): void {
+  noteReachable(): void {
     const now = this.environment.clock()
     if (this.current === 'open') this.probeAt = Math.min(this.probeAt, now)
     // A probe in flight uses the old connection, which may be dead: its answer is not waited for.
     else if (this.current === 'half-open' && this.probeLostAt !== null) {
       this.probeLostAt = now
-      this.overtaken = this.entry
+      this.outdatedProbe = this.entry
     }
   }
 
@@ -191,7 +191,7 @@ export class CircuitBreaker {
 
   /** The failure of a call that did not go out. */
   refusal(): Failure {
-    return new NotSent(this.cause, this.nextProbe(this.environment.clock()))
+    return new BreakerOpenFailure(this.cause, this.nextProbe(this.environment.clock()))
   }
 
   private open(now: Millis, error: unknown): void {
@@ -210,33 +210,35 @@ export class CircuitBreaker {
 
   /** Counts a failure while it is closed: whether there are too many in a row, or too many among the calls of a second. */
   private opensAfterFailure(now: Millis): boolean {
-    if (now !== this.lastFailure) this.row += 1
+    if (now !== this.lastFailure) this.failuresInRow += 1
     this.lastFailure = now
-    if (now - this.halfSince >= 2 * HALF || now < this.halfSince) {
+    if (now - this.halfWindowStart >= 2 * HALF_WINDOW || now < this.halfWindowStart) {
       this.forgetCounts()
-      this.halfSince = now
-      this.spanSince = now
-    } else if (now - this.halfSince >= HALF) {
-      this.goodBefore = this.good
-      this.badBefore = this.bad
-      this.spanSince = this.halfSince
-      this.halfSince = now
-      this.good = 0
-      this.bad = 0
+      this.halfWindowStart = now
+      this.windowStart = now
+    } else if (now - this.halfWindowStart >= HALF_WINDOW) {
+      this.previousSuccessCount = this.successCount
+      this.previousFailureCount = this.failureCount
+      this.windowStart = this.halfWindowStart
+      this.halfWindowStart = now
+      this.successCount = 0
+      this.failureCount = 0
     }
-    this.bad += 1
-    if (this.row >= this.failures) return true
-    const bad = this.bad + this.badBefore
-    const all = bad + this.good + this.goodBefore
-    return now - this.spanSince >= SETTLED && all >= this.calls && bad >= all * this.ratio
+    this.failureCount += 1
+    if (this.failuresInRow >= this.failures) return true
+    const failed = this.failureCount + this.previousFailureCount
+    const all = failed + this.successCount + this.previousSuccessCount
+    return (
+      now - this.windowStart >= RATIO_IGNORED_FOR && all >= this.calls && failed >= all * this.ratio
+    )
   }
 
   private forgetCounts(): void {
-    this.good = 0
-    this.bad = 0
-    this.goodBefore = 0
-    this.badBefore = 0
-    this.halfSince = -Infinity
+    this.successCount = 0
+    this.failureCount = 0
+    this.previousSuccessCount = 0
+    this.previousFailureCount = 0
+    this.halfWindowStart = -Infinity
   }
 
   private change(state: BreakerState): void {
@@ -246,7 +248,7 @@ export class CircuitBreaker {
 }
 
 /** The failure of a call that did not go out. Its error is made when it is read: most callers have a fallback. */
-class NotSent implements Failure {
+class BreakerOpenFailure implements Failure {
   readonly cause: ErrorCode
   readonly retryAfter: Millis
 

@@ -32,8 +32,8 @@ export class FallbackCounts {
   private readonly scaledLimits = new WeakMap<Limit, Limit>()
   /** Made at once: its timer would retain the async context of the request that meets an outage first. */
   private readonly counts: SyncStore
-  /** The store's answer that each count has started from, by its instant. */
-  private readonly starts = new RecentMap<Millis>(MAX_KEYS)
+  /** When the store gave the answer that each count was seeded from. */
+  private readonly seededFrom = new RecentMap<Millis>(MAX_KEYS)
 
   constructor(options: FallbackOptions) {
     this.options = options
@@ -48,7 +48,7 @@ export class FallbackCounts {
     let isRefused = false
     for (let i = 0; i < checks.length; i++) {
       const check = checks[i]!
-      known[i] = this.startFromKnown(check)
+      known[i] = this.seedFromKnownRefusal(check)
       if (check.shadow === true) continue
       if (known[i] !== undefined || modeOf(check) === 'closed') isRefused = true
     }
@@ -56,7 +56,7 @@ export class FallbackCounts {
   }
 
   peek(checks: readonly Check[], failure: Failure): readonly Verdict[] {
-    const known = checks.map((check) => this.startFromKnown(check))
+    const known = checks.map((check) => this.seedFromKnownRefusal(check))
     return this.answer(checks, known, failure, 'peek')
   }
 
@@ -65,7 +65,7 @@ export class FallbackCounts {
   }
 
   reset(checks: readonly Check[]): void {
-    for (const { space, key } of checks) this.starts.delete(space, key)
+    for (const { space, key } of checks) this.seededFrom.delete(space, key)
     this.counts.reset(this.localOf(checks))
   }
 
@@ -80,7 +80,7 @@ export class FallbackCounts {
    * Where units come back bit by bit, a count is charged once for each answer of the store, with the first request after it
    * and also while the refusal holds: from then on its own waits are right. A window is free again when the refusal ends.
    */
-  private startFromKnown(check: Check): Verdict | undefined {
+  private seedFromKnownRefusal(check: Check): Verdict | undefined {
     if (modeOf(check) !== 'local') return undefined
     const known = this.options.knownRefusal?.(check)
     if (known === undefined) return undefined
@@ -90,9 +90,9 @@ export class FallbackCounts {
     const holds = !verdict.allowed && check.shadow !== true && !isRaised
     if (answeredAt === undefined) {
       if (!holds) this.chargeKnown(check, known)
-    } else if (this.starts.get(space, key) !== answeredAt) {
+    } else if (this.seededFrom.get(space, key) !== answeredAt) {
       this.chargeKnown(check, known)
-      this.starts.set(space, key, answeredAt)
+      this.seededFrom.set(space, key, answeredAt)
     }
     return holds ? verdict : undefined
   }
@@ -105,9 +105,9 @@ export class FallbackCounts {
     if (used <= 0) return
     const scaled = this.scaledOf(limit)
     const level = this.scale(Math.max(0, limit.burst - used))
-    const look = { ...check, limit: scaled, cost: 0, shadow: false, countRefused: false }
-    const { remaining } = this.counts.peek([look])[0]!
-    if (level < remaining) this.counts.take([{ ...look, cost: remaining - level }])
+    const localCheck = { ...check, limit: scaled, cost: 0, shadow: false, countRefused: false }
+    const { remaining } = this.counts.peek([localCheck])[0]!
+    if (level < remaining) this.counts.take([{ ...localCheck, cost: remaining - level }])
   }
 
   private answer(

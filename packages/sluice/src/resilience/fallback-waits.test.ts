@@ -1,4 +1,4 @@
-// The waits of the fallback on keys that the store has refused: whoever obeys them to the millisecond is allowed.
+// The waits of the fallback on keys that the store has refused: a caller that waits them out to the millisecond is allowed.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ALGORITHMS, limit, type Limit } from '../limit/limit.ts'
@@ -68,29 +68,32 @@ describe.each([
   ...ALGORITHMS.map((algorithm) => [algorithm, 'state'] as const),
   ['sliding-log', 'numbers'] as const,
 ])('%s by its %s', (algorithm, tells) => {
-  it.each(SHARES)('allows whoever obeys the first wait, at a share of %d', async (share) => {
-    for (const [quota, window] of [
-      [3, '1min'],
-      [60, '1min'],
-      [100, '1min'],
-      [4, '10s'],
-    ] as const)
-      for (const offset of [0, 427, 3100, 59_990])
-        for (const gap of [0, 7, 211]) {
-          const world = await refusedBy(
-            limit({ algorithm, quota, window }),
-            share,
-            1,
-            offset,
-            gap,
-            tells,
-          )
-          expect([quota, offset, gap, await refusalsOf(world)]).toEqual([quota, offset, gap, 1])
-        }
-  })
+  it.each(SHARES)(
+    'allows a caller that waits as long as the first refusal says, at a share of %d',
+    async (share) => {
+      for (const [quota, window] of [
+        [3, '1min'],
+        [60, '1min'],
+        [100, '1min'],
+        [4, '10s'],
+      ] as const)
+        for (const offset of [0, 427, 3100, 59_990])
+          for (const gap of [0, 7, 211]) {
+            const world = await refusedBy(
+              limit({ algorithm, quota, window }),
+              share,
+              1,
+              offset,
+              gap,
+              tells,
+            )
+            expect([quota, offset, gap, await refusalsOf(world)]).toEqual([quota, offset, gap, 1])
+          }
+    },
+  )
 })
 
-it('whoever obeys is allowed, at any limit, cost and time, also where others ask in vain meanwhile', async () => {
+it('a caller that waits is allowed, at any limit, cost and time, also if others are refused meanwhile', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.constantFrom(...ALGORITHMS),

@@ -75,7 +75,7 @@ export function createCallGuard(
   return {
     execute: async (call, onFailure = rethrow) =>
       guard.execute(
-        guard.first,
+        guard.firstShard,
         { call, onFailure: (_, failure: Failure) => onFailure(failure) },
         undefined,
       ),

@@ -80,13 +80,13 @@ export class ResilientStore implements AsyncStore, TakesThen, TakesHeldThen, Map
     this.coordinates = store.coordinates === true
     this.environment = { ...systemEnvironment, ...environment }
     this.guard = new CallGuard({
-      // A store with a deadline of its own does better: a call that it gave up does nothing on the server.
+      // A store with its own deadline keeps it better: a call that it has given up does nothing on the server.
       timeout: timeout ?? (store.timeout === undefined ? TIMEOUT : null),
       breaker,
       onEvent,
       ...this.environment,
     })
-    this.only = store.shardOf === undefined ? this.guard.first : undefined
+    this.only = store.shardOf === undefined ? this.guard.firstShard : undefined
     this.takes = this.guardedTakes(store)
     this.heldTakes = { ...this.takes, ...heldCalls(store) }
     this.fallback = new FallbackCounts({
@@ -95,7 +95,7 @@ export class ResilientStore implements AsyncStore, TakesThen, TakesHeldThen, Map
       clock: environment.clock,
     })
     this.unwatch = store.watch?.((event) => {
-      if (event.type === 'reachable') this.guard.hint()
+      if (event.type === 'reachable') this.guard.noteReachable()
       else this.lateAnswer(event.refunded)
     })
   }
@@ -109,7 +109,7 @@ export class ResilientStore implements AsyncStore, TakesThen, TakesHeldThen, Map
       onFailure: (checks, failure, shard) => {
         const verdicts = this.fallback.take(checks, failure)
         shard.noteFallback(verdicts[0]!.at)
-        this.used('take', failure)
+        this.reportFallback('take', failure)
         return verdicts
       },
       accept: areVerdicts,
@@ -163,11 +163,11 @@ export class ResilientStore implements AsyncStore, TakesThen, TakesHeldThen, Map
     }
     const { breaker } = this.only ?? this.shardFor(checks)
     const failed = (error: unknown): never => {
-      report(breaker, error)
+      reportToBreaker(breaker, error)
       throw error
     }
     try {
-      const exchanged = this.guard.inTime(store.exchange(settlements, checks))
+      const exchanged = this.guard.withDeadline(store.exchange(settlements, checks))
       return isPromise(exchanged) ? exchanged.then(undefined, failed) : exchanged
     } catch (error) {
       return failed(error)
@@ -180,20 +180,24 @@ export class ResilientStore implements AsyncStore, TakesThen, TakesHeldThen, Map
     failed: (error: unknown) => MaybePromise<T>,
   ): MaybePromise<T> {
     const store = this.holdStore()
-    const { breaker } = this.guard.first
-    const noted = (error: unknown): MaybePromise<T> => {
-      report(breaker, error)
+    const { breaker } = this.guard.firstShard
+    const reportAndFail = (error: unknown): MaybePromise<T> => {
+      reportToBreaker(breaker, error)
       return failed(error)
     }
     try {
       if (!this.guard.isTimed && 'settleWith' in store)
-        return (store as HoldStore & MappedSettlements).settleWith(settlements, passed, noted)
-      const exchanged = this.guard.inTime(store.exchange(settlements, NONE))
+        return (store as HoldStore & MappedSettlements).settleWith(
+          settlements,
+          passed,
+          reportAndFail,
+        )
+      const exchanged = this.guard.withDeadline(store.exchange(settlements, NONE))
       return isPromise(exchanged)
-        ? exchanged.then(({ settled }) => passed(settled), noted)
+        ? exchanged.then(({ settled }) => passed(settled), reportAndFail)
         : passed(exchanged.settled)
     } catch (error) {
-      return noted(error)
+      return reportAndFail(error)
     }
   }
 
@@ -229,14 +233,14 @@ export class ResilientStore implements AsyncStore, TakesThen, TakesHeldThen, Map
       this.only ?? this.shardFor(checks),
       () => this.store.peek(checks),
       (failure) => {
-        this.used('peek', failure)
+        this.reportFallback('peek', failure)
         return this.fallback.peek(checks, failure)
       },
       (verdicts) => areVerdicts(checks, verdicts),
     )
   }
 
-  /** Units go back to where they were taken. If the store cannot take them back, they stay charged until they expire. */
+  /** Units are refunded where they were taken. If the store cannot take them back, they stay charged until they expire. */
   async refund(checks: readonly Check[]): Promise<void> {
     const [first] = checks
     if (first === undefined) return
@@ -248,7 +252,7 @@ export class ResilientStore implements AsyncStore, TakesThen, TakesHeldThen, Map
     await this.guard.attempt<void>(
       shard,
       () => this.store.refund(checks),
-      (failure) => this.used('refund', failure),
+      (failure) => this.reportFallback('refund', failure),
     )
   }
 
@@ -257,9 +261,9 @@ export class ResilientStore implements AsyncStore, TakesThen, TakesHeldThen, Map
     this.fallback.reset(checks)
     const { breaker } = this.only ?? this.shardFor(checks)
     try {
-      await this.guard.inTime(this.store.reset(checks))
+      await this.guard.withDeadline(this.store.reset(checks))
     } catch (error) {
-      report(breaker, error)
+      reportToBreaker(breaker, error)
       throw error
     }
   }
@@ -284,14 +288,14 @@ export class ResilientStore implements AsyncStore, TakesThen, TakesHeldThen, Map
     this.lateAnswer(taken.length > 0)
     if (taken.length === 0) return
     // When this fails too, the units stay charged until they expire.
-    void Promise.resolve(this.guard.inTime(this.store.refund(taken))).catch(() => {})
+    void Promise.resolve(this.guard.withDeadline(this.store.refund(taken))).catch(() => {})
   }
 
   private lateAnswer(refunded: boolean): void {
     this.guard.emit({ type: 'late-answer', at: this.environment.clock(), refunded })
   }
 
-  private used(operation: FallbackEvent['operation'], { cause }: Failure): void {
+  private reportFallback(operation: FallbackEvent['operation'], { cause }: Failure): void {
     this.guard.emit({ type: 'fallback', at: this.environment.clock(), operation, cause })
   }
 
@@ -301,7 +305,7 @@ export class ResilientStore implements AsyncStore, TakesThen, TakesHeldThen, Map
    */
   private shardFor(checks: readonly Check[]): Shard {
     const { store, guard } = this
-    if (checks.length === 0) return guard.first
+    if (checks.length === 0) return guard.firstShard
     const first = store.shardOf!(checks[0]!)
     const last = checks.length === 1 ? first : store.shardOf!(checks.at(-1)!)
     return guard.shard(first === last ? first : (last + 1) * MAX_SHARDS + first)
@@ -330,8 +334,8 @@ function heldCalls(store: RemoteStore): Pick<GuardedTakes, 'call' | 'callWith'> 
   }
 }
 
-/** Tells a breaker of an error of a call that had not entered. */
-function report(breaker: CircuitBreaker, error: unknown): void {
+/** Reports the error of a call that had not entered to its breaker. */
+function reportToBreaker(breaker: CircuitBreaker, error: unknown): void {
   if (faultOf(error) !== 'caller' && breaker.state === 'closed')
     breaker.failed(breaker.enter(), error)
 }

@@ -1,4 +1,4 @@
-// A key that a server has refused before it died: whoever obeys the wait that the fallback names is allowed.
+// A key that a server has refused before it died: a caller that waits as long as the fallback says is allowed.
 import { Redis } from 'ioredis'
 import { expect, it, onTestFinished } from 'vitest'
 import { startRedis } from '../../../../test/servers/redis-server.ts'
