@@ -9,10 +9,12 @@ import { holds, type AddressBytes, type Network } from '../policy/network.ts'
 export function embeddedIpv4(bytes: AddressBytes): AddressBytes | undefined {
   if (bytes.length !== 16) return undefined
   const ipv4 = isNat64(bytes) ? bytes.slice(12) : is6to4(bytes) ? bytes.slice(2, 6) : undefined
-  return ipv4 === undefined || UNROUTED.some((network) => holds(network, ipv4)) ? undefined : ipv4
+  return ipv4 === undefined || NON_ROUTABLE.some((network) => holds(network, ipv4))
+    ? undefined
+    : ipv4
 }
 
-const UNROUTED: readonly Network[] = [
+const NON_ROUTABLE: readonly Network[] = [
   { bytes: [0, 0, 0, 0], bits: 8 },
   { bytes: [10, 0, 0, 0], bits: 8 },
   { bytes: [127, 0, 0, 0], bits: 8 },

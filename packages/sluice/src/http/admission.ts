@@ -24,7 +24,7 @@ export interface Settler {
 export class Admission {
   /** The guard that decided. */
   readonly guard: Settler
-  /** Null when the limiter was not asked. */
+  /** Null if the request was not checked. */
   readonly decision: Decision | null
   /** The attributes, or the key, that the request counts by. */
   readonly attributes: Attributes | string
@@ -71,10 +71,10 @@ interface Marked {
   readonly rawHeaders?: object
 }
 
-/** Admissions of requests that have nothing to themselves that could carry one. */
-const beside = new WeakMap<object, Admission>()
-/** Whether there ever was one: most processes never look. */
-let isBeside = false
+/** Admissions of requests that have no object of their own to carry one. */
+const admissionsByRequest = new WeakMap<object, Admission>()
+/** Whether there ever was one: most processes never read the map. */
+let hasAdmissionsByRequest = false
 
 /**
  * What carries the admission of a request: the list of its header lines, which Node makes for each request, else the
@@ -89,7 +89,7 @@ export function carrierOf(request: object): object {
 export function lastAdmission(carrier: object, request: object): Admission | undefined {
   const kept = (carrier as Marked)[ADMISSION]
   if (kept !== undefined && kept.request === request) return kept
-  return isBeside ? beside.get(request) : undefined
+  return hasAdmissionsByRequest ? admissionsByRequest.get(request) : undefined
 }
 
 /** Keeps an admission with its request. Requests of tests may share a list of header lines, or be frozen. */
@@ -101,10 +101,10 @@ export function keepAdmission(carrier: object, request: object, admission: Admis
       ;(carrier as Marked)[ADMISSION] = admission
       return
     } catch {
-      // Frozen. To ask before costs more than the rest of this function.
+      // Frozen. To test for it first costs more than the rest of this function.
     }
-  isBeside = true
-  beside.set(request, admission)
+  hasAdmissionsByRequest = true
+  admissionsByRequest.set(request, admission)
 }
 
 function admissionOf(request: object): Admission | undefined {

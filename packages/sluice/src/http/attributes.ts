@@ -54,8 +54,8 @@ export function attributesReader<Q, S>(
 const NONE: ReadonlySet<string> = new Set()
 
 /**
- * Makes a reader, and makes it anew whenever blocks or overrides that are set while the limiter runs ask for other attributes.
- * `make` receives the names that they read, null for any; `onConditions` receives those that are new.
+ * Makes a reader, and a new one whenever blocks or overrides that are set while the limiter runs name other attributes.
+ * `make` receives the names that they read, null for any; `onConditions` receives the new conditions.
  */
 function followControls<Q, T>(
   { controlled, blockedBy }: Partial<LimiterPolicy>,
@@ -63,19 +63,21 @@ function followControls<Q, T>(
   onConditions: (conditions: readonly LiveCondition[]) => void,
 ): (request: Q) => T {
   if (controlled === undefined && blockedBy === undefined) return make(NONE)
-  let known = controlled?.conditions
-  let read = blockedBy?.()
-  let reader = make(namesOf(known, read))
-  if (known !== undefined && known.length > 0) onConditions(known)
+  let conditions = controlled?.conditions
+  let blockedNames = blockedBy?.()
+  let reader = make(namesOf(conditions, blockedNames))
+  if (conditions !== undefined && conditions.length > 0) onConditions(conditions)
   return (request) => {
-    const asked = controlled?.conditions
-    const wanted = blockedBy?.()
-    if (asked !== known || wanted !== read) {
-      const before = known ?? []
-      known = asked
-      read = wanted
-      reader = make(namesOf(asked, wanted))
-      onConditions((asked ?? []).filter(({ when }) => !before.some((one) => one.when === when)))
+    const newConditions = controlled?.conditions
+    const newNames = blockedBy?.()
+    if (newConditions !== conditions || newNames !== blockedNames) {
+      const before = conditions ?? []
+      conditions = newConditions
+      blockedNames = newNames
+      reader = make(namesOf(newConditions, newNames))
+      onConditions(
+        (newConditions ?? []).filter(({ when }) => !before.some((one) => one.when === when)),
+      )
     }
     return reader(request)
   }
@@ -89,7 +91,7 @@ function namesOf(
   return new Set([...read, ...conditions.flatMap(({ when }) => Object.keys(when))])
 }
 
-/** Makes readers of what rules use, and of further attributes that blocks and overrides use: null for any. */
+/** Makes readers of the attributes that rules use, and of others that blocks and overrides use: null for any. */
 function readerMaker<Q, S>(
   adapter: FrameworkAdapter<Q, S>,
   options: HttpOptions<Q, S>,
@@ -107,7 +109,10 @@ function readerMaker<Q, S>(
   const withoutAddress = (): Address | null | undefined => {
     // Sharing is reported unless it was asked for.
     if (options.unknownAddress !== 'share')
-      warn('address-unknown', () => `a request has no address, ${CONSEQUENCES[unknownAddress]}`)
+      warn(
+        'address-unknown',
+        () => `a request has no address, ${UNKNOWN_ADDRESS_EFFECTS[unknownAddress]}`,
+      )
     return unknownAddress === 'share' ? SHARED : unknownAddress === 'refuse' ? undefined : null
   }
   const addressKeyOf = (request: Q): string | null | undefined => {
@@ -122,7 +127,7 @@ function readerMaker<Q, S>(
     addressKeyOf,
   )
   const routesOf = requestRoutes(adapter, options, ruled !== null && ruled.has('route'), warn)
-  const further = furtherAttributes(adapter, options.attributes)
+  const custom = customAttributes(adapter, options.attributes)
   const needsAddress = isRuled('ip') || isRuled('network')
 
   return (extra) => {
@@ -159,7 +164,7 @@ function readerMaker<Q, S>(
       if (wantsKey) attributes['key'] = keyOf(request)
       const routes = wantsRoute ? routesOf(request) : undefined
       attributes['route'] = typeof routes === 'object' ? routes[0] : routes
-      const more = further?.(request)
+      const more = custom?.(request)
       const all = isPromise(more)
         ? more.then(completed.bind(undefined, attributes, hashed))
         : completed(attributes, hashed, more)
@@ -181,20 +186,20 @@ function keyed(
 ): MaybePromise<CountedBy> {
   if (isPromise(key)) return key.then((key) => keyed(key, read))
   if (key === null || key === undefined) return key
-  return follow(read(), (made) =>
-    made instanceof Readings
-      ? new Readings(made.all.map((attributes) => ({ ...attributes, key })))
-      : { ...made, key },
+  return follow(read(), (found) =>
+    found instanceof Readings
+      ? new Readings(found.all.map((attributes) => ({ ...attributes, key })))
+      : { ...found, key },
   )
 }
 
-const CONSEQUENCES = {
+const UNKNOWN_ADDRESS_EFFECTS = {
   share: 'so all requests without one count as one client; set address, key or unknownAddress',
   refuse: 'so it is refused; set address, or unknownAddress',
   skip: 'so rules by address are skipped for it; set address, or unknownAddress',
 } as const
 
-/** The attributes with further ones, once every promise among them is resolved. */
+/** The attributes with those of the application, once every promise among them is resolved. */
 function completed(
   attributes: Record<string, unknown>,
   hashed: (secret: string) => string,
@@ -206,21 +211,21 @@ function completed(
   if (!waits) return attributes as Attributes
   const names = Object.keys(attributes)
   return Promise.all(Object.values(attributes)).then((values) => {
-    const made: Record<string, unknown> = {}
+    const resolved: Record<string, unknown> = {}
     for (const [i, name] of names.entries()) {
       const isSecret =
         name === 'apiKey' &&
         isPromise(attributes[name]) &&
         typeof values[i] === 'string' &&
         values[i] !== ''
-      made[name] = isSecret ? hashed(values[i] as string) : values[i]
+      resolved[name] = isSecret ? hashed(values[i] as string) : values[i]
     }
-    return made as Attributes
+    return resolved as Attributes
   })
 }
 
-/** The function that reads the further attributes; a table of functions becomes one. */
-function furtherAttributes<Q, S>(
+/** The function that reads the application's own attributes; a table of functions becomes one function. */
+function customAttributes<Q, S>(
   adapter: FrameworkAdapter<Q, S>,
   option: HttpOptions<Q, S>['attributes'],
 ): ((request: Q) => MaybePromise<Attributes>) | undefined {
@@ -229,9 +234,9 @@ function furtherAttributes<Q, S>(
     ([name, identify]) => [name, identityReader(adapter, identify)] as const,
   )
   return (request) => {
-    const made: Record<string, unknown> = {}
-    for (const [name, read] of readers) made[name] = read(request)
-    return made as Attributes
+    const attributes: Record<string, unknown> = {}
+    for (const [name, read] of readers) attributes[name] = read(request)
+    return attributes as Attributes
   }
 }
 

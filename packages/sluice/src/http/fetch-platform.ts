@@ -2,23 +2,23 @@
 import type { NodeRequest, NodeResponse } from './node-adapter.ts'
 import type { RefusalReply } from './refusal-reply.ts'
 
-/** What Node, Deno and Bun hand to a handler beside the request, as far as it holds the peer's address. */
+/** The part of the runtime's second argument that holds the peer's address, for Node, Deno and Bun. */
 interface Platform {
   readonly incoming?: NodeRequest
   readonly remoteAddr?: { readonly hostname?: string }
   readonly requestIP?: (request: Request) => { readonly address: string } | null
 }
 
-/** Node's own objects behind a request. */
-export interface NodeBehind {
+/** The Node request and response that a fetch request was made from. */
+export interface NodeObjects {
   readonly incoming: NodeRequest
   readonly outgoing: NodeResponse
 }
 
-/** Node's own objects, if the runtime is a Node server. */
-export function nodeBehind(platform: unknown): NodeBehind | undefined {
-  const { incoming, outgoing } = (platform ?? {}) as Partial<NodeBehind>
-  return incoming === undefined || outgoing === undefined ? undefined : (platform as NodeBehind)
+/** The Node request and response of a fetch request, if the runtime is a Node server. */
+export function nodeObjectsOf(platform: unknown): NodeObjects | undefined {
+  const { incoming, outgoing } = (platform ?? {}) as Partial<NodeObjects>
+  return incoming === undefined || outgoing === undefined ? undefined : (platform as NodeObjects)
 }
 
 /** The peer's address, if the runtime gives it. */

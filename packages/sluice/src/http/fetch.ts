@@ -11,7 +11,7 @@ import {
 } from './fetch-platform.ts'
 import type { FrameworkAdapter } from './framework-adapter.ts'
 import { holdUntilAborted } from './hold.ts'
-import { whenOver } from './response-end.ts'
+import { onResponseEnd } from './response-end.ts'
 import { countHeaders } from './identity.ts'
 import type { AnyBudget } from './held-requests.ts'
 import type { AnyLimiter, HttpOptions } from './options.ts'
@@ -66,7 +66,7 @@ export function rateLimit(
   /** The response, whose end is reported to the guard: that of its head, or of its body if the request holds units until then. */
   function watched(admission: Admission, request: Request, response: Response): Response {
     const answered = (): void => guard.answered(admission, response.status, request, response)
-    return whenOver(guard, admission, request, response, answered)
+    return onResponseEnd(guard, admission, request, response, answered)
   }
 
   async function refuse(admission: Admission, request: Request): Promise<Response> {
@@ -97,7 +97,7 @@ export function rateLimit(
   }
 }
 
-/** What the runtime handed to the handler beside each request. */
+/** What the runtime handed to the handler besides each request. */
 const platforms = new WeakMap<Request, object>()
 
 const fetchAdapter: FrameworkAdapter<Request, Response> = {

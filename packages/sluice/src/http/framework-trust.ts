@@ -20,7 +20,7 @@ export function frameworkTrustsAll(request: object): boolean | undefined {
   return 'raw' in request ? fastifyTrustsAll(request) : undefined
 }
 
-/** Fastify does not show its setting, so a made-up request is asked for its address. */
+/** Fastify does not expose its setting, so the address of a made-up request shows it. */
 function fastifyTrustsAll(request: object): boolean {
   const socket = { remoteAddress: STRANGER }
   const headers = { 'x-forwarded-for': `${FORGED}${`, ${STRANGER}`.repeat(MANY_HOPS)}` }

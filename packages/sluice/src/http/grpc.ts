@@ -104,11 +104,11 @@ function responderOf(
       next({
         onReceiveMetadata(metadata, next) {
           const received = (request = new GrpcRequest(path, metadata, call))
-          const goOn = (entered: Admission): void =>
+          const onEntered = (entered: Admission): void =>
             proceed(entered, received, () => next(metadata))
           const entered = guard.enter(received, null)
-          if (isPromise(entered)) void entered.then(goOn)
-          else goOn(entered)
+          if (isPromise(entered)) void entered.then(onEntered)
+          else onEntered(entered)
         },
         onCancel() {
           isOver = true

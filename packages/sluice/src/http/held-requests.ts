@@ -89,12 +89,12 @@ export class HoldingLimiter {
 
   private reserve(attributes: Attributes | string, cost?: number): MaybePromise<Decision> {
     const { budget } = this
-    const made = budget.reserve(attributes, cost === 0 ? undefined : cost, true)
-    return follow(made, ({ allowed, id, units, decision }) => {
+    const reservation = budget.reserve(attributes, cost === 0 ? undefined : cost, true)
+    return follow(reservation, ({ allowed, id, units, decision }) => {
       if (allowed)
         this.held.set(
           decision,
-          this.once(
+          this.heldRequest(
             (actual = units) => budget.settle(id, actual),
             () => budget.cancel(id),
           ),
@@ -106,32 +106,32 @@ export class HoldingLimiter {
   private enter(attributes: Attributes | string, cost?: number): MaybePromise<Decision> {
     return follow(this.budget.enter(attributes, cost), (slot) => {
       const leave = (): void => slot.leave()
-      if (slot.decision.allowed) this.held.set(slot.decision, this.once(leave, leave))
+      if (slot.decision.allowed) this.held.set(slot.decision, this.heldRequest(leave, leave))
       return slot.decision
     })
   }
 
-  private once(
+  private heldRequest(
     end: (actual?: number) => MaybePromise<unknown>,
     cancel: () => MaybePromise<unknown>,
   ): HeldRequest {
     let isOver = false
-    const book = (booking: () => MaybePromise<unknown>): MaybePromise<void> => {
+    const endOnce = (action: () => MaybePromise<unknown>): MaybePromise<void> => {
       if (isOver) return
       isOver = true
       try {
-        const booked = booking()
-        if (isPromise(booked)) return booked.then(() => undefined, this.onError)
+        const result = action()
+        if (isPromise(result)) return result.then(() => undefined, this.onError)
       } catch (error) {
         this.onError(error)
       }
     }
-    return { end: (actual) => book(() => end(actual)), cancel: () => book(cancel) }
+    return { end: (actual) => endOnce(() => end(actual)), cancel: () => endOnce(cancel) }
   }
 }
 
 /** What a request holds that was checked several times. */
-export function bothOf(
+export function joinHeldRequests(
   a: HeldRequest | undefined,
   b: HeldRequest | undefined,
 ): HeldRequest | undefined {

@@ -1,10 +1,16 @@
 // Rate limiting for Hono, on any runtime; on Node, through Node's own objects.
 import type { Admission } from './admission.ts'
 import { createRequestGuard, type RateLimitOptions } from './create-request-guard.ts'
-import { clientClosedResponse, nodeBehind, pathOf, peerOf, responseOf } from './fetch-platform.ts'
+import {
+  clientClosedResponse,
+  nodeObjectsOf,
+  pathOf,
+  peerOf,
+  responseOf,
+} from './fetch-platform.ts'
 import type { FrameworkAdapter } from './framework-adapter.ts'
 import { holdUntilAborted } from './hold.ts'
-import { whenOver } from './response-end.ts'
+import { onResponseEnd } from './response-end.ts'
 import { countHeaders } from './identity.ts'
 import { isPromise } from '../stores/store.ts'
 import { nodeAdapter } from './node-adapter.ts'
@@ -50,7 +56,7 @@ export function rateLimit<C extends HonoContext>(
   const guard = createRequestGuard<C, C>(honoAdapter, limiter, options)
   return (context, next) => {
     // On Node the fields go straight to its response: Hono's own costs several times as much.
-    const isOnNode = nodeBehind(context.env) !== undefined
+    const isOnNode = nodeObjectsOf(context.env) !== undefined
     const admission = guard.enter(context, isOnNode ? context : null)
     if (isPromise(admission))
       return admission.then((admission) => proceed(admission, context, next, isOnNode))
@@ -71,13 +77,13 @@ export function rateLimit<C extends HonoContext>(
       guard.unanswered(admission)
       return clientClosedResponse()
     }
-    const outgoing = guard.holds ? nodeBehind(context.env)?.outgoing : undefined
+    const outgoing = guard.holds ? nodeObjectsOf(context.env)?.outgoing : undefined
     if (outgoing !== undefined) guard.watch(admission, outgoing, context, context)
     await next()
     if (!isWritten) guard.write(admission, context)
     if (!guard.hasAfter || outgoing !== undefined) return
     const answered = (): void => guard.answered(admission, context.res.status, context, context)
-    const over = whenOver(guard, admission, raw, context.res, answered)
+    const over = onResponseEnd(guard, admission, raw, context.res, answered)
     if (over !== context.res) context.res = over
   }
 
@@ -94,11 +100,11 @@ export function rateLimit<C extends HonoContext>(
 const honoAdapter: FrameworkAdapter<HonoContext, HonoContext> = {
   peerAddress: ({ req, env }) => peerOf(req.raw, env),
   header({ req, env }, name) {
-    const node = nodeBehind(env)
+    const node = nodeObjectsOf(env)
     return node === undefined ? req.header(name) : nodeAdapter.header(node.incoming, name)
   },
   fieldLines({ req, env }, name) {
-    const node = nodeBehind(env)
+    const node = nodeObjectsOf(env)
     return node === undefined
       ? countHeaders(req.raw.headers, name)
       : nodeAdapter.fieldLines!(node.incoming, name)
@@ -109,14 +115,14 @@ const honoAdapter: FrameworkAdapter<HonoContext, HonoContext> = {
   route: ({ req }) =>
     req.matchedRoutes.findLast(({ method, path }) => method !== 'ALL' || !path.endsWith('*'))?.path,
   get(context, name) {
-    const node = nodeBehind(context.env)
+    const node = nodeObjectsOf(context.env)
     // Reading `res` creates a whole response, and takes Hono off its fast path.
     return node === undefined
       ? (context.res.headers.get(name) ?? undefined)
       : nodeAdapter.get(node.outgoing, name)
   },
   set(context, name, value) {
-    const node = nodeBehind(context.env)
+    const node = nodeObjectsOf(context.env)
     if (node === undefined) context.header(name, value)
     else nodeAdapter.set(node.outgoing, name, value)
   },

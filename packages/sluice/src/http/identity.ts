@@ -6,7 +6,7 @@ import { wrong, type Identify } from './options.ts'
 import { show } from '../errors.ts'
 
 /**
- * The hash that stands for an API key in attributes and keys: no store and no log holds the key itself.
+ * The hash used in place of an API key in attributes and keys: no store and no log holds the key itself.
  *
  * @example
  * ```ts
@@ -17,7 +17,7 @@ export function apiKeyHash(apiKey: string): string {
   return sha256(apiKey)
 }
 
-/** Marks functions that stand for a header field. */
+/** Marks functions that read a header field. */
 const FIELD = Symbol('sluice.field')
 
 /**
@@ -73,7 +73,7 @@ export function countFieldLines(rawHeaders: readonly string[], field: string): n
   return lines
 }
 
-/** {@link countFieldLines} for fetch's `Headers`, which join lines: a comma stands for a second line. */
+/** {@link countFieldLines} for fetch's `Headers`, which join lines: a comma counts as a second line. */
 export function countHeaders(headers: Headers, field: string): number {
   let lines = 0
   for (const [name, value] of headers)

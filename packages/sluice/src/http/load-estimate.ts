@@ -4,22 +4,22 @@ import { ThreadLoad } from './thread-load.ts'
 
 /** Requests under way that are never too many: of a server that was seen to be full, and of one that was not. */
 const LEAST_ROOM = 4
-const LEAST_ROOM_UNPROVEN = 64
+const LEAST_ROOM_NEVER_FULL = 64
 /** How long one measurement of throughput and latency lasts. */
 const SPAN: Millis = 100
 /** Spans after which the best latency, the highest throughput and the requests that wait elsewhere are half forgotten. */
 const MEMORY = 300
 /** What is left of a number after 20 ms at that pace. */
-const FORGET_AT_LOOK = 0.5 ** (20 / SPAN / MEMORY)
+const SAMPLE_DECAY = 0.5 ** (20 / SPAN / MEMORY)
 /** Latency at which a server still works well, as a multiple of its best. */
-const STRETCH = 2
+const LATENCY_FACTOR = 2
 /** What a request may have waited before it is let in, as a multiple of the best latency: critical ones come on top. */
 const PATIENCE = 1.5
 /**
- * The part of the best latency that requests behind the critical ones of a turn may keep the thread busy before another one
- * begins: critical ones that come meanwhile wait for them.
+ * The part of the best latency that deferred requests may keep the thread busy before another one begins: critical ones
+ * that come meanwhile wait for them.
  */
-const SHARE_BEHIND = 0.5
+const DEFERRED_SHARE = 0.5
 /** A wait that is never too long. */
 const LEAST_WAIT: Millis = 1
 /** Between two turns of the event loop: after more than this it was idle, and requests of the next turn have not waited. */
@@ -49,14 +49,14 @@ export class LoadEstimate {
   private time = 0
   private throughput = 0
   private latency = Infinity
-  /** Whether answers of a full thread have come slower than they could: until then the highest throughput is only what was asked. */
-  private isProven = false
+  /** Whether a full thread has answered slower than it can: until then the highest throughput is only what was demanded. */
+  private wasFull = false
   /** When this turn of the event loop began, at its first request; NaN between turns. */
   private turnStart: Millis = NaN
   private turnEnd: Millis = -Infinity
   private lastTurn: Millis = 0
-  /** When the requests that went behind the critical ones of this turn began. */
-  private behindStart: Millis = NaN
+  /** When the deferred requests of this turn began: those that waited until its critical ones were handled. */
+  private deferredStart: Millis = NaN
   private inFlightBefore = 0
   /** Requests of the present span, also those that were shed, and the critical ones of them. */
   private arrived = 0
@@ -67,7 +67,7 @@ export class LoadEstimate {
   /** The requests of the last span, and the critical ones of them, times what one asks of the thread, as a part of its time. */
   private demand = 0
   private criticalDemand = 0
-  private inFlightAtLook = 0
+  private inFlightAtSample = 0
   /** Requests that were under way while the thread had time to spare: they wait for something else. */
   private waitElsewhere = 0
 
@@ -90,14 +90,14 @@ export class LoadEstimate {
     return true
   }
 
-  /** Whether more is asked of the server than it can do, so that requests wait for each other. */
+  /** Whether requests arrive faster than the server can handle them, so that they wait for each other. */
   get isOverloaded(): boolean {
     return this.demand >= OVERLOAD && this.thread.isFull
   }
 
-  /** Notes that the requests begin that went behind the critical ones of this turn. */
-  beginBehind(now: Millis): void {
-    this.behindStart = now
+  /** Notes that the deferred requests of this turn begin: its critical ones have been handled. */
+  startDeferred(now: Millis): void {
+    this.deferredStart = now
     this.inFlightBefore = this.inFlight
   }
 
@@ -117,13 +117,13 @@ export class LoadEstimate {
     if (now - this.spanStart >= SPAN) this.endSpan(now)
   }
 
-  /** Notes how late the event loop was at a look at it, every 20 ms, and how long it was busy so far. */
-  noteLook(now: Millis, delay: Millis, busyTime: Millis): void {
-    this.thread.look(now, delay, busyTime)
-    // Only those of both looks: a burst that came in between may still need the thread.
-    const waiting = this.thread.hadSpareTime ? Math.min(this.inFlight, this.inFlightAtLook) : 0
-    this.waitElsewhere = Math.max(waiting, this.waitElsewhere * FORGET_AT_LOOK)
-    this.inFlightAtLook = this.inFlight
+  /** Notes how late the event loop ran a timer of 20 ms, and how long it was busy so far. */
+  noteSample(now: Millis, delay: Millis, busyTime: Millis): void {
+    this.thread.noteSample(now, delay, busyTime)
+    // Only those of both samples: a burst that came in between may still need the thread.
+    const waiting = this.thread.hadSpareTime ? Math.min(this.inFlight, this.inFlightAtSample) : 0
+    this.waitElsewhere = Math.max(waiting, this.waitElsewhere * SAMPLE_DECAY)
+    this.inFlightAtSample = this.inFlight
   }
 
   /** The part of the last 100 ms or so in which the thread was busy, from 0 to 1. */
@@ -134,9 +134,9 @@ export class LoadEstimate {
   /** Requests that the server can have under way while its thread is full; Infinity until it was measured. */
   get room(): number {
     if (this.throughput === 0 || this.latency === Infinity) return Infinity
-    const least = this.isProven ? LEAST_ROOM : LEAST_ROOM_UNPROVEN
-    const byLaw = Math.ceil(this.throughput * this.latency * STRETCH)
-    return Math.max(least + Math.floor(this.waitElsewhere), byLaw)
+    const least = this.wasFull ? LEAST_ROOM : LEAST_ROOM_NEVER_FULL
+    const byLittlesLaw = Math.ceil(this.throughput * this.latency * LATENCY_FACTOR)
+    return Math.max(least + Math.floor(this.waitElsewhere), byLittlesLaw)
   }
 
   /** How full the server is: 1 is full. */
@@ -162,13 +162,13 @@ export class LoadEstimate {
     return Math.max(pressure, waited / Math.max(LEAST_WAIT, PATIENCE * this.latency))
   }
 
-  /** How full the server is for a request that went behind the critical ones of its turn. */
-  pressureBehind(now: Millis): number {
+  /** How full the server is for a deferred request, which waited until the critical ones of its turn were handled. */
+  pressureOfDeferred(now: Millis): number {
     const least = Math.max(LEAST_WAIT, this.latency)
     const waited = (this.lastTurn + now - this.turnStart) / PATIENCE
     // Handlers that wait for something else than the thread leave more requests under way, which have their own bound.
     const isBusy = this.inFlight <= this.inFlightBefore
-    const taken = isBusy ? (now - this.behindStart) / SHARE_BEHIND : 0
+    const taken = isBusy ? (now - this.deferredStart) / DEFERRED_SHARE : 0
     return Math.max(this.pressure, waited / least, taken / least)
   }
 
@@ -193,8 +193,8 @@ export class LoadEstimate {
     const rate = this.answered / span
     const mean = this.time / this.answered
     const forget = 0.5 ** (span / SPAN / MEMORY)
-    const isSlow = mean >= STRETCH * this.latency && this.answered >= LEAST_ROOM
-    if (isSlow && this.thread.isFull) this.isProven = true
+    const isSlow = mean >= LATENCY_FACTOR * this.latency && this.answered >= LEAST_ROOM
+    if (isSlow && this.thread.isFull) this.wasFull = true
     this.throughput = Math.max(rate, this.throughput * forget)
     this.latency = Math.min(mean, this.latency / forget)
     this.spanStart = now

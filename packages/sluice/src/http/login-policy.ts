@@ -30,8 +30,11 @@ export interface LoginLimits {
   readonly proof?: Duration
 }
 
-/** Half of the units come back in half of the window, so that a new success renews what an old one has left. */
-const PROOFS = 2
+/**
+ * The units of a proof: an address counts as proven while one of them is missing. Each is back after half of the window,
+ * and with two of them a new success can take one before the last one is back.
+ */
+const PROOF_UNITS = 2
 
 /**
  * Limits failed logins by the attributes `account` and `ip`, and those of all strangers together: addresses
@@ -43,28 +46,33 @@ const PROOFS = 2
  * ```
  */
 export function loginPolicy(limits: LoginLimits = {}): Policy {
-  const stranger = { stage: 'absent', proven: 'absent' }
-  const proven = { stage: 'absent', proven: 'present' }
+  const whenNotProven = { stage: 'absent', proven: 'absent' }
+  const whenProven = { stage: 'absent', proven: 'present' }
   const rules: Rule[] = [
-    { name: 'account', when: stranger, by: ['account'], limit: limits.perAccount ?? '5/15min' },
-    { name: 'address', when: stranger, by: ['ip'], limit: limits.perAddress ?? '10/15min' },
+    {
+      name: 'account',
+      when: whenNotProven,
+      by: ['account'],
+      limit: limits.perAccount ?? '5/15min',
+    },
+    { name: 'address', when: whenNotProven, by: ['ip'], limit: limits.perAddress ?? '10/15min' },
     // Hidden: no single caller should see how much is left for all of them.
     {
       name: 'strangers',
-      when: stranger,
+      when: whenNotProven,
       by: [],
       limit: limits.strangers ?? '300/min',
       hidden: true,
     },
     {
       name: 'proven-account',
-      when: proven,
+      when: whenProven,
       by: ['account'],
       limit: limits.perAccountProven ?? '10/15min',
     },
     {
       name: 'proven-address',
-      when: proven,
+      when: whenProven,
       by: ['ip'],
       limit: limits.perAddressProven ?? '100/15min',
     },
@@ -72,7 +80,7 @@ export function loginPolicy(limits: LoginLimits = {}): Policy {
       name: 'proof',
       when: { stage: 'proof' },
       by: ['ip'],
-      limit: { quota: PROOFS, window: limits.proof ?? '30d', burst: PROOFS },
+      limit: { quota: PROOF_UNITS, window: limits.proof ?? '30d', burst: PROOF_UNITS },
     },
   ]
   return { name: limits.name ?? 'login', rules }
@@ -106,6 +114,6 @@ export function isProven(limiter: Checks, ip: string | undefined): MaybePromise<
   if (ip === undefined) return undefined
   const decision = limiter.peek({ stage: 'proof', ip })
   const answer = ({ remaining }: { remaining: number }): true | undefined =>
-    remaining < PROOFS || undefined
+    remaining < PROOF_UNITS || undefined
   return isPromise(decision) ? decision.then(answer) : answer(decision)
 }

@@ -10,19 +10,19 @@ const MAX_LENGTH = 1024
  * so clients that send a new one each time cost time, not memory.
  */
 export function memoizeRecent<T>(compute: (string: string) => T): (string: string) => T {
-  let young = new Map<string, T>()
-  let old = new Map<string, T>()
+  let current = new Map<string, T>()
+  let previous = new Map<string, T>()
   return (string) => {
-    const known = young.get(string)
+    const known = current.get(string)
     if (known !== undefined) return known
-    const made = old.get(string) ?? compute(string)
-    if (string.length > MAX_LENGTH) return made
-    if (young.size >= MAX_ENTRIES) {
-      old = young
-      young = new Map()
+    const result = previous.get(string) ?? compute(string)
+    if (string.length > MAX_LENGTH) return result
+    if (current.size >= MAX_ENTRIES) {
+      previous = current
+      current = new Map()
     }
-    young.set(copied(string), made)
-    return made
+    current.set(copied(string), result)
+    return result
   }
 }
 

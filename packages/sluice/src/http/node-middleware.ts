@@ -18,11 +18,11 @@ export interface NodeFlow<S> {
   readonly takesErrors?: boolean
 }
 
-/** Goes on without an argument; with one, the framework answers the error. */
+/** Calls the next handler; with an error, the framework answers it. */
 export type Next = (error?: Error) => void
 
 /**
- * Makes the middleware of a guard. It asks the guard, then sends the refusal, or goes on: at once, or after the delay unless
+ * Makes the middleware of a guard. It runs the guard, then sends the refusal or calls the handler: at once, or after the delay unless
  * the client closes.
  */
 export function middlewareOf<Q extends object, S>(

@@ -75,7 +75,7 @@ export interface CustomReply {
 export type OnRefusedResult = CustomReply | Response | 'handled' | undefined
 
 /**
- * Every option of `rateLimit` beside those of `createLimiter`.
+ * Every option of `rateLimit` besides those of `createLimiter`.
  *
  * @example
  * ```ts

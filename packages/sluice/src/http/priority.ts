@@ -66,9 +66,9 @@ export function priorityReader<Q extends NodeRequest>(
     }
     const known = ofRoute?.(pathOf(request.url))
     if (known !== undefined) return known
-    const said = field === undefined ? undefined : request.headers[field]
+    const headerValue = field === undefined ? undefined : request.headers[field]
     // Nearly all requests lack the field.
-    return said === undefined ? 'normal' : named(fieldString(said))
+    return headerValue === undefined ? 'normal' : named(fieldString(headerValue))
   }
 }
 

@@ -72,7 +72,7 @@ function trustNarrowly<Q, S>(
   }
 }
 
-/** A look at another library's insides must not fail a request. */
+/** Reading the internals of another library must not fail a request. */
 function isTrue(look: () => boolean | undefined): boolean {
   try {
     return look() === true

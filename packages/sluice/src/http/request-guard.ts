@@ -9,7 +9,7 @@ import { Admission, carrierOf, keepAdmission, lastAdmission, type Settler } from
 import { mayDelay } from './attribute-names.ts'
 import { attributesReader, Readings, type CountedBy } from './attributes.ts'
 import type { FrameworkAdapter } from './framework-adapter.ts'
-import { bothOf, HoldingLimiter, isBudget, type AnyBudget } from './held-requests.ts'
+import { joinHeldRequests, HoldingLimiter, isBudget, type AnyBudget } from './held-requests.ts'
 import { onEnd, type Ending } from './leave-when-closed.ts'
 import type { AnyLimiter, HttpOptions } from './options.ts'
 import { refusalAction, type RefusalAction } from './refusal-action.ts'
@@ -18,14 +18,19 @@ import { isPreflight, isSkipped, maxDelayOf, unitsBy } from './request-choices.t
 import { dialectsIn, fieldWriter, type FieldWriter } from './response-fields.ts'
 import { RequestSettlement } from './settlement.ts'
 import { silentConditions, warnOfSilentRules } from './silent-rules.ts'
-import { isWhole, messageOf, Undecided, warnOfFailure } from './undecided.ts'
+import {
+  isCompleteDecision,
+  messageOf,
+  UndecidedRequests,
+  warnOfFailure,
+} from './undecided-requests.ts'
 import { unusedBeside } from './unused-options.ts'
 import { warnOnce, type Warn } from './warnings.ts'
 
 /**
  * Decides about requests of one framework. No method throws or rejects.
  *
- * A request takes these steps: `enter`, `count`, `decide`, `decided`. What ends one early is in `undecided.ts`,
+ * A request takes these steps: `enter`, `count`, `decide`, `decided`. What ends one early is in `undecided-requests.ts`,
  * what is charged when it is over in `settlement.ts`.
  *
  * @example
@@ -51,7 +56,7 @@ export class RequestGuard<Q extends object, S> implements Settler {
   private readonly countedBy: (request: Q) => MaybePromise<CountedBy>
   private readonly writeFields: FieldWriter<S>
   private readonly replyTo: ReplyMaker<Q>
-  private readonly undecided: Undecided<Q>
+  private readonly undecided: UndecidedRequests<Q>
   private readonly settlement: RequestSettlement<Q, S>
   private readonly skip: HttpOptions<Q, S>['skip']
   private readonly onDecision: HttpOptions<Q, S>['onDecision']
@@ -96,7 +101,7 @@ export class RequestGuard<Q extends object, S> implements Settler {
     this.replyTo = replyMaker(options, (error) => failed('problem', error))
     const closed = policy?.rules.some(({ onStoreFailure }) => onStoreFailure === 'closed') ?? false
     const isClosed = options.onFailure === undefined ? closed : options.onFailure === 'closed'
-    this.undecided = new Undecided(this, this.replyTo, isClosed, warn)
+    this.undecided = new UndecidedRequests(this, this.replyTo, isClosed, warn)
     this.skip = options.skip
     this.onDecision = options.onDecision
     this.defaultCost = this.holding?.reserves === true ? 0 : 1
@@ -112,9 +117,9 @@ export class RequestGuard<Q extends object, S> implements Settler {
    */
   enter(request: Q, response: S | null): MaybePromise<Admission> {
     const carrier = carrierOf(request)
-    let met = lastAdmission(carrier, request)
-    for (; met !== undefined; met = met.earlier)
-      if (met.guard === this) return this.undecided.uncounted
+    let admission = lastAdmission(carrier, request)
+    for (; admission !== undefined; admission = admission.earlier)
+      if (admission.guard === this) return this.undecided.uncounted
     if (this.skip !== undefined) return this.countUnlessSkipped(request, response, carrier)
     return this.count(request, response, carrier)
   }
@@ -177,8 +182,8 @@ export class RequestGuard<Q extends object, S> implements Settler {
     attributes: Attributes | string,
     decision: Decision,
   ): Admission {
-    if (!(decision instanceof LazyDecision) && !isWhole(decision))
-      return this.undecided.byHalf(request, decision)
+    if (!(decision instanceof LazyDecision) && !isCompleteDecision(decision))
+      return this.undecided.byIncompleteDecision(request, decision)
     const earlier = lastAdmission(carrier, request)
     const admission = new Admission(this, decision, attributes, cost, earlier)
     if (this.holding !== undefined) admission.held = this.holding.heldBy(decision)
@@ -271,10 +276,10 @@ export class RequestGuard<Q extends object, S> implements Settler {
     let held: Admission['held']
     const decideFrom = (i: number): MaybePromise<Admission> => {
       const isLast = i === readings.length - 1
-      const made = this.decide(request, isLast ? response : null, carrier, cost, readings[i])
-      return follow(made, (admission) => {
+      const decided = this.decide(request, isLast ? response : null, carrier, cost, readings[i])
+      return follow(decided, (admission) => {
         if (admission.refusal !== null) void held?.cancel()
-        else admission.held = held = bothOf(held, admission.held)
+        else admission.held = held = joinHeldRequests(held, admission.held)
         return isLast || admission.refusal !== null ? admission : decideFrom(i + 1)
       })
     }
@@ -291,7 +296,7 @@ export class RequestGuard<Q extends object, S> implements Settler {
       () =>
         follow(this.limiter.check(attributes, 0), (decision: Decision) => {
           void this.holding?.heldBy(decision)?.cancel()
-          return isWhole(decision) && !decision.allowed && decision.reason === 'blocked'
+          return isCompleteDecision(decision) && !decision.allowed && decision.reason === 'blocked'
             ? this.undecided.refuse('blocked', request, decision)
             : this.undecided.uncounted
         }),

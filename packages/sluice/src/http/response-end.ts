@@ -7,7 +7,7 @@ import type { RequestGuard } from './request-guard.ts'
  * The same response. `answered` is called at once, or, if requests hold units until they are over, when its body has been
  * read, was cancelled or has failed. A client that has left had no answer.
  */
-export function whenOver<Q extends object, S>(
+export function onResponseEnd<Q extends object, S>(
   guard: RequestGuard<Q, S>,
   admission: Admission,
   { signal, method }: Pick<Request, 'signal' | 'method'>,

@@ -89,8 +89,8 @@ export interface Shedder<Q, S> {
 
 /** The pressure from which on requests of a priority are shed. */
 const CUT_OFF: Readonly<Record<Priority, number>> = { background: 0.7, normal: 1, critical: 4 }
-/** Between two looks at the event loop. */
-const LOOK_EVERY: Millis = 20
+/** Milliseconds between two measurements of the event loop. */
+const SAMPLE_EVERY: Millis = 20
 const CHOICES = ['priority', 'routes', 'header', 'always', 'maxDelay', 'onShed']
 const FOR_TESTS = ['clock', 'busyTime', 'timers']
 const HEALTH = /^\/(?:health|healthz|livez|readyz|ready|live)(?:\?|$)/
@@ -124,10 +124,10 @@ export function shed<Q extends NodeRequest, S extends ShedResponse>(
   const { timers = backgroundTimers } = options
   const close = watchLoop(estimate, { clock, busyTime, timers })
   /** Requests of this turn that critical ones may overtake, and that wait until its input has been handled. */
-  let behind = 0
+  let deferred = 0
   const endTurn = (): void => {
-    if (behind === 0) estimate.endTurn(clock())
-    else estimate.beginBehind(clock())
+    if (deferred === 0) estimate.endTurn(clock())
+    else estimate.startDeferred(clock())
   }
 
   const middleware = (request: Q, response: S, next: () => void): void => {
@@ -141,16 +141,16 @@ export function shed<Q extends NodeRequest, S extends ShedResponse>(
       return decide(arrival, estimate.pressureAt(start, isCritical))
     // A critical request that is read later in this turn would wait for this one. Each has a callback of its own, which
     // keeps its async context.
-    behind += 1
+    deferred += 1
     let hasLeft = false
     // A response of HTTP/2 has no `closed`, and no second `close`: the request would count as under way for ever.
     response.once('close', () => (hasLeft = true))
     timers.afterTurn(() => {
-      behind -= 1
+      deferred -= 1
       try {
-        if (!hasLeft) decide(arrival, estimate.pressureBehind(clock()))
+        if (!hasLeft) decide(arrival, estimate.pressureOfDeferred(clock()))
       } finally {
-        if (behind === 0) estimate.endTurn(clock())
+        if (deferred === 0) estimate.endTurn(clock())
       }
     })
   }
@@ -196,15 +196,15 @@ interface Watch {
 
 /** Measures how busy the event loop is, and its delay, by how late a repeating timer fires. */
 function watchLoop(estimate: LoadEstimate, { clock, busyTime, timers }: Watch): () => void {
-  let due = clock() + LOOK_EVERY
+  let due = clock() + SAMPLE_EVERY
   let timer: unknown
-  const look = (): void => {
+  const takeSample = (): void => {
     const now = clock()
-    estimate.noteLook(now, Math.max(0, now - due), busyTime())
-    due = now + LOOK_EVERY
-    timer = timers.start(look, LOOK_EVERY)
+    estimate.noteSample(now, Math.max(0, now - due), busyTime())
+    due = now + SAMPLE_EVERY
+    timer = timers.start(takeSample, SAMPLE_EVERY)
   }
-  timer = timers.start(look, LOOK_EVERY)
+  timer = timers.start(takeSample, SAMPLE_EVERY)
   return () => timers.stop(timer)
 }
 
@@ -215,7 +215,7 @@ const PROBLEM = JSON.stringify({
   detail: 'The server is overloaded. Try again later.',
 })
 
-/** The fields of a refusal, made once. Between one and three seconds, so that those who were shed do not come back together. */
+/** The fields of a refusal, made once. Between one and three seconds, so that refused clients do not retry together. */
 const REFUSALS = ['1', '2', '3'].map((seconds) => ({
   'Retry-After': seconds,
   'Content-Type': 'application/problem+json',

@@ -24,7 +24,7 @@ export function warnOfSilentRules<Q, S>(
 ): void {
   const needed = rules.flatMap((rule) => unsetIn(`rule ${rule.name}`, neededBy(rule), options))
   if (needed.length > 0) warn('attribute-unset', () => needed.join('; '))
-  const asked = rules.flatMap((rule) => {
+  const unmet = rules.flatMap((rule) => {
     const what = `rule ${rule.name}`
     const { when = {}, overrides = [], tiers } = rule
     // A tier is chosen by the exact value.
@@ -32,7 +32,7 @@ export function warnOfSilentRules<Q, S>(
       [tiers!.attribute]: { equals },
     }))
     return [when, ...overrides.map((override) => override.when), ...values].flatMap((when) =>
-      unmetIn({ what, when }, adapter, options),
+      unmetConditionsIn({ what, when }, adapter, options),
     )
   })
   for (const code of [
@@ -41,7 +41,7 @@ export function warnOfSilentRules<Q, S>(
     'api-key-plain',
     'route-undeclared',
   ] as const) {
-    const found = asked.filter((one) => one.code === code).map(({ message }) => message)
+    const found = unmet.filter((one) => one.code === code).map(({ message }) => message)
     if (found.length > 0) warn(code, () => found.join('; '))
   }
 }
@@ -55,35 +55,35 @@ export function silentConditions<Q, S>(
   return conditions.flatMap((condition) => {
     const { what, when } = condition
     const needed = Object.keys(when).filter((name) => !allowsAbsence(when[name]!))
-    const unmet = unmetIn(condition, adapter, options).map(({ message }) => message)
+    const unmet = unmetConditionsIn(condition, adapter, options).map(({ message }) => message)
     return [...unsetIn(what, needed, options), ...unmet]
   })
 }
 
-interface Unmet {
+interface UnmetCondition {
   readonly code: HttpWarningCode
   readonly message: string
 }
 
 /** The methods, addresses and routes of a condition that no request has. */
-function unmetIn<Q, S>(
+function unmetConditionsIn<Q, S>(
   { what, when }: LiveCondition,
   { routesLate = false }: FrameworkAdapter<Q, S>,
   options: HttpOptions<Q, S>,
-): readonly Unmet[] {
+): readonly UnmetCondition[] {
   const { routes, attributes } = options
   // A table or a function of the application may set these itself.
   const isOwn = (name: string): boolean =>
     typeof attributes === 'function' ||
     (attributes !== undefined && Object.hasOwn(attributes, name))
-  const methods: Unmet[] = textsIn(when, 'method')
+  const methods: UnmetCondition[] = textsIn(when, 'method')
     // HEAD beside GET is no mistake: it counts as GET.
     .filter((text, _, all) => !all.includes(methodName(text)) && text !== '*other')
     .map((text) => ({
       code: 'method-name',
       message: `${what} asks for the method ${text}, which no request has: it counts as ${methodName(text)}`,
     }))
-  const addresses: Unmet[] = ['ip', 'network']
+  const addresses: UnmetCondition[] = ['ip', 'network']
     .filter((name) => !isOwn(name))
     .flatMap((name) =>
       patternsIn(when, name).flatMap((pattern) => {
@@ -99,7 +99,7 @@ function unmetIn<Q, S>(
         ]
       }),
     )
-  const keys: Unmet[] = (
+  const keys: UnmetCondition[] = (
     options.apiKey === undefined || isOwn('apiKey') ? [] : textsIn(when, 'apiKey')
   )
     .filter((text) => !/^[\w-]{43}$/.test(text))
@@ -109,7 +109,7 @@ function unmetIn<Q, S>(
     }))
   // Frameworks that know the route of every request match more than what is declared.
   const isListed = routesLate && Array.isArray(routes)
-  const undeclared: Unmet[] = (isListed ? textsIn(when, 'route') : [])
+  const undeclared: UnmetCondition[] = (isListed ? textsIn(when, 'route') : [])
     .filter((text) => !text.startsWith('*') && !isDeclared(text, routes!))
     .map((text) => {
       const meant = closestName(text, routes!)
@@ -135,15 +135,15 @@ function unsetIn<Q, S>(
   const { attributes } = options
   const table = typeof attributes === 'object' ? Object.keys(attributes) : []
   const set = [...OWN, ...table, ...IDENTITIES.filter((name) => options[name] !== undefined)]
-  const usual = [...OWN, ...IDENTITIES]
+  const usualNames = [...OWN, ...IDENTITIES]
   const isUnset = (name: string): boolean => {
     if (set.includes(name)) return false
     // A function may set anything: only what looks like a slip is reported.
     if (typeof attributes !== 'function') return true
-    return !usual.includes(name) && closestName(name, usual, 1) !== undefined
+    return !usualNames.includes(name) && closestName(name, usualNames, 1) !== undefined
   }
   return names.filter(isUnset).map((name) => {
-    const meant = closestName(name, [...set, ...usual], Math.floor((name.length - 1) / 2))
+    const meant = closestName(name, [...set, ...usualNames], Math.floor((name.length - 1) / 2))
     const remedy = IDENTITIES.some((one) => one === name)
       ? `set it by the option ${name} or attributes`
       : meant === undefined
@@ -156,11 +156,13 @@ function unsetIn<Q, S>(
 /** The attributes without which a rule, its overrides, its tiers or its cost never apply. */
 function neededBy({ by, when = {}, overrides = [], tiers, cost }: RuleInCode): readonly string[] {
   const conditions = [when, ...overrides.map((override) => override.when)]
-  const asked = conditions.flatMap((condition) =>
+  const fromConditions = conditions.flatMap((condition) =>
     Object.keys(condition).filter((name) => !allowsAbsence(condition[name]!)),
   )
   const tier = tiers === undefined ? [] : [tiers.attribute]
-  return [...new Set([...by, ...asked, ...tier, ...(typeof cost === 'string' ? [cost] : [])])]
+  return [
+    ...new Set([...by, ...fromConditions, ...tier, ...(typeof cost === 'string' ? [cost] : [])]),
+  ]
 }
 
 /** Whether a route is declared, or is below a declared mount. */

@@ -25,12 +25,12 @@ const TABLE = {
       reset: 'seconds from now',
       policies: 'own field',
     })) as CreateDialect,
-  /** RateLimit-Limit with the policies behind it, -Remaining, -Reset in seconds from now. */
+  /** RateLimit-Limit followed by the policies, -Remaining, -Reset in seconds from now. */
   'draft-3': (() =>
     triple({
       prefix: 'RateLimit',
       reset: 'seconds from now',
-      policies: 'behind the limit',
+      policies: 'after the limit',
     })) as CreateDialect,
   /** RateLimit-Limit, -Remaining, -Reset in seconds from now, without policies: what envoyproxy/ratelimit writes. */
   'ratelimit-triple': (() =>

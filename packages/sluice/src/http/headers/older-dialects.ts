@@ -1,7 +1,7 @@
 // The dialects that show one limit: RateLimit-* up to draft 7, and X-RateLimit-*.
 import type { Millis } from '../../time/clock.ts'
 import type { Dialect, ReportedLimit } from './dialect.ts'
-import { integerItem, secondsItem, tellsRest, windowOf } from './structured.ts'
+import { integerItem, secondsItem, showsRemaining, windowOf } from './structured.ts'
 
 /** Draft 7: one RateLimit dictionary for the tightest limit, and a list of policies. */
 export function draft7(): Dialect {
@@ -12,12 +12,12 @@ export function draft7(): Dialect {
       if (reported.length === 0) return
       const tight = tightest(reported)
       const before = access.get(response, 'RateLimit')
-      if (!tellsRest(tight)) {
-        // What another limiter says of its own limit stays.
+      if (!showsRemaining(tight)) {
+        // Fields of another limiter stay.
         if (before === undefined) access.set(response, 'RateLimit-Policy', policyList(reported))
         return
       }
-      if (before !== undefined && saysLess(/(?:^|[ ,])remaining=(\d+)/.exec(before)?.[1], tight))
+      if (before !== undefined && showsLess(/(?:^|[ ,])remaining=(\d+)/.exec(before)?.[1], tight))
         return
       const limit = `limit=${integerItem(tight.limit.burst)}`
       const rest = `remaining=${integerItem(tight.remaining)}, reset=${secondsItem(resetOf(tight))}`
@@ -32,8 +32,8 @@ interface TripleOptions {
   readonly prefix: string
   /** What `…-Reset` counts. */
   readonly reset: 'seconds from now' | 'seconds since the epoch'
-  /** Where the list of policies stands: in a field of its own, behind the limit, or nowhere. */
-  readonly policies: 'own field' | 'behind the limit' | 'none'
+  /** Where the list of policies stands: in a field of its own, after the limit, or nowhere. */
+  readonly policies: 'own field' | 'after the limit' | 'none'
 }
 
 /** Three fields in whole numbers: `…-Limit`, `…-Remaining` and `…-Reset` of the tightest limit. */
@@ -58,10 +58,10 @@ export function triple({ prefix, reset, policies }: TripleOptions): Dialect {
       const reported = ratesOf(all)
       if (reported.length === 0) return
       const tight = tightest(reported)
-      const isTold = tellsRest(tight)
+      const isRemainingShown = showsRemaining(tight)
       if (
-        isTold
-          ? saysLess(access.get(response, remainingField), tight)
+        isRemainingShown
+          ? showsLess(access.get(response, remainingField), tight)
           : access.get(response, limitField) !== undefined
       )
         return
@@ -69,9 +69,9 @@ export function triple({ prefix, reset, policies }: TripleOptions): Dialect {
       access.set(
         response,
         limitField,
-        policies === 'behind the limit' ? `${quota}, ${policyList(reported)}` : quota,
+        policies === 'after the limit' ? `${quota}, ${policyList(reported)}` : quota,
       )
-      if (isTold) {
+      if (isRemainingShown) {
         access.set(response, remainingField, String(integerItem(tight.remaining)))
         // The epoch is that of this machine's wall clock, which the Date field shows too.
         const instant = resetOf(tight) + (isSinceEpoch ? Date.now() : 0)
@@ -91,7 +91,7 @@ function ratesOf(reported: readonly ReportedLimit[]): readonly ReportedLimit[] {
 
 /**
  * The limit that a client should mind first: a refusal with the longest wait, else the least remaining, else the smallest of
- * those that do not tell what remains.
+ * those that do not show what remains.
  */
 function tightest(reported: readonly ReportedLimit[]): ReportedLimit {
   let tight = reported[0] as ReportedLimit
@@ -104,9 +104,9 @@ function tightest(reported: readonly ReportedLimit[]): ReportedLimit {
 
 function isTighter(a: ReportedLimit, b: ReportedLimit): boolean {
   if (a.allowed !== b.allowed) return b.allowed
-  const tells = tellsRest(a)
-  if (tells !== tellsRest(b)) return tells
-  if (!tells) return a.limit.burst < b.limit.burst
+  const isShown = showsRemaining(a)
+  if (isShown !== showsRemaining(b)) return isShown
+  if (!isShown) return a.limit.burst < b.limit.burst
   if (a.allowed) return a.remaining < b.remaining
   return (a.retryAfter ?? Infinity) > (b.retryAfter ?? Infinity)
 }
@@ -118,8 +118,8 @@ function resetOf(reported: ReportedLimit): Millis {
   return reported.retryAfter ?? reported.resetAfter
 }
 
-/** Whether a response already says that less is left. */
-function saysLess(existing: string | undefined, { remaining }: ReportedLimit): boolean {
+/** Whether a response already shows that less is left. */
+function showsLess(existing: string | undefined, { remaining }: ReportedLimit): boolean {
   return existing !== undefined && /^\d+$/.test(existing) && Number(existing) < remaining
 }
 

@@ -60,7 +60,7 @@ export function structured(): Dialect {
         const one = reported[0]!
         const fixed = fixedOf(one)
         access.set(response, 'RateLimit-Policy', fixed.policy)
-        if (tellsRest(one)) access.set(response, 'RateLimit', itemFor(fixed, one))
+        if (showsRemaining(one)) access.set(response, 'RateLimit', itemFor(fixed, one))
         return
       }
       const policies = policiesBefore ? [policiesBefore] : []
@@ -70,7 +70,7 @@ export function structured(): Dialect {
         const key = partitionKey === null ? undefined : partitionKey(one)
         const partition = key === undefined ? '' : `;pk=:${key}:`
         policies.push(fixed.policy + partition)
-        if (tellsRest(one)) limits.push(itemFor(fixed, one) + partition)
+        if (showsRemaining(one)) limits.push(itemFor(fixed, one) + partition)
       }
       access.set(response, 'RateLimit-Policy', policies.join(', '))
       if (limits.length > 0) access.set(response, 'RateLimit', limits.join(', '))
@@ -93,10 +93,10 @@ function itemFor({ name, isTimed, items }: FixedStrings, reported: ReportedLimit
 }
 
 /**
- * Whether the numbers say what the whole count has left. A lease knows only its own units: it may have none when nearly all
- * of the limit is free, and a client that is told so stops without need.
+ * Whether the fields show what the whole count has left. A lease knows only its own units: it may have none when nearly all
+ * of the limit is free, and a client that reads this stops without need.
  */
-export function tellsRest({ allowed, source }: ReportedLimit): boolean {
+export function showsRemaining({ allowed, source }: ReportedLimit): boolean {
   return !allowed || source !== 'lease'
 }
 

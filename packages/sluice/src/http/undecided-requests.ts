@@ -1,4 +1,4 @@
-// What happens to a request without a decision: it goes on uncounted, or it is refused, and the reason is reported.
+// Handles a request whose check failed: lets it through uncounted or refuses it, and reports the reason.
 import type { Decision, Outcome } from '../decision/decision.ts'
 import { show, SluiceError } from '../errors.ts'
 import { Admission, type Settler } from './admission.ts'
@@ -8,7 +8,7 @@ import type { ReplyMaker } from './refusal-reply.ts'
 import type { Warn } from './warnings.ts'
 
 /** Admits or refuses the requests of one guard that it could not decide about. */
-export class Undecided<Q> {
+export class UndecidedRequests<Q> {
   /** The admission of every request that goes on uncounted. */
   readonly uncounted: Admission
   private readonly guard: Settler
@@ -40,7 +40,7 @@ export class Undecided<Q> {
   }
 
   /** A limiter may be anything with a check method. Its mistakes must not end the process or let refusals pass. */
-  byHalf(request: Q, decision: unknown): Admission {
+  byIncompleteDecision(request: Q, decision: unknown): Admission {
     const isRefusal = (decision as Partial<Decision> | null | undefined)?.allowed === false
     const error = wrong(`the limiter returned half a decision, ${show(decision)}`)
     if (!isRefusal) return this.byFailure(request, error)
@@ -85,15 +85,15 @@ function isFaultOfRequest(error: unknown): boolean {
   return error instanceof SluiceError && FAULTS_OF_REQUESTS.has(error.code)
 }
 
-/** Whether a limiter returned a decision that replies and header fields can be made of. */
-export function isWhole(decision: unknown): decision is Decision {
+/** Whether a value that a limiter returned has all that replies and header fields need. */
+export function isCompleteDecision(decision: unknown): decision is Decision {
   if (typeof decision !== 'object' || decision === null) return false
   if (typeof (decision as Decision).allowed !== 'boolean') return false
   const { outcomes } = decision as { outcomes: unknown }
-  return Array.isArray(outcomes) && outcomes.every(isWholeOutcome)
+  return Array.isArray(outcomes) && outcomes.every(isCompleteOutcome)
 }
 
-function isWholeOutcome(outcome: unknown): boolean {
+function isCompleteOutcome(outcome: unknown): boolean {
   if (typeof outcome !== 'object' || outcome === null) return false
   const { rule, limit, remaining } = outcome as Partial<Outcome>
   return (
