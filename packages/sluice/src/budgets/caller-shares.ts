@@ -1,6 +1,6 @@
 // What one caller may hold of a count that several callers share: never all of it, so that a caller who never settles cannot shut out the others.
 import type { RuleCheck } from '../decision/lazy-decision.ts'
-import { attributeText, joined, keyOf } from '../key/key.ts'
+import { attributeText, joinWithLengths, keyOf } from '../key/key.ts'
 import type { Limit } from '../limit/limit.ts'
 import type { Verdict } from '../limit/verdict.ts'
 import type { Attributes, RuleInCode } from '../policy/policy.ts'
@@ -39,7 +39,7 @@ export function placeOfShare(
   const caller = callerIn(attributes)
   if (caller === undefined) return undefined
   return {
-    space: space + joined(['callers']),
+    space: space + joinWithLengths(['callers']),
     key: keyOf([key, keyOf([caller], hashKeys)]),
     limit: shareLimit(limit, rule),
   }

@@ -1,5 +1,5 @@
 // A gate over one count of a store.
-import { joined } from '../key/key.ts'
+import { joinWithLengths } from '../key/key.ts'
 import type { Limit } from '../limit/limit.ts'
 import type { Check, MaybePromise, Store } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
@@ -7,7 +7,7 @@ import type { Gate, GateAnswer } from './gate.ts'
 
 /** A gate at one key of a store. Limits with another algorithm or window have counts of their own, as in limiters. */
 export function storeGate(store: Store, limit: Limit, key: string): Gate {
-  const space = joined(['paced', limit.algorithm, String(limit.window)])
+  const space = joinWithLengths(['paced', limit.algorithm, String(limit.window)])
   const check = (cost: number): Check => ({ space, key, limit, cost })
   return {
     take(cost): MaybePromise<GateAnswer> {

@@ -1,7 +1,7 @@
 // Which header fields a response gets, and from which outcomes.
 import { visibleOutcomes, type VisibleOutcome } from '../decision/lazy-decision.ts'
 import type { Decision } from '../decision/decision.ts'
-import { attributeText, joined } from '../key/key.ts'
+import { attributeText, joinWithLengths } from '../key/key.ts'
 import { sha256 } from '../key/sha256.ts'
 import type { Attributes, PolicyInCode } from '../policy/policy.ts'
 import type { Dialect, ReportedLimit } from './headers/dialect.ts'
@@ -100,7 +100,7 @@ function partitionKeys(
     if (by.length === 0) return undefined
     const known: Attributes = typeof attributes === 'string' ? { key: attributes } : attributes
     const values = by.map((name) => attributeText(known, name) ?? '')
-    const hash = sha256(joined([secret, rule, ...values])).slice(0, KEY_LENGTH)
+    const hash = sha256(joinWithLengths([secret, rule, ...values])).slice(0, KEY_LENGTH)
     return hash.replaceAll('-', '+').replaceAll('_', '/')
   }
 }

@@ -15,7 +15,7 @@ export class JoinedKeys {
   /** `keyOf(values)`. The list must not change afterwards. */
   keyOf(values: readonly string[]): string {
     const place = placeOf(values[values.length - 1] ?? '')
-    if (isSame(values, this.lists[place]!)) return this.keys[place]!
+    if (isSameList(values, this.lists[place]!)) return this.keys[place]!
     const key = keyOf(values)
     this.lists[place] = values
     this.keys[place] = key
@@ -23,7 +23,7 @@ export class JoinedKeys {
   }
 }
 
-function isSame(a: readonly string[], b: readonly string[]): boolean {
+function isSameList(a: readonly string[], b: readonly string[]): boolean {
   if (a.length !== b.length || a.length === 0) return false
   for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
   return true

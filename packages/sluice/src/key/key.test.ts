@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { attributeText, joined, keyOf, LONGEST_VALUE, valuesIn } from './key.ts'
+import { attributeText, joinWithLengths, keyOf, LONGEST_VALUE, valuesIn } from './key.ts'
 
 /** Values that try to look like something else: separators, hashes, lengths, inherited names. */
 const hostile = fc.oneof(
@@ -148,12 +148,12 @@ describe('keyOf', () => {
   })
 })
 
-describe('joined', () => {
+describe('joinWithLengths', () => {
   it('never gives one text for two lists', () => {
     fc.assert(
       fc.property(lists, lists, (one, other) => {
         const equal = one.length === other.length && one.every((value, i) => value === other[i])
-        expect(joined(one) === joined(other)).toBe(equal)
+        expect(joinWithLengths(one) === joinWithLengths(other)).toBe(equal)
       }),
       { numRuns: 2000 },
     )

@@ -5,18 +5,18 @@ import { sha256 } from './sha256.ts'
 /** The longest value that is accepted at all, in UTF-16 code units. */
 export const LONGEST_VALUE = 65_536
 
-/** The longest value that stands in a key as it is; a longer one stands as its hash. */
+/** The longest value that a key contains as it is; a longer one is replaced by its hash. */
 const LONGEST_PLAIN = 128
 
-/** What a hashed value begins with. A plain value that begins so is hashed as well, so none can pose as a hash. */
-const HASHED = '~'
-const HASHED_CODE = HASHED.charCodeAt(0)
+/** The prefix of a hashed value. A plain value that begins with it is hashed as well, so none can pose as a hash. */
+const HASH_PREFIX = '~'
+const HASH_PREFIX_CODE = HASH_PREFIX.charCodeAt(0)
 
-/** What the key of several values, or of none, begins with: neither a plain value nor a hash does. */
-const LIST = '~:'
+/** The prefix of the key of several values, or of none: no plain value and no hash begins with it. */
+const LIST_PREFIX = '~:'
 
 /**
- * The text of an attribute as it stands in keys and conditions, undefined when it is not known. Throws `invalid-attributes`
+ * The text of an attribute as keys and conditions have it; undefined if it is not known. Throws `invalid-attributes`
  * for a value that is not a string, a finite number or a boolean.
  */
 export function attributeText(
@@ -42,14 +42,14 @@ export function isLiteral(value: unknown): value is string | number | boolean {
 
 /** One key for a list of values: equal only for equal lists. A single short value is its own key. */
 export function keyOf(values: readonly string[], hash = false): string {
-  if (values.length === 1) return part(values[0]!, hash)
-  let key = LIST
-  for (const value of values) key += prefixed(part(value, hash))
+  if (values.length === 1) return keyPartOf(values[0]!, hash)
+  let key = LIST_PREFIX
+  for (const value of values) key += lengthPrefixed(keyPartOf(value, hash))
   return key
 }
 
 /**
- * The values of a key, each as it stands there, a hashed one as its hash; undefined for a string that is no key.
+ * The values of a key, each as the key contains it, a hashed one as its hash; undefined for a string that is no key.
  *
  * @example
  * ```ts
@@ -57,9 +57,9 @@ export function keyOf(values: readonly string[], hash = false): string {
  * ```
  */
 export function valuesIn(key: string): readonly string[] | undefined {
-  if (!key.startsWith(LIST)) return [key]
+  if (!key.startsWith(LIST_PREFIX)) return [key]
   const values: string[] = []
-  for (let at = LIST.length; at < key.length;) {
+  for (let at = LIST_PREFIX.length; at < key.length;) {
     const length = /^(0|[1-9]\d{0,6}):/.exec(key.slice(at, at + 8))
     if (length === null) return undefined
     const start = at + length[0].length
@@ -71,24 +71,24 @@ export function valuesIn(key: string): readonly string[] | undefined {
 }
 
 /** The values with their lengths in front, so that no choice of values can shift a border. */
-export function joined(values: readonly string[]): string {
+export function joinWithLengths(values: readonly string[]): string {
   let key = ''
-  for (const value of values) key += prefixed(value)
+  for (const value of values) key += lengthPrefixed(value)
   return key
 }
 
-function prefixed(value: string): string {
+function lengthPrefixed(value: string): string {
   return `${value.length}:${value}`
 }
 
-/** Whether a value that is not empty stands in a key as it is: it is short, and cannot be mistaken for a hash. */
+/** Whether a key contains a value as it is: it is not empty, short, and cannot be mistaken for a hash. */
 export function isPlain(value: string): boolean {
   const { length } = value
-  return length <= LONGEST_PLAIN && length > 0 && value.charCodeAt(0) !== HASHED_CODE
+  return length <= LONGEST_PLAIN && length > 0 && value.charCodeAt(0) !== HASH_PREFIX_CODE
 }
 
-/** A value as it stands in a key. */
-function part(value: string, hash: boolean): string {
+/** A value as a key contains it: itself, or its hash. */
+function keyPartOf(value: string, hash: boolean): string {
   if (!hash && (isPlain(value) || value === '')) return value
   if (value.length > LONGEST_VALUE) {
     throw new SluiceError(
@@ -96,5 +96,5 @@ function part(value: string, hash: boolean): string {
       `key value ${show(value)} has ${value.length} characters; accepted: at most ${LONGEST_VALUE}`,
     )
   }
-  return HASHED + sha256(value)
+  return HASH_PREFIX + sha256(value)
 }

@@ -180,13 +180,13 @@ export function readLimit(
   problems: LimitProblem[],
 ): Limit | undefined {
   const before = problems.length
-  const wrong = (field: LimitProblem['field'], says: string): void => {
+  const wrong = (field: LimitProblem['field'], message: string): void => {
     const value = field === '' ? fields['rate'] : fields[field]
     const found = value === undefined ? 'missing' : show(value)
     problems.push({
       field,
       value,
-      message: field === '' ? says : `${field} is ${found}${says}`,
+      message: field === '' ? message : `${field} is ${found}${message}`,
     })
   }
   if (Object.hasOwn(fields, 'rate')) {
@@ -246,7 +246,7 @@ export function readLimit(
 /** The stamps of a sliding log, which alone may have them. */
 function readStamps(
   { algorithm, stamps }: Readonly<Record<string, unknown>>,
-  wrong: (field: 'stamps' | 'algorithm', says: string) => void,
+  wrong: (field: 'stamps' | 'algorithm', message: string) => void,
 ): Pick<Limit, 'stamps'> {
   if (stamps === undefined) return {}
   if (!isWhole(stamps) || stamps < 1 || stamps > MAX_STAMPS)

@@ -9,7 +9,7 @@ export interface PlacedLimit {
   readonly slowestQuota: number | undefined
 }
 
-/** A pool behind the limit of a rule, and where it counts. */
+/** A pool used when the limit of a rule has no room, and where it counts. */
 export interface PlacedPool {
   readonly name: string
   readonly space: string

@@ -16,7 +16,7 @@ import { tryDuration } from '../time/duration.ts'
 type WindowField = 'window' | 'algorithm' | 'anchor' | 'calendar' | 'timeZone' | 'startsOn'
 
 /** Reports a mistake in a field. */
-type Wrong = (field: WindowField, says: string) => void
+type Wrong = (field: WindowField, message: string) => void
 
 type Fields = Readonly<Record<string, unknown>>
 

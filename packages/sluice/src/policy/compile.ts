@@ -1,7 +1,7 @@
 // A policy made ready for the hot path: conditions as predicates, limits with the space of their counts.
 import { SluiceError } from '../errors.ts'
 import { JoinedKeys } from '../key/joined-keys.ts'
-import { attributeText, joined } from '../key/key.ts'
+import { attributeText, joinWithLengths } from '../key/key.ts'
 import { limit, type Limit, type LimitInput } from '../limit/limit.ts'
 import type { Coordination, OnStoreFailure } from '../limit/verdict.ts'
 import { functionLimits } from './function-limits.ts'
@@ -28,7 +28,7 @@ export interface CompiledRule {
   readonly applies: Predicate | null
   /** The rule's own limit; null when a function chooses it. */
   readonly base: PlacedLimit | null
-  /** The limit on trial beside the base; null for none. */
+  /** The limit on trial besides the base; null for none. */
   readonly candidate: PlacedLimit | null
   /** The limit for a request, null for none at all. Itself null when it is always the base. */
   readonly choose: ((attributes: Attributes) => PlacedLimit | null) | null
@@ -63,15 +63,15 @@ export function placerFor(
   return (input) => {
     const made = limit(input)
     if (rule.hold !== undefined && !keepsHolds(made)) throw cannotHold(made)
-    const names = [FORMAT, policyName, rule.name, ...sharingOf(made), ...rule.by]
+    const names = [FORMAT, policyName, rule.name, ...sharedCountNames(made), ...rule.by]
     // A count with holds is another record.
     if (rule.hold !== undefined) names.push(rule.concurrency === undefined ? 'holds' : 'slots')
     // So is one of which units are leased.
     if (isLeased(rule)) names.push('leases')
-    const quota = slowest.get(sharingOf(made).join(' '))
+    const quota = slowest.get(sharedCountNames(made).join(' '))
     return {
       limit: made,
-      space: joined(names),
+      space: joinWithLengths(names),
       slowestQuota: quota === made.quota ? undefined : quota,
     }
   }
@@ -88,16 +88,16 @@ function cannotHold({ algorithm }: Limit): SluiceError {
 /** Places the limit on trial: never where an enforced limit of the rule counts. */
 function placeCandidate(policyName: string, rule: RuleInCode): PlacedLimit {
   const made = limit(rule.candidate!)
-  const names = [FORMAT, policyName, rule.name, 'candidate', ...sharingOf(made), ...rule.by]
-  return { limit: made, space: joined(names), slowestQuota: undefined }
+  const names = [FORMAT, policyName, rule.name, 'candidate', ...sharedCountNames(made), ...rule.by]
+  return { limit: made, space: joinWithLengths(names), slowestQuota: undefined }
 }
 
 /** Places the pools of a rule, each in a space of its own. */
 function placePools(policyName: string, { name, pools = [], by }: RuleInCode): PlacedPool[] {
   return pools.map((pool) => {
     const made = limit(pool.limit)
-    const names = [FORMAT, policyName, name, 'pool', pool.name, ...sharingOf(made), ...by]
-    return { name: pool.name, space: joined(names), limit: made }
+    const names = [FORMAT, policyName, name, 'pool', pool.name, ...sharedCountNames(made), ...by]
+    return { name: pool.name, space: joinWithLengths(names), limit: made }
   })
 }
 
@@ -124,7 +124,7 @@ function textOf(input: LimitOrNone): string {
 }
 
 /** What limits of one rule have in common when they share its counts. */
-function sharingOf(limit: Limit): readonly string[] {
+function sharedCountNames(limit: Limit): readonly string[] {
   const { algorithm, window, anchor, calendar, timeZone, startsOn, stamps } = limit
   // Two names for each, so that the names of a space never run into those of the attributes behind them.
   if (anchor !== undefined) return [`${algorithm}:${anchor}`, String(window)]
@@ -141,7 +141,7 @@ function slowestQuotas(rule: RuleInCode): ReadonlyMap<string, number> {
   if (inputs.length === 1 && typeof rule.limit !== 'function') return slowest
   for (const input of distinct(inputs)) {
     const made = limit(input)
-    const name = sharingOf(made).join(' ')
+    const name = sharedCountNames(made).join(' ')
     if (made.quota > 0) slowest.set(name, Math.min(slowest.get(name) ?? Infinity, made.quota))
   }
   return slowest

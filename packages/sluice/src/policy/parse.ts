@@ -26,7 +26,15 @@ import { checkHoldChoices, checkHoldLimit, readHoldFields, slotLimit } from './r
 import { readLockout } from './read-lockout.ts'
 import { readPools } from './read-pools.ts'
 import { readAttribute, readBy, readName } from './read-name.ts'
-import { at, note, readFields, readList, readTable, refuse, type Problems } from './reading.ts'
+import {
+  at,
+  addProblem,
+  readFields,
+  readList,
+  readTable,
+  addWrongValue,
+  type Problems,
+} from './reading.ts'
 
 /** A policy, or what is wrong with it. */
 export type ParsedPolicy =
@@ -46,23 +54,23 @@ export type ParsedPolicy =
 export function parsePolicy(input: unknown): Policy {
   const problems: Problem[] = []
   // Without functions, all limits are data.
-  return valid(readPolicy(problems, input, false) as Policy | undefined, problems)
+  return requireValid(readPolicy(problems, input, false) as Policy | undefined, problems)
 }
 
 /** Like {@link parsePolicy}, for policies in code: a function may choose a rule's limit. */
 export function parsePolicyInCode(input: unknown): PolicyInCode {
   const problems: Problem[] = []
-  return valid(readPolicy(problems, input, true), problems)
+  return requireValid(readPolicy(problems, input, true), problems)
 }
 
-function valid<P>(policy: P | undefined, problems: readonly Problem[]): P {
+function requireValid<P>(policy: P | undefined, problems: readonly Problem[]): P {
   if (policy !== undefined && problems.length === 0) return policy
   const count = problems.length === 1 ? '1 mistake' : `${problems.length} mistakes`
   const list = problems.map(({ message }) => `\n- ${message}`).join('')
   throw new SluiceError('invalid-policy', `the policy has ${count}:${list}`, { problems })
 }
 
-/** Like {@link parsePolicy}, with the mistakes as a value. Never throws. */
+/** Like {@link parsePolicy}, but returns the mistakes. Never throws. */
 export function tryParsePolicy(input: unknown): ParsedPolicy {
   const problems: Problem[] = []
   const policy = readPolicy(problems, input, false) as Policy | undefined
@@ -81,7 +89,7 @@ function readPolicy(
   const name = readName(problems, 'name', fields.get('name'))
   const accepted = 'a list of at least one rule'
   const list = readList(problems, 'rules', fields.get('rules'), accepted)
-  if (list?.length === 0) refuse(problems, 'rules', list, accepted)
+  if (list?.length === 0) addWrongValue(problems, 'rules', list, accepted)
   const names = new Map<string, string>()
   const rules = list?.map((rule, i) => readRule(problems, at('rules', i), rule, names, functions))
   if (name === undefined || rules === undefined) return undefined
@@ -113,8 +121,8 @@ function readRule(
     const earlier = names.get(name)
     if (earlier === undefined) names.set(name, path)
     else {
-      const says = `is ${show(name)}, the name of ${earlier}; accepted: a name of its own`
-      note(problems, at(path, 'name'), name, says)
+      const message = `is ${show(name)}, the name of ${earlier}; accepted: a name of its own`
+      addProblem(problems, at(path, 'name'), name, message)
     }
   }
   const when = optional('when', readCondition)
@@ -143,22 +151,22 @@ function readRule(
   }
   const flags = {}
   for (const flag of FLAGS) Object.assign(flags, optional(flag, readFlag))
-  const isSoft =
+  const forbidsLockout =
     fields.get('shadow') === true ||
     fields.get('onExceed') === 'mark' ||
     hold.hold !== undefined ||
     (fields.get('coordination') ?? 'strict') !== 'strict'
-  if (isSoft && fields.get('lockout') !== undefined)
-    refuse(
+  if (forbidsLockout && fields.get('lockout') !== undefined)
+    addWrongValue(
       problems,
       at(path, 'lockout'),
       fields.get('lockout'),
       'none on a rule that is shadow, marks, holds units or is leased',
     )
-  const isPaying =
-    isSoft || fields.get('lockout') !== undefined || fields.get('countRefused') === true
-  if (isPaying && fields.get('pools') !== undefined)
-    refuse(
+  const forbidsPools =
+    forbidsLockout || fields.get('lockout') !== undefined || fields.get('countRefused') === true
+  if (forbidsPools && fields.get('pools') !== undefined)
+    addWrongValue(
       problems,
       at(path, 'pools'),
       fields.get('pools'),
@@ -179,10 +187,10 @@ function readTiers(problems: Problems, path: string, value: unknown): Tiers | un
   const here = at(path, 'limits')
   const some = 'a table of at least one limit, by the value of the attribute'
   const table = readTable(problems, here, fields.get('limits'), some)
-  if (table?.size === 0) refuse(problems, here, {}, some)
+  if (table?.size === 0) addWrongValue(problems, here, {}, some)
   const limits = [...(table ?? [])].map(([tier, limit]) => {
     // An attribute that is '' is not known, so this tier would never be chosen.
-    if (tier === '') note(problems, at(here, tier), limit, 'has no value; accepted: a string')
+    if (tier === '') addProblem(problems, at(here, tier), limit, 'has no value; accepted: a string')
     return [tier, readLimitOrNone(problems, at(here, tier), limit)] as const
   })
   if (attribute === undefined) return undefined
@@ -213,7 +221,7 @@ function readOverride(problems: Problems, path: string, value: unknown): Overrid
   const when = readCondition(problems, at(path, 'when'), fields.get('when'))
   if (when !== undefined && Object.keys(when).length === 0) {
     // It would hold always, and the rule's own limit never.
-    refuse(problems, at(path, 'when'), {}, 'a condition on at least one attribute')
+    addWrongValue(problems, at(path, 'when'), {}, 'a condition on at least one attribute')
   }
   const limit = readLimitOrNone(problems, at(path, 'limit'), fields.get('limit'))
   if (when === undefined || limit === undefined) return undefined
@@ -240,7 +248,7 @@ function readThresholds(
     (i === 0 || (one as number) > (list[i - 1] as number))
   if (list.length > 0 && list.length <= MAX_THRESHOLDS && list.every(isPercent))
     return Object.freeze([...(list as number[])])
-  refuse(problems, path, value, accepted)
+  addWrongValue(problems, path, value, accepted)
   return undefined
 }
 
@@ -250,7 +258,7 @@ function readCost(problems: Problems, path: string, value: unknown): number | st
   if (typeof value === 'string' && value !== '' && !isNumber)
     return readAttribute(problems, path, value)
   const accepted = 'a whole number of units, 0 or more, or the name of an attribute'
-  refuse(
+  addWrongValue(
     problems,
     path,
     value,
@@ -265,7 +273,7 @@ function oneOf<T extends string>(
 ): (problems: Problems, path: string, value: unknown) => T | undefined {
   return (problems, path, value) => {
     const known = names.find((name) => name === value)
-    if (known === undefined) refuse(problems, path, value, names.join(', '), names)
+    if (known === undefined) addWrongValue(problems, path, value, names.join(', '), names)
     return known
   }
 }
@@ -274,14 +282,14 @@ function oneOf<T extends string>(
 function checkLeases(problems: Problems, path: string, rule: RuleInCode): void {
   const { limit, tiers, overrides = [], countRefused, coordination, hold, candidate } = rule
   if (hold !== undefined && coordination !== undefined && coordination !== 'strict')
-    note(
+    addProblem(
       problems,
       path,
       coordination,
       `is ${show(coordination)}, but a budget or slots need a round trip; accepted: strict`,
     )
   if (candidate !== undefined && coordination !== undefined && coordination !== 'strict')
-    note(
+    addProblem(
       problems,
       path,
       coordination,
@@ -293,14 +301,14 @@ function checkLeases(problems: Problems, path: string, rule: RuleInCode): void {
   const isPossible = coordination === 'synced' ? canBeSynced : canBeLeased
   const { algorithm } = limits.find((one) => !isPossible(one as Limit)) ?? {}
   if (algorithm !== undefined)
-    note(
+    addProblem(
       problems,
       path,
       coordination,
       `is "${coordination}", but ${algorithm} cannot be ${coordination}; accepted: strict, auto, or another algorithm`,
     )
   if (countRefused === true)
-    note(
+    addProblem(
       problems,
       path,
       coordination,
@@ -310,6 +318,6 @@ function checkLeases(problems: Problems, path: string, rule: RuleInCode): void {
 
 function readFlag(problems: Problems, path: string, value: unknown): boolean | undefined {
   if (typeof value === 'boolean') return value
-  refuse(problems, path, value, 'true or false')
+  addWrongValue(problems, path, value, 'true or false')
   return undefined
 }

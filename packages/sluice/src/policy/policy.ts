@@ -133,7 +133,7 @@ export interface Lockout {
 export type OnExceed = 'refuse' | 'mark'
 
 /**
- * One rule: when it applies, whom it counts by, and the limit.
+ * One rule: its condition, its key, and its limit.
  *
  * @example
  * ```ts
@@ -148,7 +148,7 @@ export interface Rule {
   readonly by: readonly string[]
   readonly limit: LimitInput
   /**
-   * A limit on trial beside the rule's own: decided on the same requests at the same instant, in counts of its own,
+   * A limit on trial besides the rule's own: decided on the same requests at the same instant, in counts of its own,
    * never enforced. Requests under a tier or an override keep theirs and do not try it.
    */
   readonly candidate?: LimitInput
@@ -189,7 +189,7 @@ export interface Rule {
 }
 
 /**
- * A pool behind the limit of a rule, such as credits that were bought. It counts by the attributes of the rule.
+ * A pool used when the limit of a rule has no room, such as credits that were bought. It counts by the attributes of the rule.
  *
  * @example
  * ```ts

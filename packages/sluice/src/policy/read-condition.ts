@@ -1,7 +1,7 @@
 // Reads the conditions of a policy: every attribute is named, every pattern means something.
 import type { Condition, Pattern } from './policy.ts'
 import { meaningOf } from './pattern.ts'
-import { at, readList, readTable, refuse, type Problems } from './reading.ts'
+import { at, readList, readTable, addWrongValue, type Problems } from './reading.ts'
 import { readAttribute } from './read-name.ts'
 
 type SinglePattern = Exclude<Pattern, readonly unknown[]>
@@ -34,7 +34,7 @@ function readPattern(
   if (!isList(value)) return readSingle(problems, path, attribute, value)
   const list = readList(problems, path, value, '')
   if (list === undefined) return undefined
-  if (list.length === 0) refuse(problems, path, value, 'a list of at least one pattern')
+  if (list.length === 0) addWrongValue(problems, path, value, 'a list of at least one pattern')
   const patterns = list.map((single, i) => readSingle(problems, at(path, i), attribute, single))
   return Object.freeze(patterns.filter((single) => single !== undefined))
 }
@@ -49,7 +49,7 @@ function readSingle(
   if (plain === UNREADABLE) return undefined
   const meaning = meaningOf(attribute, plain)
   if (typeof meaning !== 'string') return plain as SinglePattern
-  refuse(problems, path, plain, meaning)
+  addWrongValue(problems, path, plain, meaning)
   return undefined
 }
 

@@ -5,7 +5,7 @@ import type { Millis } from '../time/clock.ts'
 import { DURATION_FORMS, tryDuration } from '../time/duration.ts'
 import { TOKEN_KINDS } from './fields.ts'
 import type { Rule, RuleInCode, TokenWeights } from './policy.ts'
-import { at, note, readFields, refuse, type Problems } from './reading.ts'
+import { at, addProblem, readFields, addWrongValue, type Problems } from './reading.ts'
 
 /** The longest hold: a day. */
 const MAX_HOLD: Millis = 86_400_000
@@ -28,7 +28,7 @@ const NOT_BESIDE_SLOTS = [
   'cost',
 ] as const
 
-/** What a rule says of units that are out, each field checked. */
+/** The fields of a rule about units that are out, each checked. */
 export type HoldFields = Pick<Rule, 'debt' | 'holdShare' | 'weights' | 'concurrency'> & {
   readonly hold?: Millis
 }
@@ -46,25 +46,25 @@ export function readHoldFields(
   else if (hold !== undefined) {
     const life = tryDuration(hold)
     if (life === undefined || life < 1 || life > MAX_HOLD)
-      refuse(problems, at(path, 'hold'), hold, `true, or ${DURATION_FORMS}, at most 1day`)
+      addWrongValue(problems, at(path, 'hold'), hold, `true, or ${DURATION_FORMS}, at most 1day`)
     else read.hold = life
   }
   const debt = fields.get('debt')
   if (debt !== undefined) {
     if (typeof debt === 'boolean' || isUnits(debt)) read.debt = debt
-    else refuse(problems, at(path, 'debt'), debt, 'true, false, or a whole number of units')
+    else addWrongValue(problems, at(path, 'debt'), debt, 'true, false, or a whole number of units')
   }
   const share = fields.get('holdShare')
   if (share !== undefined) {
     if (typeof share === 'number' && share > 0 && share <= 1) read.holdShare = share
-    else refuse(problems, at(path, 'holdShare'), share, 'a number above 0 and at most 1')
+    else addWrongValue(problems, at(path, 'holdShare'), share, 'a number above 0 and at most 1')
   }
   const concurrency = fields.get('concurrency')
   if (concurrency !== undefined) {
     if (isUnits(concurrency) && concurrency >= 1 && concurrency <= MAX_CONCURRENCY)
       read.concurrency = concurrency
     else
-      refuse(
+      addWrongValue(
         problems,
         at(path, 'concurrency'),
         concurrency,
@@ -98,9 +98,9 @@ export function checkHoldLimit(
   if (slots !== undefined) {
     for (const name of NOT_BESIDE_SLOTS)
       if (fields.get(name) !== undefined)
-        note(problems, at(path, name), fields.get(name), 'has no meaning beside concurrency')
+        addProblem(problems, at(path, name), fields.get(name), 'has no meaning beside concurrency')
     if (fields.get('limit') !== undefined && !isSameLimit(fields.get('limit'), slots))
-      note(
+      addProblem(
         problems,
         at(path, 'limit'),
         fields.get('limit'),
@@ -110,7 +110,7 @@ export function checkHoldLimit(
   }
   if (read.hold === undefined) return
   if (fields.get('candidate') !== undefined)
-    note(
+    addProblem(
       problems,
       at(path, 'candidate'),
       fields.get('candidate'),
@@ -138,7 +138,7 @@ export function keepsHolds({ algorithm }: Pick<Limit, 'algorithm'>): boolean {
 function checkKeepsHolds(problems: Problems, path: string, value: unknown, limit: unknown): void {
   const { algorithm } = (limit ?? {}) as Partial<Limit>
   if (algorithm === undefined || keepsHolds({ algorithm })) return
-  note(
+  addProblem(
     problems,
     path,
     value,
@@ -154,7 +154,7 @@ function readWeights(problems: Problems, path: string, value: unknown): TokenWei
     const weight = table.get(kind)
     if (weight === undefined) continue
     if (typeof weight === 'number' && weight >= 0 && weight <= 1_000_000) weights[kind] = weight
-    else refuse(problems, at(path, kind), weight, 'a number of units, 0 to 1000000')
+    else addWrongValue(problems, at(path, kind), weight, 'a number of units, 0 to 1000000')
   }
   return Object.freeze(weights)
 }

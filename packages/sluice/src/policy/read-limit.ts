@@ -9,7 +9,7 @@ import {
   type LimitProblem,
 } from '../limit/limit.ts'
 import type { LimitOrNone } from './policy.ts'
-import { note, readFields, refuse, type Problems } from './reading.ts'
+import { addProblem, readFields, addWrongValue, type Problems } from './reading.ts'
 
 /** The limit in full; undefined, with every mistake noted, when it is not one. */
 export function readPolicyLimit(
@@ -51,11 +51,11 @@ function readRate(
 ): Limit | undefined {
   const fields = rateFields(text)
   if (Object.hasOwn(fields, 'rate')) {
-    refuse(problems, path, text, RATE_FORMS + alternative)
+    addWrongValue(problems, path, text, RATE_FORMS + alternative)
     return undefined
   }
   const found: LimitProblem[] = []
   const limit = limitOf(fields, found)
-  for (const { message } of found) note(problems, path, text, `is ${show(text)}: ${message}`)
+  for (const { message } of found) addProblem(problems, path, text, `is ${show(text)}: ${message}`)
   return limit && Object.freeze(limit)
 }

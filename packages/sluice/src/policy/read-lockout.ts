@@ -1,11 +1,11 @@
 // Reads the lockout of a rule, and makes the limit that its count is kept by.
-import { joined } from '../key/key.ts'
+import { joinWithLengths } from '../key/key.ts'
 import type { Limit } from '../limit/limit.ts'
 import type { Millis } from '../time/clock.ts'
 import { DURATION_FORMS, tryDuration } from '../time/duration.ts'
 import { LOCKOUT_FIELDS } from './fields.ts'
 import type { Lockout } from './policy.ts'
-import { at, readFields, refuse, type Problems } from './reading.ts'
+import { at, readFields, addWrongValue, type Problems } from './reading.ts'
 
 const DAY: Millis = 86_400_000
 /** The longest lock: a hundred years. */
@@ -24,7 +24,7 @@ export function readLockout(problems: Problems, path: string, value: unknown): L
     if (found === undefined && name === 'grow') return 1
     if (Number.isSafeInteger(found) && (found as number) >= 1 && (found as number) <= most)
       return found as number
-    refuse(problems, at(path, name), found, `a whole number from 1 to ${most}`)
+    addWrongValue(problems, at(path, name), found, `a whole number from 1 to ${most}`)
     return undefined
   }
   const time = (name: keyof Lockout): Millis | undefined => {
@@ -32,13 +32,18 @@ export function readLockout(problems: Problems, path: string, value: unknown): L
     if (found === undefined && name !== 'for') return undefined
     const millis = tryDuration(found)
     if (millis !== undefined && millis <= MAX_LOCK) return millis
-    refuse(problems, at(path, name), found, `${DURATION_FORMS}, at most 100 years`)
+    addWrongValue(problems, at(path, name), found, `${DURATION_FORMS}, at most 100 years`)
     return undefined
   }
   const [after, grow] = [whole('after', MAX_AFTER), whole('grow', MAX_GROW)]
   const [first, longest, within] = [time('for'), time('upTo'), time('within')]
   if (first !== undefined && longest !== undefined && longest < first)
-    refuse(problems, at(path, 'upTo'), fields.get('upTo'), 'a duration that is not below for')
+    addWrongValue(
+      problems,
+      at(path, 'upTo'),
+      fields.get('upTo'),
+      'a duration that is not below for',
+    )
   if (problems.length > before || after === undefined || grow === undefined || first === undefined)
     return undefined
   const upTo = longest ?? (grow === 1 ? first : Math.max(first, DAY))
@@ -65,5 +70,5 @@ export function placeLockout(
     lockUpTo: longest ?? first!,
   }
   // Another number of refusals reads the count differently, so it has a count of its own.
-  return { limit, space: joined(names(`lockout:${after}`, String(limit.window))) }
+  return { limit, space: joinWithLengths(names(`lockout:${after}`, String(limit.window))) }
 }

@@ -1,6 +1,6 @@
 // Reads the names in a policy: of itself, of its rules, and of the attributes that they apply of.
 import { LONGEST_NAME, NAME_PATTERN } from './fields.ts'
-import { at, note, readList, refuse, type Problems } from './reading.ts'
+import { at, addProblem, readList, addWrongValue, type Problems } from './reading.ts'
 
 const PRINTABLE = new RegExp(NAME_PATTERN)
 
@@ -10,7 +10,7 @@ export function readName(problems: Problems, path: string, value: unknown): stri
     return value
   }
   const accepted = `1 to ${LONGEST_NAME} printable ASCII characters, since names travel in HTTP headers`
-  refuse(problems, path, value, accepted)
+  addWrongValue(problems, path, value, accepted)
   return undefined
 }
 
@@ -21,7 +21,7 @@ export function readAttribute(
   value: unknown,
 ): string | undefined {
   if (typeof value === 'string' && value !== '' && isShort(value)) return value
-  refuse(problems, path, value, `the name of an attribute, 1 to ${LONGEST_NAME} characters`)
+  addWrongValue(problems, path, value, `the name of an attribute, 1 to ${LONGEST_NAME} characters`)
   return undefined
 }
 
@@ -44,7 +44,12 @@ export function readBy(
     const name = readAttribute(problems, at(path, i), entry)
     if (name === undefined) continue
     if (by.has(name)) {
-      note(problems, at(path, i), name, `is "${name}" once more; accepted: each attribute once`)
+      addProblem(
+        problems,
+        at(path, i),
+        name,
+        `is "${name}" once more; accepted: each attribute once`,
+      )
     }
     by.add(name)
   }

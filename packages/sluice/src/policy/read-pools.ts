@@ -4,9 +4,9 @@ import { POOL_FIELDS } from './fields.ts'
 import { show } from '../errors.ts'
 import { readPolicyLimit } from './read-limit.ts'
 import { readName } from './read-name.ts'
-import { at, note, readFields, readList, refuse, type Problems } from './reading.ts'
+import { at, addProblem, readFields, readList, addWrongValue, type Problems } from './reading.ts'
 
-/** The most pools behind one limit: each is a count that a request may look at. */
+/** The most pools of one rule: each is a count that a request may read. */
 export const MAX_POOLS = 8
 
 /** The pools in their order; undefined, with every mistake noted, when they are none. */
@@ -19,7 +19,7 @@ export function readPools(
   const list = readList(problems, path, value, accepted)
   if (list === undefined) return undefined
   if (list.length === 0 || list.length > MAX_POOLS) {
-    refuse(problems, path, value, accepted)
+    addWrongValue(problems, path, value, accepted)
     return undefined
   }
   const names = new Map<string, string>()
@@ -38,7 +38,7 @@ function readPool(
   const name = readName(problems, at(path, 'name'), fields.get('name'))
   const earlier = name === undefined ? undefined : names.get(name)
   if (earlier !== undefined)
-    note(
+    addProblem(
       problems,
       at(path, 'name'),
       name,

@@ -13,8 +13,8 @@ export function at(path: string, member: string | number): string {
   return path === '' ? member : `${path}.${member}`
 }
 
-/** Notes that the value at the path is not what is accepted. */
-export function refuse(
+/** Adds the mistake that the value at the path is not what is accepted. */
+export function addWrongValue(
   problems: Problems,
   path: string,
   value: unknown,
@@ -23,12 +23,17 @@ export function refuse(
   names: readonly string[] = [],
 ): void {
   const found = value === undefined ? 'missing' : show(value)
-  note(problems, path, value, `is ${found}; ${acceptedNames(value, names, accepted)}`)
+  addProblem(problems, path, value, `is ${found}; ${acceptedNames(value, names, accepted)}`)
 }
 
-/** Notes a mistake in words of its own, which follow the path. */
-export function note(problems: Problems, path: string, value: unknown, says: string): void {
-  problems.push({ path, value, message: `${path === '' ? 'policy' : path} ${says}` })
+/** Adds a mistake; the message follows the path. */
+export function addProblem(
+  problems: Problems,
+  path: string,
+  value: unknown,
+  message: string,
+): void {
+  problems.push({ path, value, message: `${path === '' ? 'policy' : path} ${message}` })
 }
 
 /** The value's own members, each read once; undefined, and a mistake noted, when it has none to read. */
@@ -38,9 +43,9 @@ export function readTable(
   value: unknown,
   accepted: string,
 ): ReadonlyMap<string, unknown> | undefined {
-  return guarded(problems, path, value, () => {
+  return readGuarded(problems, path, value, () => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      refuse(problems, path, value, accepted)
+      addWrongValue(problems, path, value, accepted)
       return undefined
     }
     const names = Object.keys(value)
@@ -62,7 +67,7 @@ export function readFields(
     if (names.includes(name)) continue
     const meant = closestName(name, names)
     const hint = meant === undefined ? `accepted: ${names.join(', ')}` : `did you mean ${meant}?`
-    note(problems, at(path, name), member, `is not a known field; ${hint}`)
+    addProblem(problems, at(path, name), member, `is not a known field; ${hint}`)
   }
   return table
 }
@@ -74,9 +79,9 @@ export function readList(
   value: unknown,
   accepted: string,
 ): readonly unknown[] | undefined {
-  return guarded(problems, path, value, () => {
+  return readGuarded(problems, path, value, () => {
     if (!Array.isArray(value)) {
-      refuse(problems, path, value, accepted)
+      addWrongValue(problems, path, value, accepted)
       return undefined
     }
     const { length } = value as readonly unknown[]
@@ -87,12 +92,12 @@ export function readList(
 
 function tooLong(problems: Problems, path: string, value: unknown, length: number): boolean {
   if (length <= LONGEST_LIST) return false
-  note(problems, path, value, `has ${length} entries; accepted: at most ${LONGEST_LIST}`)
+  addProblem(problems, path, value, `has ${length} entries; accepted: at most ${LONGEST_LIST}`)
   return true
 }
 
 /** Getters and proxies may throw anything: that is a mistake in the policy like any other. */
-function guarded<T>(
+function readGuarded<T>(
   problems: Problems,
   path: string,
   value: unknown,
@@ -101,7 +106,7 @@ function guarded<T>(
   try {
     return read()
   } catch {
-    note(problems, path, value, 'throws when it is read; accepted: plain data')
+    addProblem(problems, path, value, 'throws when it is read; accepted: plain data')
     return undefined
   }
 }

@@ -8,7 +8,7 @@ const MAX_MIXED = 4
 export function routeSpellings(template: string): readonly string[] {
   const count = [...template.matchAll(PARAMETER)].length
   if (count === 0) return [template]
-  const spelled = (isColon: (i: number) => boolean): string => {
+  const spellWith = (isColon: (i: number) => boolean): string => {
     let i = 0
     return template.replaceAll(PARAMETER, (_, colon?: string, braces?: string) => {
       const name = (colon ?? braces)!
@@ -17,7 +17,9 @@ export function routeSpellings(template: string): readonly string[] {
   }
   const all =
     count > MAX_MIXED
-      ? [spelled(() => true), spelled(() => false)]
-      : Array.from({ length: 2 ** count }, (_, mixture) => spelled((i) => (mixture & (1 << i)) > 0))
+      ? [spellWith(() => true), spellWith(() => false)]
+      : Array.from({ length: 2 ** count }, (_, mixture) =>
+          spellWith((i) => (mixture & (1 << i)) > 0),
+        )
   return [...new Set([template, ...all])]
 }
