@@ -93,7 +93,7 @@ describe('a limiter on a store with parts', () => {
     expect(asked).toHaveLength(3)
   })
 
-  it('goes by the rules that speak, and takes mistakes for what they are', async () => {
+  it('answers by the shards of the rules that apply, and rejects an empty key', async () => {
     const limiter = createLimiter({
       policy: {
         name: 'p',

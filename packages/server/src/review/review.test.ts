@@ -141,7 +141,7 @@ describe('a trap is found', () => {
       `never-chosen ${first}.overrides[1]`,
     ],
     [
-      'a tier for which the rule does not speak',
+      'a tier for which the rule does not apply',
       [
         rule({
           when: { plan: ['free', 'pro'] },
@@ -758,7 +758,7 @@ describe('a rule that never applies', () => {
     expect(warnings([rule({ when: { route: '/exports/*' } })], routes)).toEqual([])
   })
 
-  it('since proxies hash the API key that it names is found, and the hash is told', () => {
+  it('since proxies hash the API key that it names is found, and the hash is reported', () => {
     const proxy = { attributes: { apiKey: 'x-api-key' } }
     const overrides = (apiKey: string) => [{ when: { apiKey }, limit: '9/s' }]
     const text = fileOf([rule({ overrides: overrides('sk_live_1') })], { proxy })

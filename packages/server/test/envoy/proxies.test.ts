@@ -81,7 +81,7 @@ describe.each(['nginx', 'HAProxy'] as const)('through %s', (name) => {
       const clients = [rawClient(`http://127.0.0.1:${port}`), grpcJsClient(`127.0.0.1:${port}`)]
       for (const [i, { after = 0, ask, expect: expected }] of steps.entries()) {
         server.clock.advance(after)
-        // In turn, so that both speak in one story.
+        // In turn, so that both clients take part in one scenario.
         const outcome = await clients[i % 2]!.ask(ask)
         expect(outcome, `${scenario}, step ${i + 1}`).toMatchObject(expected)
       }

@@ -223,7 +223,7 @@ export const SCENARIOS: Readonly<Record<string, readonly Step[]>> = {
       { code: OK, remaining: 0, reset: 1_431_570, limit: [1, MONTH] },
     ]),
   ],
-  'a limit that another one replaces does not speak and is not charged': [
+  'a limit that another one replaces does not apply and is not charged': [
     step('messages', ['to=42', 'premium=42'], OK, [
       free,
       { code: OK, remaining: 5, reset: 49_170, limit: [6, DAY] },

@@ -173,7 +173,7 @@ const SITUATIONS: Record<string, Situation> = {
     each: null,
     policies: [],
   },
-  'no rule that speaks': {
+  'no rule that applies': {
     rules: [{ name: 'user', by: ['user'], limit: '1/min' }],
     before: 5,
     status: 200,
