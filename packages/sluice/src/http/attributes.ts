@@ -103,8 +103,8 @@ function readerMaker<Q, S>(
   const ruled = policy === undefined || hasLimitFunction(policy) ? null : attributeNames(policy)
   const isRuled = (name: string): boolean => ruled === null || ruled.has(name)
   const addressOf = requestAddresses(adapter, options, warn)
-  const hashed = memoizeRecent(apiKeyHash)
-  const keys = keyReaders(adapter, options, hashed)
+  const hashOf = memoizeRecent(apiKeyHash)
+  const keys = keyReaders(adapter, options, hashOf)
 
   const withoutAddress = (): Address | null | undefined => {
     // Sharing is reported unless it was asked for.
@@ -159,18 +159,18 @@ function readerMaker<Q, S>(
       for (const [name, read] of readers) {
         const value = read(request)
         attributes[name] =
-          name === 'apiKey' && typeof value === 'string' && value !== '' ? hashed(value) : value
+          name === 'apiKey' && typeof value === 'string' && value !== '' ? hashOf(value) : value
       }
       if (wantsKey) attributes['key'] = keyOf(request)
       const routes = wantsRoute ? routesOf(request) : undefined
       attributes['route'] = typeof routes === 'object' ? routes[0] : routes
       const more = custom?.(request)
       const all = isPromise(more)
-        ? more.then(completed.bind(undefined, attributes, hashed))
-        : completed(attributes, hashed, more)
+        ? more.then(complete.bind(undefined, attributes, hashOf))
+        : complete(attributes, hashOf, more)
       return typeof routes === 'object' ? follow(all, readingsBy.bind(undefined, routes)) : all
     }
-    return isBare ? (request) => keyed(keyOf(request), () => read(request)) : read
+    return isBare ? (request) => withKey(keyOf(request), () => read(request)) : read
   }
 }
 
@@ -180,11 +180,11 @@ function readingsBy([, ...others]: readonly string[], attributes: Attributes): R
 }
 
 /** The attributes with the key of a bare limit, which decides alone whether a request counts. */
-function keyed(
+function withKey(
   key: MaybePromise<string | null | undefined>,
   read: () => MaybePromise<Attributes | Readings> | undefined,
 ): MaybePromise<CountedBy> {
-  if (isPromise(key)) return key.then((key) => keyed(key, read))
+  if (isPromise(key)) return key.then((key) => withKey(key, read))
   if (key === null || key === undefined) return key
   return follow(read(), (found) =>
     found instanceof Readings
@@ -200,9 +200,9 @@ const UNKNOWN_ADDRESS_EFFECTS = {
 } as const
 
 /** The attributes with those of the application, once every promise among them is resolved. */
-function completed(
+function complete(
   attributes: Record<string, unknown>,
-  hashed: (secret: string) => string,
+  hashOf: (secret: string) => string,
   more: Attributes | undefined,
 ): MaybePromise<Attributes> {
   if (more !== undefined) Object.assign(attributes, more)
@@ -218,7 +218,7 @@ function completed(
         isPromise(attributes[name]) &&
         typeof values[i] === 'string' &&
         values[i] !== ''
-      resolved[name] = isSecret ? hashed(values[i] as string) : values[i]
+      resolved[name] = isSecret ? hashOf(values[i] as string) : values[i]
     }
     return resolved as Attributes
   })
@@ -246,7 +246,7 @@ type KeyReader<Q> = (request: Q) => MaybePromise<string | undefined>
 function keyReaders<Q, S>(
   adapter: FrameworkAdapter<Q, S>,
   { key, user, apiKey }: Pick<HttpOptions<Q>, 'key' | 'user' | 'apiKey'>,
-  hashed: (secret: string) => string,
+  hashOf: (secret: string) => string,
 ): readonly KeyReader<Q>[] {
   const reader = (identify: Identify<Q>, keyFor: (value: string) => string): KeyReader<Q> => {
     const read = identityReader(adapter, identify)
@@ -259,6 +259,6 @@ function keyReaders<Q, S>(
   if (key !== undefined) return [reader(key, (value) => value)]
   return [
     ...(user === undefined ? [] : [reader(user, (value) => `user:${value}`)]),
-    ...(apiKey === undefined ? [] : [reader(apiKey, (value) => `api-key:${hashed(value)}`)]),
+    ...(apiKey === undefined ? [] : [reader(apiKey, (value) => `api-key:${hashOf(value)}`)]),
   ]
 }

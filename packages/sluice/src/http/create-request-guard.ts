@@ -60,9 +60,9 @@ export function createRequestGuard<Q extends object, S>(
   checkHttpOptions(merged)
   const { onWarning } = merged as HttpOptions<Q, S>
   const settings = { ...limiter, ...(onWarning !== undefined && { onWarning }) } as LimiterOptions
-  const made = createLimiter(settings)
-  refuseUnused(policyOfLimiter(made)?.policy, merged, limiter)
-  return new RequestGuard(made, adapter, merged)
+  const ownLimiter = createLimiter(settings)
+  refuseUnused(policyOfLimiter(ownLimiter)?.policy, merged, limiter)
+  return new RequestGuard(ownLimiter, adapter, merged)
 }
 
 /** Throws `invalid-option` if `rateLimit` is used as a middleware or a plugin itself, instead of what it returns. */

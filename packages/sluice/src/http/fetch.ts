@@ -70,11 +70,11 @@ export function rateLimit(
   }
 
   async function refuse(admission: Admission, request: Request): Promise<Response> {
-    const given = responseOf(admission.refusal!)
-    const action = await guard.refuse(admission, request, given)
+    const prepared = responseOf(admission.refusal!)
+    const action = await guard.refuse(admission, request, prepared)
     const response =
       action.type === 'handled'
-        ? given
+        ? prepared
         : action.type === 'response'
           ? action.response
           : responseOf(action.reply)

@@ -25,8 +25,8 @@ function fastifyTrustsAll(request: object): boolean {
   const socket = { remoteAddress: STRANGER }
   const headers = { 'x-forwarded-for': `${FORGED}${`, ${STRANGER}`.repeat(MANY_HOPS)}` }
   const raw = { headers, socket, connection: socket }
-  const made: unknown = Object.create(Object.getPrototypeOf(request) as object, {
+  const madeUpRequest: unknown = Object.create(Object.getPrototypeOf(request) as object, {
     raw: { value: raw },
   })
-  return (made as { readonly ip?: unknown }).ip === FORGED
+  return (madeUpRequest as { readonly ip?: unknown }).ip === FORGED
 }

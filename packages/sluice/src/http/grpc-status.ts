@@ -92,10 +92,10 @@ function integer(field: number, value: number): number[] {
 }
 
 function varint(value: number): number[] {
-  const made: number[] = []
+  const bytesSoFar: number[] = []
   let rest = value
-  for (; rest > 127; rest = Math.floor(rest / 128)) made.push((rest % 128) | 128)
-  return [...made, rest]
+  for (; rest > 127; rest = Math.floor(rest / 128)) bytesSoFar.push((rest % 128) | 128)
+  return [...bytesSoFar, rest]
 }
 
 function utf8(string: string): Uint8Array {

@@ -11,12 +11,12 @@ import { MAX_TIMER_MS } from '../time/timers.ts'
  * ```
  */
 export function hold(delay: Millis, then: () => void): () => void {
-  let left = delay
+  let timeLeft = delay
   let timer: ReturnType<typeof setTimeout>
   const wait = (): void => {
-    const now = Math.min(left, MAX_TIMER_MS)
-    left -= now
-    timer = setTimeout(left > 0 ? wait : then, now)
+    const step = Math.min(timeLeft, MAX_TIMER_MS)
+    timeLeft -= step
+    timer = setTimeout(timeLeft > 0 ? wait : then, step)
   }
   wait()
   return () => clearTimeout(timer)

@@ -18,8 +18,8 @@ export function limiterWith<L extends AnyLimiter>(
   limiter: L,
   check: (attributes: Attributes | string, cost?: number) => MaybePromise<Decision>,
 ): L {
-  const made = Object.assign(Object.create(limiter) as L, { check })
+  const wrapper = Object.assign(Object.create(limiter) as L, { check })
   const limiterPolicy = policyOfLimiter(limiter)
-  if (limiterPolicy !== undefined) rememberPolicy(made, limiterPolicy)
-  return made
+  if (limiterPolicy !== undefined) rememberPolicy(wrapper, limiterPolicy)
+  return wrapper
 }

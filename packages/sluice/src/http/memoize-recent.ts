@@ -21,13 +21,13 @@ export function memoizeRecent<T>(compute: (string: string) => T): (string: strin
       previous = current
       current = new Map()
     }
-    current.set(copied(string), result)
+    current.set(flatCopy(string), result)
     return result
   }
 }
 
 /** A flat string of its own: a slice of a header field would keep the whole field alive, and compares slowly. */
-function copied(string: string): string {
+function flatCopy(string: string): string {
   return string.length < MIN_SLICE_LENGTH ? string : string.split('').join('')
 }
 

@@ -18,16 +18,25 @@ export function pathReadings(target: string): readonly Segments[] {
   const path = pathIn(target)
   const sent = segmentsOf(path)
   if (!AMBIGUOUS.test(path)) return [sent]
-  const readings = [sent, resolved(path.split('/')), resolved(path.split(/\/+/))]
-  const once = decoded(path)
-  const spellings = new Set([path, once, decoded(once)])
+  const readings = [
+    sent,
+    withoutDotSegments(path.split('/')),
+    withoutDotSegments(path.split(/\/+/)),
+  ]
+  const once = decodePath(path)
+  const spellings = new Set([path, once, decodePath(once)])
   for (const spelling of spellings) {
-    for (const cut of [spelling, spelling.replaceAll(/;[^/]*/g, ''), trimmed(spelling)]) {
+    for (const cut of [
+      spelling,
+      spelling.replaceAll(/;[^/]*/g, ''),
+      withoutTrailingDots(spelling),
+    ]) {
       const slashed = cut.replaceAll('\\', '/')
       // Some servers merge double slashes before they resolve dots, some do not.
       for (const parts of [slashed.split('/'), slashed.split(/\/+/)]) {
-        readings.push(parts.filter(Boolean).map(plainSegment), resolved(parts))
-        if (slashed.startsWith('//')) readings.push(resolved(parts.filter(Boolean).slice(1)))
+        readings.push(parts.filter(Boolean).map(plainSegment), withoutDotSegments(parts))
+        if (slashed.startsWith('//'))
+          readings.push(withoutDotSegments(parts.filter(Boolean).slice(1)))
       }
     }
   }
@@ -55,27 +64,27 @@ function segmentsOf(path: string): Segments {
 }
 
 /** The segments without dot segments (RFC 3986 §5.2.4), and then without empty ones. */
-function resolved(parts: readonly string[]): Segments {
-  const left: string[] = []
+function withoutDotSegments(parts: readonly string[]): Segments {
+  const kept: string[] = []
   for (const [i, part] of parts.entries()) {
     const segment = plainSegment(part)
     // The empty part before the first slash is not a segment.
     if (i === 0 && segment === '') continue
-    if (segment === '..') left.pop()
-    else if (segment !== '.') left.push(segment)
+    if (segment === '..') kept.pop()
+    else if (segment !== '.') kept.push(segment)
   }
-  return left.filter((segment) => segment !== '')
+  return kept.filter((segment) => segment !== '')
 }
 
 /** The path without dots and spaces at its end, which Caddy ignores. */
-function trimmed(path: string): string {
+function withoutTrailingDots(path: string): string {
   let end = path.length
   while (path[end - 1] === '.' || path[end - 1] === ' ') end--
   return path.slice(0, end)
 }
 
 /** The whole path decoded once; what is no encoding stays. */
-function decoded(path: string): string {
+function decodePath(path: string): string {
   return path.replaceAll(/(?:%[\da-f]{2})+/gi, (encoded) => {
     try {
       return decodeURIComponent(encoded)

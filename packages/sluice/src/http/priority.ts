@@ -68,11 +68,11 @@ export function priorityReader<Q extends NodeRequest>(
     if (known !== undefined) return known
     const headerValue = field === undefined ? undefined : request.headers[field]
     // Nearly all requests lack the field.
-    return headerValue === undefined ? 'normal' : named(fieldString(headerValue))
+    return headerValue === undefined ? 'normal' : priorityOf(fieldString(headerValue))
   }
 }
 
-function named(value: string | undefined): Priority {
+function priorityOf(value: string | undefined): Priority {
   return PRIORITIES.find((name) => name === value) ?? 'normal'
 }
 
