@@ -91,10 +91,10 @@ export function decide(request: DecisionRequest, options: DecideOptions): MaybeP
   return decideWith(request, options)
 }
 
-/** What a caller makes of a decision. */
+/** Makes the result of a caller from a decision. */
 type Finish<T> = (decision: Decision) => T
 
-/** {@link decide}, for callers of our own; with a function of the decision, which costs less than a second promise around it. */
+/** {@link decide} for code of the library; with a function of the decision, which costs less than a second promise around it. */
 export function decideWith<T = Decision>(
   request: DecisionRequest,
   options: DecideOptions,
@@ -105,14 +105,14 @@ export function decideWith<T = Decision>(
   const start = onDecision === undefined ? undefined : startTime(options)
   const blockedFor = blocked === undefined ? undefined : longestBlock(request.attributes, blocked)
   if (blockedFor !== undefined)
-    return finished(blockedDecision(blockedFor), request, options, start, finish)
+    return finishDecision(blockedDecision(blockedFor), request, options, start, finish)
   // A closure in this function would cost each decision an object, also where it is not used.
   if (checks.length > 0 && (store.sync !== true || hasTrial(checks)))
     return decideInOneCall(request, options, start, finish)
   const fast = checks.length === 1 ? decideOne(request, store) : undefined
-  if (fast !== undefined) return finished(fast, request, options, start, finish)
+  if (fast !== undefined) return finishDecision(fast, request, options, start, finish)
   const verdicts = checks.length === 0 ? NONE : (store as SyncStore).take(checks)
-  return finished(new StoreDecision(request, verdicts), request, options, start, finish)
+  return finishDecision(new StoreDecision(request, verdicts), request, options, start, finish)
 }
 
 /** What the last single unit left; fractions, so that V8 keeps its numbers in place from the start. */
@@ -143,7 +143,7 @@ function decideInOneCall<T>(
     const own = hasTrials ? verdicts.slice(0, checks.length) : verdicts
     const decision = new StoreDecision(request, own)
     if (hasTrials) withCandidates(decision, checks, own, verdicts.slice(checks.length))
-    return finished(decision, request, options, start, finish)
+    return finishDecision(decision, request, options, start, finish)
   }
   const all = hasTrials ? [...checks, ...candidateChecks(checks)] : checks
   if ('takeThen' in store) return (store as Store & TakesThen).takeThen(all, finishWith)
@@ -156,8 +156,8 @@ function startTime({ isTimed }: DecideOptions): Millis | undefined {
   return isTimed === undefined || isTimed() ? preciseClock() : undefined
 }
 
-/** Gives a refusal its id, has the decision observed, and then finished. `start` is when it began, if it is measured. */
-function finished<T = Decision>(
+/** Gives a refusal its id, passes the decision to the observer, then to `finish`. `start` is when it began, if it is measured. */
+function finishDecision<T = Decision>(
   decision: Decision,
   request: DecisionRequest,
   { onDecision, identify }: DecideOptions,
@@ -196,7 +196,7 @@ export function decideNow(request: DecisionRequest, options: DecideOptions): Dec
   const start = options.onDecision === undefined ? undefined : startTime(options)
   const verdicts = (store as AsyncStore).takeNow?.(checks)
   if (verdicts === undefined) return undefined
-  return finished(new StoreDecision(request, verdicts), request, options, start)
+  return finishDecision(new StoreDecision(request, verdicts), request, options, start)
 }
 
 /**

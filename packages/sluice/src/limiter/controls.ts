@@ -103,7 +103,7 @@ export class Controls implements Omit<LimiterControls, 'countFailure'> {
 
   block(who: Condition | string, lasts: Duration): LiveControl {
     const rules = [{ name: 'block', by: [], limit: '1/s', overrides: [overrideOf(who, '1/s')] }]
-    const { when } = parsed('block', { name: 'block', rules }).rules[0]!.overrides![0]!
+    const { when } = parseForCall('block', { name: 'block', rules }).rules[0]!.overrides![0]!
     const block = { when, until: this.clock() + duration(lasts) }
     this.setBlocks([...this.blocks, block])
     return this.control(block.until, () =>
@@ -165,7 +165,7 @@ export class Controls implements Omit<LimiterControls, 'countFailure'> {
       const live = own.map(({ when, limit }) => ({ when, limit }))
       return own.length === 0 ? rule : { ...rule, overrides: [...live, ...(rule.overrides ?? [])] }
     })
-    this.rules = compilePolicy(parsed('override', { name: this.policy.name, rules }))
+    this.rules = compilePolicy(parseForCall('override', { name: this.policy.name, rules }))
     this.overrides = overrides
     this.nextEnd = overrides.reduce((end, { until }) => Math.min(end, until ?? Infinity), Infinity)
     this.changed()
@@ -185,7 +185,7 @@ function overrideOf(who: Condition | string, limit: LimitOrNone): Override {
 }
 
 /** A policy with a block or override in it. Its mistakes are those of the call. */
-function parsed(call: string, policy: unknown): PolicyInCode {
+function parseForCall(call: string, policy: unknown): PolicyInCode {
   try {
     return parsePolicyInCode(policy)
   } catch (error) {

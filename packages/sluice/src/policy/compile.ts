@@ -61,18 +61,18 @@ export function placerFor(
 ): (input: LimitInput) => PlacedLimit {
   const slowest = slowestQuotas(rule)
   return (input) => {
-    const made = limit(input)
-    if (rule.hold !== undefined && !keepsHolds(made)) throw cannotHold(made)
-    const names = [FORMAT, policyName, rule.name, ...sharedCountNames(made), ...rule.by]
+    const parsed = limit(input)
+    if (rule.hold !== undefined && !keepsHolds(parsed)) throw cannotHold(parsed)
+    const names = [FORMAT, policyName, rule.name, ...sharedCountNames(parsed), ...rule.by]
     // A count with holds is another record.
     if (rule.hold !== undefined) names.push(rule.concurrency === undefined ? 'holds' : 'slots')
     // So is one of which units are leased.
     if (isLeased(rule)) names.push('leases')
-    const quota = slowest.get(sharedCountNames(made).join(' '))
+    const quota = slowest.get(sharedCountNames(parsed).join(' '))
     return {
-      limit: made,
+      limit: parsed,
       space: joinWithLengths(names),
-      slowestQuota: quota === made.quota ? undefined : quota,
+      slowestQuota: quota === parsed.quota ? undefined : quota,
     }
   }
 }
@@ -87,17 +87,24 @@ function cannotHold({ algorithm }: Limit): SluiceError {
 
 /** Places the limit on trial: never where an enforced limit of the rule counts. */
 function placeCandidate(policyName: string, rule: RuleInCode): PlacedLimit {
-  const made = limit(rule.candidate!)
-  const names = [FORMAT, policyName, rule.name, 'candidate', ...sharedCountNames(made), ...rule.by]
-  return { limit: made, space: joinWithLengths(names), slowestQuota: undefined }
+  const parsed = limit(rule.candidate!)
+  const names = [
+    FORMAT,
+    policyName,
+    rule.name,
+    'candidate',
+    ...sharedCountNames(parsed),
+    ...rule.by,
+  ]
+  return { limit: parsed, space: joinWithLengths(names), slowestQuota: undefined }
 }
 
 /** Places the pools of a rule, each in a space of its own. */
 function placePools(policyName: string, { name, pools = [], by }: RuleInCode): PlacedPool[] {
   return pools.map((pool) => {
-    const made = limit(pool.limit)
-    const names = [FORMAT, policyName, name, 'pool', pool.name, ...sharedCountNames(made), ...by]
-    return { name: pool.name, space: joinWithLengths(names), limit: made }
+    const parsed = limit(pool.limit)
+    const names = [FORMAT, policyName, name, 'pool', pool.name, ...sharedCountNames(parsed), ...by]
+    return { name: pool.name, space: joinWithLengths(names), limit: parsed }
   })
 }
 
@@ -140,9 +147,9 @@ function slowestQuotas(rule: RuleInCode): ReadonlyMap<string, number> {
   const inputs = limitsOf(rule)
   if (inputs.length === 1 && typeof rule.limit !== 'function') return slowest
   for (const input of distinct(inputs)) {
-    const made = limit(input)
-    const name = sharedCountNames(made).join(' ')
-    if (made.quota > 0) slowest.set(name, Math.min(slowest.get(name) ?? Infinity, made.quota))
+    const parsed = limit(input)
+    const name = sharedCountNames(parsed).join(' ')
+    if (parsed.quota > 0) slowest.set(name, Math.min(slowest.get(name) ?? Infinity, parsed.quota))
   }
   return slowest
 }

@@ -20,13 +20,13 @@ export function functionLimits(
   let byObject = new WeakMap<object, PlacedLimit>()
   const slowest = new Map<string, number>()
 
-  const placed = (input: LimitInput): PlacedLimit => {
-    const made = place(input)
-    const { space, limit } = made
-    if (limit.quota === 0) return made
+  const placeWithSlowest = (input: LimitInput): PlacedLimit => {
+    const placedLimit = place(input)
+    const { space, limit } = placedLimit
+    if (limit.quota === 0) return placedLimit
     const least = Math.min(
       limit.quota,
-      made.slowestQuota ?? Infinity,
+      placedLimit.slowestQuota ?? Infinity,
       slowest.get(space) ?? Infinity,
     )
     if (least < (slowest.get(space) ?? Infinity)) {
@@ -35,7 +35,7 @@ export function functionLimits(
       byText.clear()
       byObject = new WeakMap()
     }
-    return least === limit.quota ? made : { ...made, slowestQuota: least }
+    return least === limit.quota ? placedLimit : { ...placedLimit, slowestQuota: least }
   }
 
   return (attributes) => {
@@ -49,7 +49,7 @@ export function functionLimits(
     const name = text ?? nameOf(rule, input as object)
     known = byText.get(name)
     if (known === undefined) {
-      known = checked(rule, () => placed(input as LimitInput))
+      known = checkChosen(rule, () => placeWithSlowest(input as LimitInput))
       if (byText.size >= MAX_VALUES) byText.clear()
       byText.set(name, known)
     }
@@ -64,7 +64,7 @@ function nameOf(rule: string, input: object): string {
   return JSON.stringify(Object.entries(input).toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-function checked<T>(rule: string, make: () => T): T {
+function checkChosen<T>(rule: string, make: () => T): T {
   try {
     return make()
   } catch (error) {

@@ -225,9 +225,9 @@ function readOverride(problems: Problems, path: string, value: unknown): Overrid
   }
   const limit = readLimitOrNone(problems, at(path, 'limit'), fields.get('limit'))
   if (when === undefined || limit === undefined) return undefined
-  const made = Object.freeze({ when, limit })
-  parsedOverrides.add(made)
-  return made
+  const override = Object.freeze({ when, limit })
+  parsedOverrides.add(override)
+  return override
 }
 
 /** The most thresholds of one rule. */

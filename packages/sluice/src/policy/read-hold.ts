@@ -73,8 +73,8 @@ export function readHoldFields(
   }
   const weights = fields.get('weights')
   if (weights !== undefined) {
-    const made = readWeights(problems, at(path, 'weights'), weights)
-    if (made !== undefined) read.weights = made
+    const parsedWeights = readWeights(problems, at(path, 'weights'), weights)
+    if (parsedWeights !== undefined) read.weights = parsedWeights
   }
   return read
 }
