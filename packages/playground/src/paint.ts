@@ -2,7 +2,7 @@
 import { COLUMNS, type Lane } from './compute.ts'
 import { count, time } from './words.ts'
 
-/** What is drawn beside the lane itself. */
+/** What is drawn besides the lane itself. */
 export interface Scene {
   readonly lasts: number
   /** The most requests of any step of any lane: all lanes have one scale. */

@@ -49,7 +49,7 @@ export interface Problem {
 }
 
 /**
- * What an error may carry beside its code and its sentence; `transient` is what a breaker needs.
+ * What an error may carry besides its code and its sentence; `transient` is what a breaker needs.
  *
  * @example
  * ```ts

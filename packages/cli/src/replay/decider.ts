@@ -14,7 +14,7 @@ export interface Decider<T> {
   readonly windows: readonly Millis[]
   /** Refusals by rule; empty for a single limit. */
   readonly refusedBy: ReadonlyMap<string, number>
-  /** Whether a request may go on; `item` is what {@link Decider} of a policy needs beside the key. */
+  /** Whether a request may go on; `item` is what {@link Decider} of a policy needs besides the key. */
   allows(key: string, item: T | undefined): boolean
   close(): void
 }

@@ -33,7 +33,7 @@ export interface ReplayOptions<T> {
   readonly from?: Millis
   readonly to?: Millis
   readonly arrival?: boolean
-  /** Windows in which peaks are of interest beside those of the deciders. */
+  /** Windows in which peaks are of interest besides those of the deciders. */
   readonly windows?: readonly Millis[]
   /** Keeps the times of a sample of clients, for curves. */
   readonly sample?: boolean

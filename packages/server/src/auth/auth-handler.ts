@@ -16,7 +16,7 @@ import { problemOf, RequestError } from '../net/problem.ts'
 import { PROXIES, type ProxyName } from './proxies.ts'
 import { proxyAdapter } from './proxy-adapter.ts'
 
-/** What the answers depend on beside the limiters. */
+/** What the answers depend on besides the limiters. */
 export type AuthOptions = GuardOptions & MountedReply
 
 /** Creates the handler for one kind of proxy. Every answer carries `Sluice-Status`: what the client should get. */

@@ -11,7 +11,7 @@ type BudgetOperationName = 'reserve' | 'settle' | 'extend' | 'cancel' | 'enter' 
 
 type Body = Readonly<Record<string, unknown>>
 
-/** The fields of each body, beside `policy`. */
+/** The fields of each body, besides `policy`. */
 const FIELDS: Readonly<Record<BudgetOperationName, readonly string[]>> = {
   reserve: ['attributes', 'key', 'estimate'],
   settle: ['id', 'actual'],

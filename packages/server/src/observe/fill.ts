@@ -11,7 +11,7 @@ const MAX_CHARACTERS = 40
 
 /** One kind of request, and the units it took. */
 export interface FilledBy {
-  /** Such as `{"route":"/export","method":"POST"}`: attributes beside those of the key. */
+  /** Such as `{"route":"/export","method":"POST"}`: attributes besides those of the key. */
   readonly attributes: Readonly<Record<string, string>>
   /** Units that one such request costs. */
   readonly cost: number
@@ -89,7 +89,7 @@ function newKinds(): SpaceSaving<Kind> {
   return new SpaceSaving(KINDS, (kind) => kind)
 }
 
-/** What describes a request beside its key: route and method first. */
+/** What describes a request besides its key: route and method first. */
 function kindOf(attributes: Attributes, by: readonly string[]): Readonly<Record<string, string>> {
   const kind: Record<string, string> = {}
   const names = ['route', 'method']

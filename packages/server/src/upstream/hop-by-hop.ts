@@ -2,7 +2,7 @@
 import { plainName } from '../net/counted-fields.ts'
 import { isForwarding } from './forwarded.ts'
 
-/** Fields about one connection, beside those that `Connection` names. */
+/** Fields about one connection, besides those that `Connection` names. */
 const ALWAYS: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
@@ -31,7 +31,7 @@ export function isHopByHop(name: string, named: ReadonlySet<string> | null): boo
   return ALWAYS.has(name) || name.startsWith('proxy-') || (named !== null && named.has(name))
 }
 
-/** The fields that `Connection` names beside the usual ones, in lower case; null when there are none. */
+/** The fields that `Connection` names besides the usual ones, in lower case; null when there are none. */
 export function namedByConnection(raw: readonly string[]): ReadonlySet<string> | null {
   let named: Set<string> | null = null
   for (let i = 0; i < raw.length; i += 2) {

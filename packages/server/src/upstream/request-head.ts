@@ -15,7 +15,7 @@ export interface RequestHead {
   readonly expects: boolean
   /** Whether the client accepts trailers. */
   readonly takesTrailers: boolean
-  /** Fields that `Connection` names beside the usual ones. */
+  /** Fields that `Connection` names besides the usual ones. */
   readonly named: ReadonlySet<string> | null
 }
 

@@ -37,7 +37,7 @@ export interface SimulationResult {
   readonly excess: number
   /** The most units of any key that were allowed within any span of one window. */
   readonly peak: number
-  /** What the mode promises, beside what was measured. */
+  /** What the mode promises, besides what was measured. */
   readonly bounds: readonly Bound[]
   readonly storeCalls: number
   readonly storeCallsPerDecision: number

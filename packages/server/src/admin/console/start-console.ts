@@ -1,4 +1,4 @@
-// Puts the console together: sessions, pages, the live feed, and what its pages read beside the admin API.
+// Puts the console together: sessions, pages, the live feed, and what its pages read besides the admin API.
 import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { Policy } from 'sluice'

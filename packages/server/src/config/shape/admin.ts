@@ -15,7 +15,7 @@ export const adminListener = z.strictObject(
       )
       .exactOptional(),
     auditFile: text('the path of a file')
-      .describe('Where audit lines are written beside the log.')
+      .describe('Where audit lines are written besides the log.')
       .exactOptional(),
     maxBody: whole(1024, 2 ** 20)
       .describe('Most bytes of a request body.')

@@ -19,7 +19,7 @@ export const envoy = z.strictObject(
       .describe('Whether a refused request costs nothing, or each descriptor pays for itself.')
       .default('all-or-none'),
     headers: listOf(oneOf(['retry-after', ...DIALECT_NAMES]), 'a list of header dialects')
-      .describe('Headers for the client, beside what Envoy adds itself.')
+      .describe('Headers for the client, besides what Envoy adds itself.')
       .default(['retry-after']),
     onStoreFailure: oneOf(['local', 'open', 'closed'])
       .describe('What the limits of those files do while a remote store cannot answer.')

@@ -49,7 +49,7 @@ export function waitUntilRetry(text: string, serverNow: Millis): Millis | undefi
   return date === undefined ? undefined : whole(date - serverNow)
 }
 
-/** The wait of a field in milliseconds, which some servers send beside Retry-After. */
+/** The wait of a field in milliseconds, which some servers send besides Retry-After. */
 export function waitInMillis(text: string): Millis | undefined {
   const trimmed = text.trim()
   return NUMBER.test(trimmed) ? whole(Number(trimmed)) : undefined
