@@ -184,7 +184,7 @@ function nameRefusal(
 }
 
 /**
- * {@link decide} without a promise; undefined, with nothing charged, when the store has to be asked, or when the request
+ * {@link decide} without a promise; undefined, with nothing charged, if the store has to be called, or if the request
  * is blocked or has a limit on trial, which {@link decide} answers.
  */
 export function decideNow(request: DecisionRequest, options: DecideOptions): Decision | undefined {

@@ -126,7 +126,7 @@ export interface Decision {
   readonly retryAfter: Millis | null
   /** Until the binding rule's count is as good as new. */
   readonly resetAfter: Millis
-  /** How long to hold an allowed request before it goes on (leaky bucket). */
+  /** How long to hold an allowed request before its handler runs (leaky bucket). */
   readonly delay: Millis
   /** The instant of the decision, by the store's clock; pass it to `refund`. If no rule applied, nothing was charged and it is 0. */
   readonly at: Millis

@@ -30,7 +30,7 @@ export class Admission {
   readonly attributes: Attributes | string
   /** Units that the request has taken so far. */
   cost: number
-  /** How long to hold the request before it goes on. */
+  /** How long to hold the request before its handler runs. */
   delay: Millis
   /** The reply to send instead of going on. */
   refusal: RefusalReply | null
@@ -79,7 +79,7 @@ let hasAdmissionsByRequest = false
 /**
  * What carries the admission of a request: the list of its header lines, which Node makes for each request, else the
  * request. Express changes the prototype of each request, so that V8 gives each one a hidden class of its own: a property
- * more costs 1.8 µs there, a WeakMap 0.7, reading the list 0.3. Guards therefore ask for it once.
+ * more costs 1.8 µs there, a WeakMap 0.7, reading the list 0.3. Guards therefore read it once.
  */
 export function carrierOf(request: object): object {
   return (request as Marked).rawHeaders ?? request

@@ -17,7 +17,7 @@ import { methodName } from './routes.ts'
 import { isBareLimit } from './unused-options.ts'
 import type { Warn } from './warnings.ts'
 
-/** Attributes or a key; null when the request goes on uncounted, undefined when it must be refused. */
+/** Attributes or a key; null if the request passes uncounted, undefined if it must be refused. */
 export type CountedBy = Attributes | Readings | string | null | undefined
 
 /** The attributes of a request as each route that some server would take its path for, its own last. */
@@ -107,7 +107,7 @@ function readerMaker<Q, S>(
   const keys = keyReaders(adapter, options, hashOf)
 
   const withoutAddress = (): Address | null | undefined => {
-    // Sharing is reported unless it was asked for.
+    // Sharing is reported unless the option sets it.
     if (options.unknownAddress !== 'share')
       warn(
         'address-unknown',

@@ -6,7 +6,7 @@ const FORGED = '203.0.113.9'
 const MANY_HOPS = 64
 
 /**
- * Whether the proxy setting behind `request.ip` of Express or Fastify trusts everybody; undefined when it does not show.
+ * Whether the proxy setting that `request.ip` of Express or Fastify follows trusts every address; undefined if it cannot be seen.
  *
  * @example
  * ```ts

@@ -67,7 +67,7 @@ interface Responder {
 /** The code of a status without one. */
 const UNKNOWN = 2
 
-/** The hooks of one call. They ask the guard when the call comes, then refuse it, hold it or let it go on. */
+/** The hooks of one call. They run the guard when the call comes, then refuse it, hold it or call the handler. */
 function responderOf(
   guard: RequestGuard<GrpcRequest, GrpcMetadata>,
   path: string,

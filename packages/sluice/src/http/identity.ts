@@ -48,7 +48,7 @@ export function identityReader<Q, S>(
   return (request) => {
     const lines = adapter.fieldLines?.(request, field)
     const value = adapter.header(request, field)
-    // One line under another spelling: this server would not see it, a program behind CGI or WSGI would.
+    // One line under another spelling: this server would not see it, but a program run by CGI or WSGI would.
     if (lines !== undefined && lines !== (value === undefined ? 0 : 1))
       throw new SluiceError(
         'invalid-attributes',
@@ -58,7 +58,7 @@ export function identityReader<Q, S>(
   }
 }
 
-/** A field name as programs behind CGI compare it: in lower case, `_` as `-`. */
+/** A field name as CGI programs compare it: in lower case, `_` as `-`. */
 function plainName(name: string): string {
   return name.toLowerCase().replaceAll('_', '-')
 }

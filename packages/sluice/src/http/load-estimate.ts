@@ -64,7 +64,7 @@ export class LoadEstimate {
   private demandStart: Millis
   private answeredOfDemand = 0
   private busyTimeBefore: Millis
-  /** The requests of the last span, and the critical ones of them, times what one asks of the thread, as a part of its time. */
+  /** The requests of the last span, and the critical ones of them, times the time that one takes of the thread, as a part of its time. */
   private demand = 0
   private criticalDemand = 0
   private inFlightAtSample = 0

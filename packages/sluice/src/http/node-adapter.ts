@@ -66,7 +66,7 @@ export const nodeAdapter: FrameworkAdapter<NodeRequest, NodeResponse> = {
 }
 
 /**
- * The readers of {@link nodeAdapter} for a framework that has Node's request behind its own.
+ * The readers of {@link nodeAdapter} for a framework whose request wraps Node's.
  *
  * @example
  * ```ts

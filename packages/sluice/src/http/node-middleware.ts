@@ -7,9 +7,9 @@ import type { RefusalReply } from './refusal-reply.ts'
 import type { RefusalAction } from './refusal-action.ts'
 import type { RequestGuard } from './request-guard.ts'
 
-/** How a framework on Node sends replies and goes on. */
+/** How a framework on Node sends replies and calls the next handler. */
 export interface NodeFlow<S> {
-  /** Node's response behind the framework's. */
+  /** Node's response, which the framework's response wraps. */
   raw(response: S): NodeResponse
   send(reply: RefusalReply, response: S): void
   /** Whether the application has answered already. Default: whether Node has sent the head. */

@@ -25,7 +25,7 @@ export function isSkipped<Q>(
   })
 }
 
-/** Whether a browser asks with this request if it may send another one. */
+/** Whether the request is a preflight: a browser sends it to learn whether it may send another one. */
 export function isPreflight<Q>(adapter: FrameworkAdapter<Q, never>, request: Q): boolean {
   return (
     adapter.method(request) === 'OPTIONS' &&

@@ -39,7 +39,7 @@ import { warnOnce, type Warn } from './warnings.ts'
  * ```
  */
 export class RequestGuard<Q extends object, S> implements Settler {
-  /** Whether the guard must be told how requests end: each by one call of `answered` or `unanswered`. */
+  /** Whether the guard needs to know how requests end: one call of `answered` or `unanswered` for each. */
   readonly hasAfter: boolean
   /** Whether requests hold units of a budget until they are over, so that a response is over when its body is. */
   readonly holds: boolean
@@ -222,7 +222,7 @@ export class RequestGuard<Q extends object, S> implements Settler {
     return refusalAction(this.options.onRefused, admission, request, response)
   }
 
-  /** Calls `answered` or `unanswered` when Node's response is over, if the guard must be told. */
+  /** Calls `answered` or `unanswered` when Node's response is over, if the guard needs to know. */
   watch(admission: Admission, raw: Ending, request: Q, response: S): void {
     if (!this.hasAfter) return
     onEnd(

@@ -159,7 +159,7 @@ const METHODS = new Set([
 ])
 
 /**
- * The method as it stands in a key: HEAD counts as GET, and all unknown methods as one.
+ * The method as keys contain it: HEAD counts as GET, and all unknown methods as one.
  *
  * @example
  * ```ts

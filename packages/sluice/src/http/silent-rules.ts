@@ -15,7 +15,7 @@ import type { HttpWarningCode, Warn } from './warnings.ts'
 /** Attributes that every adapter can set. */
 const OWN = ['ip', 'network', 'method', 'route', 'key']
 
-/** Reports what rules need that nothing sets, and what they ask for that no request has. */
+/** Reports attributes that rules need and nothing sets, and values in conditions that no request has. */
 export function warnOfSilentRules<Q, S>(
   { rules }: PolicyInCode,
   adapter: FrameworkAdapter<Q, S>,
@@ -46,7 +46,7 @@ export function warnOfSilentRules<Q, S>(
   }
 }
 
-/** What blocks and overrides that were set while a limiter runs ask for that no request has. */
+/** The attributes and values in conditions of live blocks and overrides that no request has, in words. */
 export function silentConditions<Q, S>(
   conditions: readonly LiveCondition[],
   adapter: FrameworkAdapter<Q, S>,

@@ -28,8 +28,8 @@ export interface TieredLimits {
 /**
  * Limits by user, by address for everybody else, a wide net around both, and logins by account and by address.
  *
- * The attribute `stage` says which guard asks: `arrival` before authentication (the net alone), `identity`
- * after it, `login` at the login route. A guard that gives no stage asks all but the login rules at once.
+ * The attribute `stage` names the guard that checks: `arrival` before authentication (the net alone), `identity`
+ * after it, `login` at the login route. A guard without a stage checks all but the login rules at once.
  *
  * @example
  * ```ts

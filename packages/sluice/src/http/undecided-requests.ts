@@ -9,7 +9,7 @@ import type { Warn } from './warnings.ts'
 
 /** Admits or refuses the requests of one guard that it could not decide about. */
 export class UndecidedRequests<Q> {
-  /** The admission of every request that goes on uncounted. */
+  /** The admission of every request that passes uncounted. */
   readonly uncounted: Admission
   private readonly guard: Settler
   private readonly replyTo: ReplyMaker<Q>
@@ -31,7 +31,7 @@ export class UndecidedRequests<Q> {
     return admission
   }
 
-  /** The limiter could not answer: the request goes on or not, by the failure mode. */
+  /** The limiter could not answer: the request passes or not, by the failure mode. */
   byFailure(request: Q, error: unknown): Admission {
     this.failed('the limiter', error)
     // Errors that the request caused must not be a way past the limit.
@@ -48,7 +48,7 @@ export class UndecidedRequests<Q> {
     return this.refuse('unavailable', request)
   }
 
-  /** The request could not be read, or a function of the application failed: going on uncounted would be a bypass. */
+  /** The request could not be read, or a function of the application failed: to let it pass uncounted would be a bypass. */
   unreadable(request: Q, error: unknown): Admission {
     if (isFaultOfRequest(error)) {
       this.warn('request-refused', () => messageOf(error), error)

@@ -52,7 +52,7 @@ export interface HttpWarning {
   readonly message: string
   /** The address of what the documentation says about the code. */
   readonly help: string
-  /** The error behind `limiter-failed`, `request-refused` and `headers-sent`. */
+  /** The error that caused `limiter-failed`, `request-refused` and `headers-sent`. */
   readonly cause?: unknown
 }
 

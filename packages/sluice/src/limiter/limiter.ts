@@ -30,10 +30,10 @@ export interface Limiter {
   check(attributes: Attributes | string, cost?: number, signal?: AbortSignal): Promise<Decision>
   /**
    * `check` without a promise, when leases of this process cover the request. Undefined, with nothing charged, when the
-   * store has to be asked: call `check` then.
+   * store has to be called: call `check` then.
    */
   checkNow(attributes: Attributes | string, cost?: number): Decision | undefined
-  /** What `check` would say of each rule, without charging anything. */
+  /** What `check` would decide, without charging anything. */
   peek(attributes: Attributes | string, cost?: number): Promise<Decision>
   /**
    * Hands units back to every rule that applies; never above full. With `takenAt` (the decision's `at`),

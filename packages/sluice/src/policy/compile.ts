@@ -52,8 +52,8 @@ export function compilePolicy(policy: PolicyInCode): readonly CompiledRule[] {
 }
 
 /**
- * Places the limits of a rule. The algorithm and the window stand in the space, so that a state is never read by another
- * arithmetic; the quota and the burst do not, so that raising them forgets nothing.
+ * Places the limits of a rule. The space contains the algorithm and the window, so that a state is never read by another
+ * arithmetic. It leaves out the quota and the burst, so that raising them forgets nothing.
  */
 export function placerFor(
   policyName: string,
@@ -133,7 +133,7 @@ function textOf(input: LimitOrNone): string {
 /** What limits of one rule have in common when they share its counts. */
 function sharedCountNames(limit: Limit): readonly string[] {
   const { algorithm, window, anchor, calendar, timeZone, startsOn, stamps } = limit
-  // Two names for each, so that the names of a space never run into those of the attributes behind them.
+  // Two names for each, so that the names of a space never run into those of the attributes that follow.
   if (anchor !== undefined) return [`${algorithm}:${anchor}`, String(window)]
   if (calendar !== undefined)
     return [`${algorithm}:calendar`, `${calendar} ${startsOn} ${timeZone}`]

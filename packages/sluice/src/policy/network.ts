@@ -79,7 +79,7 @@ function ipv6Bytes(text: string): number[] | undefined {
   const head = groupBytes(halves[0] as string, halves.length === 1)
   if (head === undefined || halves.length === 1) return head?.length === 16 ? head : undefined
   const tail = groupBytes(halves[1] as string, true)
-  // The double colon stands for at least one group.
+  // The double colon replaces at least one group.
   if (tail === undefined || head.length + tail.length > 14) return undefined
   return [...head, ...Array.from({ length: 16 - head.length - tail.length }, () => 0), ...tail]
 }

@@ -184,7 +184,7 @@ export interface Rule {
   readonly holdShare?: number
   /** Of a budget: what one token of each kind costs. Default 1. */
   readonly weights?: TokenWeights
-  /** Requests at once, each in a slot that ends after `hold`; stands in the place of `limit`. */
+  /** Requests at once, each in a slot that ends after `hold`; replaces `limit`. */
   readonly concurrency?: number
 }
 
