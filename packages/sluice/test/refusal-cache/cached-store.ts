@@ -33,7 +33,7 @@ export function cachedStore({ hold = HOLD, mayDropCounts = false } = {}) {
     reset: async (checks) => others.reset(checks),
     close: async () => others.close(),
   }
-  const dropping = { isPossible: mayDropCounts, isAsked: true, ask: async () => {} }
+  const dropping = { isPossible: mayDropCounts, isQueried: true, query: async () => {} }
   const options = { hold, clock, dropping }
   const holdBack = (): (() => void) => {
     let release = (): void => {}

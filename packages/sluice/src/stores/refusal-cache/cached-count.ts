@@ -92,7 +92,7 @@ export class CachedCount {
     const { limit, state } = this
     if (state !== undefined)
       return peekBy(algorithmOf(limit), limit, { ...state }, cost, at, 'cache')
-    return cost === this.cost ? agedVerdict(this.verdict, at) : undefined
+    return cost === this.cost ? currentVerdict(this.verdict, at) : undefined
   }
 
   /** The latest that the store's time may be. Its milliseconds begin at other moments than ours. */
@@ -111,18 +111,18 @@ export function stateOf(verdict: Verdict): State | undefined {
   return verdict instanceof LazyVerdict ? verdict.next : undefined
 }
 
-/** A verdict without a state some time later: of a log, or beside units out. What comes free next is all that is known. */
-function agedVerdict(verdict: Verdict, now: Millis): Verdict | undefined {
-  const age = now - verdict.at
+/** What a verdict without a state has become by now; undefined once units have come free, since no more is known of them. */
+function currentVerdict(verdict: Verdict, now: Millis): Verdict | undefined {
+  const elapsed = now - verdict.at
   const { allowed, remaining, retryAfter, resetAfter, availableAfter, delay } = verdict
-  if (availableAfter > 0 && age >= availableAfter) return undefined
-  const left = (wait: Millis): Millis => Math.max(0, wait - age)
+  if (availableAfter > 0 && elapsed >= availableAfter) return undefined
+  const remainingWait = (wait: Millis): Millis => Math.max(0, wait - elapsed)
   return {
     allowed,
     remaining,
-    retryAfter: retryAfter === null ? null : left(retryAfter),
-    resetAfter: left(resetAfter),
-    availableAfter: left(availableAfter),
+    retryAfter: retryAfter === null ? null : remainingWait(retryAfter),
+    resetAfter: remainingWait(resetAfter),
+    availableAfter: remainingWait(availableAfter),
     delay,
     at: now,
     source: 'cache',

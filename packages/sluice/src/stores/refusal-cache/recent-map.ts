@@ -1,23 +1,23 @@
 // The newest entries by space and key, in a bounded memory.
 
-/** Entries by space, then by key: joining the two for each look would cost more than the look. */
+/** Entries by space, then by key: joining the two for each lookup would cost more than the lookup. */
 class Generation<V> {
   size = 0
   private readonly spaces = new Map<string, Map<string, V>>()
   /** Consecutive requests usually share a space. */
   private lastSpace: string | undefined
-  private last: Map<string, V> | undefined
+  private lastEntries: Map<string, V> | undefined
 
   get(space: string, key: string): V | undefined {
-    return this.of(space)?.get(key)
+    return this.entriesOf(space)?.get(key)
   }
 
   set(space: string, key: string, value: V): void {
-    let entries = this.of(space)
+    let entries = this.entriesOf(space)
     if (entries === undefined) {
       entries = new Map()
       this.spaces.set(space, entries)
-      this.last = entries
+      this.lastEntries = entries
     }
     const before = entries.size
     entries.set(key, value)
@@ -25,13 +25,13 @@ class Generation<V> {
   }
 
   delete(space: string, key: string): void {
-    if (this.of(space)?.delete(key) === true) this.size -= 1
+    if (this.entriesOf(space)?.delete(key) === true) this.size -= 1
   }
 
-  private of(space: string): Map<string, V> | undefined {
-    if (space === this.lastSpace) return this.last
+  private entriesOf(space: string): Map<string, V> | undefined {
+    if (space === this.lastSpace) return this.lastEntries
     this.lastSpace = space
-    return (this.last = this.spaces.get(space))
+    return (this.lastEntries = this.spaces.get(space))
   }
 }
 
@@ -43,34 +43,34 @@ export class RecentMap<V> {
   /** Whether it has no entry. A field, since it is read for each request. */
   isEmpty = true
   private readonly half: number
-  private young = new Generation<V>()
-  private old = new Generation<V>()
+  private current = new Generation<V>()
+  private previous = new Generation<V>()
 
   constructor(max: number) {
     this.half = max / 2
   }
 
   get(space: string, key: string): V | undefined {
-    return this.young.get(space, key) ?? this.old.get(space, key)
+    return this.current.get(space, key) ?? this.previous.get(space, key)
   }
 
   set(space: string, key: string, value: V): void {
     this.isEmpty = false
-    this.young.set(space, key, value)
-    if (this.young.size < this.half) return
-    this.old = this.young
-    this.young = new Generation()
+    this.current.set(space, key, value)
+    if (this.current.size < this.half) return
+    this.previous = this.current
+    this.current = new Generation()
   }
 
   delete(space: string, key: string): void {
-    this.young.delete(space, key)
-    this.old.delete(space, key)
-    this.isEmpty = this.young.size === 0 && this.old.size === 0
+    this.current.delete(space, key)
+    this.previous.delete(space, key)
+    this.isEmpty = this.current.size === 0 && this.previous.size === 0
   }
 
   clear(): void {
     this.isEmpty = true
-    this.young = new Generation()
-    this.old = new Generation()
+    this.current = new Generation()
+    this.previous = new Generation()
   }
 }

@@ -24,10 +24,10 @@ const MAX_LOWERED = 16_384
 export interface CountDropping {
   /** True if it may: checks then carry the state of counts that are known to be spent. */
   readonly isPossible: boolean
-  /** Whether the server was asked. */
-  readonly isAsked: boolean
-  /** Asks the server. Never rejects. */
-  ask(): Promise<void>
+  /** Whether the server was queried. */
+  readonly isQueried: boolean
+  /** Queries the server. Never rejects. */
+  query(): Promise<void>
 }
 
 /** How a refusal cache works. */
@@ -36,7 +36,7 @@ export interface RefusalCacheOptions {
   readonly hold: Millis
   /** Our own time, if possible with fractions of a millisecond. */
   readonly clock: Clock
-  /** Asked when the store has answered. Default: no count is dropped. */
+  /** Queried when the store has answered. Default: no count is dropped. */
   readonly dropping?: CountDropping
 }
 
@@ -51,19 +51,19 @@ export interface RefusalCacheOptions {
 export function withRefusalCache(
   store: AsyncStore,
   options: RefusalCacheOptions,
-  /** Another cache of the same counts: the two share what they know, and it takes checks without a coordination. */
-  like?: RefusalCache,
+  /** Another cache of the same counts. The two share what they know; the other one takes checks without a coordination. */
+  sibling?: RefusalCache,
 ): RefusalCache {
-  return new RefusalCache(store, options, like)
+  return new RefusalCache(store, options, sibling)
 }
 
-/** Refunds and resets, by which counts are lowered. */
-interface Lowerings {
-  /** How many have begun or ended. */
+/** Which counts were lowered by refunds and resets, and in what order. */
+interface LoweredCounts {
+  /** How many refunds and resets have begun or ended. */
   count: number
-  /** The number of the last one of each count. */
-  readonly lastOf: Map<string, number>
-  /** Those up to this number may be missing in `lastOf`. */
+  /** By count the number of its last refund or reset. */
+  readonly lastByCount: Map<string, number>
+  /** Numbers up to this one may be missing in `lastByCount`. */
   forgotten: number
 }
 
@@ -71,20 +71,20 @@ interface Lowerings {
 export class RefusalCache implements RemoteStore, MappedTakes {
   private readonly store: AsyncStore
   private readonly mapped: MappedTakes
-  private readonly strict: RefusalCache | undefined
+  private readonly sibling: RefusalCache | undefined
   /** Whether the store may answer without a promise. */
   readonly coordinates: boolean
   readonly options: RefusalCacheOptions
   /** What is known of counts. */
   readonly counts: RecentMap<CachedCount>
-  private readonly lowerings: Lowerings
+  private readonly lowered: LoweredCounts
 
-  constructor(store: AsyncStore, options: RefusalCacheOptions, like?: RefusalCache) {
-    this.counts = like?.counts ?? new RecentMap<CachedCount>(MAX_COUNTS)
-    this.lowerings = like?.lowerings ?? { count: 0, lastOf: new Map(), forgotten: 0 }
+  constructor(store: AsyncStore, options: RefusalCacheOptions, sibling?: RefusalCache) {
+    this.counts = sibling?.counts ?? new RecentMap<CachedCount>(MAX_COUNTS)
+    this.lowered = sibling?.lowered ?? { count: 0, lastByCount: new Map(), forgotten: 0 }
     this.store = store
     this.mapped = mappedTakes(store)
-    this.strict = like
+    this.sibling = sibling
     this.coordinates = store.coordinates === true
     this.options = options
   }
@@ -98,19 +98,19 @@ export class RefusalCache implements RemoteStore, MappedTakes {
     receiver: TakeReceiver<T>,
   ): readonly Verdict[] | Promise<T> {
     const { counts } = this
-    if (this.strict !== undefined && !hasCoordination(checks))
-      return this.strict.takeWith(checks, receiver)
+    if (this.sibling !== undefined && !hasCoordination(checks))
+      return this.sibling.takeWith(checks, receiver)
     if (checks.length === 0) return this.mapped.takeWith(checks, receiver)
     const { clock, dropping } = this.options
     const sentAt = clock()
     let sent = checks
     if (!counts.isEmpty) {
-      const verdicts = this.answer(checks, sentAt)
+      const verdicts = this.cachedVerdicts(checks, sentAt)
       if (verdicts !== undefined) return verdicts
       if (dropping?.isPossible === true) sent = this.withStates(checks, sentAt)
     }
-    const learning = new Learning(this, checks, sentAt, this.lowerings.count, receiver)
-    return this.mapped.takeWith(sent, learning)
+    const cachingReceiver = new CachingReceiver(this, checks, sentAt, this.lowered.count, receiver)
+    return this.mapped.takeWith(sent, cachingReceiver)
   }
 
   takeNow(checks: readonly Check[]): readonly Verdict[] | undefined {
@@ -126,11 +126,11 @@ export class RefusalCache implements RemoteStore, MappedTakes {
   }
 
   refund(checks: readonly Check[]): Promise<void> {
-    return this.forgetAround(checks, this.store.refund(checks))
+    return this.forgetDuring(checks, this.store.refund(checks))
   }
 
   reset(checks: readonly Check[]): Promise<void> {
-    return this.forgetAround(checks, this.store.reset(checks))
+    return this.forgetDuring(checks, this.store.reset(checks))
   }
 
   knownRefusal(check: Check): KnownRefusal | undefined {
@@ -144,8 +144,8 @@ export class RefusalCache implements RemoteStore, MappedTakes {
     return this.store.close()
   }
 
-  /** The verdicts, if every count is known and one that is not shadow refuses. */
-  private answer(checks: readonly Check[], now: Millis): readonly Verdict[] | undefined {
+  /** The verdicts from the cache, if every count is known and one that is not shadow refuses. */
+  private cachedVerdicts(checks: readonly Check[], now: Millis): readonly Verdict[] | undefined {
     const { hold } = this.options
     let isRefused = false
     for (let i = 0; i < checks.length; i++) {
@@ -160,7 +160,7 @@ export class RefusalCache implements RemoteStore, MappedTakes {
       if ((candidate === true || countsRefusals === true) && !refuses) return undefined
       if (shadow !== true && refuses) isRefused = true
     }
-    if (!isRefused || hasTwins(checks)) return undefined
+    if (!isRefused || hasRepeatedCount(checks)) return undefined
     const verdicts = new Array<Verdict>(checks.length)
     for (let i = 0; i < checks.length; i++) {
       const verdict = this.counts
@@ -173,20 +173,20 @@ export class RefusalCache implements RemoteStore, MappedTakes {
   }
 
   /**
-   * Takes over the answer to a take that was sent at an instant, when so many counts had been lowered: about every count of
-   * a refused request, and about those that are cached already.
+   * Takes over the answer to a take: about every count of a refused request, and about those that are cached already.
+   * `loweredBefore` is how many refunds and resets had begun or ended when the take was sent.
    */
-  learn(
+  noteAnswer(
     checks: readonly Check[],
     verdicts: readonly Verdict[],
     sentAt: Millis,
-    lowerings: number,
+    loweredBefore: number,
   ): void {
     const { counts } = this
     const isRefused = checks.some(({ shadow }, i) => shadow !== true && !verdicts[i]!.allowed)
     const times = { sentAt, answeredAt: this.options.clock() }
     // Two checks on one count: the verdict of the second may show units that a refused request did not take.
-    const isUsable = !hasTwins(checks)
+    const isUsable = !hasRepeatedCount(checks)
     for (let i = 0; i < checks.length; i++) {
       const check = checks[i]!
       const { space, key } = check
@@ -194,7 +194,7 @@ export class RefusalCache implements RemoteStore, MappedTakes {
       const count = counts.get(space, key)
       // Settlements free units of such a count, and are not seen here.
       if (check.holds === true) continue
-      if (!isUsable || this.isLoweredSince(lowerings, check)) counts.delete(space, key)
+      if (!isUsable || this.wasLoweredSince(loweredBefore, check)) counts.delete(space, key)
       else if (count?.isNewerThan(verdict) === true) continue
       else if (isRefused) counts.set(space, key, new CachedCount(check, verdict, times))
       else if (count === undefined) continue
@@ -212,8 +212,8 @@ export class RefusalCache implements RemoteStore, MappedTakes {
     })
   }
 
-  /** An answer that was in transit while a count was lowered is not cached. */
-  private async forgetAround(checks: readonly Check[], done: MaybePromise<void>): Promise<void> {
+  /** Forgets counts before and after a call that lowers them, so that no answer that was in transit meanwhile is cached. */
+  private async forgetDuring(checks: readonly Check[], done: MaybePromise<void>): Promise<void> {
     this.forget(checks)
     try {
       await done
@@ -222,54 +222,54 @@ export class RefusalCache implements RemoteStore, MappedTakes {
     }
   }
 
-  private isLoweredSince(lowerings: number, check: Check): boolean {
-    const { lastOf, forgotten } = this.lowerings
-    if (lowerings < forgotten) return true
-    return lastOf.size > 0 && (lastOf.get(nameOf(check)) ?? 0) > lowerings
+  private wasLoweredSince(loweredBefore: number, check: Check): boolean {
+    const { lastByCount, forgotten } = this.lowered
+    if (loweredBefore < forgotten) return true
+    return lastByCount.size > 0 && (lastByCount.get(nameOf(check)) ?? 0) > loweredBefore
   }
 
   private forget(checks: readonly Check[]): void {
-    const { lowerings } = this
-    lowerings.count += 1
+    const { lowered } = this
+    lowered.count += 1
     for (const check of checks) {
       this.counts.delete(check.space, check.key)
-      lowerings.lastOf.set(nameOf(check), lowerings.count)
+      lowered.lastByCount.set(nameOf(check), lowered.count)
     }
-    if (lowerings.lastOf.size <= MAX_LOWERED) return
-    lowerings.lastOf.clear()
-    lowerings.forgotten = lowerings.count
+    if (lowered.lastByCount.size <= MAX_LOWERED) return
+    lowered.lastByCount.clear()
+    lowered.forgotten = lowered.count
   }
 }
 
-/** A take that the store has not answered yet; the cache learns from the answer. */
-class Learning<T> implements TakeReceiver<T> {
+/** Receives the answer to a take, and updates the cache with it. */
+class CachingReceiver<T> implements TakeReceiver<T> {
   private readonly cache: RefusalCache
   private readonly checks: readonly Check[]
   private readonly sentAt: Millis
-  private readonly lowerings: number
+  private readonly loweredBefore: number
   private readonly receiver: TakeReceiver<T>
 
   constructor(
     cache: RefusalCache,
     checks: readonly Check[],
     sentAt: Millis,
-    lowerings: number,
+    loweredBefore: number,
     receiver: TakeReceiver<T>,
   ) {
     this.cache = cache
     this.checks = checks
     this.sentAt = sentAt
-    this.lowerings = lowerings
+    this.loweredBefore = loweredBefore
     this.receiver = receiver
   }
 
   passed(verdicts: readonly Verdict[]): MaybePromise<T> {
     const { cache } = this
     const { dropping } = cache.options
-    if (dropping?.isAsked === false) void dropping.ask()
+    if (dropping?.isQueried === false) void dropping.query()
     let isOfInterest = !cache.counts.isEmpty
     for (let i = 0; i < verdicts.length; i++) if (!verdicts[i]!.allowed) isOfInterest = true
-    if (isOfInterest) cache.learn(this.checks, verdicts, this.sentAt, this.lowerings)
+    if (isOfInterest) cache.noteAnswer(this.checks, verdicts, this.sentAt, this.loweredBefore)
     return this.receiver.passed(verdicts)
   }
 
@@ -284,7 +284,7 @@ function nameOf({ space, key }: Check): string {
 }
 
 /** Whether two checks are on one count. */
-function hasTwins(checks: readonly Check[]): boolean {
+function hasRepeatedCount(checks: readonly Check[]): boolean {
   for (let i = 1; i < checks.length; i++) {
     for (let j = 0; j < i; j++)
       if (checks[i]!.key === checks[j]!.key && checks[i]!.space === checks[j]!.space) return true
