@@ -38,9 +38,9 @@ export const systemClock: Clock = () => Math.floor(ORIGIN + performance.now())
 export const preciseClock: () => number = () => ORIGIN + performance.now()
 
 /** Readings of one millisecond after which a reading may be shared. */
-const BUSY = 256
+const BUSY_READINGS = 256
 /** Decisions that may share one reading. */
-const SHARE = 64
+const MAX_SHARED = 64
 
 /**
  * A clock that is read once for many decisions while the event loop is kept busy by them.
@@ -53,16 +53,16 @@ const SHARE = 64
  */
 export function sharedClock(read: Clock = systemClock): Clock {
   let now = read()
-  let seen = 0
-  let left = 0
-  let pending = false
-  let patience = 0
+  let readings = 0
+  let sharesLeft = 0
+  let isEndQueued = false
+  let readingsToSkip = 0
 
   const endOfRun = (): void => {
-    pending = false
-    // A run this short gains nothing by sharing and pays for the microtask: look again later.
-    if (left > SHARE - 8) patience = BUSY
-    left = 0
+    isEndQueued = false
+    // A run this short gains nothing by sharing and pays for the microtask: the next readings are not shared.
+    if (sharesLeft > MAX_SHARED - 8) readingsToSkip = BUSY_READINGS
+    sharesLeft = 0
   }
 
   const refresh = (): Millis => {
@@ -70,15 +70,15 @@ export function sharedClock(read: Clock = systemClock): Clock {
     if (time !== now) {
       // Once shared, a new millisecond within the same run does not start the count again; several do, as
       // decisions so far apart gain nothing by sharing.
-      if (!pending || time - now > 1) seen = 0
+      if (!isEndQueued || time - now > 1) readings = 0
       now = time
-    } else if (seen < BUSY) {
-      seen += 1
+    } else if (readings < BUSY_READINGS) {
+      readings += 1
     }
-    if (seen >= BUSY && --patience < 0) {
-      left = SHARE - 1
-      if (!pending) {
-        pending = true
+    if (readings >= BUSY_READINGS && --readingsToSkip < 0) {
+      sharesLeft = MAX_SHARED - 1
+      if (!isEndQueued) {
+        isEndQueued = true
         queueMicrotask(endOfRun)
       }
     }
@@ -86,8 +86,8 @@ export function sharedClock(read: Clock = systemClock): Clock {
   }
 
   return () => {
-    if (left === 0) return refresh()
-    left -= 1
+    if (sharesLeft === 0) return refresh()
+    sharesLeft -= 1
     return now
   }
 }

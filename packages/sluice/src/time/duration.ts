@@ -40,14 +40,14 @@ export type Duration = DurationText | Millis
 
 const UNITS: ReadonlyMap<string, Millis> = new Map([
   ['ms', 1],
-  ...alike(1000, 's', 'sec', 'second', 'seconds'),
-  ...alike(60_000, 'm', 'min', 'minute', 'minutes'),
-  ...alike(3_600_000, 'h', 'hour', 'hours'),
-  ...alike(86_400_000, 'd', 'day', 'days'),
-  ...alike(604_800_000, 'w', 'week', 'weeks'),
+  ...unitNames(1000, 's', 'sec', 'second', 'seconds'),
+  ...unitNames(60_000, 'm', 'min', 'minute', 'minutes'),
+  ...unitNames(3_600_000, 'h', 'hour', 'hours'),
+  ...unitNames(86_400_000, 'd', 'day', 'days'),
+  ...unitNames(604_800_000, 'w', 'week', 'weeks'),
 ])
 
-function alike(millis: Millis, ...names: string[]): [string, Millis][] {
+function unitNames(millis: Millis, ...names: string[]): [string, Millis][] {
   return names.map((name) => [name, millis])
 }
 

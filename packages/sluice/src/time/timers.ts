@@ -82,8 +82,8 @@ export function startInBackground(timers: Timers, run: () => void, after: Millis
   return timer
 }
 
-/** Something that is given up at an instant, and its place in the line. */
-export interface Expiring<T> {
+/** Something that is given up at an instant, and its place in the list. */
+export interface ExpiringItem<T> {
   readonly deadline: Millis
   before: T | null
   after: T | null
@@ -96,10 +96,10 @@ export interface Expiring<T> {
  * Where the runtime can unref a timer, it stays after the last item: starting and stopping one for each call costs more
  * than the rest of a call that is alone. It may then fire early, and is started again for what is left.
  *
- * The line is made of the items themselves. A Set leaves tables behind that keep calls long answered from
+ * The items themselves form a linked list. A Set leaves tables behind that keep calls long answered from
  * being collected: measured, it made a check several times as expensive.
  */
-export class Timeouts<T extends Expiring<T>> {
+export class Timeouts<T extends ExpiringItem<T>> {
   private readonly clock: Clock
   private readonly expire: (item: T) => void
   private readonly timers: Timers
@@ -107,9 +107,9 @@ export class Timeouts<T extends Expiring<T>> {
   private last: T | null = null
   private timer: unknown
   /** The timer does not keep the process alive. */
-  private isReleased = false
+  private isUnreffed = false
   /** The timer has fired; answers already in the socket get one more turn. Items added meanwhile are checked when it ends. */
-  private isLastTurn = false
+  private hasFired = false
 
   constructor(clock: Clock, expire: (item: T) => void, timers: Timers = systemTimers) {
     this.clock = clock
@@ -122,16 +122,16 @@ export class Timeouts<T extends Expiring<T>> {
     if (this.last === null) this.first = item
     else this.last.after = item
     this.last = item
-    if (this.isLastTurn) return
+    if (this.hasFired) return
     if (this.timer === undefined)
       this.timer = this.timers.start(this.tick, Math.max(0, item.deadline - this.clock()))
-    else if (this.isReleased) {
-      this.isReleased = false
+    else if (this.isUnreffed) {
+      this.isUnreffed = false
       ;(this.timer as NodeTimer).ref?.()
     }
   }
 
-  /** Takes an item out of the line, in which it must be. The callback of an expired item may call this too. */
+  /** Removes an item from the list, in which it must be. The callback of an expired item may call this too. */
   remove(item: T): void {
     const { before, after } = item
     if (before === null) this.first = after
@@ -142,20 +142,20 @@ export class Timeouts<T extends Expiring<T>> {
     item.after = null
     if (this.first !== null || this.timer === undefined) return
     const timer = this.timer as NodeTimer
-    this.isReleased = timer.unref !== undefined
-    if (this.isReleased) return void timer.unref!()
+    this.isUnreffed = timer.unref !== undefined
+    if (this.isUnreffed) return void timer.unref!()
     this.timers.stop(this.timer)
     this.timer = undefined
   }
 
   private readonly tick = (): void => {
     this.timer = undefined
-    this.isReleased = false
+    this.isUnreffed = false
     if (this.first === null) return
-    this.isLastTurn = true
+    this.hasFired = true
     // The event loop may have been blocked past the deadline with the answer in the socket: it gets one turn.
     this.timers.afterTurn(() => {
-      this.isLastTurn = false
+      this.hasFired = false
       const now = this.clock()
       while (this.first !== null && this.first.deadline <= now) {
         const item = this.first
@@ -168,7 +168,7 @@ export class Timeouts<T extends Expiring<T>> {
   }
 }
 
-interface Waiting extends Expiring<Waiting> {
+interface WaitingCall extends ExpiringItem<WaitingCall> {
   giveUp(): void
 }
 
@@ -176,15 +176,20 @@ interface Waiting extends Expiring<Waiting> {
 export class Deadlines {
   private readonly timeout: Millis
   private readonly clock: Clock
-  private readonly tooLate: (timeout: Millis) => Error
-  private readonly waiting: Timeouts<Waiting>
+  private readonly timeoutError: (timeout: Millis) => Error
+  private readonly waiting: Timeouts<WaitingCall>
 
-  /** `tooLate` makes the error of a call that was given up. */
-  constructor(timeout: Millis, clock: Clock, timers: Timers, tooLate: (timeout: Millis) => Error) {
+  /** `timeoutError` makes the error of a call that was given up. */
+  constructor(
+    timeout: Millis,
+    clock: Clock,
+    timers: Timers,
+    timeoutError: (timeout: Millis) => Error,
+  ) {
     this.timeout = timeout
     this.clock = clock
-    this.tooLate = tooLate
-    this.waiting = new Timeouts<Waiting>(clock, (call) => call.giveUp(), timers)
+    this.timeoutError = timeoutError
+    this.waiting = new Timeouts<WaitingCall>(clock, (call) => call.giveUp(), timers)
   }
 
   /**
@@ -194,7 +199,7 @@ export class Deadlines {
   race<T, R = T>(
     answer: Promise<T>,
     late?: (value: T) => void,
-    passed: (value: T) => R | Promise<R> = same as unknown as (value: T) => R,
+    passed: (value: T) => R | Promise<R> = identity as unknown as (value: T) => R,
     failed: (error: unknown) => R | Promise<R> = rethrow,
   ): Promise<R> {
     return new Promise((resolve, reject) => {
@@ -208,11 +213,11 @@ export class Deadlines {
           reject(error as Error)
         }
       }
-      const call: Waiting = {
+      const call: WaitingCall = {
         deadline: this.clock() + this.timeout,
         before: null,
         after: null,
-        giveUp: () => fail(this.tooLate(this.timeout)),
+        giveUp: () => fail(this.timeoutError(this.timeout)),
       }
       this.waiting.add(call)
       answer.then(
@@ -234,7 +239,7 @@ export class Deadlines {
   }
 }
 
-function same<T>(value: T): T {
+function identity<T>(value: T): T {
   return value
 }
 

@@ -19,7 +19,7 @@ export interface TurnBatchesOptions<K, B> {
 }
 
 /** A resolved promise: `queueMicrotask` of Node makes an object and a scope for each call, `then` does not. */
-const NOW = Promise.resolve()
+const RESOLVED = Promise.resolve()
 
 /**
  * Batches by key. While nothing is in flight, a batch is sent as soon as the running function has ended, so that a single
@@ -71,7 +71,7 @@ export class TurnBatches<K, B> {
     }
     this.isScheduled = true
     if (this.inFlight > 0 || options.waitsForTurn === true) this.timers.afterTurn(this.flush)
-    else void NOW.then(this.flush)
+    else void RESOLVED.then(this.flush)
     return batch
   }
 
