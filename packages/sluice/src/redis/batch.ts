@@ -12,7 +12,7 @@ import {
   type Operation,
   type SettleCheck,
   type Shape,
-  type TracedCheck,
+  type SentCheck,
 } from './shape.ts'
 import type { ScriptCall } from './shared-connection.ts'
 import type { Check, Hold } from '../stores/store.ts'
@@ -24,10 +24,10 @@ export type Answer = readonly Verdict[] | readonly Settled[] | string
 const NONE: readonly never[] = []
 
 /** Shapes in one call are numbered by the characters from this code on. */
-const ZERO = 48
+const CODE_OF_ZERO = 48
 
 /** The place of the time among the arguments of take-each.lua. */
-const TIME = 6
+const TIME_INDEX = 6
 
 /** As a deadline: none. */
 export const ANY_TIME = 0
@@ -78,12 +78,12 @@ export class Batch implements ScriptCall {
   latest: Millis = ANY_TIME
   /** Whether it was sent a second time, since it came too late by the server's clock. */
   isRepeated = false
-  /** How long the process had stood still when the deadline was set. Undefined in calls that left after the first answer. */
-  standstill: Millis | undefined = undefined
+  /** How long the process had been paused when the deadline was set. Undefined in calls that left after the first answer. */
+  pausesAtStart: Millis | undefined = undefined
   /** Its place among the calls that wait for an answer. */
   before: Batch | null = null
   after: Batch | null = null
-  isSettled = false
+  isFinished = false
   /** Why the whole call failed. To be set before {@link finish}. */
   failure: SluiceError | undefined = undefined
   /** Resolves when the answers are there, or the failure. Never rejects. */
@@ -106,7 +106,7 @@ export class Batch implements ScriptCall {
   private isLease = true
   /** Whether the call may act after we have given it up: it only hands back units, or reports those that were spent. */
   mayActLate = true
-  /** The epoch of the store: a number behind the answers. */
+  /** The epoch of the store, sent after the answers. */
   epoch: number | undefined
   /** Whether a replica answered, which takes no writes. */
   isOfReplica = false
@@ -129,19 +129,19 @@ export class Batch implements ScriptCall {
   ): void {
     const { names, numbers } = this
     const first = names.length
-    let isTwice = false
+    let hasRepeatedName = false
     let isOneName = true
     for (let i = 0; i < checks.length; i++) {
       const name = known?.[i] ?? nameOf(checks[i]!.space, checks[i]!.key)
-      if (i > 0 && names.includes(name, first)) isTwice = true
+      if (i > 0 && names.includes(name, first)) hasRepeatedName = true
       if (i > 0 && name !== names[first]) isOneName = false
       names.push(name)
     }
     let number = this.shapes.lastIndexOf(shape) + 1
     if (number === 0) number = this.shapes.push(shape)
     // The short ways read every count of a request before they write one, so no count may be there twice.
-    if (shape.plainArgs === undefined || isTwice) this.isPlain = false
-    if (!shape.isSimple || isTwice) this.isSimple = false
+    if (shape.plainArgs === undefined || hasRepeatedName) this.isPlain = false
+    if (!shape.isSimple || hasRepeatedName) this.isSimple = false
     if (shape.eachNumbers === undefined) this.isEach = false
     else if (this.isEach) this.addEach(checks[0]!)
     if (!shape.isLease || !isOneName) this.isLease = false
@@ -168,14 +168,14 @@ export class Batch implements ScriptCall {
    */
   argsFor(time: string, latest: Millis, marker?: string): readonly string[] {
     const { shapes, numbers } = this
-    // Single takes that are all alike.
+    // Single takes of one shape.
     const single = this.isPlain && shapes.length === 1 ? shapes[0]!.singleArgs : undefined
     if (single !== undefined) {
       this.script = TAKE_EACH
       const args = [String(latest)]
       for (const arg of single) args.push(arg)
       if (time === '') return args
-      while (args.length < TIME) args.push('')
+      while (args.length < TIME_INDEX) args.push('')
       args.push(time)
       return args
     }
@@ -277,7 +277,7 @@ export class Batch implements ScriptCall {
 
   private numbersText(): string {
     let text = ''
-    for (const number of this.numbers) text += String.fromCharCode(ZERO + number)
+    for (const number of this.numbers) text += String.fromCharCode(CODE_OF_ZERO + number)
     return text
   }
 }
@@ -291,26 +291,27 @@ export function knownShape(
   for (let i = shapes.length - 1; i >= 0; i--) {
     const shape = shapes[i]!
     if (shape.operation !== operation || shape.checks.length !== checks.length) continue
-    let alike = 0
-    while (alike < checks.length && isAlike(checks[alike]!, shape.checks[alike]!)) alike++
-    if (alike === checks.length) return shape
+    let matching = 0
+    while (matching < checks.length && isSameShape(checks[matching]!, shape.checks[matching]!))
+      matching++
+    if (matching === checks.length) return shape
   }
   return undefined
 }
 
-function isAlike(
-  a: TracedCheck & Partial<SettleCheck>,
-  b: TracedCheck & Partial<SettleCheck>,
+function isSameShape(
+  a: SentCheck & Partial<SettleCheck>,
+  b: SentCheck & Partial<SettleCheck>,
 ): boolean {
   if (a.partial !== b.partial || a.limit !== b.limit || a.holds !== b.holds) return false
-  if (a.partial === true) return isAlikePart(a, b)
+  if (a.partial === true) return isSamePartShape(a, b)
   return (
     a.lastState === b.lastState &&
     (a.cost === b.cost || a.holds === true) &&
-    (a.hold === b.hold || isAlikeHold(a.hold, b.hold)) &&
+    (a.hold === b.hold || isSameHoldShape(a.hold, b.hold)) &&
     a.leaseLife === b.leaseLife &&
     a.booked === b.booked &&
-    (a.settlement === b.settlement || isAlikeSettlement(a.settlement, b.settlement)) &&
+    (a.settlement === b.settlement || isSameSettlementShape(a.settlement, b.settlement)) &&
     a.slowestQuota === b.slowestQuota &&
     a.takenAt === b.takenAt &&
     a.leavesTrace === b.leavesTrace &&
@@ -323,7 +324,7 @@ function isAlike(
 }
 
 /** The same for parts, of which there are many: they never have the other fields. */
-function isAlikePart(a: TracedCheck, b: TracedCheck): boolean {
+function isSamePartShape(a: SentCheck, b: SentCheck): boolean {
   return (
     (a.cost === 1) === (b.cost === 1) &&
     a.leaseLife === b.leaseLife &&
@@ -333,7 +334,7 @@ function isAlikePart(a: TracedCheck, b: TracedCheck): boolean {
   )
 }
 
-function isAlikeHold(a: Hold | undefined, b: Hold | undefined): boolean {
+function isSameHoldShape(a: Hold | undefined, b: Hold | undefined): boolean {
   if (a === undefined || b === undefined) return false
   return (
     a.life === b.life &&
@@ -344,7 +345,7 @@ function isAlikeHold(a: Hold | undefined, b: Hold | undefined): boolean {
   )
 }
 
-function isAlikeSettlement(a: Settlement | undefined, b: Settlement | undefined): boolean {
+function isSameSettlementShape(a: Settlement | undefined, b: Settlement | undefined): boolean {
   if (a === undefined || b === undefined) return false
   return a.keep === b.keep && a.life === b.life && (a.debt ?? 0) === (b.debt ?? 0)
 }

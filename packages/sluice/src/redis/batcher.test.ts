@@ -10,7 +10,7 @@ describe('a batch', () => {
     ['the clock throws when its arguments are made', { serverClock: failingAt(2) }],
   ])('is settled when %s', async (_, options) => {
     const connection = {
-      standstill: { total: 0 },
+      pauses: { total: 0 },
       run: () => {
         throw new RangeError('Maximum call stack size exceeded')
       },

@@ -1,4 +1,4 @@
-// Sends the requests of one event-loop turn in few script calls, and settles each with its own answer.
+// Sends the requests of one event-loop turn in few script calls, and answers each by itself.
 import { SluiceError } from '../errors.ts'
 import type { Limit } from '../limit/limit.ts'
 import type { Verdict } from '../limit/verdict.ts'
@@ -11,9 +11,9 @@ import { TurnBatches } from '../time/turn-batches.ts'
 import { ANY_TIME, Batch, knownShape, ServerTime, type Answer } from './batch.ts'
 import type { RedisConnection } from './connection.ts'
 import type { Eviction } from './eviction.ts'
-import { chargedOf, type Charged } from './late.ts'
+import { chargesOf, type Charge } from './charges.ts'
 import { isNoScript, storeError } from './redis-errors.ts'
-import { settleChecks, shapeOf, traced, type Operation, type Shape } from './shape.ts'
+import { settleChecks, shapeOf, withTraces, type Operation, type Shape } from './shape.ts'
 import type { CallReceiver } from './shared-connection.ts'
 import { shardOfSlot, slotOf, tagOfSlot } from './slot.ts'
 
@@ -21,10 +21,10 @@ import { shardOfSlot, slotOf, tagOfSlot } from './slot.ts'
 const MAX_CHECKS = 64
 
 /**
- * The same when the answer to a larger call has come and no other call is in flight: the server then works on the first
- * checks while those behind them are still gathered. Two calls take turns, and neither side waits for the other.
+ * The most checks in a call while no other call is in flight after a larger one was answered: the server works on these while
+ * the next ones are gathered. Two calls take turns, and neither side waits for the other.
  */
-const HALF = MAX_CHECKS / 2
+const HALF_BATCH = MAX_CHECKS / 2
 
 /** Shapes of takes that are kept, since nearly all requests have one of few. */
 const MAX_SHAPES = 16
@@ -49,7 +49,7 @@ export interface BatcherOptions {
    * Refunds what a call charged that was answered after it had been given up. The names share a cluster slot; the checks may
    * be those of another request of the same shape, on other counts.
    */
-  readonly refundLate?: (charged: readonly Charged[], names: readonly string[]) => void
+  readonly refundLate?: (charges: readonly Charge[], names: readonly string[]) => void
   /** Whether the server may drop counts by itself. */
   readonly eviction?: Eviction
   /** Receives limits of takes that have not been seen for a while. */
@@ -81,15 +81,15 @@ export class Batcher implements CallReceiver<Batch> {
         const shard = slot === 0 ? 0 : shardOfSlot(slot)
         return new Batch(slot, (this.serverTimes[shard] ??= new ServerTime()))
       },
-      hasRoom: ({ names }, size) => names.length + size <= this.mostChecks(),
+      hasRoom: ({ names }, size) => names.length + size <= this.maxChecks(),
       send: this.begin,
       timers: options.timers,
     })
   }
 
-  private mostChecks(): number {
-    const isWaitedFor = this.batches.inFlight === 0 && this.last !== undefined
-    return isWaitedFor && this.last!.names.length > HALF ? HALF : MAX_CHECKS
+  private maxChecks(): number {
+    const isIdle = this.batches.inFlight === 0 && this.last !== undefined
+    return isIdle && this.last!.names.length > HALF_BATCH ? HALF_BATCH : MAX_CHECKS
   }
 
   /** Runs one request; `names` are those of the counts, unless the checks say them. Rejects with a {@link SluiceError}. */
@@ -99,36 +99,36 @@ export class Batcher implements CallReceiver<Batch> {
     names?: readonly string[],
   ): Promise<readonly Verdict[]> {
     const lowers = operation === 'refund' || operation === 'reset'
-    const sent = lowers && this.options.eviction?.isPossible === true ? traced(checks) : checks
-    const own = this.add(operation, sent, names)
-    const request = own.newest
-    return own.done.then(() => own.answerTo(request) as readonly Verdict[])
+    const sent = lowers && this.options.eviction?.isPossible === true ? withTraces(checks) : checks
+    const batch = this.add(operation, sent, names)
+    const request = batch.newest
+    return batch.done.then(() => batch.answerTo(request) as readonly Verdict[])
   }
 
   /** A take, answered to a receiver: further promises would cost more than the rest. */
   take<T>(checks: readonly Check[], receiver: TakeReceiver<T>): Promise<T> {
-    const own = this.add('take', checks)
-    const request = own.newest
+    const batch = this.add('take', checks)
+    const request = batch.newest
     // Not kept by the batch: in a batch that has moved to V8's old space they would keep all that they hold alive.
-    return own.done.then(() => {
+    return batch.done.then(() => {
       this.lastReceiver = receiver
-      const answer = own.resultOf(request)
+      const answer = batch.resultOf(request)
       return answer instanceof Error
         ? receiver.failed(answer)
         : receiver.passed(answer as readonly Verdict[])
     })
   }
 
-  /** Books settlements. Answers as `take` does. */
-  book<T>(
+  /** Sends settlements. Answers as `take` does. */
+  settle<T>(
     settlements: readonly Settlement[],
     passed: (settled: readonly Settled[]) => MaybePromise<T>,
     failed: (error: unknown) => MaybePromise<T>,
   ): Promise<T> {
-    const own = this.add('settle', settleChecks(settlements))
-    const request = own.newest
-    return own.done.then(() => {
-      const answer = own.resultOf(request)
+    const batch = this.add('settle', settleChecks(settlements))
+    const request = batch.newest
+    return batch.done.then(() => {
+      const answer = batch.resultOf(request)
       return answer instanceof Error ? failed(answer) : passed(answer as readonly Settled[])
     })
   }
@@ -151,23 +151,23 @@ export class Batcher implements CallReceiver<Batch> {
   private newShape(operation: Operation, checks: readonly Check[]): Shape {
     const { serverClock, clock, warnOf } = this.options
     if (operation === 'take') for (const { limit } of checks) warnOf?.(limit)
-    const made = shapeOf(operation, checks, (serverClock ?? clock)())
-    const isKept = (operation === 'take' || operation === 'settle') && made.isLasting
-    if (isKept && this.shapes.push(made) > MAX_SHAPES) this.shapes.shift()
-    return made
+    const shape = shapeOf(operation, checks, (serverClock ?? clock)())
+    const isKept = (operation === 'take' || operation === 'settle') && shape.isLasting
+    if (isKept && this.shapes.push(shape) > MAX_SHAPES) this.shapes.shift()
+    return shape
   }
 
   /** Runs exchanges of one slot, each by itself. Answers all of them with one promise: each by its answer, or by its error. */
   async exchangeEach(
     requests: readonly ExchangeRequest[],
   ): Promise<readonly (Exchanged | Error)[]> {
-    const placed: (readonly [Batch, number] | undefined)[] = []
+    const places: (readonly [Batch, number] | undefined)[] = []
     const batches = new Set<Batch>()
     const place = (operation: Operation, checks: readonly Check[]): void => {
-      if (checks.length === 0) return void placed.push(undefined)
+      if (checks.length === 0) return void places.push(undefined)
       const batch = this.add(operation, checks)
       batches.add(batch)
-      placed.push([batch, batch.newest])
+      places.push([batch, batch.newest])
     }
     for (const { settlements, checks } of requests) {
       place('settle', settleChecks(settlements))
@@ -176,8 +176,8 @@ export class Batcher implements CallReceiver<Batch> {
     for (const { done } of batches) await done
     return requests.map((_, i) => {
       try {
-        const settled = answerOf(placed[2 * i]) as readonly Settled[]
-        const take = placed[2 * i + 1]
+        const settled = answerOf(places[2 * i]) as readonly Settled[]
+        const take = places[2 * i + 1]
         const verdicts = answerOf(take) as readonly Verdict[]
         return { settled, verdicts, epoch: take?.[0].epoch }
       } catch (error) {
@@ -190,7 +190,7 @@ export class Batcher implements CallReceiver<Batch> {
     const { clock, timeout, connection } = this.options
     const now = clock()
     batch.deadline = now + timeout
-    if (this.last === undefined) batch.standstill = connection.standstill.total
+    if (this.last === undefined) batch.pausesAtStart = connection.pauses.total
     this.batches.inFlight += 1
     this.timeouts.add(batch)
     this.send(batch, now)
@@ -200,7 +200,7 @@ export class Batcher implements CallReceiver<Batch> {
   private send(batch: Batch, now: Millis): void {
     const { connection, serverClock } = this.options
     const { slot, names } = batch
-    // An error thrown here must settle the batch, or its callers would wait for ever.
+    // An error thrown here must finish the batch, or its callers would wait for ever.
     try {
       // A call that waited in the socket of a hung server until we gave up must do nothing.
       const isBounded = serverClock === undefined && !batch.mayActLate
@@ -214,7 +214,7 @@ export class Batcher implements CallReceiver<Batch> {
       batch.sentAt = now
       connection.run(batch, this, now)
     } catch (cause) {
-      this.settle(batch, storeError(cause))
+      this.finish(batch, storeError(cause))
     }
   }
 
@@ -224,19 +224,19 @@ export class Batcher implements CallReceiver<Batch> {
     try {
       if (!batch.read(reply, clock())) {
         // It was not late, or we would have given it up: we did not know the server's clock yet, or it was set. It is sent again,
-        // and once more while it has time left: the first estimates are bad where the process stands still again and again.
+        // and once more while it has time left: the first estimates are bad where the process is paused again and again.
         if (batch.isRepeated) this.giveUp(batch)
         batch.isRepeated = true
-        // In a turn of its own: first, this call has ended.
-        if (!batch.isSettled) queueMicrotask(() => this.send(batch, clock()))
+        // In a microtask, after this call has ended.
+        if (!batch.isFinished) queueMicrotask(() => this.send(batch, clock()))
         return true
       }
-      if (this.last === undefined) connection.standstill.stop()
+      if (this.last === undefined) connection.pauses.stop()
       this.last = batch
-      if (!this.settle(batch)) this.refundLate(batch)
+      if (!this.finish(batch)) this.refundLate(batch)
       return !batch.isOfReplica
     } catch (cause) {
-      this.settle(batch, storeError(cause))
+      this.finish(batch, storeError(cause))
       return false
     }
   }
@@ -244,12 +244,12 @@ export class Batcher implements CallReceiver<Batch> {
   /** Sends the script itself if the server did not know its hash. */
   failed(batch: Batch, error: unknown): void {
     const { connection, clock } = this.options
-    if (batch.isByText || !isNoScript(error)) return void this.settle(batch, storeError(error))
+    if (batch.isByText || !isNoScript(error)) return void this.finish(batch, storeError(error))
     batch.isByText = true
     try {
       connection.run(batch, this, clock())
     } catch (cause) {
-      this.settle(batch, storeError(cause))
+      this.finish(batch, storeError(cause))
     }
   }
 
@@ -258,37 +258,37 @@ export class Batcher implements CallReceiver<Batch> {
     const { onLate, refundLate } = this.options
     batch.forEach((shape, checks, names, answer) => {
       if (shape.operation !== 'take' || typeof answer === 'string') return
-      const charged = chargedOf(checks, answer as readonly Verdict[])
-      onLate?.(charged.length > 0)
-      if (charged.length === 0) return
+      const charges = chargesOf(checks, answer as readonly Verdict[])
+      onLate?.(charges.length > 0)
+      if (charges.length === 0) return
       refundLate?.(
-        charged,
-        charged.map(({ index }) => names[index]!),
+        charges,
+        charges.map(({ index }) => names[index]!),
       )
     })
   }
 
   /**
    * Gives a call up, unless it has time left. A call that was made before the first answer has its deadline without the times
-   * in which the process stood still: a fleet that starts keeps its machine busy, and each fallback grants a share of every
+   * in which the process was paused: a fleet that starts keeps its machine busy, and each fallback grants a share of every
    * limit.
    */
   private readonly giveUp = (batch: Batch): void => {
     const { connection, clock, timeout } = this.options
-    if (batch.standstill !== undefined) {
-      const { total } = connection.standstill
+    if (batch.pausesAtStart !== undefined) {
+      const { total } = connection.pauses
       // Calls stay in their order: what lies between two of them is at least as long as a pause in it.
-      batch.deadline += total - batch.standstill
-      batch.standstill = total
+      batch.deadline += total - batch.pausesAtStart
+      batch.pausesAtStart = total
       if (batch.deadline > clock()) return
     }
-    this.settle(batch, callExpired(timeout))
+    this.finish(batch, callExpired(timeout))
   }
 
-  /** Settles all requests of a batch, with their answers or with a failure. False if already settled. */
-  private settle(batch: Batch, failure?: SluiceError): boolean {
-    if (batch.isSettled) return false
-    batch.isSettled = true
+  /** Resolves all requests of a batch, with their answers or with a failure. False if already finished. */
+  private finish(batch: Batch, failure?: SluiceError): boolean {
+    if (batch.isFinished) return false
+    batch.isFinished = true
     batch.failure = failure
     this.batches.inFlight -= 1
     this.timeouts.remove(batch)
@@ -302,9 +302,9 @@ function leaseMarker(name: string, slot: number): string {
   return `${name.slice(0, name.indexOf('{'))}{${tagOfSlot(slot)}}leases`
 }
 
-/** The answer to a request of a batch that is settled; none to no request. Throws its error. */
-function answerOf(placed: readonly [Batch, number] | undefined): Exclude<Answer, string> {
-  return placed === undefined ? NONE : placed[0].answerTo(placed[1])
+/** The answer to a request of a batch that is finished; none to no request. Throws its error. */
+function answerOf(place: readonly [Batch, number] | undefined): Exclude<Answer, string> {
+  return place === undefined ? NONE : place[0].answerTo(place[1])
 }
 
 /** The error of a call that was given up, or that the server found too late. */

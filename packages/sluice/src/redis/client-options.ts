@@ -14,7 +14,7 @@ export const NODE_REDIS_CONNECT_TIMEOUT: Millis = 800
 /** Milliseconds after which node-redis asks a cluster which node took over from one that is lost; its default is 5 s. */
 const TOPOLOGY_REFRESH: Millis = 100
 
-/** Milliseconds between two looks of node-redis for the primary; by default it does not look at all. */
+/** Milliseconds between two lookups of the primary by node-redis; by default it never looks it up. */
 const SENTINEL_SCAN: Millis = 500
 
 /**

@@ -3,7 +3,7 @@ import type { Millis } from '../time/clock.ts'
 import type { ClientAdapter, ClientRisk } from './client-adapter.ts'
 import type { StoreWarning } from './warnings.ts'
 
-const CURE =
+const REMEDY =
   'use ioredisOptions(), nodeRedisOptions() or upstashOptions() of sluice/redis, or their variants for Sentinel and Cluster'
 
 const MESSAGES: Readonly<Record<ClientRisk, string>> = {
@@ -21,13 +21,13 @@ export const NOT_OPEN: StoreWarning = {
 }
 
 /** What to do about a risk. In a cluster, commands are sent again within the deadline of this store. */
-function cureOf(code: ClientRisk, { cluster }: ClientAdapter, timeout: Millis): string {
+function remedyOf(code: ClientRisk, { cluster }: ClientAdapter, timeout: Millis): string {
   return cluster && code === 'client-resends'
     ? `set retryDelayOnFailover to the timeout of the store, ${timeout} ms, or more`
-    : CURE
+    : REMEDY
 }
 
-const known = new WeakSet<object>()
+const warned = new WeakSet<object>()
 
 /** Warns of a client whose options do not fit a store with that deadline, the first time that it is used. */
 export function warnOfClient(
@@ -36,8 +36,8 @@ export function warnOfClient(
   timeout: Millis,
   warn: (warning: StoreWarning) => void,
 ): void {
-  if (known.has(client)) return
-  known.add(client)
+  if (warned.has(client)) return
+  warned.add(client)
   for (const code of adapter.risks(timeout))
-    warn({ code, message: `${MESSAGES[code]}; ${cureOf(code, adapter, timeout)}` })
+    warn({ code, message: `${MESSAGES[code]}; ${remedyOf(code, adapter, timeout)}` })
 }

@@ -1,4 +1,4 @@
-// The Redis clients that the store accepts, told apart by their methods. No client is imported.
+// The Redis clients that the store accepts, recognised by their methods. No client is imported.
 import type { ClientAdapter } from './client-adapter.ts'
 import { glideAdapter, type GlideLike } from './glide.ts'
 import { ioredisAdapter, type IoredisLike } from './ioredis.ts'

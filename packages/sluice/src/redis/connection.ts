@@ -3,7 +3,7 @@ import type { Millis } from '../time/clock.ts'
 import type { ClientAdapter } from './client-adapter.ts'
 import { systemRedisEnvironment, type RedisEnvironment } from './environment.ts'
 import { SharedConnection, type RunScript } from './shared-connection.ts'
-import type { Standstill } from './standstill.ts'
+import type { ProcessPauses } from './process-pauses.ts'
 
 /** Runs scripts for a store, and reports when there is a new connection. */
 export interface RedisConnection {
@@ -12,11 +12,11 @@ export interface RedisConnection {
   eval(script: string, keys: readonly string[], args: readonly string[]): Promise<unknown>
   /** Whether keys are spread over slots that one call may not mix. */
   readonly cluster: boolean
-  /** How long the process has stood still since its first call, until a store stops that with its first answer. */
-  readonly standstill: Standstill
+  /** How long the process was paused since its first call, until a store stops that with its first answer. */
+  readonly pauses: ProcessPauses
   /** Calls a function whenever there is a new connection. Returns what ends that. */
   onReachable(run: () => void): () => void
-  /** Closes what was opened beside the client once no store uses it. The client itself stays open. */
+  /** Closes the extra connections once no store uses it. The client itself stays open. */
   close(): void
 }
 
@@ -42,7 +42,7 @@ export function connectionOf(
     cluster: adapter.cluster,
     run: shared.run,
     eval: (script, keys, args) => shared.eval(script, keys, args),
-    standstill: shared.standstill,
+    pauses: shared.pauses,
     onReachable(run) {
       shared.reachable.add(run)
       return () => void shared.reachable.delete(run)

@@ -17,7 +17,7 @@ export interface IoredisLike {
   readonly isCluster?: boolean
 }
 
-/** What the real clients have beside that. Wrapped clients may lack any of it. */
+/** What the real clients have besides that. Wrapped clients may lack any of it. */
 interface IoredisDetails extends IoredisLike {
   readonly status?: string
   readonly options?: IoredisOptions

@@ -15,7 +15,7 @@ export interface NodeRedisLike {
   eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>
 }
 
-/** What the real clients have beside that: a pool has no `isReady` and no `duplicate`. */
+/** What the real clients have besides that: a pool has no `isReady` and no `duplicate`. */
 interface NodeRedisDetails extends NodeRedisLike {
   readonly isOpen?: boolean
   readonly isReady?: boolean

@@ -14,18 +14,18 @@ import type {
 import type { AsyncStore, Check, MaybePromise, RemoteStore, StoreEvent } from '../stores/store.ts'
 import { preciseClock, type Clock, type Millis } from '../time/clock.ts'
 import { Deadlines } from '../time/timers.ts'
-import { takeAcross, type Indexed } from './across-slots.ts'
+import { takeInAllSlots, type Indexed } from './multi-slot-take.ts'
 import { Batcher, callExpired } from './batcher.ts'
 import { adapterOf, type RedisClient } from './client.ts'
 import { NOT_OPEN, warnOfClient } from './client-warnings.ts'
 import { connectionOf } from './connection.ts'
 import { systemRedisEnvironment, type RedisEnvironment } from './environment.ts'
 import { Eviction } from './eviction.ts'
-import { chargedOf, longestOf, type Charged } from './late.ts'
+import { chargesOf, longestResetOf, type Charge } from './charges.ts'
 import { isPrefix, redisKeys } from './redis-key.ts'
-import { grouped, shardOfSlot, slotOf } from './slot.ts'
+import { groupBySlot, shardOfSlot, slotOf } from './slot.ts'
 import { UnconfirmedRefunds } from './unconfirmed-refunds.ts'
-import { warnings, warnOnConsole, type StoreWarning } from './warnings.ts'
+import { warnOfLimits, warnOnConsole, type StoreWarning } from './warnings.ts'
 
 /**
  * How the Redis store may differ from its defaults.
@@ -118,17 +118,17 @@ export function redisStore(
     timers,
     serverClock: clock,
     onLate,
-    refundLate: (charged, names) =>
-      void refunds.refund(checksIn(charged), names, longestOf(charged)),
+    refundLate: (charges, names) =>
+      void refunds.refund(checksIn(charges), names, longestResetOf(charges)),
     eviction,
-    warnOf: warnings(onWarning),
+    warnOf: warnOfLimits(onWarning),
   })
   const refunds = new UnconfirmedRefunds({
     send: (checks, names) => batcher.run('refund', checks, names),
     clock: environment.clock,
     timers,
   })
-  const redis = new Redis({
+  const redis = new RedisCounts({
     batcher,
     refunds,
     nameOf,
@@ -184,8 +184,8 @@ function exchangedOf(settled: readonly Settled[]): Exchanged {
   return { settled, verdicts: NONE }
 }
 
-function checksIn(charged: readonly Charged[]): readonly Check[] {
-  return charged.map(({ check }) => check)
+function checksIn(charges: readonly Charge[]): readonly Check[] {
+  return charges.map(({ check }) => check)
 }
 
 /** Decides checks of one slot. */
@@ -201,12 +201,12 @@ interface RedisCountsOptions {
   readonly close: () => void
 }
 
-class Redis implements AsyncStore, MappedTakes, MappedSettlements {
+class RedisCounts implements AsyncStore, MappedTakes, MappedSettlements {
   private readonly batcher: Batcher
   private readonly refunds: UnconfirmedRefunds
   private readonly nameOf: (space: string, key: string) => string
   private readonly cluster: boolean
-  private readonly whole: Deadlines
+  private readonly multiSlotDeadlines: Deadlines
   private readonly timeout: Millis
   private readonly clock: Clock
   private readonly release: () => void
@@ -216,7 +216,12 @@ class Redis implements AsyncStore, MappedTakes, MappedSettlements {
     this.release = close
     this.timeout = timeout
     this.clock = environment.clock
-    this.whole = new Deadlines(timeout, environment.clock, environment.timers, callExpired)
+    this.multiSlotDeadlines = new Deadlines(
+      timeout,
+      environment.clock,
+      environment.timers,
+      callExpired,
+    )
     this.batcher = batcher
     this.refunds = refunds
     this.nameOf = nameOf
@@ -230,7 +235,7 @@ class Redis implements AsyncStore, MappedTakes, MappedSettlements {
   takeWith<T>(checks: readonly Check[], receiver: TakeReceiver<T>): Promise<T> {
     const groups = this.cluster && checks.length > 1 ? this.groupsOf(checks) : NONE
     if (groups.length > 1)
-      return this.takeAcross(checks, groups).then(
+      return this.takeBySlot(checks, groups).then(
         (verdicts) => receiver.passed(verdicts),
         (error: unknown) => receiver.failed(error),
       )
@@ -239,27 +244,27 @@ class Redis implements AsyncStore, MappedTakes, MappedSettlements {
   }
 
   /** Takes group after group, in no more time than one call may take. */
-  private takeAcross(
+  private takeBySlot(
     checks: readonly Check[],
     groups: readonly (readonly Indexed[])[],
   ): Promise<readonly Verdict[]> {
     const deadline = this.clock() + this.timeout
-    const answer = takeAcross(groups, {
+    const answer = takeInAllSlots(groups, {
       // After a pause of the process, the answer of one group is read when it is too late to take the next.
       run: (operation, checks) =>
         this.clock() > deadline ? Promise.reject(callExpired()) : this.run(operation, checks),
-      refund: (charged, life) => this.refundOnce(charged, life),
+      refund: (charges, life) => this.refundOnce(charges, life),
     })
-    return this.whole.race(answer, (verdicts) => {
-      const charged = chargedOf(checks, verdicts)
-      const slots = grouped(charged, ({ check }) => slotOf(this.nameOf(check.space, check.key)))
-      for (const group of slots) void this.refundOnce(group, longestOf(group))
+    return this.multiSlotDeadlines.race(answer, (verdicts) => {
+      const charges = chargesOf(checks, verdicts)
+      const slots = groupBySlot(charges, ({ check }) => slotOf(this.nameOf(check.space, check.key)))
+      for (const group of slots) void this.refundOnce(group, longestResetOf(group))
     })
   }
 
   /** Refunds what the store itself has charged in one slot. */
-  private refundOnce(charged: readonly Charged[], life: Millis): Promise<void> {
-    const checks = checksIn(charged)
+  private refundOnce(charges: readonly Charge[], life: Millis): Promise<void> {
+    const checks = checksIn(charges)
     const names = checks.map(({ space, key }) => this.nameOf(space, key))
     return this.refunds.refund(checks, names, life)
   }
@@ -268,9 +273,9 @@ class Redis implements AsyncStore, MappedTakes, MappedSettlements {
     if (settlements.length === 0)
       return this.take(checks).then((verdicts) => ({ settled: NONE, verdicts }))
     // Both are sent in this turn, in this order: in one call, unless they are in several slots.
-    const booked = this.settleWith(settlements, exchangedOf, rethrow)
-    if (checks.length === 0) return booked
-    return Promise.all([booked, this.take(checks)]).then(([{ settled }, verdicts]) => ({
+    const exchanged = this.settleWith(settlements, exchangedOf, rethrow)
+    if (checks.length === 0) return exchanged
+    return Promise.all([exchanged, this.take(checks)]).then(([{ settled }, verdicts]) => ({
       settled,
       verdicts,
     }))
@@ -290,18 +295,18 @@ class Redis implements AsyncStore, MappedTakes, MappedSettlements {
     passed: (settled: readonly Settled[]) => MaybePromise<T>,
     failed: (error: unknown) => MaybePromise<T>,
   ): Promise<T> {
-    if (this.cluster) return this.settleAcross(settlements).then(passed, failed)
-    return this.batcher.book(settlements, passed, failed)
+    if (this.cluster) return this.settleBySlot(settlements).then(passed, failed)
+    return this.batcher.settle(settlements, passed, failed)
   }
 
-  private async settleAcross(settlements: readonly Settlement[]): Promise<readonly Settled[]> {
+  private async settleBySlot(settlements: readonly Settlement[]): Promise<readonly Settled[]> {
     const settled: Settled[] = []
     const indexed = settlements.map((settlement, index) => ({ settlement, index }))
-    const groups = grouped(indexed, ({ settlement: { space, key } }) =>
+    const groups = groupBySlot(indexed, ({ settlement: { space, key } }) =>
       slotOf(this.nameOf(space, key)),
     )
     const runs = groups.map(async (group) => {
-      const answers = await this.batcher.book(
+      const answers = await this.batcher.settle(
         group.map(({ settlement }) => settlement),
         (settled) => settled,
         rethrow,
@@ -313,15 +318,15 @@ class Redis implements AsyncStore, MappedTakes, MappedSettlements {
   }
 
   peek(checks: readonly Check[]): Promise<readonly Verdict[]> {
-    return this.each('peek', checks)
+    return this.runBySlot('peek', checks)
   }
 
   async refund(checks: readonly Check[]): Promise<void> {
-    await this.each('refund', checks)
+    await this.runBySlot('refund', checks)
   }
 
   async reset(checks: readonly Check[]): Promise<void> {
-    await this.each('reset', checks)
+    await this.runBySlot('reset', checks)
   }
 
   /** The client stays open, and calls on their way end within the timeout. */
@@ -335,7 +340,7 @@ class Redis implements AsyncStore, MappedTakes, MappedSettlements {
   }
 
   /** Runs an operation that needs no agreement between slots. */
-  private async each(
+  private async runBySlot(
     operation: Parameters<Run>[0],
     checks: readonly Check[],
   ): Promise<readonly Verdict[]> {
@@ -356,6 +361,6 @@ class Redis implements AsyncStore, MappedTakes, MappedSettlements {
   private groupsOf(checks: readonly Check[]): readonly (readonly Indexed[])[] {
     const indexed = checks.map((check, index) => ({ check, index }))
     if (!this.cluster) return indexed.length === 0 ? [] : [indexed]
-    return grouped(indexed, ({ check }) => slotOf(this.nameOf(check.space, check.key)))
+    return groupBySlot(indexed, ({ check }) => slotOf(this.nameOf(check.space, check.key)))
   }
 }

@@ -29,7 +29,7 @@ export interface Reply {
 }
 
 /** From here on the rest of the script answers. */
-const REST = -9
+const BY_FULL_SCRIPT = -9
 
 /** The verdicts of a take or peek, the answers to settlements, or the server's error as a string. */
 export function answerOf(
@@ -38,7 +38,7 @@ export function answerOf(
   reply: Reply,
 ): readonly Verdict[] | readonly Settled[] | string {
   const { values } = reply
-  if (reply.isEach && Number(values[reply.next]) === REST) {
+  if (reply.isEach && Number(values[reply.next]) === BY_FULL_SCRIPT) {
     reply.isEach = false
     reply.next += 1
   }
@@ -78,7 +78,7 @@ export function misread(value: unknown): SluiceError {
 
 /** The script's answer to a check. */
 const REFUSED = 0
-const LOOKED_AT = 2
+const PEEKED = 2
 
 /** The server decides and returns the state; the numbers that follow from it are computed here, when read. */
 function verdictOf(check: Check, reply: Reply): Verdict {
@@ -97,7 +97,7 @@ function verdictOf(check: Check, reply: Reply): Verdict {
     cost,
     reply.now,
     answer !== REFUSED,
-    answer !== LOOKED_AT,
+    answer !== PEEKED,
     'store',
   )
 }
@@ -120,7 +120,7 @@ function plainVerdict({ limit, cost }: Check, reply: Reply): Verdict {
   const at = now - numberFrom(reply)
   const used = numberFrom(reply)
   const state = { at, used, before: 0 }
-  return new LazyVerdict(limit, state, cost, now, answer !== REFUSED, answer !== LOOKED_AT, 'store')
+  return new LazyVerdict(limit, state, cost, now, answer !== REFUSED, answer !== PEEKED, 'store')
 }
 
 function logVerdict({ limit, cost }: Check, reply: Reply): Verdict {
@@ -192,7 +192,7 @@ function eachVerdict({ limit, cost, hold }: Check, reply: Reply): Verdict {
   const { now } = reply
   const first = numberFrom(reply)
   const isTaken = first !== -1
-  const numbers = isTaken ? doneNumbers(first, cost, hold!.life, reply) : shortNumbers(reply)
+  const numbers = isTaken ? numbersNow(first, cost, hold!.life, reply) : numbersWithAge(reply)
   return new HeldVerdict(limit, numbers, cost, now, isTaken, 'store')
 }
 
@@ -201,13 +201,13 @@ function readEachSettled({ limit, spent }: Settlement, reply: Reply): Settled {
   const { now } = reply
   const first = numberFrom(reply)
   if (first >= 0 || first <= OTHERS_OUT) {
-    const numbers = doneNumbers(first, 0, 0, reply)
+    const numbers = numbersNow(first, 0, 0, reply)
     const booked = { status: 'settled', charged: spent, kept: 0, endsAt: 0 } as const
     return settledOf(limit, numbers, booked, spent, now)
   }
   const status = STATUSES[-1 - first]!
   const charged = numberFrom(reply)
-  const numbers = shortNumbers(reply)
+  const numbers = numbersWithAge(reply)
   return settledOf(limit, numbers, { status, charged, kept: 0, endsAt: 0 }, spent, now)
 }
 
@@ -215,15 +215,15 @@ function readEachSettled({ limit, spent }: Settlement, reply: Reply): Settled {
 const OTHERS_OUT = -10
 
 /** The numbers of a bucket at this instant, which had `out` units go out for `life`. */
-function doneNumbers(first: number, out: number, life: Millis, reply: Reply): HeldNumbers {
+function numbersNow(first: number, out: number, life: Millis, reply: Reply): HeldNumbers {
   const { now } = reply
-  if (first < 0) return numbersAfter(now, numberFrom(reply), OTHERS_OUT - first, reply)
+  if (first < 0) return bucketNumbers(now, numberFrom(reply), OTHERS_OUT - first, reply)
   const end = out === 0 ? 0 : now + life
   return { state: { at: now, used: first, before: 0 }, out, leased: 0, nextEnd: end, lastEnd: end }
 }
 
 /** The numbers of a bucket whose use and units out are known. */
-function numbersAfter(at: Millis, used: number, out: number, reply: Reply): HeldNumbers {
+function bucketNumbers(at: Millis, used: number, out: number, reply: Reply): HeldNumbers {
   const { now } = reply
   const state = { at, used, before: 0 }
   if (out === 0) return { state, out, leased: 0, nextEnd: 0, lastEnd: 0 }
@@ -231,10 +231,10 @@ function numbersAfter(at: Millis, used: number, out: number, reply: Reply): Held
   return { state, out, leased: 0, nextEnd, lastEnd: now + numberFrom(reply) }
 }
 
-function shortNumbers(reply: Reply): HeldNumbers {
+function numbersWithAge(reply: Reply): HeldNumbers {
   const at = reply.now - numberFrom(reply)
   const used = numberFrom(reply)
-  return numbersAfter(at, used, numberFrom(reply), reply)
+  return bucketNumbers(at, used, numberFrom(reply), reply)
 }
 
 function readNumbers(limit: Limit, reply: Reply): HeldNumbers {

@@ -24,13 +24,13 @@ export function settleChecks(settlements: readonly Settlement[]): readonly Settl
 }
 
 /** A check as the store sends it: to a server that may drop counts by itself, or a refund that may arrive twice. */
-export interface TracedCheck extends CheckWithState, RefundCheck {
+export interface SentCheck extends CheckWithState, RefundCheck {
   /** For `refund` and `reset`: what is left is kept as a trace, so that no process takes the count for dropped. */
   readonly leavesTrace?: boolean
 }
 
 /** The checks of a refund or reset on a server that may drop counts: other processes must see that these were not dropped. */
-export function traced(checks: readonly Check[]): readonly TracedCheck[] {
+export function withTraces(checks: readonly Check[]): readonly SentCheck[] {
   return checks.map((check) => ({ ...check, leavesTrace: true }))
 }
 
@@ -57,11 +57,11 @@ export interface Shape {
   readonly checks: readonly Check[]
   /** The description, as arguments of the script that decides everything. */
   readonly args: readonly string[]
-  /** The same for the script of plain takes from buckets; undefined when this is none. */
+  /** The same for the script of plain takes from buckets; undefined for other requests. */
   readonly plainArgs: readonly string[] | undefined
-  /** The same for the script of single plain takes, behind the deadline; undefined when this is none. */
+  /** The same for the script of single plain takes, which follow the deadline; undefined for other requests. */
   readonly singleArgs: readonly string[] | undefined
-  /** The same as numbers with commas, for the part of the script that decides single holds on buckets; undefined when this is none. */
+  /** The same as numbers with commas, for the part of the script that decides single holds on buckets; undefined for other requests. */
   readonly eachNumbers: string | undefined
   /** Whether the part of the script that decides most requests with holds can decide this one. */
   readonly isSimple: boolean
@@ -129,7 +129,7 @@ const NOT_IN_IDS = /[^\w-]/
 
 function argsOf(
   operation: Operation,
-  check: TracedCheck & Partial<SettleCheck>,
+  check: SentCheck & Partial<SettleCheck>,
   now: Millis,
 ): string[] {
   const { limit, cost, shadow, countRefused, candidate, takenAt, lastState, leavesTrace } = check
@@ -159,7 +159,7 @@ function argsOf(
     // A refund of such a take only leaves a trace.
     args.push(String(lastState.at), String(lastState.used), String(lastState.before))
   if (limit.calendar !== undefined)
-    for (const edge of edgesAround(limit as Calendar, now)) args.push(String(edge))
+    for (const edge of periodEdges(limit as Calendar, now)) args.push(String(edge))
   if (limit.lockFor !== undefined)
     args.push(String(limit.lockFor), String(limit.lockGrow), String(limit.lockUpTo))
   if (limit.stamps !== undefined) args.push(String(limit.stamps))
@@ -168,7 +168,7 @@ function argsOf(
 }
 
 /** The edges of the period of an instant, of the one before and of the one after, for a server whose clock differs. */
-function edgesAround(calendar: Calendar, now: Millis): readonly Millis[] {
+function periodEdges(calendar: Calendar, now: Millis): readonly Millis[] {
   const { start, end } = periodAt(calendar, now)
   return [periodAt(calendar, start - 1).start, start, end, periodAt(calendar, end).end]
 }
@@ -181,7 +181,7 @@ function isPlainTake({
   lastState,
   holds,
   isPool,
-}: TracedCheck): boolean {
+}: SentCheck): boolean {
   if (cost === 0 || shadow === true || countRefused === true || lastState !== undefined)
     return false
   if (holds === true || isPool === true) return false
@@ -191,7 +191,7 @@ function isPlainTake({
 /** The algorithms that take-holds.lua counts by. */
 const SIMPLE_LUA: readonly string[] = [PLAIN_LUA, 'fixed-window', 'calendar-window']
 
-function isSimpleCheck(check: TracedCheck & Partial<SettleCheck>): boolean {
+function isSimpleCheck(check: SentCheck & Partial<SettleCheck>): boolean {
   const { limit, holds, hold, settlement, shadow, candidate, countRefused } = check
   if (shadow === true || candidate === true || countRefused === true) return false
   if (holds !== true) return isPlainTake(check)
@@ -217,11 +217,11 @@ function eachNumbersOf(
 /** Whether take-leases.lua knows such a request. */
 function isLeaseRequest(
   operation: Operation,
-  checks: readonly (TracedCheck & Partial<SettleCheck>)[],
+  checks: readonly (SentCheck & Partial<SettleCheck>)[],
 ): boolean {
   if (operation === 'take') {
-    const isAlone = checks.length === 1
-    return checks.every((check) => isLeaseTake(check, checks[0]!, isAlone))
+    const isSingle = checks.length === 1
+    return checks.every((check) => isLeaseTake(check, checks[0]!, isSingle))
   }
   if (operation !== 'settle' || checks.length !== 1) return false
   const [{ limit, settlement }] = checks as [SettleCheck]
@@ -229,12 +229,12 @@ function isLeaseRequest(
   return life === undefined && debt === 0 && algorithmOf(limit).lua === PLAIN_LUA
 }
 
-function isLeaseTake(check: TracedCheck, first: TracedCheck, isAlone: boolean): boolean {
+function isLeaseTake(check: SentCheck, first: SentCheck, isSingle: boolean): boolean {
   const { limit, holds, hold, shadow, candidate, countRefused, partial, booked } = check
   if (holds !== true || candidate === true || countRefused === true || booked === true) return false
   if (limit !== first.limit || limit.lockFor !== undefined) return false
   const isLease = hold?.onEnd === 'spent' && hold.fair === true && (hold.late ?? 0) === 0
-  const isWhole = hold === undefined && partial !== true && isAlone && check.isPool !== true
+  const isWhole = hold === undefined && partial !== true && isSingle && check.isPool !== true
   const isPart = (isLease || (hold === undefined && partial === true)) && shadow === true
   return (isWhole || isPart) && algorithmOf(limit).lua === PLAIN_LUA
 }
@@ -244,7 +244,7 @@ function plainArgsOf(check: Check): string[] {
   return [quota, window, burst * window, check.cost * window, slowestOf(check)].map(String)
 }
 
-/** Up to the last argument that the script would not assume by itself: a client encodes each one anew for every call. */
+/** Up to the last argument that the script would not assume by itself: a client encodes each one again for every call. */
 function singleArgsOf(check: Check): string[] {
   const { quota, window, burst } = check.limit
   const args = [

@@ -3,26 +3,26 @@ import type { Millis } from '../time/clock.ts'
 import { startInBackground } from '../time/timers.ts'
 import type { ClientAdapter, DuplicateClient } from './client-adapter.ts'
 import type { RedisEnvironment } from './environment.ts'
-import { HeldCalls } from './held-calls.ts'
+import { WaitingCalls } from './waiting-calls.ts'
 import { storeError } from './redis-errors.ts'
 import type { Script } from './script.generated.ts'
-import { MAX_PATIENCE, Patience, PATIENCE, Silence } from './silence.ts'
+import { MAX_PATIENCE, Patience, PATIENCE, ShardCalls } from './shard-calls.ts'
 import { keysOfShards, shardOfSlot, slotOf } from './slot.ts'
 import { SpareConnections } from './spare-connections.ts'
-import { LONGEST_STANDSTILL, Standstill } from './standstill.ts'
+import { STARTUP_TIME, ProcessPauses } from './process-pauses.ts'
 import { writeAt } from './write-check.ts'
 
 /**
  * Milliseconds after which a client that has no connection, and shows no new attempt to get one, is helped: its attempt
  * began while packets were lost, and hangs. A client with our settings begins one at least every 940 ms.
  */
-const STUCK: Millis = 950
+const STUCK_AFTER: Millis = 950
 /** Milliseconds for which the first calls wait for all nodes of a cluster. */
 const WARM_UP: Millis = 1000
-/** Milliseconds between announcements of connections that have answered nothing. */
-const APART: Millis = 250
+/** Milliseconds between reports of connections that have answered nothing. */
+const MIN_REPORT_GAP: Millis = 250
 /** Milliseconds after the last call for which new connections are tried. */
-const WANTED: Millis = 10_000
+const RECONNECT_FOR: Millis = 10_000
 
 /** A call of a script. */
 export interface ScriptCall {
@@ -52,11 +52,11 @@ export type RunScript = <C extends ScriptCall>(
 ) => void
 
 /** A client of which the calls are watched. */
-interface Link {
+interface WatchedClient {
   readonly client: ClientAdapter
-  readonly silence: Silence
-  /** Whether a reply was none that counts. From then on none does, until the user's client has shown that it is well. */
-  isDoubtful?: boolean
+  readonly calls: ShardCalls
+  /** Whether a reply was no answer to its call. From then on no reply counts, until the user's client is trusted again. */
+  isDistrusted?: boolean
   /** Set if the connection is our own. */
   readonly spare?: DuplicateClient
 }
@@ -68,23 +68,24 @@ export class SharedConnection {
   /** Its timeout is the longest deadline of its stores. */
   private readonly patience = new Patience()
   private stores = 0
-  private readonly own: Link
-  private current: Link
-  private readonly held: HeldCalls
+  /** The user's client. */
+  private readonly original: WatchedClient
+  private current: WatchedClient
+  private readonly waiting: WaitingCalls
   private readonly spares: SpareConnections
   private wasReady = false
-  /** Whether a call was answered since a new connection was last announced, and when that was. */
-  private isProven = true
-  private announcedAt: Millis = 0
+  /** Whether a call was answered since a new connection was last reported, and when that was. */
+  private hasAnswered = true
+  private reportedAt: Millis = 0
   /** When the first call came or the first connection stood. */
   private startedAt: Millis | undefined
   /** Counts from the first call to the first answer. */
-  readonly standstill: Standstill
+  readonly pauses: ProcessPauses
   /** When the first calls no longer wait for all nodes. */
   private warmBy: Millis | undefined
   /** When the connection is next checked, and the timer for that. */
-  private lookAt: Millis = Infinity
-  private look: unknown
+  private checkAt: Millis = Infinity
+  private checkTimer: unknown
   /** A key of each shard that had not answered when the second connection came. */
   private silentKeys: readonly string[] = []
   private sentAt: Millis = 0
@@ -98,15 +99,15 @@ export class SharedConnection {
     const { clock, timers, reconnectDelay } = environment
     this.environment = environment
     this.onNotOpen = onNotOpen
-    this.own = { client, silence: new Silence(this.patience) }
-    this.current = this.own
+    this.original = { client, calls: new ShardCalls(this.patience) }
+    this.current = this.original
     this.eventAt = clock()
-    this.held = new HeldCalls(clock)
-    this.standstill = new Standstill(clock, timers)
+    this.waiting = new WaitingCalls(clock)
+    this.pauses = new ProcessPauses(clock, timers)
     this.spares = new SpareConnections({
       open: () => client.duplicate() ?? this.trust(),
-      isWanted: () => this.isLost() && clock() - this.sentAt <= WANTED,
-      onReady: (spare) => this.adopt(spare),
+      isWanted: () => this.isLost() && clock() - this.sentAt <= RECONNECT_FOR,
+      onReady: (spare) => this.switchTo(spare),
       // Twice in the time in which a client tries once: an attempt that began too early is lost.
       delay: (attempt) => reconnectDelay(attempt) / 2,
       timers,
@@ -120,33 +121,33 @@ export class SharedConnection {
 
   readonly run: RunScript = (call, receiver, now) => {
     this.sentAt = now
-    if (!this.wasReady && this.mustHold()) return this.hold(call, receiver)
-    if (this.current !== this.own && !this.current.client.isReady()) this.restore()
-    const link = this.current
-    const { client, silence } = link
+    if (!this.wasReady && this.mustWait()) return this.keepWaiting(call, receiver)
+    if (this.current !== this.original && !this.current.client.isReady()) this.switchBack()
+    const { current } = this
+    const { client, calls } = current
     const { script, names, args } = call
     const shard = client.cluster ? shardOfSlot(slotOf(names[0]!)) : 0
-    const since = silence.sent(shard, names[0] ?? '', now)
+    const since = calls.sent(shard, names[0] ?? '', now)
     const { patience } = this
-    if (now - since >= patience.timeout) this.suspect(since + patience.of(shard) - now)
+    if (now - since >= patience.timeout) this.scheduleCheck(since + patience.of(shard) - now)
     let answer: Promise<unknown>
     try {
       answer = call.isByText
         ? client.eval(script.text, names, args)
         : client.evalsha(script.hash, names, args)
     } catch (error) {
-      silence.disconnected(shard)
+      calls.disconnected(shard)
       return receiver.failed(call, error)
     }
     answer.then(
       (reply) => {
-        if (!receiver.answered(call, reply) && !call.isByText) link.isDoubtful = true
-        if (link.isDoubtful === true) return silence.unanswered(shard)
-        this.isProven = true
-        silence.answered(shard, this.environment.clock() - now)
+        if (!receiver.answered(call, reply) && !call.isByText) current.isDistrusted = true
+        if (current.isDistrusted === true) return calls.unanswered(shard)
+        this.hasAnswered = true
+        calls.answered(shard, this.environment.clock() - now)
       },
       (error: unknown) => {
-        this.failed(link, shard, error, now)
+        this.failed(current, shard, error, now)
         receiver.failed(call, error)
       },
     )
@@ -178,52 +179,52 @@ export class SharedConnection {
     }
   }
 
-  /** Closes what was opened beside the user's client, and goes back to that one. */
+  /** Closes the extra connections, and uses the user's client again. */
   private closeSpares(): void {
     this.spares.stop()
     const { spare } = this.current
-    this.current = this.own
+    this.current = this.original
     spare?.close()
   }
 
   /** Keeps a call until the client has its first connection. */
-  private hold<C extends ScriptCall>(call: C, receiver: CallReceiver<C>): void {
+  private keepWaiting<C extends ScriptCall>(call: C, receiver: CallReceiver<C>): void {
     this.helpWhenStuck()
     const send = (): void => this.run(call, receiver, this.environment.clock())
     const failed = (error: Error): void => receiver.failed(call, error)
-    this.held.add(send, failed, this.patience.timeout + LONGEST_STANDSTILL)
+    this.waiting.add(send, failed, this.patience.timeout + STARTUP_TIME)
   }
 
   /** While a client has never been connected, its calls wait; the deadline that each carries keeps that harmless. */
-  private mustHold(): boolean {
-    if (this.current !== this.own) return false
-    if (this.own.client.isClosed()) {
+  private mustWait(): boolean {
+    if (this.current !== this.original) return false
+    if (this.original.client.isClosed()) {
       this.onNotOpen?.()
       this.onNotOpen = undefined
       return false
     }
     this.startedAt ??= this.environment.clock()
     // Not in a cluster: a request over several nodes is given up before its calls are.
-    if (!this.own.client.cluster) this.standstill.start()
-    this.own.client.wake(() => this.ready())
+    if (!this.original.client.cluster) this.pauses.start()
+    this.original.client.wake(() => this.ready())
     this.wasReady = this.isWarm()
     return !this.wasReady
   }
 
   /** Whether calls may leave; a node of a cluster that does not connect holds up the others for a while only. */
   private isWarm(): boolean {
-    const { client } = this.own
+    const { client } = this.original
     if (!client.isReady()) return false
     this.warmBy ??= this.environment.clock() + WARM_UP
     return client.isWarm() || this.environment.clock() >= this.warmBy
   }
 
-  private failed({ silence }: Link, shard: number, error: unknown, sentAt: Millis): void {
+  private failed({ calls }: WatchedClient, shard: number, error: unknown, sentAt: Millis): void {
     const { code } = storeError(error)
-    if (code === 'store-timeout') return silence.unanswered(shard)
+    if (code === 'store-timeout') return calls.unanswered(shard)
     if (code !== 'store-unreachable')
-      return silence.answered(shard, this.environment.clock() - sentAt)
-    silence.disconnected(shard)
+      return calls.answered(shard, this.environment.clock() - sentAt)
+    calls.disconnected(shard)
     this.helpWhenStuck()
   }
 
@@ -231,34 +232,34 @@ export class SharedConnection {
   private helpWhenStuck(): void {
     if (this.isLost()) this.spares.start()
     // While the breaker is open, few calls come that would notice.
-    else this.suspect(this.eventAt + STUCK - this.environment.clock())
+    else this.scheduleCheck(this.eventAt + STUCK_AFTER - this.environment.clock())
   }
 
   /** Checks the connection when the patience is over, but at least one deadline from now: after a pause of this process, answers are still unread. */
-  private suspect(after: Millis): void {
+  private scheduleCheck(after: Millis): void {
     const { clock, timers } = this.environment
     const wait = Math.max(after, this.patience.timeout)
     const at = clock() + wait
-    if (this.lookAt <= at) return
-    timers.stop(this.look)
-    this.lookAt = at
-    const look = (): void => {
-      this.lookAt = Infinity
+    if (this.checkAt <= at) return
+    timers.stop(this.checkTimer)
+    this.checkAt = at
+    const check = (): void => {
+      this.checkAt = Infinity
       if (this.isLost()) this.spares.start()
       // The client has begun another attempt, which may hang as well.
-      else if (!this.current.client.isReady() && clock() - this.sentAt <= WANTED)
-        this.suspect(this.eventAt + STUCK - clock())
+      else if (!this.current.client.isReady() && clock() - this.sentAt <= RECONNECT_FOR)
+        this.scheduleCheck(this.eventAt + STUCK_AFTER - clock())
     }
-    this.look = startInBackground(timers, look, wait)
+    this.checkTimer = startInBackground(timers, check, wait)
   }
 
   /** Whether a new connection is wanted: nothing was heard, or the client is stuck without a connection. */
   private isLost(): boolean {
-    const { client, silence } = this.current
-    if (this.stores === 0 || this.own.client.isClosed()) return false
+    const { client, calls } = this.current
+    if (this.stores === 0 || this.original.client.isClosed()) return false
     const now = this.environment.clock()
-    if (silence.silent(now).length > 0) return true
-    return !client.isReady() && (now - this.eventAt >= STUCK || this.isLateCluster(now))
+    if (calls.silentShards(now).length > 0) return true
+    return !client.isReady() && (now - this.eventAt >= STUCK_AFTER || this.isLateCluster(now))
   }
 
   /**
@@ -266,82 +267,87 @@ export class SharedConnection {
    * connections that it has may be dead, which no call can show before the last node is there.
    */
   private isLateCluster(now: Millis): boolean {
-    if (this.wasReady || this.startedAt === undefined || !this.own.client.cluster) return false
+    if (this.wasReady || this.startedAt === undefined || !this.original.client.cluster) return false
     return now - this.startedAt >= PATIENCE * this.patience.timeout
   }
 
   /** Uses a new connection, for as long as the user's client does not answer. */
-  private adopt(spare: DuplicateClient): void {
+  private switchTo(spare: DuplicateClient): void {
     const { current } = this
-    const silent = current.silence.silent(this.environment.clock())
+    const silent = current.calls.silentShards(this.environment.clock())
     for (const shard of silent) this.patience.grow(shard)
-    this.current = { client: spare.adapter, silence: new Silence(this.patience), spare }
-    this.retire(current.spare)
-    // Of a cluster that was never complete, every node is asked before it is used.
+    this.current = { client: spare.adapter, calls: new ShardCalls(this.patience), spare }
+    this.closeAfterCalls(current.spare)
+    // If the cluster was never complete, every node is probed before it is used.
     this.silentKeys = this.isLateCluster(this.environment.clock())
       ? keysOfShards()
-      : silent.map((shard) => current.silence.keyOf(shard))
-    this.returnTo(this.current)
-    this.held.release()
-    this.announce()
+      : silent.map((shard) => current.calls.keyOf(shard))
+    this.switchBackFrom(this.current)
+    this.waiting.release()
+    this.reportReachable()
   }
 
-  private returnTo(spare: Link): void {
-    if (spare !== this.own && this.silentKeys.length > 0)
-      void this.returnWhenAnswered(spare, this.silentKeys)
+  private switchBackFrom(spare: WatchedClient): void {
+    if (spare !== this.original && this.silentKeys.length > 0)
+      void this.switchBackWhenAnswered(spare, this.silentKeys)
   }
 
   /** Goes back to the user's client as soon as all shards answer in time: it only hung, or its packets were late. */
-  private async returnWhenAnswered(spare: Link, keys: readonly string[]): Promise<void> {
+  private async switchBackWhenAnswered(
+    spare: WatchedClient,
+    keys: readonly string[],
+  ): Promise<void> {
     const { clock, timers } = this.environment
     while (this.current === spare) {
       const sentAt = clock()
-      const answers = await Promise.all(keys.map((key) => writeAt(key, this.own.client, sentAt)))
+      const answers = await Promise.all(
+        keys.map((key) => writeAt(key, this.original.client, sentAt)),
+      )
       // Without a connection the client will say when it is ready.
       if (answers.includes('unanswered')) return
-      const isWell = answers.every((answer) => answer === 'taken')
-      if (isWell && clock() - sentAt <= this.patience.timeout && this.current === spare)
-        this.restore()
+      const isHealthy = answers.every((answer) => answer === 'taken')
+      if (isHealthy && clock() - sentAt <= this.patience.timeout && this.current === spare)
+        this.switchBack()
       // A replica may become the primary again.
-      if (!isWell)
+      if (!isHealthy)
         await new Promise<void>((resolve) => {
           startInBackground(timers, resolve, MAX_PATIENCE * this.patience.timeout)
         })
     }
   }
 
-  /** A client that cannot be duplicated has to do. */
+  /** Counts the replies of the user's client again; one that cannot be duplicated is used as it is. */
   private trust(): undefined {
-    this.own.isDoubtful = false
+    this.original.isDistrusted = false
   }
 
-  private restore(): void {
+  private switchBack(): void {
     const { spare } = this.current
-    this.current = this.own
-    this.own.silence.reset()
+    this.current = this.original
+    this.original.calls.reset()
     this.trust()
-    this.retire(spare)
+    this.closeAfterCalls(spare)
   }
 
   /** Closes a connection of ours once the calls on it have ended. */
-  private retire(spare: DuplicateClient | undefined): void {
+  private closeAfterCalls(spare: DuplicateClient | undefined): void {
     if (spare !== undefined)
       startInBackground(this.environment.timers, () => spare.close(), 2 * this.patience.timeout)
   }
 
   /** The user's client has connected, or a node of its cluster, which may be too early for commands. */
   private ready(): void {
-    if (!this.wasReady && this.mustHold()) return
-    if (!this.own.client.isReady()) return
+    if (!this.wasReady && this.mustWait()) return
+    if (!this.original.client.isReady()) return
     this.eventAt = this.environment.clock()
     // The node that connected may not be the one that does not answer.
-    if (this.own.client.cluster) this.returnTo(this.current)
+    if (this.original.client.cluster) this.switchBackFrom(this.current)
     else {
       this.spares.stop()
-      this.restore()
+      this.switchBack()
     }
-    this.held.release()
-    this.announce()
+    this.waiting.release()
+    this.reportReachable()
   }
 
   /** The client shows that it tries to connect. */
@@ -350,14 +356,14 @@ export class SharedConnection {
   }
 
   /**
-   * Reports that there is a new connection; at most once in {@link APART} while connections end before they have answered.
+   * Reports that there is a new connection; at most once in {@link MIN_REPORT_GAP} while connections end before they have answered.
    * A server may end each one at its first call, and the listeners would try again at once each time.
    */
-  private announce(): void {
+  private reportReachable(): void {
     const now = this.environment.clock()
-    if (!this.isProven && now - this.announcedAt < APART) return
-    this.isProven = false
-    this.announcedAt = now
+    if (!this.hasAnswered && now - this.reportedAt < MIN_REPORT_GAP) return
+    this.hasAnswered = false
+    this.reportedAt = now
     for (const run of this.reachable) run()
   }
 }

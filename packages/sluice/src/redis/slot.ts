@@ -19,7 +19,7 @@ export function slotOf(name: string): number {
   return crc & (SLOTS - 1)
 }
 
-/** By slot a tag of it, as far as they were needed, and the next number to try. */
+/** A hash tag for each slot, found on demand, and the next number to try. */
 const tags: string[] = []
 let nextTag = 0
 
@@ -33,7 +33,7 @@ export function tagOfSlot(slot: number): string {
 }
 
 /** The items of each slot, in order. */
-export function grouped<T>(items: Iterable<T>, slotOfItem: (item: T) => number): T[][] {
+export function groupBySlot<T>(items: Iterable<T>, slotOfItem: (item: T) => number): T[][] {
   const groups = new Map<number, T[]>()
   for (const item of items) {
     const slot = slotOfItem(item)

@@ -1,4 +1,4 @@
-// New connections beside one that does not answer: attempts that overlap, until one of them is ready.
+// Opens spare connections when one does not answer, with overlapping attempts until one is ready.
 import type { Millis } from '../time/clock.ts'
 import type { DuplicateClient } from './client-adapter.ts'
 import { startInBackground, type Timers } from '../time/timers.ts'

@@ -21,7 +21,7 @@ interface Unconfirmed {
 /** A refund that was confirmed late, and when it is sent once more. */
 interface Confirmed {
   readonly refund: Unconfirmed
-  readonly again: Millis
+  readonly resendAt: Millis
 }
 
 /** How refunds reach the server. */
@@ -46,7 +46,7 @@ const MARGIN: Millis = 10_000
  * Milliseconds after which a refund that was confirmed late is sent once more: a primary that hung confirms what its successor
  * never sees, until sentinels (within eight seconds) or the other nodes demote it.
  */
-const CONFIRMED_AGAIN: Millis = 10_000
+const RESEND_AFTER: Millis = 10_000
 
 /** Ids of one process; no other process has the same. */
 const PROCESS = `${Math.random().toString(36).slice(2, 12)}${Math.random().toString(36).slice(2, 7)}`
@@ -123,10 +123,10 @@ export class UnconfirmedRefunds {
   }
 
   private keepConfirmed(refund: Unconfirmed): void {
-    const again = this.options.clock() + CONFIRMED_AGAIN
-    if (this.isClosed || again >= refund.until) return
-    if (this.confirmed.push({ refund, again }) > MAX_KEPT) this.confirmed.shift()
-    this.confirmedTimer ??= this.waitForConfirmed(CONFIRMED_AGAIN)
+    const resendAt = this.options.clock() + RESEND_AFTER
+    if (this.isClosed || resendAt >= refund.until) return
+    if (this.confirmed.push({ refund, resendAt }) > MAX_KEPT) this.confirmed.shift()
+    this.confirmedTimer ??= this.waitForConfirmed(RESEND_AFTER)
   }
 
   private waitForConfirmed(delay: Millis): unknown {
@@ -135,10 +135,10 @@ export class UnconfirmedRefunds {
 
   private readonly sendConfirmed = (): void => {
     const now = this.options.clock()
-    const due = this.confirmed.filter(({ again }) => again <= now)
-    this.confirmed = this.confirmed.filter(({ again }) => again > now)
+    const due = this.confirmed.filter(({ resendAt }) => resendAt <= now)
+    this.confirmed = this.confirmed.filter(({ resendAt }) => resendAt > now)
     const [next] = this.confirmed
-    this.confirmedTimer = next && this.waitForConfirmed(next.again - now)
+    this.confirmedTimer = next && this.waitForConfirmed(next.resendAt - now)
     for (const { refund } of due) void this.send({ ...refund, hasFailed: false })
   }
 }

@@ -18,22 +18,23 @@ export interface StoreWarning {
 }
 
 /** The largest quota of a sliding log without stamps and without a warning: 16 kB in each key. */
-const UNREMARKABLE_LOG = 1000
+const MAX_LOG_WITHOUT_WARNING = 1000
 const BYTES_PER_ENTRY = 16
 
 /** Checks every limit that is used, and warns of each once. */
-export function warnings(warn: (warning: StoreWarning) => void): (limit: Limit) => void {
-  const told = new Set<string>()
+export function warnOfLimits(warn: (warning: StoreWarning) => void): (limit: Limit) => void {
+  const reported = new Set<string>()
   return (limit) => {
     const { algorithm, quota, stamps } = limit
-    if (algorithm !== 'sliding-log' || stamps !== undefined || quota <= UNREMARKABLE_LOG) return
+    if (algorithm !== 'sliding-log' || stamps !== undefined || quota <= MAX_LOG_WITHOUT_WARNING)
+      return
     const text = limitText(limit)
-    if (told.has(text)) return
-    told.add(text)
-    const most = Math.ceil((2 * quota * BYTES_PER_ENTRY) / 1000)
+    if (reported.has(text)) return
+    reported.add(text)
+    const kilobytes = Math.ceil((2 * quota * BYTES_PER_ENTRY) / 1000)
     warn({
       code: 'large-sliding-log',
-      message: `${text} remembers every request, up to ${most} kB in Redis for each key; use stamps or sliding-window`,
+      message: `${text} remembers every request, up to ${kilobytes} kB in Redis for each key; use stamps or sliding-window`,
     })
   }
 }

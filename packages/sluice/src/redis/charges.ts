@@ -1,30 +1,30 @@
-// What a call charged that was answered after it had been given up.
+// What a take charged and has to refund: its answer came too late, or another cluster slot refused.
 import type { Verdict } from '../limit/verdict.ts'
 import { chargedBy } from '../stores/pools.ts'
 import type { Check } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
 
 /** A check whose units are to be refunded, and its place in the request. */
-export interface Charged {
+export interface Charge {
   readonly check: Check
   readonly index: number
-  /** Milliseconds until time has given the units back. */
+  /** Milliseconds until all units are back without a refund. */
   readonly resetAfter: Millis
 }
 
-/** Milliseconds until time has given back all of the units. */
-export function longestOf(charged: readonly { readonly resetAfter: Millis }[]): Millis {
-  return charged.reduce((most, { resetAfter }) => Math.max(most, resetAfter), 0)
+/** Milliseconds until the units of all charges are back without a refund. */
+export function longestResetOf(charges: readonly { readonly resetAfter: Millis }[]): Millis {
+  return charges.reduce((most, { resetAfter }) => Math.max(most, resetAfter), 0)
 }
 
 /**
  * The checks of a take that were charged because the whole was allowed, each with the instant of its charge.
  * Units charged by countRefused stay charged.
  */
-export function chargedOf(
+export function chargesOf(
   checks: readonly Check[],
   verdicts: readonly Verdict[],
-): readonly Charged[] {
+): readonly Charge[] {
   const charged = chargedBy(checks, verdicts)
   if (charged === undefined) return []
   return checks.flatMap((check, index) => {
@@ -42,7 +42,7 @@ function partialCharge(
   check: Check,
   { held = 0, at, resetAfter }: Verdict,
   index: number,
-): readonly Charged[] {
+): readonly Charge[] {
   const taken = {
     ...check,
     partial: false,

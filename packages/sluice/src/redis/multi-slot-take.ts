@@ -3,7 +3,7 @@ import type { Verdict } from '../limit/verdict.ts'
 import { chargedBy } from '../stores/pools.ts'
 import type { Check } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
-import { longestOf, type Charged } from './late.ts'
+import { longestResetOf, type Charge } from './charges.ts'
 import type { Operation } from './shape.ts'
 
 /** A check and its place in the request. */
@@ -14,40 +14,40 @@ export interface Indexed {
 
 type Group = readonly Indexed[]
 
-/** How groups reach the server. */
-export interface AcrossSlots {
+/** The calls to one slot at a time. */
+export interface SlotCalls {
   /** Decides the checks of one slot. */
   readonly run: (operation: Operation, checks: readonly Check[]) => Promise<readonly Verdict[]>
-  /** Refunds what was charged in one slot; repeated by the store until it is confirmed. Never rejects. */
-  readonly refund: (charged: readonly Charged[], life: Millis) => Promise<void>
+  /** Refunds what was charged in one slot; repeated by the slots until it is confirmed. Never rejects. */
+  readonly refund: (charges: readonly Charge[], life: Millis) => Promise<void>
 }
 
 /** For how long (in ms) the refund after a refusal is repeated: it is common, and the server keeps a mark of each. */
-const AFTER_REFUSAL: Millis = 30_000
+const REPEATED_AFTER_REFUSAL: Millis = 30_000
 
 /**
  * Takes groups in order, those with enforced checks before those with only shadow checks, and stops at the first refusal:
  * then everything taken is refunded, checks that count refusals are charged, and the others are peeked at. When a group
  * cannot answer, what the earlier ones took is refunded before the call rejects.
  */
-export async function takeAcross(
+export async function takeInAllSlots(
   groups: readonly Group[],
-  store: AcrossSlots,
+  slots: SlotCalls,
 ): Promise<readonly Verdict[]> {
   const order = groups.toSorted((a, b) => Number(isShadow(a)) - Number(isShadow(b)))
   const verdicts: Verdict[] = []
   const done: Group[] = []
   for (const group of order) {
     try {
-      place(verdicts, group, await store.run('take', checksOf(group)))
+      place(verdicts, group, await slots.run('take', checksOf(group)))
     } catch (error) {
-      const charged = done.map((earlier) => takenIn(earlier, verdicts))
-      await Promise.all(charged.map((group) => store.refund(group, longestOf(group))))
+      const charged = done.map((earlier) => chargesIn(earlier, verdicts))
+      await Promise.all(charged.map((charges) => slots.refund(charges, longestResetOf(charges))))
       throw error
     }
     if (chargedBy(checksOf(group), verdictsOf(group, verdicts)) === undefined) {
       const others = order.filter((other) => other !== group)
-      await Promise.all(others.map((other) => undo(other, done.includes(other), verdicts, store)))
+      await Promise.all(others.map((other) => undo(other, done.includes(other), verdicts, slots)))
       return verdicts
     }
     done.push(group)
@@ -60,13 +60,13 @@ async function undo(
   group: Group,
   wasTaken: boolean,
   verdicts: Verdict[],
-  { run, refund }: AcrossSlots,
+  { run, refund }: SlotCalls,
 ): Promise<void> {
   const counting = group.filter(({ check }) => check.countRefused === true)
   const others = group.filter(({ check }) => check.countRefused !== true)
   if (wasTaken) {
-    const charged = takenIn(others, verdicts)
-    await refund(charged, Math.min(longestOf(charged), AFTER_REFUSAL))
+    const charges = chargesIn(others, verdicts)
+    await refund(charges, Math.min(longestResetOf(charges), REPEATED_AFTER_REFUSAL))
   } else for (const one of counting) place(verdicts, [one], await run('take', checksOf([one])))
   place(verdicts, others, await run('peek', checksOf(others)))
 }
@@ -80,7 +80,7 @@ function verdictsOf(group: Group, verdicts: readonly Verdict[]): readonly Verdic
 }
 
 /** What was charged, to be refunded into the window in which it was charged. */
-function takenIn(group: Group, verdicts: readonly Verdict[]): readonly Charged[] {
+function chargesIn(group: Group, verdicts: readonly Verdict[]): readonly Charge[] {
   const isCharged = chargedBy(checksOf(group), verdictsOf(group, verdicts))
   const charged = group.filter(
     ({ check }, i) => isCharged?.[i] === true || check.countRefused === true,

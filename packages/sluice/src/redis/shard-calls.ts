@@ -36,7 +36,7 @@ interface Shard {
 }
 
 /** Watches the calls on one connection, shard by shard: the nodes of a cluster fail one by one. */
-export class Silence {
+export class ShardCalls {
   private readonly shards = new Map<number, Shard>()
   private readonly patience: Patience
 
@@ -83,7 +83,7 @@ export class Silence {
   }
 
   /** The shards that have not answered in time for as long as the patience with each allows. */
-  silent(now: Millis): readonly number[] {
+  silentShards(now: Millis): readonly number[] {
     const all = [...this.shards]
     return all
       .filter(([shard, { since }]) => since !== undefined && now - since >= this.patience.of(shard))

@@ -1,16 +1,16 @@
 // Calls that wait for the first connection of a client.
 import type { Clock, Millis } from '../time/clock.ts'
 
-interface HeldCall {
+interface WaitingCall {
   readonly until: Millis
   readonly send: () => void
   readonly drop: () => void
 }
 
 /** Keeps calls until there is a connection, each no longer than its caller waits. */
-export class HeldCalls {
+export class WaitingCalls {
   private readonly clock: Clock
-  private calls: HeldCall[] = []
+  private calls: WaitingCall[] = []
 
   constructor(clock: Clock) {
     this.clock = clock
@@ -34,7 +34,7 @@ export class HeldCalls {
     for (const { send } of calls) send()
   }
 
-  private drop(isOver: (call: HeldCall) => boolean): void {
+  private drop(isOver: (call: WaitingCall) => boolean): void {
     const [over, waiting] = [this.calls.filter(isOver), this.calls.filter((one) => !isOver(one))]
     this.calls = waiting
     for (const { drop } of over) drop()
