@@ -31,7 +31,7 @@ interface Event {
 let source: EventSource | undefined
 
 /** Opens the feed; the browser connects again by itself when it is lost. */
-function follow(): void {
+function mapAnswer(): void {
   leave()
   source = new EventSource('/console/events')
   source.addEventListener('history', (event) => {
@@ -66,7 +66,7 @@ export function leave(): void {
 export async function checkSession(): Promise<void> {
   try {
     session.value = await ask<Session>('/console/session')
-    if (session.value.name !== null) follow()
+    if (session.value.name !== null) mapAnswer()
     else leave()
   } catch {
     link.value = 'lost'

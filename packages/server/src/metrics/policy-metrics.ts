@@ -17,7 +17,12 @@ export interface ResultCounters {
 }
 
 /** How the answer of a limit on trial, or of a shadow rule, agreed with the enforced one or differed. */
-export const TRIAL_RESULTS = ['both-allow', 'both-refuse', 'newly-refused', 'newly-allowed'] as const
+export const TRIAL_RESULTS = [
+  'both-allow',
+  'both-refuse',
+  'newly-refused',
+  'newly-allowed',
+] as const
 
 /** What one rule does, beyond the decisions that it binds. */
 export interface RuleSeries {

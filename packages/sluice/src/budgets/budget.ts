@@ -11,7 +11,7 @@ import { attributeText } from '../key/key.ts'
 import type { Attributes, RuleInCode } from '../policy/policy.ts'
 import type { HoldStore, Settled, Settlement } from '../stores/holds/hold-store.ts'
 import { mappedSettlements, type MappedSettlements } from '../stores/holds/mapped-holds.ts'
-import { follow, isPromise, type MaybePromise } from '../stores/store.ts'
+import { mapAnswer, isPromise, type MaybePromise } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
 import type { Timers } from '../time/timers.ts'
 import { placeOfShare, shareOf, type SharedCheck } from './caller-shares.ts'
@@ -296,7 +296,8 @@ export class PolicyBudget {
 
   countFailure(input: Attributes | string): MaybePromise<void> {
     const failing = failingChecks(this.matchRequest(parseAttributes(input, 'any'), 1).checks)
-    if (failing.length > 0) return follow(this.decideOptions.store.take(failing), () => undefined)
+    if (failing.length > 0)
+      return mapAnswer(this.decideOptions.store.take(failing), () => undefined)
   }
 
   close(): MaybePromise<void> {

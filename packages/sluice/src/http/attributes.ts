@@ -3,7 +3,7 @@ import { SluiceError } from '../errors.ts'
 import type { LimiterPolicy, LiveCondition } from '../limiter/policy-of-limiter.ts'
 import { attributeText } from '../key/key.ts'
 import type { Attributes, PolicyInCode } from '../policy/policy.ts'
-import { follow, isPromise, type MaybePromise } from '../stores/store.ts'
+import { mapAnswer, isPromise, type MaybePromise } from '../stores/store.ts'
 import { attributeNames, hasLimitFunction } from './attribute-names.ts'
 import { requestAddresses } from './request-address.ts'
 import type { Address } from './client-address.ts'
@@ -123,7 +123,7 @@ function readerMaker<Q, S>(
   }
   // What names the caller first; without any of them, the address.
   const keyOf = keys.reduceRight<(request: Q) => MaybePromise<string | null | undefined>>(
-    (otherwise, read) => (request) => follow(read(request), (key) => key ?? otherwise(request)),
+    (otherwise, read) => (request) => mapAnswer(read(request), (key) => key ?? otherwise(request)),
     addressKeyOf,
   )
   const routesOf = requestRoutes(adapter, options, ruled !== null && ruled.has('route'), warn)
@@ -168,7 +168,7 @@ function readerMaker<Q, S>(
       const all = isPromise(more)
         ? more.then(complete.bind(undefined, attributes, hashOf))
         : complete(attributes, hashOf, more)
-      return typeof routes === 'object' ? follow(all, readingsBy.bind(undefined, routes)) : all
+      return typeof routes === 'object' ? mapAnswer(all, readingsBy.bind(undefined, routes)) : all
     }
     return isBare ? (request) => withKey(keyOf(request), () => read(request)) : read
   }
@@ -186,7 +186,7 @@ function withKey(
 ): MaybePromise<CountedBy> {
   if (isPromise(key)) return key.then((key) => withKey(key, read))
   if (key === null || key === undefined) return key
-  return follow(read(), (found) =>
+  return mapAnswer(read(), (found) =>
     found instanceof Readings
       ? new Readings(found.all.map((attributes) => ({ ...attributes, key })))
       : { ...found, key },
@@ -254,7 +254,7 @@ function keyReaders<Q, S>(
       const id = attributeText({ id: value } as Attributes, 'id')
       return id === undefined ? undefined : keyFor(id)
     }
-    return (request) => follow(read(request), keyOf)
+    return (request) => mapAnswer(read(request), keyOf)
   }
   if (key !== undefined) return [reader(key, (value) => value)]
   return [

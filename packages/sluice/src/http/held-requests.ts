@@ -1,7 +1,7 @@
 // Requests that hold units of a budget while they are answered: slots, and tokens that are settled in the end.
 import type { Decision } from '../decision/decision.ts'
 import type { Attributes, PolicyInCode } from '../policy/policy.ts'
-import { follow, isPromise, type MaybePromise } from '../stores/store.ts'
+import { mapAnswer, isPromise, type MaybePromise } from '../stores/store.ts'
 
 /**
  * What is used of a budget of `sluice/budgets`, on any store.
@@ -90,7 +90,7 @@ export class HoldingLimiter {
   private reserve(attributes: Attributes | string, cost?: number): MaybePromise<Decision> {
     const { budget } = this
     const reservation = budget.reserve(attributes, cost === 0 ? undefined : cost, true)
-    return follow(reservation, ({ allowed, id, units, decision }) => {
+    return mapAnswer(reservation, ({ allowed, id, units, decision }) => {
       if (allowed)
         this.held.set(
           decision,
@@ -104,7 +104,7 @@ export class HoldingLimiter {
   }
 
   private enter(attributes: Attributes | string, cost?: number): MaybePromise<Decision> {
-    return follow(this.budget.enter(attributes, cost), (slot) => {
+    return mapAnswer(this.budget.enter(attributes, cost), (slot) => {
       const leave = (): void => slot.leave()
       if (slot.decision.allowed) this.held.set(slot.decision, this.heldRequest(leave, leave))
       return slot.decision

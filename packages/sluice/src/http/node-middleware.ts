@@ -1,7 +1,7 @@
 // The HTTP skin on Node: call the guard, then refuse, hold or continue.
 import { Admission } from './admission.ts'
 import { holdUntilClosed } from './hold.ts'
-import { follow } from '../stores/store.ts'
+import { mapAnswer } from '../stores/store.ts'
 import type { NodeResponse } from './node-adapter.ts'
 import type { RefusalReply } from './refusal-reply.ts'
 import type { RefusalAction } from './refusal-action.ts'
@@ -52,7 +52,7 @@ function refuse<Q extends object, S>(
   next: Next,
 ): void {
   const action = guard.refuse(admission, request, response)
-  void follow(action, (action) => finish(flow, action, response, next))
+  void mapAnswer(action, (action) => finish(flow, action, response, next))
 }
 
 function finish<S>(flow: NodeFlow<S>, action: RefusalAction, response: S, next: Next): void {

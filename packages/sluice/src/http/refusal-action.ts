@@ -1,6 +1,6 @@
 // What to do for a refused request: the reply, or what the application's `onRefused` makes of it.
 import { show } from '../errors.ts'
-import { attempt, follow, type MaybePromise } from '../stores/store.ts'
+import { attempt, mapAnswer, type MaybePromise } from '../stores/store.ts'
 import type { Admission } from './admission.ts'
 import { wrong, type CustomReply, type HttpOptions } from './options.ts'
 import { customized, type RefusalReply } from './refusal-reply.ts'
@@ -30,7 +30,7 @@ export function refusalAction<Q, S>(
   const fail = (error: unknown): RefusalAction => ({ type: 'error', error, reply })
   if (onRefused === undefined) return error === undefined ? { type: 'reply', reply } : fail(error)
   return attempt(
-    () => follow(onRefused(decision, request, response), (result) => actionOf(result, reply)),
+    () => mapAnswer(onRefused(decision, request, response), (result) => actionOf(result, reply)),
     fail,
   )
 }

@@ -1,6 +1,6 @@
 // What the options say of one request: whether it counts, what it costs, how long it may be held.
 import { show } from '../errors.ts'
-import { follow, type MaybePromise } from '../stores/store.ts'
+import { mapAnswer, type MaybePromise } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
 import { duration } from '../time/duration.ts'
 import { MAX_TIMER_MS } from '../time/timers.ts'
@@ -14,7 +14,7 @@ export function isSkipped<Q>(
   request: Q,
   warn: Warn,
 ): MaybePromise<boolean> {
-  return follow(skip(request), (returned) => {
+  return mapAnswer(skip(request), (returned) => {
     if (returned === true || !returned) return returned === true
     warn(
       'skip-value',

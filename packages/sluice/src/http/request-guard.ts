@@ -3,7 +3,7 @@ import type { Decision } from '../decision/decision.ts'
 import { LazyDecision } from '../decision/lazy-decision.ts'
 import { policyOfLimiter } from '../limiter/policy-of-limiter.ts'
 import type { Attributes } from '../policy/policy.ts'
-import { attempt, follow, isPromise, type MaybePromise } from '../stores/store.ts'
+import { attempt, mapAnswer, isPromise, type MaybePromise } from '../stores/store.ts'
 import type { Millis } from '../time/clock.ts'
 import { Admission, carrierOf, keepAdmission, lastAdmission, type Settler } from './admission.ts'
 import { mayDelay } from './attribute-names.ts'
@@ -253,7 +253,7 @@ export class RequestGuard<Q extends object, S> implements Settler {
   ): MaybePromise<Admission> {
     return attempt(
       () =>
-        follow(isSkipped(this.skip!, request, this.warn), (skipped) =>
+        mapAnswer(isSkipped(this.skip!, request, this.warn), (skipped) =>
           skipped ? this.undecided.uncounted : this.count(request, response, carrier),
         ),
       (error) => this.undecided.unreadable(request, error),
@@ -277,7 +277,7 @@ export class RequestGuard<Q extends object, S> implements Settler {
     const decideFrom = (i: number): MaybePromise<Admission> => {
       const isLast = i === readings.length - 1
       const decided = this.decide(request, isLast ? response : null, carrier, cost, readings[i])
-      return follow(decided, (admission) => {
+      return mapAnswer(decided, (admission) => {
         if (admission.refusal !== null) void held?.cancel()
         else admission.held = held = joinHeldRequests(held, admission.held)
         return isLast || admission.refusal !== null ? admission : decideFrom(i + 1)
@@ -294,7 +294,7 @@ export class RequestGuard<Q extends object, S> implements Settler {
     const attributes = countedBy instanceof Readings ? countedBy.all.at(-1)! : countedBy
     return attempt(
       () =>
-        follow(this.limiter.check(attributes, 0), (decision: Decision) => {
+        mapAnswer(this.limiter.check(attributes, 0), (decision: Decision) => {
           void this.holding?.heldBy(decision)?.cancel()
           return isCompleteDecision(decision) && !decision.allowed && decision.reason === 'blocked'
             ? this.undecided.refuse('blocked', request, decision)

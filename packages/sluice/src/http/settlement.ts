@@ -2,7 +2,7 @@
 import type { Decision } from '../decision/decision.ts'
 import type { LimiterControls } from '../limiter/controls.ts'
 import type { Attributes, PolicyInCode } from '../policy/policy.ts'
-import { attempt, follow, type MaybePromise } from '../stores/store.ts'
+import { attempt, mapAnswer, type MaybePromise } from '../stores/store.ts'
 import type { Admission } from './admission.ts'
 import type { HoldingLimiter } from './held-requests.ts'
 import { checkCost, wrong, type AnyLimiter, type HttpOptions } from './options.ts'
@@ -43,7 +43,7 @@ export class RequestSettlement<Q, S> {
     if (after === undefined) return this.unanswered(admission)
     void attempt(
       () =>
-        follow(after({ status, request, response, decision, cost }), (final) => {
+        mapAnswer(after({ status, request, response, decision, cost }), (final) => {
           if (final === undefined) return this.unanswered(admission)
           if (this.hasLockouts && final > 0) this.countFailure(admission)
           void this.settle(admission, final)
@@ -80,9 +80,9 @@ export class RequestSettlement<Q, S> {
 
   /** Charges units beyond those that were known; if there are not enough, all that remain. */
   private takeMore(attributes: Attributes | string, cost: number): MaybePromise<void> {
-    return follow(this.limiter.check(attributes, cost), (decision: Decision) => {
+    return mapAnswer(this.limiter.check(attributes, cost), (decision: Decision) => {
       if (decision.allowed || decision.remaining === 0) return
-      return follow(this.limiter.check(attributes, decision.remaining), () => undefined)
+      return mapAnswer(this.limiter.check(attributes, decision.remaining), () => undefined)
     })
   }
 

@@ -1,6 +1,6 @@
 // Deadline and circuit breaker around any call: the resilient store and the remote limiter use the same guard.
 import { faultOf, show, SluiceError } from '../errors.ts'
-import { follow, isPromise, type MaybePromise } from '../stores/store.ts'
+import { mapAnswer, isPromise, type MaybePromise } from '../stores/store.ts'
 import type { Clock, Millis } from '../time/clock.ts'
 import { Deadlines, type Timers } from '../time/timers.ts'
 import { CircuitBreaker, NO_ENTRY, type BreakerOptions, type Failure } from './circuit-breaker.ts'
@@ -115,7 +115,7 @@ export class CallGuard {
     const { breaker } = shard
     const entry = breaker.enter()
     if (entry === NO_ENTRY)
-      return follow(operation.onFailure(argument, breaker.refusal(), shard), finish)
+      return mapAnswer(operation.onFailure(argument, breaker.refusal(), shard), finish)
     const call = new GuardedCall(shard, operation, argument, finish, entry)
     let answer: T | Promise<R>
     try {
@@ -241,7 +241,7 @@ export class GuardedCall<A, T, R> {
     }
     if (fault === 'key') breaker.succeeded(entry)
     else breaker.failed(entry, error)
-    return follow(operation.onFailure(argument, breaker.failure(error), shard), finish)
+    return mapAnswer(operation.onFailure(argument, breaker.failure(error), shard), finish)
   }
 }
 

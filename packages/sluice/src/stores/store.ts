@@ -32,8 +32,8 @@ export function isPromise<T>(value: MaybePromise<T>): value is Promise<T> {
   )
 }
 
-/** Goes on with a value, at once or when it has come. */
-export function follow<T, U>(
+/** Applies a function to a value, at once or when its promise is fulfilled. */
+export function mapAnswer<T, U>(
   value: MaybePromise<T>,
   then: (value: T) => MaybePromise<U>,
 ): MaybePromise<U> {

@@ -6,7 +6,7 @@ import { adapterOf } from '../../src/redis/client.ts'
 import { connectionOf } from '../../src/redis/connection.ts'
 import { redisKeys } from '../../src/redis/redis-key.ts'
 import { TAKE_ALL, TAKE_BUCKETS, TAKE_EACH } from '../../src/redis/script.generated.ts'
-import { addHoldArgs, shapeOf, type TracedCheck } from '../../src/redis/shape.ts'
+import { addHoldArgs, shapeOf, type SentCheck } from '../../src/redis/shape.ts'
 import type { Check } from '../../src/stores/store.ts'
 import { systemClock } from '../../src/time/clock.ts'
 import { failure, on } from './asking.ts'
@@ -57,7 +57,7 @@ describe('a count that the server may have dropped', () => {
   it('is looked at by its last known state', async () => {
     const check = on('dropped', '10/400d')
     const [time] = await redis.client.time()
-    const known: TracedCheck = {
+    const known: SentCheck = {
       ...check,
       lastState: { at: Number(time) * 1000, used: 10 * check.limit.window, before: 0 },
     }
@@ -78,7 +78,7 @@ describe('a refund that arrives twice', () => {
   ])('acts once: $algorithm, with holds: $holds', async ({ algorithm, holds }) => {
     const limited = limit({ quota: 10, window: '400d', algorithm })
     const check = { ...on(`twice ${algorithm} ${holds}`, limited), holds }
-    const call = async (operation: 'take' | 'peek' | 'refund', one: TracedCheck) => {
+    const call = async (operation: 'take' | 'peek' | 'refund', one: SentCheck) => {
       const shape = shapeOf(operation, [one], 0)
       const name = nameOf(check.space, check.key)
       const args = ['', '0', '1', '', '1', ...shape.args]
@@ -102,7 +102,7 @@ describe('a refund that arrives twice', () => {
     const check = { ...on('twice wrong', '10/400d'), cost: 1 }
     const name = nameOf(check.space, check.key)
     await redis.client.rpush(name, 'not a count')
-    const refund: TracedCheck = { ...check, once: { id: 'one', life: 60_000 } }
+    const refund: SentCheck = { ...check, once: { id: 'one', life: 60_000 } }
     const { args } = shapeOf('refund', [refund], 0)
     const call = () => redis.client.eval(TAKE_ALL.text, 1, name, '', '0', '1', '', '1', ...args)
     expect(String(((await call()) as unknown[])[1])).toMatch(/WRONGTYPE/)
