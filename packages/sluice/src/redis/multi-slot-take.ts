@@ -18,8 +18,11 @@ type Group = readonly Indexed[]
 export interface SlotCalls {
   /** Decides the checks of one slot. */
   readonly run: (operation: Operation, checks: readonly Check[]) => Promise<readonly Verdict[]>
-  /** Refunds what was charged in one slot; repeated by the slots until it is confirmed. Never rejects. */
-  readonly refund: (charges: readonly Charge[], life: Millis) => Promise<void>
+  /**
+   * Refunds what was charged in one slot; repeated by the slots until it is confirmed. `isDoubtful`: a call of the take was not
+   * answered in time. Never rejects.
+   */
+  readonly refund: (charges: readonly Charge[], life: Millis, isDoubtful: boolean) => Promise<void>
 }
 
 /** For how long (in ms) the refund after a refusal is repeated: it is common, and the server keeps a mark of each. */
@@ -42,7 +45,9 @@ export async function takeInAllSlots(
       place(verdicts, group, await slots.run('take', checksOf(group)))
     } catch (error) {
       const charged = done.map((earlier) => chargesIn(earlier, verdicts))
-      await Promise.all(charged.map((charges) => slots.refund(charges, longestResetOf(charges))))
+      await Promise.all(
+        charged.map((charges) => slots.refund(charges, longestResetOf(charges), true)),
+      )
       throw error
     }
     if (chargedBy(checksOf(group), verdictsOf(group, verdicts)) === undefined) {
@@ -66,7 +71,7 @@ async function undo(
   const others = group.filter(({ check }) => check.countRefused !== true)
   if (wasTaken) {
     const charges = chargesIn(others, verdicts)
-    await refund(charges, Math.min(longestResetOf(charges), REPEATED_AFTER_REFUSAL))
+    await refund(charges, Math.min(longestResetOf(charges), REPEATED_AFTER_REFUSAL), false)
   } else for (const one of counting) place(verdicts, [one], await run('take', checksOf([one])))
   place(verdicts, others, await run('peek', checksOf(others)))
 }

@@ -119,7 +119,7 @@ export function redisStore(
     serverClock: clock,
     onLate,
     refundLate: (charges, names) =>
-      void refunds.refund(checksIn(charges), names, longestResetOf(charges)),
+      void refunds.refund(checksIn(charges), names, longestResetOf(charges), true),
     eviction,
     warnOf: warnOfLimits(onWarning),
   })
@@ -253,20 +253,20 @@ class RedisCounts implements AsyncStore, MappedTakes, MappedSettlements {
       // After a pause of the process, the answer of one group is read when it is too late to take the next.
       run: (operation, checks) =>
         this.clock() > deadline ? Promise.reject(callExpired()) : this.run(operation, checks),
-      refund: (charges, life) => this.refundOnce(charges, life),
+      refund: (charges, life, isDoubtful) => this.refundOnce(charges, life, isDoubtful),
     })
     return this.multiSlotDeadlines.race(answer, (verdicts) => {
       const charges = chargesOf(checks, verdicts)
       const slots = groupBySlot(charges, ({ check }) => slotOf(this.nameOf(check.space, check.key)))
-      for (const group of slots) void this.refundOnce(group, longestResetOf(group))
+      for (const group of slots) void this.refundOnce(group, longestResetOf(group), true)
     })
   }
 
   /** Refunds what the store itself has charged in one slot. */
-  private refundOnce(charges: readonly Charge[], life: Millis): Promise<void> {
+  private refundOnce(charges: readonly Charge[], life: Millis, isDoubtful: boolean): Promise<void> {
     const checks = checksIn(charges)
     const names = checks.map(({ space, key }) => this.nameOf(space, key))
-    return this.refunds.refund(checks, names, life)
+    return this.refunds.refund(checks, names, life, isDoubtful)
   }
 
   exchange(settlements: readonly Settlement[], checks: readonly Check[]): Promise<Exchanged> {

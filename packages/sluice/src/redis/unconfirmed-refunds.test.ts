@@ -56,6 +56,15 @@ describe('a refund that the store owes', () => {
     expect(refunds.size).toBe(0)
   })
 
+  it('is sent once more, too, if what it refunds was answered late or in part: the first confirmation is as doubtful', async () => {
+    const { world, sent, refunds } = refundsTo({ isReachable: true })
+    await refunds.refund([check], ['a'], 60_000, true)
+    await world.pass(60_000)
+    expect(sent.map(({ at }) => at)).toEqual([0, 10_000])
+    expect(new Set(sent.map(({ ids }) => ids[0])).size).toBe(1)
+    expect(refunds.size).toBe(0)
+  })
+
   it('is given up when time has given the units back', async () => {
     const { world, sent, refunds } = refundsTo({ isReachable: false })
     await refunds.refund([check], ['a'], 1000)

@@ -14,11 +14,11 @@ interface Unconfirmed {
   readonly names: readonly string[]
   /** When it is given up: the counts are full again by themselves, or the server no longer knows its id. */
   readonly until: Millis
-  /** Set if an attempt has failed. */
-  readonly hasFailed?: boolean
+  /** Whether an attempt, or the take itself, was not answered in time: the primary that confirms it may be one that is replaced. */
+  readonly isDoubtful: boolean
 }
 
-/** A refund that was confirmed late, and when it is sent once more. */
+/** A doubtful refund that was confirmed, and when it is sent once more. */
 interface Confirmed {
   readonly refund: Unconfirmed
   readonly resendAt: Millis
@@ -43,8 +43,8 @@ const MAX_LIFE: Millis = 600_000
 const MARGIN: Millis = 10_000
 
 /**
- * Milliseconds after which a refund that was confirmed late is sent once more: a primary that hung confirms what its successor
- * never sees, until sentinels (within eight seconds) or the other nodes demote it.
+ * Milliseconds after which a doubtful refund that was confirmed is sent once more: a primary that hung confirms what its
+ * successor never sees, until sentinels (within eight seconds) or the other nodes demote it.
  */
 const RESEND_AFTER: Millis = 10_000
 
@@ -73,9 +73,15 @@ export class UnconfirmedRefunds {
 
   /**
    * Refunds checks whose names share a cluster slot, for `life` milliseconds at most: until then time gives back
-   * what was charged. Resolves after the first attempt, whatever came of it.
+   * what was charged. `isDoubtful`: a call of the take was not answered in time. Resolves after the first attempt, whatever
+   * came of it.
    */
-  async refund(checks: readonly Check[], names: readonly string[], life: Millis): Promise<void> {
+  async refund(
+    checks: readonly Check[],
+    names: readonly string[],
+    life: Millis,
+    isDoubtful = false,
+  ): Promise<void> {
     if (checks.length === 0 || life <= 0) return
     const until = this.options.clock() + Math.min(life, MAX_LIFE)
     const id = `${PROCESS}${(lastId++).toString(36)}`
@@ -83,7 +89,7 @@ export class UnconfirmedRefunds {
       ...check,
       once: { id: `${id}.${i}`, life: Math.ceil(Math.min(life, MAX_LIFE)) + MARGIN },
     }))
-    await this.send({ checks: once, names, until })
+    await this.send({ checks: once, names, until, isDoubtful })
   }
 
   /** Gives up what is not confirmed. */
@@ -101,9 +107,9 @@ export class UnconfirmedRefunds {
       await this.options.send(refund.checks, refund.names)
       this.delay = FIRST_DELAY
     } catch {
-      return this.keep({ ...refund, hasFailed: true })
+      return this.keep({ ...refund, isDoubtful: true })
     }
-    if (refund.hasFailed === true) this.keepConfirmed(refund)
+    if (refund.isDoubtful) this.keepConfirmed(refund)
   }
 
   private keep(refund: Unconfirmed): void {
@@ -139,6 +145,6 @@ export class UnconfirmedRefunds {
     this.confirmed = this.confirmed.filter(({ resendAt }) => resendAt > now)
     const [next] = this.confirmed
     this.confirmedTimer = next && this.waitForConfirmed(next.resendAt - now)
-    for (const { refund } of due) void this.send({ ...refund, hasFailed: false })
+    for (const { refund } of due) void this.send({ ...refund, isDoubtful: false })
   }
 }

@@ -4,6 +4,7 @@ import { createCluster } from 'redis'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { startCluster, type RedisCluster } from '../../../../test/servers/redis-cluster.ts'
 import { isLong } from '../../../../test/length.ts'
+import { stopIdle } from '../../../../test/servers/stop-idle.ts'
 import { until } from '../../../../test/servers/until.ts'
 import { createLimiter } from '../../src/limiter/create-limiter.ts'
 import { slotOf } from '../../src/redis/slot.ts'
@@ -128,7 +129,8 @@ describe('a request over three masters', () => {
       const slots = new Set(Array.from({ length: Math.floor(16_384 / 3) }, (_, slot) => slot))
       for (const slot of [0, slots.size - 1])
         expect((await cluster.nodeFor(slot)).port).toBe(lost!.port)
-      lost!.kill(signal)
+      if (signal === 'SIGSTOP') await stopIdle(lost!)
+      else lost!.kill(signal)
       await until('a replica takes over', 30_000, async () => {
         const replicas = cluster.nodes.slice(3)
         const roles = await Promise.all(replicas.map((node) => node.cli<string[]>('ROLE')))
