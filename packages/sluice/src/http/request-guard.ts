@@ -273,14 +273,22 @@ export class RequestGuard<Q extends object, S> implements Settler {
     cost: number,
     readings: readonly Attributes[],
   ): MaybePromise<Admission> {
-    let held: Admission['held']
+    /** The last one that was counted, which holds what all hold. */
+    let counted: Admission | undefined
     const decideFrom = (i: number): MaybePromise<Admission> => {
       const isLast = i === readings.length - 1
       const decided = this.decide(request, isLast ? response : null, carrier, cost, readings[i])
       return mapAnswer(decided, (admission) => {
-        if (admission.refusal !== null) void held?.cancel()
-        else admission.held = held = joinHeldRequests(held, admission.held)
-        return isLast || admission.refusal !== null ? admission : decideFrom(i + 1)
+        if (admission.refusal !== null) {
+          void counted?.held?.cancel()
+          return admission
+        }
+        // One that failed and passes is shared by all requests.
+        if (admission !== this.undecided.uncounted) {
+          admission.held = joinHeldRequests(counted?.held, admission.held)
+          counted = admission
+        }
+        return isLast ? (counted ?? admission) : decideFrom(i + 1)
       })
     }
     return decideFrom(0)
