@@ -48,10 +48,7 @@ export interface NodeResponse {
  */
 export const nodeAdapter: FrameworkAdapter<NodeRequest, NodeResponse> = {
   peerAddress: (request) => request.socket.remoteAddress,
-  header({ headers }, name) {
-    const value = headers[name]
-    return Array.isArray(value) ? value.join(', ') : value
-  },
+  header: ({ headers }, name) => fieldString(headers[name]),
   fieldLines: (request, name) => countFieldLines(request.rawHeaders, name),
   method: (request) => request.method ?? 'GET',
   path: (request) => request.url ?? '/',

@@ -14,7 +14,10 @@ const MAX_KEYS = 100_000
 /** What the fallback of a store is made from. */
 export interface FallbackOptions {
   /** The share of every limit that this process grants. */
-  readonly share: Pick<ResilienceOptions, 'fallbackShare' | 'replicas'>
+  readonly share: {
+    readonly fallbackShare: ResilienceOptions['fallbackShare'] | undefined
+    readonly replicas?: ResilienceOptions['replicas'] | undefined
+  }
   /** The last refusal by the store that is still known. */
   readonly knownRefusal: ((check: Check) => KnownRefusal | undefined) | undefined
   /** Default: the system's monotonic clock. */

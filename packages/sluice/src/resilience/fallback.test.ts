@@ -1,11 +1,13 @@
 // What a limiter on a remote store says while the store cannot answer, rule by rule.
 import { describe, expect, it } from 'vitest'
 import { SluiceError } from '../errors.ts'
+import { limit } from '../limit/limit.ts'
 import type { Policy, Rule } from '../policy/policy.ts'
 import { memoryStore } from '../stores/memory/memory-store.ts'
 import type { RemoteStore } from '../stores/store.ts'
 import { createLimiter, type LimiterOptions } from '../limiter/create-limiter.ts'
 import type { Limiter } from '../limiter/limiter.ts'
+import { withResilience } from './resilient-store.ts'
 
 /** A store that is unreachable until `isBack` is set. */
 function brokenStore(): RemoteStore & { isBack: boolean } {
@@ -293,4 +295,16 @@ describe('options of resilience', () => {
     for (let i = 0; i < 3; i++) await limiter.check('a')
     expect(types).toEqual(['fallback', 'fallback', 'fallback'])
   })
+})
+
+it('keeps the share that its store was made with, whatever becomes of the options', async () => {
+  const lost = () => Promise.reject(new Error('no connection'))
+  const store = { take: lost, peek: lost, refund: lost, reset: lost, close: () => {} }
+  const options = { fallbackShare: 0.5, onEvent: () => {} }
+  const guarded = withResilience(store, options)
+  options.fallbackShare = 1
+  const check = { space: 's', key: 'k', limit: limit('100/min'), cost: 1 }
+  const [verdict] = await guarded.take([check])
+  expect(verdict!.remaining).toBe(49)
+  await guarded.close()
 })

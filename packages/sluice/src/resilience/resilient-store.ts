@@ -75,7 +75,7 @@ export class ResilientStore implements AsyncStore, TakesThen, TakesHeldThen, Map
     options: ResilienceOptions,
     environment: Partial<Environment> = {},
   ) {
-    const { timeout, breaker, onEvent = warnOfLostStore } = options
+    const { timeout, breaker, onEvent = warnOfLostStore, fallbackShare, replicas } = options
     this.store = store
     this.coordinates = store.coordinates === true
     this.environment = { ...systemEnvironment, ...environment }
@@ -90,7 +90,7 @@ export class ResilientStore implements AsyncStore, TakesThen, TakesHeldThen, Map
     this.takes = this.guardedTakes(store)
     this.heldTakes = { ...this.takes, ...heldCalls(store) }
     this.fallback = new FallbackCounts({
-      share: options,
+      share: { fallbackShare, replicas },
       knownRefusal: store.knownRefusal?.bind(store),
       clock: environment.clock,
     })
@@ -300,7 +300,7 @@ export class ResilientStore implements AsyncStore, TakesThen, TakesHeldThen, Map
   }
 
   /**
-   * The shard that keeps the counts of a request, of a store with several. When its first and its last check are in two shards, the pair is
+   * The shard that keeps the counts of a request, if the store has several. When its first and its last check are in two shards, the pair is
    * a shard by itself: either may be the one that every request uses.
    */
   private shardFor(checks: readonly Check[]): Shard {
