@@ -100,9 +100,10 @@ export function remoteLimiter(
     breaker: options.breaker,
     onEvent: reader.callable<OnEvent>('onEvent', options.onEvent, warnOfService),
     clock: timers.clock,
+    // Stopped after each last answer: a timer that stays would keep the async context of the request that started it.
     timers: {
-      start: (run, after) => timers.set(run, after),
-      stop: (timer) => timers.clear(timer),
+      start: (run, after) => [timers.set(run, after)],
+      stop: (timer) => timers.clear((timer as unknown[])[0]),
       afterTurn,
     },
     random: Math.random,

@@ -1,6 +1,6 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { VirtualTime } from '../../test/simulation/virtual-time.ts'
-import { Timeouts } from './timers.ts'
+import { afterTurn, Timeouts } from './timers.ts'
 
 class Item {
   readonly deadline: number
@@ -106,5 +106,16 @@ describe('timeouts', () => {
     await time.pass(1000)
     expect(log).toEqual(['start 100', 'unref', 'ref', 'unref', 'ref', 'start 20'])
     expect(gone).toEqual([120])
+  })
+})
+
+describe('afterTurn', () => {
+  it('uses the function that the runtime has now, not the one that it had when this file was loaded', () => {
+    const setImmediate = vi.fn<(run: () => void) => void>()
+    vi.stubGlobal('setImmediate', setImmediate)
+    const run = () => {}
+    afterTurn(run)
+    vi.unstubAllGlobals()
+    expect(setImmediate).toHaveBeenCalledExactlyOnceWith(run)
   })
 })

@@ -28,11 +28,6 @@ interface NodeRuntime {
   }
 }
 
-/** Node has it, browsers and most edges have not. */
-interface TurnRuntime {
-  readonly setImmediate?: (run: () => void) => unknown
-}
-
 type RunOutside = <A extends unknown[], T>(run: (...args: A) => T, ...args: A) => T
 
 /**
@@ -45,8 +40,12 @@ const outsideRequests: RunOutside =
     ?.AsyncLocalStorage?.snapshot?.() ?? ((run, ...args) => run(...args))
 
 /** Runs a function after the input of this turn has been handled, where the runtime has a name for that. */
-export const afterTurn: (run: () => void) => void =
-  (globalThis as TurnRuntime).setImmediate?.bind(globalThis) ?? ((run) => setTimeout(run, 0))
+export function afterTurn(run: () => void): void {
+  // Looked up for each call: what fake timers have put there when this file was loaded may be gone.
+  const { setImmediate } = globalThis as { setImmediate?: (run: () => void) => unknown }
+  if (setImmediate === undefined) setTimeout(run, 0)
+  else setImmediate(run)
+}
 
 /** The runtime's own, started in the context of no request. */
 export const systemTimers: Timers = {
@@ -141,9 +140,9 @@ export class Timeouts<T extends ExpiringItem<T>> {
     item.before = null
     item.after = null
     if (this.first !== null || this.timer === undefined) return
-    const timer = this.timer as NodeTimer
-    this.isUnreffed = timer.unref !== undefined
-    if (this.isUnreffed) return void timer.unref!()
+    const timer = this.timer as NodeTimer | null
+    this.isUnreffed = timer?.unref !== undefined
+    if (this.isUnreffed) return void timer!.unref!()
     this.timers.stop(this.timer)
     this.timer = undefined
   }

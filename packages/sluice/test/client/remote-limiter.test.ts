@@ -229,6 +229,29 @@ describe('remoteLimiter', () => {
     )
   })
 
+  it.each([
+    ['null', () => null],
+    // A timer that stays would keep the async context of the request that started it.
+    ['a timer of Node', () => ({ ref: () => {}, unref: () => {} })],
+  ])('stops its deadline after each last answer, which timers know by %s', async (_, set) => {
+    const { limiter } = await scripted(() => ({ body: decision }))
+    const stopped: unknown[] = []
+    const clear = (timer: unknown) => void stopped.push(timer)
+    const made: unknown[] = []
+    const timers = {
+      ...fakeTimers(),
+      clear,
+      set: () => {
+        made.push(set())
+        return made.at(-1)
+      },
+    }
+    const remote = limiter({ timers })
+    for (let i = 0; i < 2; i++) expect((await remote.check('a')).allowed).toBe(true)
+    expect(made.length).toBeGreaterThan(1)
+    expect(stopped).toEqual(made)
+  })
+
   it('rejects with store-timeout at its deadline', async () => {
     const { limiter, received, timers } = await scripted(() => undefined)
     const answer = codeOf(limiter({ timeout: 50 }).check('a'))
