@@ -120,21 +120,22 @@ export class Batch implements ScriptCall {
     })
   }
 
-  /** Adds a request on the counts of these checks, or of these names. */
+  /** Adds a request on the counts of these names; one of a single count has only the first. */
   add(
     shape: Shape,
     checks: readonly Check[],
-    nameOf: (space: string, key: string) => string,
-    known?: readonly string[],
+    firstName: string,
+    all: readonly string[] | undefined,
   ): void {
     const { names, numbers } = this
     const first = names.length
     let hasRepeatedName = false
     let isOneName = true
-    for (let i = 0; i < checks.length; i++) {
-      const name = known?.[i] ?? nameOf(checks[i]!.space, checks[i]!.key)
-      if (i > 0 && names.includes(name, first)) hasRepeatedName = true
-      if (i > 0 && name !== names[first]) isOneName = false
+    names.push(firstName)
+    for (let i = 1; i < checks.length; i++) {
+      const name = all![i]!
+      if (names.includes(name, first)) hasRepeatedName = true
+      if (name !== firstName) isOneName = false
       names.push(name)
     }
     let number = this.shapes.lastIndexOf(shape) + 1

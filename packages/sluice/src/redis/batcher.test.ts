@@ -27,6 +27,26 @@ describe('a batch', () => {
       name: 'SluiceError',
     })
   })
+
+  it('holds nothing of a request one of whose keys cannot be named', async () => {
+    const sent: (readonly string[])[] = []
+    const batcher = new Batcher({
+      connection: {
+        pauses: { total: 0 },
+        run: ({ names }: { names: readonly string[] }) => void sent.push(names),
+      } as never,
+      nameOf: (space, key) => space + key.trim(),
+      timeout: 60_000,
+      clock: () => 1000,
+      serverClock: undefined,
+    })
+    const wrong = { ...check, key: undefined as unknown as string }
+    expect(() => batcher.run('take', [check, wrong])).toThrow(TypeError)
+    expect(() => batcher.run('take', [wrong])).toThrow(TypeError)
+    void batcher.run('take', [{ ...check, key: 'other' }])
+    await Promise.resolve()
+    expect(sent).toEqual([['sother']])
+  })
 })
 
 /** A clock that fails at its n-th reading. */
