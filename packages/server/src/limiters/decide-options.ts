@@ -1,4 +1,4 @@
-// What surrounds every decision of the service, for all protocols: blocks before it, observers after it. Of most it is an addition.
+// What surrounds every decision of the service, for all protocols: blocks before it, observers after it.
 import {
   systemClock,
   visibleOutcomes,

@@ -37,7 +37,7 @@ export class RuleTrial {
     this.top = new SpaceSaving(PLACES, describe)
   }
 
-  /** Notes what was answered on trial besides the enforced answer. */
+  /** Notes what was answered on trial, next to the enforced answer. */
   note(key: string, attributes: Attributes, enforced: boolean, onTrial: boolean): void {
     const way = divergenceOf(enforced, onTrial)
     this.counts[way] += 1

@@ -21,7 +21,7 @@ export const SPAN: Millis = 60_000
 const CANDIDATE_SPAN: Millis = 3_600_000
 /** A rule that no request met for so long is forgotten. */
 const SILENT: Millis = 3_600_000
-/** Keys whose causes are noted: the fullest, which are refused next. */
+/** Keys for which it is noted what fills them: the fullest, which are refused next. */
 const FILLS = 16
 /** A key replaces another one only if it is fuller by this share, so that similar keys do not replace each other. */
 const REPLACE_LEAD = 0.1

@@ -83,7 +83,7 @@ export interface RuleDescription {
 }
 
 /**
- * What a limit on trial answered besides the enforced one.
+ * What a limit on trial answered, next to the enforced one.
  *
  * @example
  * ```ts

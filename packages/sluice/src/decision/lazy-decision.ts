@@ -24,7 +24,7 @@ export interface RuleCheck extends Check {
     readonly onExceed?: OnExceed
     readonly thresholds?: readonly number[]
   }
-  /** The limit on trial besides the check's own, and where it counts. */
+  /** The limit on trial next to the check's own, and where it counts. */
   readonly onTrial?: PlacedLimit | undefined
 }
 

@@ -24,7 +24,7 @@ export interface Settler {
 export class Admission {
   /** The guard that decided. */
   readonly guard: Settler
-  /** Null if the request was not checked. */
+  /** Null if the request was not checked, or its check failed. */
   readonly decision: Decision | null
   /** The attributes, or the key, that the request counts by. */
   readonly attributes: Attributes | string

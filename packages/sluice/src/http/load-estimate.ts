@@ -64,7 +64,7 @@ export class LoadEstimate {
   private demandStart: Millis
   private answeredOfDemand = 0
   private busyTimeBefore: Millis
-  /** The requests of the last span, and the critical ones of them, times the time that one takes of the thread, as a part of its time. */
+  /** The share of the last span's time that its requests took of the thread, and the share of the critical ones. */
   private demand = 0
   private criticalDemand = 0
   private inFlightAtSample = 0

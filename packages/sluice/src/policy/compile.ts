@@ -28,7 +28,7 @@ export interface CompiledRule {
   readonly applies: Predicate | null
   /** The rule's own limit; null when a function chooses it. */
   readonly base: PlacedLimit | null
-  /** The limit on trial besides the base; null for none. */
+  /** The limit on trial next to the base; null for none. */
   readonly candidate: PlacedLimit | null
   /** The limit for a request, null for none at all. Itself null when it is always the base. */
   readonly choose: ((attributes: Attributes) => PlacedLimit | null) | null

@@ -148,7 +148,7 @@ export interface Rule {
   readonly by: readonly string[]
   readonly limit: LimitInput
   /**
-   * A limit on trial besides the rule's own: decided on the same requests at the same instant, in counts of its own,
+   * A limit on trial next to the rule's own: decided on the same requests at the same instant, in counts of its own,
    * never enforced. Requests under a tier or an override keep theirs and do not try it.
    */
   readonly candidate?: LimitInput
