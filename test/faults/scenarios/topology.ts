@@ -105,8 +105,15 @@ export const topology: readonly Scenario[] = [
     length: { test: 0, full: 0 },
     open: behindName(async ({ primary, replica, move }, { begin, back }) => {
       begin()
+      // What the old primary granted after the replica has left it would be granted again.
+      await primary.cli('CLIENT', 'PAUSE', '10000', 'WRITE')
+      await until('the replica has all writes', 5000, async () => {
+        const [, offset] = await primary.cli<string[]>('ROLE')
+        return (await replica.cli<string[]>('ROLE'))[4] === offset
+      })
       await replica.cli('REPLICAOF', 'NO', 'ONE')
       await primary.cli('REPLICAOF', replica.host, `${replica.port}`)
+      await primary.cli('CLIENT', 'UNPAUSE')
       move()
       back()
     }),
